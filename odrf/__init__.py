@@ -1,0 +1,8 @@
+"""odrf: oblique decision trees and forests for statisticians."""
+
+from odrf.datasets import load_data
+from odrf.errors import InputError
+from odrf.models import odrf, odt
+
+__all__ = ["InputError", "load_data", "odrf", "odt"]
+__version__ = "0.1.0"

@@ -1,0 +1,260 @@
+"""Every option of a fit, validated once, resolved for the data at hand, and frozen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from odrf.engine.candidates import LDA, LEAST_SQUARES, LOGISTIC
+from odrf.engine.growing import AIC, BIC, NO_PENALTY, Settings
+from odrf.engine.parallel import available_cores
+from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.threshold import ENTROPY, GINI, SQUARED_ERROR
+from odrf.errors import InputError, allowed
+
+__all__ = ["Control", "resolve"]
+
+CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
+FAMILIES = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA}
+PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
+RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
+SUBSAMPLE_FRACTION = 0.632
+DIRECTION_ROWS = 1000
+MANY_SINGLES = 60
+NO_LIMIT = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True)
+class Control:
+    """The options of a fit as they were used.
+
+    Attributes
+    ----------
+    kind : str
+        ``"regression"`` or ``"classification"``.
+    n_classes : int
+        K; 1 for a regression.
+    n_trees : int
+    projection : str
+        Family of directions: ``"logistic"``, ``"least_squares"``, ``"lda"`` or ``"axis"``.
+    subset_size : "random" or int
+        Predictors in each random subset.
+    n_singles, n_projections : int
+        Predictors tried singly at each node, and directions on random subsets.
+    max_leaves : int or None
+        t_n; None for no limit.
+    max_leaves_rule : str
+        How t_n came about, as shown to the user.
+    min_leaf : int
+    max_depth : int or None
+    criterion : str
+        ``"squared_error"``, ``"gini"`` or ``"entropy"``.
+    penalty : str or None
+        ``"aic"``, ``"bic"`` or None.
+    resample : str
+        ``"bootstrap"``, ``"subsample"`` or ``"none"``.
+    sample_fraction : float
+    alpha : float or None
+        Pruning penalty α_n.
+    seed : int
+        Repeats the fit.
+    n_jobs : int
+        Threads.
+    """
+
+    kind: str
+    n_classes: int
+    n_trees: int
+    projection: str
+    subset_size: str | int
+    n_singles: int
+    n_projections: int
+    max_leaves: int | None
+    max_leaves_rule: str
+    min_leaf: int
+    max_depth: int | None
+    criterion: str
+    penalty: str | None
+    resample: str
+    sample_fraction: float
+    alpha: float | None
+    seed: int
+    n_jobs: int
+
+    def sampling(self) -> Sampling:
+        """Return how the engine draws each tree's rows."""
+        return Sampling(RESAMPLES[self.resample], self.sample_fraction)
+
+    def settings(self) -> Settings:
+        """Return the options of growth as the engine reads them."""
+        return Settings(
+            criterion=CRITERIA[self.criterion],
+            n_classes=self.n_classes,
+            family=FAMILIES.get(self.projection, LOGISTIC),
+            subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
+            n_singles=self.n_singles,
+            n_projections=self.n_projections,
+            max_leaves=NO_LIMIT if self.max_leaves is None else self.max_leaves,
+            min_leaf=self.min_leaf,
+            max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
+            penalty=PENALTIES[self.penalty],
+            direction_rows=DIRECTION_ROWS,
+        )
+
+
+def resolve(options: Mapping[str, Any], *, kind: str, n: int, P: int, n_classes: int) -> Control:
+    """Validate the raw `options` of a call and resolve those that depend on the data.
+
+    Parameters
+    ----------
+    options : mapping
+        Every argument of `odrf.odrf` that concerns growth, under its public name.
+    kind : {"regression", "classification"}
+    n, P, n_classes : int
+        Rows, predictors and classes (1 for a regression) of the data.
+
+    Raises
+    ------
+    InputError
+        Naming the argument at fault and what it may be.
+    """
+    projection = _one_of("projection", options["projection"], [*FAMILIES, "axis"])
+    if projection == "lda" and kind == "regression":
+        raise InputError('projection="lda" needs classes: use "least_squares" or "logistic"')
+    resample = _one_of("resample", options["resample"], list(RESAMPLES))
+    max_leaves, rule = _max_leaves(options["max_leaves"], n)
+    max_depth, alpha = options["max_depth"], options["alpha"]
+    return Control(
+        kind=kind,
+        n_classes=n_classes,
+        n_trees=_whole("n_trees", options["n_trees"], 1),
+        projection=projection,
+        subset_size=_subset_size(options["subset_size"], P),
+        n_singles=_n_singles(options["n_singles"], projection, kind, options["n_trees"], P),
+        n_projections=_n_projections(options["n_projections"], projection, P),
+        max_leaves=max_leaves,
+        max_leaves_rule=rule,
+        min_leaf=_min_leaf(options["min_leaf"], n),
+        max_depth=None if max_depth is None else _whole("max_depth", max_depth, 0),
+        criterion=_criterion(options["criterion"], kind),
+        penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
+        resample=resample,
+        sample_fraction=_fraction(options["sample_fraction"], resample),
+        alpha=None if alpha is None else _not_negative("alpha", alpha),
+        seed=_seed(options["seed"]),
+        n_jobs=_n_jobs(options["n_jobs"]),
+    )
+
+
+def _one_of(argument: str, value: Any, choices: list[Any]) -> Any:
+    if value is not None and not isinstance(value, str) or value not in choices:
+        raise allowed(argument, value, choices)
+    return value
+
+
+def _whole(argument: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{argument}={value!r}: use a whole number of at least {least}")
+    return int(value)
+
+
+def _not_negative(argument: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
+        raise InputError(f"{argument}={value!r}: use a finite number of at least 0")
+    return float(value)
+
+
+def _subset_size(value: Any, P: int) -> str | int:
+    if value == "random":
+        return "random"
+    if isinstance(value, str):
+        raise InputError(f'subset_size={value!r}: use "random" or a whole number')
+    size = _whole("subset_size", value, 1)
+    if size > P:
+        raise InputError(
+            f"subset_size={size} is above the number of predictors, {P}: "
+            f'use "random" or a whole number from 1 to {P}'
+        )
+    return size
+
+
+def _n_singles(value: Any, projection: str, kind: str, n_trees: Any, P: int) -> int:
+    if value != "auto":
+        return min(_whole("n_singles", value, 0 if projection != "axis" else 1), P)
+    if n_trees == 1:
+        return P
+    if projection == "axis":
+        return math.ceil(P / 3) if kind == "regression" else math.ceil(math.sqrt(P))
+    return min(P, max(MANY_SINGLES, math.ceil(math.sqrt(P))))
+
+
+def _n_projections(value: Any, projection: str, P: int) -> int:
+    if projection == "axis":
+        if value not in ("auto", 0):
+            raise InputError(
+                f'n_projections={value!r} does not go with projection="axis", which tries single '
+                "predictors only: leave it out, or choose another projection"
+            )
+        return 0
+    return max(5, math.ceil(math.sqrt(P))) if value == "auto" else _whole("n_projections", value, 1)
+
+
+def _max_leaves(value: int | Callable[[int], float] | None, n: int) -> tuple[int | None, str]:
+    if value is None:
+        return None, "no limit"
+    if not callable(value):
+        return _whole("max_leaves", value, 1), "fixed"
+    leaves = value(n)
+    if not isinstance(leaves, Real) or not leaves >= 1:
+        raise InputError(
+            f"max_leaves: the rule gives {leaves!r} for n = {n}: it must give a number of at least 1"
+        )
+    name = getattr(value, "__name__", "<lambda>")
+    rule = "rule" if name == "<lambda>" else f"rule {name}"
+    return int(min(leaves, n)), f"{rule} at n = {n}"
+
+
+def _min_leaf(value: Any, n: int) -> int:
+    least = _whole("min_leaf", value, 1)
+    if least > n:
+        raise InputError(f"min_leaf={least} is above the number of rows, {n}: use a smaller one")
+    return least
+
+
+def _criterion(value: Any, kind: str) -> str:
+    choices = ["squared_error"] if kind == "regression" else ["gini", "entropy"]
+    if value == "auto":
+        return choices[0]
+    if value in CRITERIA and value not in choices:
+        suited = " or ".join(repr(choice) for choice in choices)
+        raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")
+    return str(_one_of("criterion", value, ["auto", *CRITERIA]))
+
+
+def _fraction(value: Any, resample: str) -> float:
+    if value == "auto":
+        return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value <= 1:
+        raise InputError(f'sample_fraction={value!r}: use "auto" or a number above 0, up to 1')
+    return float(value)
+
+
+def _seed(value: Any) -> int:
+    if value is None:
+        value = np.random.SeedSequence()
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(2**63))
+    if isinstance(value, np.random.SeedSequence):
+        return int.from_bytes(value.generate_state(4).tobytes(), "little")
+    return _whole("seed", value, 0)
+
+
+def _n_jobs(value: Any) -> int:
+    if value is None or value == -1:
+        return available_cores()
+    return _whole("n_jobs", value, 1)

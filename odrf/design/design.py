@@ -1,0 +1,219 @@
+"""From formula and data frame to the engine's arrays, for training and again for new data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from patsy import EvalEnvironment
+
+from odrf.design.formula import Formula, read_formula
+from odrf.design.frame import Schema, check_frame, learn_schema
+from odrf.design.missing import MISSING, Missing, find_missing
+from odrf.design.predictors import Predictors, learn_predictors
+from odrf.design.response import KINDS, Response, read_response
+from odrf.design.scaling import Scaling, learn_scaling
+from odrf.design.variable import training_values
+from odrf.design.weights import check_weights, raw_weights
+from odrf.errors import InputError, allowed
+
+__all__ = ["Design", "TrainingData", "build_design"]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The recipe from a data frame to the predictor matrix; it holds no data, and pickles.
+
+    Attributes
+    ----------
+    formula : str
+        As the user wrote it.
+    response : Response
+        What is predicted.
+    recipe : Predictors
+        How each predictor is computed.
+    schema : Schema
+        The columns that new data must have.
+    scaling : Scaling
+        The map of each column to [0, 1].
+    missing : str
+        What is done about missing values: "raise" or "drop".
+    """
+
+    formula: str
+    response: Response
+    recipe: Predictors
+    schema: Schema
+    scaling: Scaling
+    missing: str
+
+    @property
+    def predictors(self) -> tuple[str, ...]:
+        """(P,) One name per predictor: "age", "log(bmi)", "a:b", "sex"."""
+        return self.recipe.names
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """(p,) One name per column of the matrix: "age", "sex[male]", "bs(a, 4)[0]"."""
+        return self.recipe.columns
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """(P + 1,) Predictor j owns the columns ``first[j]:first[j + 1]``."""
+        return self.recipe.first
+
+    @property
+    def types(self) -> NDArray[np.int8]:
+        """(P,) 0 for one plain column, 1 for indicators of levels, 2 for a basis."""
+        return self.recipe.types
+
+    def matrix(self, data: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Take new data through the recipe.
+
+        Parameters
+        ----------
+        data : pandas.DataFrame
+            n rows with the columns that the predictors need; the response and other columns
+            may be absent or present.
+
+        Returns
+        -------
+        X : (p, m) float64
+            Scaled predictors of the m complete rows, one row of the array per column.
+        complete : (n,) bool
+            True for the rows without missing values: those in `X`.
+
+        Raises
+        ------
+        InputError
+            `data` is no data frame, lacks a column, holds another type of data than in
+            training, a level never seen, an infinite value, or, if `missing` is "raise", a
+            missing value.
+        """
+        frame = self.schema.select(data)
+        found = find_missing(frame, self.schema.columns)
+        if self.missing == "raise":
+            found.require_none()
+        frame = found.complete_rows(frame)
+        self.schema.check_contents(frame)
+        X = self.recipe.matrix(frame)
+        self.scaling.apply(X)
+        return X, found.complete
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """The training rows as arrays.
+
+    Attributes
+    ----------
+    X : (p, n) float64
+        Predictors scaled to [0, 1], one row of the array per column.
+    y : (n,) float64
+        Response, or class codes 0 … K - 1.
+    weights : (n,) float64
+        Case weights, 1 unless given.
+    index : pandas.Index
+        Labels of the n rows.
+    n_dropped : int
+        Rows left out because of missing values.
+    missing_columns : dict
+        Missing values per column, most first, if rows were left out.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    index: pd.Index
+    n_dropped: int
+    missing_columns: dict[str, int]
+
+
+def build_design(
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    kind: str = "auto",
+    missing: str = "raise",
+    weights: str | ArrayLike | None = None,
+    env: EvalEnvironment,
+) -> tuple[Design, TrainingData]:
+    """Learn the design from formula and data, and compute the training arrays.
+
+    Parameters
+    ----------
+    formula : str
+        For example ``"y ~ ."``.
+    data : pandas.DataFrame
+        The training rows.
+    kind : str, default "auto"
+        "regression", "classification", or "auto": by the type of the response.
+    missing : str, default "raise"
+        "raise", because silence about lost rows misleads, or "drop" to leave out rows with
+        missing values in the columns used.
+    weights : str or array-like, optional
+        A column's name (which ``.`` then leaves out), or one number per row, taken by
+        position. Rows of weight 0 are kept.
+    env : patsy.EvalEnvironment
+        The user's environment: where the formula's functions are looked up.
+
+    Raises
+    ------
+    InputError
+        Anything is wrong with formula, data, options or weights.
+
+    Examples
+    --------
+    >>> data = pd.DataFrame({"y": [1.5, 2.5, 4.0], "a": [0, 5, 10], "sex": ["f", "m", "f"]})
+    >>> design, training = build_design("y ~ .", data, env=EvalEnvironment.capture())
+    >>> design.columns
+    ('a', 'sex[f]', 'sex[m]')
+    >>> training.X
+    array([[0. , 0.5, 1. ],
+           [1. , 0. , 1. ],
+           [0. , 1. , 0. ]])
+    """
+    if kind not in KINDS:
+        raise allowed("kind", kind, KINDS)
+    if missing not in MISSING:
+        raise allowed("missing", missing, MISSING)
+    check_frame(data)
+    case_weights = raw_weights(weights, data)
+    weights_column = weights if isinstance(weights, str) else None
+    terms = read_formula(formula, list(data.columns), env, weights_column)
+    found = _settle_missing(terms, data, missing, weights_column)
+    frame, w = found.complete_rows(data), case_weights[found.complete]
+    check_weights(w)
+    response, y = read_response(training_values(terms.response, frame, env)[1], kind)
+    recipe = learn_predictors(terms.terms, frame, env)
+    X = recipe.matrix(frame)
+    scaling = learn_scaling(X)
+    scaling.apply(X)
+    schema = learn_schema(frame, terms.columns)
+    counts = found.counts if found.n_incomplete else {}
+    return (
+        Design(formula, response, recipe, schema, scaling, missing),
+        TrainingData(X, y, w, frame.index, found.n_incomplete, counts),
+    )
+
+
+def _settle_missing(
+    formula: Formula, data: pd.DataFrame, missing: str, weights: str | None
+) -> Missing:
+    """Find missing values in the columns used, and raise where rows cannot be left out."""
+    used = [*formula.columns, *formula.response.columns, *([weights] if weights else [])]
+    found = find_missing(data, list(dict.fromkeys(used)))
+    empty = [name for name in formula.response.columns if found.counts.get(name) == len(data)]
+    if empty:
+        raise InputError(f"response {empty[0]!r} is missing in every row: nothing to learn from")
+    if missing == "raise":
+        found.require_none()
+    left = len(data) - found.n_incomplete
+    if left < 2:
+        raise InputError(
+            f"{found}: {left} complete rows are left, and at least 2 are needed; leave such "
+            "columns out of the formula, or fill them in"
+        )
+    return found

@@ -1,0 +1,94 @@
+"""What a column holds, and on which scale it is measured."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pandas as pd
+from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+from odrf.errors import InputError
+
+__all__ = ["LOGICAL", "NUMBERS", "TEXT", "Measurement", "contents", "measurement"]
+
+Measurement = Literal["numeric", "logical", "nominal", "ordinal"]
+
+NUMBERS = "numbers"
+LOGICAL = "True and False"
+TEXT = "text"
+
+_INFERRED = {
+    "string": TEXT,
+    "boolean": LOGICAL,
+    "integer": NUMBERS,
+    "floating": NUMBERS,
+    "mixed-integer-float": NUMBERS,
+    "decimal": NUMBERS,
+    "complex": "complex numbers",
+    "datetime": "dates",
+    "datetime64": "dates",
+    "date": "dates",
+    "timedelta": "durations",
+    "timedelta64": "durations",
+    "time": "times of day",
+    "period": "periods",
+}
+_ADVICE = {
+    "dates": "take numbers from it first, such as data[{name!r}].dt.dayofyear",
+    "durations": "turn it into numbers first, such as data[{name!r}].dt.total_seconds()",
+    "complex numbers": "use their real and imaginary parts as two columns",
+}
+
+
+def contents(values: pd.Series) -> str:
+    """Return what `values` hold, in words such as "numbers", "text", "dates", "mixed values".
+
+    A category column holds what its categories are.
+    """
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        # Categories of any other kind, such as the intervals of pd.cut, serve as labels.
+        return NUMBERS if is_numeric_dtype(dtype.categories.dtype) else TEXT
+    if is_bool_dtype(dtype):
+        return LOGICAL
+    if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
+        return NUMBERS
+    return _INFERRED.get(infer_dtype(values, skipna=True), "mixed values")
+
+
+def measurement(values: pd.Series, name: str) -> Measurement:
+    """Return the scale on which `values` are measured.
+
+    Parameters
+    ----------
+    values : pandas.Series
+        A column of the data or the result of an expression.
+    name : str
+        What to call it in an error message.
+
+    Returns
+    -------
+    "numeric", "logical", "nominal" (text and categories) or "ordinal" (ordered categories).
+
+    Raises
+    ------
+    InputError
+        The values are neither numbers nor labels: dates, complex numbers, mixed types.
+    """
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "ordinal" if dtype.ordered else "nominal"
+    held = contents(values)
+    if held == NUMBERS:
+        return "numeric"
+    if held == LOGICAL:
+        return "logical"
+    if held == TEXT:
+        return "nominal"
+    advice = _ADVICE.get(
+        held, "make it all numbers with pd.to_numeric or all text with .astype(str)"
+    )
+    raise InputError(
+        f"{name!r} holds {held} (dtype {dtype}), neither numbers nor labels: "
+        f"{advice.format(name=name)}, or leave it out"
+    )

@@ -1,0 +1,148 @@
+"""All predictors together: from the formula's terms to the matrix of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from patsy import EvalEnvironment
+
+from odrf.design.atoms import Atom
+from odrf.design.encoding import BASIS, PLAIN
+from odrf.design.finite import require_finite
+from odrf.design.listing import listed
+from odrf.design.variable import Variable, learn_variable
+from odrf.errors import InputError
+
+__all__ = ["Predictors", "learn_predictors"]
+
+
+@dataclass(frozen=True, eq=False)
+class Predictors:
+    """The right side of a formula, as learned from the training rows.
+
+    Attributes
+    ----------
+    variables : tuple of Variable
+        Each atom of the formula, once.
+    terms : (P,) tuple of tuples of int
+        For each predictor, the numbers of the `variables` whose product it is.
+    names : (P,) tuple of str
+        One name per predictor, such as "age", "log(bmi)", "a:b".
+    columns : (p,) tuple of str
+        One name per column, such as "sex[male]".
+    first : (P + 1,) int64
+        Predictor j owns the columns ``first[j]:first[j + 1]``.
+    types : (P,) int8
+        `PLAIN`, `INDICATORS` or `BASIS`.
+    """
+
+    variables: tuple[Variable, ...]
+    terms: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    first: NDArray[np.int64]
+    types: NDArray[np.int8]
+
+    def matrix(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the unscaled columns (p, n) on the n rows of `frame`.
+
+        Raises
+        ------
+        InputError
+            A level is unknown, an expression fails, or a value is not finite.
+        """
+        matrix = np.empty((len(self.columns), len(frame)))
+        if len(frame) == 0:
+            return matrix
+        numbers = self._number_columns(frame, matrix)
+        blocks = dict(numbers)
+        for j, term in enumerate(self.terms):
+            if len(term) == 1 and term[0] in numbers:
+                continue
+            for v in term:
+                if v not in blocks:
+                    blocks[v] = self.variables[v].block(frame)
+            matrix[self.first[j] : self.first[j + 1]] = reduce(_products, [blocks[v] for v in term])
+        owners = np.repeat(np.arange(len(self.names)), np.diff(self.first))
+        require_finite(matrix, [self.names[j] for j in owners], frame.index, "predictor")
+        return matrix
+
+    def _number_columns(
+        self, frame: pd.DataFrame, matrix: NDArray[np.float64]
+    ) -> dict[int, NDArray[np.float64]]:
+        """Fill in the predictors that are columns of numbers, and return these by variable.
+
+        All in one operation: one at a time would take seconds for thousands.
+        """
+        rows = {
+            term[0]: int(self.first[j])
+            for j, term in enumerate(self.terms)
+            if len(term) == 1 and self.variables[term[0]].is_number_column
+        }
+        names = [self.variables[v].name for v in rows]
+        matrix[list(rows.values())] = frame[names].to_numpy(dtype=np.float64).T
+        return {v: matrix[row : row + 1] for v, row in rows.items()}
+
+
+def learn_predictors(
+    terms: Sequence[tuple[Atom, ...]], frame: pd.DataFrame, env: EvalEnvironment
+) -> Predictors:
+    """Learn the predictors.
+
+    Parameters
+    ----------
+    terms : sequence of tuples of atoms
+        For each predictor the atoms whose product it is.
+    frame : pandas.DataFrame
+        The training rows.
+    env : patsy.EvalEnvironment
+        The user's environment, where functions are looked up.
+
+    Raises
+    ------
+    InputError
+        A column holds neither numbers nor labels, an expression fails, or two predictors have
+        the same name.
+    """
+    atoms = dict.fromkeys(atom for term in terms for atom in term)
+    variables = {atom: learn_variable(atom, frame, env) for atom in atoms}
+    number = {atom: v for v, atom in enumerate(atoms)}
+    names = pd.Index([":".join(atom.name for atom in term) for term in terms])
+    if not names.is_unique:
+        raise InputError(
+            f"two predictors are named {listed(names[names.duplicated()])}, one a column and one "
+            "an expression: rename the column"
+        )
+    columns = [_column_names([variables[atom] for atom in term]) for term in terms]
+    return Predictors(
+        variables=tuple(variables.values()),
+        terms=tuple(tuple(number[atom] for atom in term) for term in terms),
+        names=tuple(names),
+        columns=tuple(name for block in columns for name in block),
+        first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
+        types=np.array([_type([variables[atom] for atom in term]) for term in terms], np.int8),
+    )
+
+
+def _column_names(variables: Sequence[Variable]) -> list[str]:
+    each = [[v.name + suffix for suffix in v.encoding.suffixes] for v in variables]
+    return [":".join(names) for names in product(*each)]
+
+
+def _type(variables: Sequence[Variable]) -> int:
+    types = {v.encoding.type for v in variables}
+    if len(types) == 1:
+        # A product of indicators is one of a combination of levels; of numbers, a number.
+        return types.pop()
+    return PLAIN if all(len(v.encoding.suffixes) == 1 for v in variables) else BASIS
+
+
+def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return all products (j·k, n) of the columns `a` (j, n) and `b` (k, n)."""
+    return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])

@@ -1,0 +1,125 @@
+"""The response: what kind it is, and its values as numbers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.encoding import observed_levels
+from odrf.design.finite import require_finite
+from odrf.design.listing import listed
+from odrf.design.measurement import measurement
+from odrf.design.values import Values
+from odrf.errors import InputError
+
+__all__ = ["KINDS", "Response", "read_response"]
+
+KINDS = ("auto", "regression", "classification")
+"""The known values of `kind`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """What is predicted.
+
+    Attributes
+    ----------
+    name : str
+        As in the formula: "y", "log(y)".
+    kind : str
+        "regression" or "classification".
+    classes : (K,) pandas.Index or None
+        The class labels as in the data: in the order of the categories if the response is
+        one, else sorted. None for regression.
+    """
+
+    name: str
+    kind: str
+    classes: pd.Index | None = None
+
+
+def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float64]]:
+    """Read the response of the training rows.
+
+    Parameters
+    ----------
+    values : Values
+        Its n values.
+    kind : str
+        "regression", "classification", or "auto": regression for numbers, classification for
+        everything else.
+
+    Returns
+    -------
+    The response, and (n,) its values: the numbers, or the class codes 0 … K - 1.
+
+    Raises
+    ------
+    InputError
+        It has several columns or one value only, holds dates or the like, is infinite
+        somewhere, or is not numeric although `kind` is "regression".
+
+    Warns
+    -----
+    UserWarning
+        `kind` is "auto" and the response is numeric with two distinct values.
+    """
+    data = values.data
+    if isinstance(data, pd.DataFrame):
+        raise InputError(f"response {values.name!r} has several columns: fit a model for each")
+    scale = measurement(data, values.name)
+    numeric = scale in ("numeric", "logical") and not values.nominal
+    guessed = kind == "auto"
+    if guessed:
+        kind = "regression" if numeric and scale == "numeric" else "classification"
+    if scale == "numeric":
+        numbers = data.to_numpy(dtype=np.float64)[np.newaxis]
+        require_finite(numbers, [values.name], data.index, "response")
+    if kind == "regression" and not numeric:
+        raise InputError(
+            f"response {values.name!r} is not numeric (dtype {data.dtype}): "
+            'use kind="classification", or turn it into numbers'
+        )
+    if kind == "classification":
+        return _read_classes(data, values)
+    y = data.to_numpy(dtype=np.float64)
+    distinct = np.unique(y)
+    _require_two(values.name, distinct)
+    if guessed and len(distinct) == 2:
+        warnings.warn(
+            f"response {values.name!r} is numeric with only two values ({distinct[0]:g} and "
+            f'{distinct[1]:g}), taken as regression: use kind="classification" if they are '
+            'classes, kind="regression" to silence this',
+            UserWarning,
+            # The user's line: above this stand build_design, its caller, and odt() or odrf().
+            stacklevel=5,
+        )
+    return Response(values.name, kind), y
+
+
+def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np.float64]]:
+    classes = observed_levels(data)
+    if values.levels is not None:
+        given = pd.Index(values.levels)
+        outside = classes.difference(given)
+        if len(outside):
+            raise InputError(
+                f"response {values.name!r} has values that are not among its levels: "
+                f"{listed(outside)}; add them to levels="
+            )
+        classes = given[given.isin(classes)]
+    _require_two(values.name, classes)
+    codes = classes.get_indexer(pd.Index(data)).astype(np.float64)
+    return Response(values.name, "classification", classes), codes
+
+
+def _require_two(name: str, distinct: pd.Index | NDArray[np.float64]) -> None:
+    if len(distinct) < 2:
+        raise InputError(
+            f"response {name!r} is constant ({distinct.tolist()[0]!r} in every row): there is "
+            "nothing to predict"
+        )

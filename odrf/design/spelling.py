@@ -1,0 +1,144 @@
+"""The user's formula text respelled for patsy, with the way back for error messages."""
+
+from __future__ import annotations
+
+import ast
+import re
+import unicodedata
+from collections.abc import Container
+from dataclasses import dataclass
+from keyword import iskeyword
+
+from patsy import PatsyError
+
+from odrf.errors import InputError
+
+__all__ = ["DOT", "Spelling", "readable", "respell"]
+
+DOT = "_odrf_all_others_"
+"""What patsy reads in place of a stand-alone ``.``."""
+
+_WIDTH = 100
+"""Characters of a long formula shown in an error message."""
+
+_PIECE = re.compile(
+    r"""(?P<string> '(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" )
+      | (?P<backtick> `[^`]*`? )
+      | (?P<number> \.?\d[\w.]* )
+      | (?P<name> (?:[^\W\d]|\.)[\w.]* )
+      | (?P<power> \^ )
+      | (?P<space> \s+ )
+      | (?P<other> . )""",
+    re.VERBOSE,
+)
+_CALL = re.compile(r"\s*\(")
+_QUOTED = re.compile(r"""\bQ\(('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")\)""")
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A formula in two spellings.
+
+    Attributes
+    ----------
+    text : str
+        What the user wrote, on one line.
+    code : str
+        The same for patsy: ``^`` as ``**``, a stand-alone ``.`` as `DOT`, backticks and names
+        that are not Python's as ``Q('…')``.
+    begins, ends : tuple of int
+        For each character of `code`, where the stretch of `text` it stands for begins and ends.
+    """
+
+    text: str
+    code: str
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def explain(self, error: PatsyError) -> InputError:
+        """Return patsy's `error` with its carets under the user's own text."""
+        if error.origin is None:
+            return InputError(f"formula {self.text[:_WIDTH]!r}: {error.message}")
+        begin = self.begins[min(error.origin.start, len(self.begins) - 1)]
+        end = self.ends[max(error.origin.end - 1, 0)]
+        message = error.message.replace(error.origin.relevant_code() or DOT, self.text[begin:end])
+        return _pointing(self.text, begin, end, message)
+
+
+def respell(formula: str, columns: Container[str]) -> Spelling:
+    """Respell `formula` for patsy.
+
+    Parameters
+    ----------
+    formula : str
+        The user's text.
+    columns : container of str
+        Names of the data's columns. A name written plainly that is one of them but none of
+        Python's, such as R's ``Sepal.Length`` or the keyword ``class``, is quoted.
+
+    Raises
+    ------
+    InputError
+        A backtick has no partner.
+    """
+    text = formula.replace("\n", " ").strip()
+    code: list[str] = []
+    begins: list[int] = []
+    ends: list[int] = []
+    before = ""
+    for piece in _PIECE.finditer(text):
+        start, stop = piece.span()
+        new, length = _respelled(piece, before, columns)
+        begins += [start] * len(new) + list(range(start + length, stop))
+        ends += [start + length] * len(new) + list(range(start + length + 1, stop + 1))
+        code += [new, text[start + length : stop]]
+        before = before if piece.lastgroup == "space" else piece.group()[-1]
+    return Spelling(text, "".join(code), tuple(begins), tuple(ends))
+
+
+def readable(code: str) -> str:
+    """Return `code` with each ``Q('name')`` as the plain name, or in backticks if it is odd."""
+
+    def plain(quoted: re.Match[str]) -> str:
+        name = str(ast.literal_eval(quoted.group(1)))
+        return name if re.fullmatch(r"[\w.]+", name) else f"`{name}`"
+
+    return _QUOTED.sub(plain, code)
+
+
+def _respelled(piece: re.Match[str], before: str, columns: Container[str]) -> tuple[str, int]:
+    """Return what replaces the beginning of `piece`, and that beginning's length."""
+    text, written = piece.string, piece.group()
+    if piece.lastgroup == "power":
+        return "**", 1
+    if piece.lastgroup == "backtick":
+        if len(written) < 2 or not written.endswith("`"):
+            raise _pointing(text, piece.start(), piece.end(), "a backtick is never closed")
+        return f"Q({written[1:-1]!r})", len(written)
+    if piece.lastgroup != "name" or (written.startswith(".") and re.match(r"[\w)\]'\"`]", before)):
+        return "", 0
+    if written == ".":
+        return DOT, 1
+    name = _odd_column(written, columns)
+    if name is None or (name == written and _CALL.match(text, piece.end())):
+        return "", 0
+    return f"Q({name!r})", len(name)
+
+
+def _odd_column(written: str, columns: Container[str]) -> str | None:
+    """Return the longest dotted beginning of `written` that is a column but no Python name."""
+    parts = written.split(".")
+    for count in range(len(parts), 0, -1):
+        name = ".".join(parts[:count])
+        if name in columns:
+            # Python reads an identifier in its NFKC form, which would be another column.
+            ours = name.isidentifier() and not iskeyword(name)
+            return None if ours and unicodedata.normalize("NFKC", name) == name else name
+    return None
+
+
+def _pointing(text: str, begin: int, end: int, message: str) -> InputError:
+    start = max(0, begin - _WIDTH // 2)
+    line = text[start : start + _WIDTH]
+    carets = "^" * min(max(end - begin, 1), start + _WIDTH - begin)
+    return InputError(f"formula: {message}\n    {line}\n    {' ' * (begin - start)}{carets}")

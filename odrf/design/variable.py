@@ -1,0 +1,63 @@
+"""An atom of the formula with all that is remembered of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from patsy import EvalEnvironment
+
+from odrf.design.atoms import Atom, Column
+from odrf.design.encoding import Encoding, Numbers, learn_encoding
+from odrf.design.evaluation import Evaluation
+from odrf.design.values import Values, column_values
+
+__all__ = ["Variable", "learn_variable", "training_values"]
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """How an atom becomes columns of numbers on any data.
+
+    Attributes
+    ----------
+    name : str
+        As in the formula.
+    evaluation : Evaluation or None
+        The expression to evaluate, or None for a column taken as it is.
+    encoding : Encoding
+        How its values become k columns.
+    """
+
+    name: str
+    evaluation: Evaluation | None
+    encoding: Encoding
+
+    @property
+    def is_number_column(self) -> bool:
+        """Whether it is a column of numbers taken as it is."""
+        return self.evaluation is None and isinstance(self.encoding, Numbers)
+
+    def block(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+        """Return its columns (k, n) on the rows of `frame`."""
+        if self.evaluation is None:
+            return self.encoding.encode(column_values(frame, self.name))
+        return self.encoding.encode(self.evaluation.values(frame))
+
+
+def learn_variable(atom: Atom, frame: pd.DataFrame, env: EvalEnvironment) -> Variable:
+    """Learn from the training rows `frame` how to encode `atom`."""
+    evaluation, values = training_values(atom, frame, env)
+    return Variable(atom.name, evaluation, learn_encoding(values))
+
+
+def training_values(
+    atom: Atom, frame: pd.DataFrame, env: EvalEnvironment
+) -> tuple[Evaluation | None, Values]:
+    """Return the values of `atom` on the training rows, and its evaluation if it needs one."""
+    if isinstance(atom, Column):
+        return None, column_values(frame, atom.name)
+    evaluation = Evaluation(atom, frame, env)
+    return evaluation, evaluation.values(frame)

@@ -1,0 +1,59 @@
+"""Random numbers inside kernels: one xoshiro256++ stream per tree.
+
+The streams are drawn from a seed before any thread starts, so a forest is the same for any
+number of threads.  Generator: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number
+generators", ACM TOMS 47 (2021).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from odrf.engine.compiling import kernel
+from numpy.typing import NDArray
+
+__all__ = ["below", "shuffle_front", "streams", "uniform"]
+
+
+def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
+    """Return the states (last - first, 4) of the streams of trees `first` … `last` - 1."""
+    children = (np.random.SeedSequence(seed, spawn_key=(b,)) for b in range(first, last))
+    states = [child.generate_state(4, np.uint64) for child in children]
+    return np.array(states, dtype=np.uint64).reshape(-1, 4)
+
+
+@kernel
+def _rotate(word, bits):
+    return (word << np.uint64(bits)) | (word >> np.uint64(64 - bits))
+
+
+@kernel
+def _word(state):
+    result = _rotate(state[0] + state[3], 23) + state[0]
+    shifted = state[1] << np.uint64(17)
+    state[2] ^= state[0]
+    state[3] ^= state[1]
+    state[1] ^= state[2]
+    state[0] ^= state[3]
+    state[2] ^= shifted
+    state[3] = _rotate(state[3], 45)
+    return result
+
+
+@kernel
+def uniform(state):
+    """Return a float uniform on [0, 1) and move `state` (4,) on."""
+    return float(_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def below(state, n):
+    """Return an integer uniform on 0 … n - 1, for n far below 2⁵³."""
+    return int(uniform(state) * n)
+
+
+@kernel
+def shuffle_front(state, items, k):
+    """Move k of the `items`, drawn without replacement, to the front (Fisher and Yates)."""
+    for i in range(k):
+        j = i + below(state, len(items) - i)
+        items[i], items[j] = items[j], items[i]

@@ -1,0 +1,267 @@
+"""The functions a user calls: one oblique tree, or a forest of them, from a formula."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from patsy import EvalEnvironment
+from tqdm import tqdm
+
+from odrf.control import Control, resolve
+from odrf.design import Design, TrainingData, build_design
+from odrf.engine.candidates import Blocks
+from odrf.engine.growth import grow_forest
+from odrf.engine.randomness import streams
+from odrf.results.fit import Fit
+from odrf.results.forest import ODRFResults
+from odrf.results.tree import ODTResults
+
+__all__ = ["odrf", "odt"]
+
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+LeafRule = int | Callable[[int], float] | None
+DESIGN_ARGUMENTS = ("weights", "missing", "kind")
+SPELLED = (str, int, float)
+
+
+def odt(
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    projection: str = "logistic",
+    subset_size: str | int = "random",
+    n_projections: str | int = "auto",
+    n_singles: str | int = "auto",
+    max_leaves: LeafRule = None,
+    alpha: float | None = None,
+    min_leaf: int = 5,
+    max_depth: int | None = None,
+    criterion: str = "auto",
+    penalty: str | None = None,
+    weights: str | ArrayLike | None = None,
+    missing: str = "raise",
+    kind: str = "auto",
+    seed: Seed = None,
+) -> ODTResults:
+    """Grow one oblique decision tree (Zhan, Liu and Xia, Algorithm 1).
+
+    The tree is grown breadth-first.  At each node every predictor is tried singly, and
+    directions θ are estimated on random subsets of predictors; the split θᵀx ≤ s with the
+    largest decrease of impurity is made, until the tree has t_n leaves.
+
+    Parameters
+    ----------
+    formula : str
+        The model, such as ``"y ~ ."``, ``"log(y) ~ a + b:c"`` or ``"y ~ . - id"``; see
+        `odrf.design`.  A factor becomes one indicator per level and stays one predictor.
+    data : DataFrame
+        One row per observation.
+    projection : {"logistic", "least_squares", "lda", "axis"}, default "logistic"
+        How a direction is estimated: the weights of a one-unit logistic model (the paper's
+        choice), ridge-stabilised least squares, Fisher's discriminant (classes only), or not
+        at all: ``"axis"`` gives CART.
+    subset_size : "random" or int, default "random"
+        Predictors in each subset: drawn anew for every direction, uniformly on
+        1 … min(⌈N(A)^0.4⌉, P), which is consistent for every continuous regression function;
+        or fixed.
+    n_projections : "auto" or int, default "auto"
+        Directions tried at each node; max(5, ⌈√P⌉) for P predictors.
+    n_singles : "auto" or int, default "auto"
+        Predictors tried singly at each node, drawn anew for each; all of them.
+    max_leaves : int, callable or None, default None
+        t_n, the number of leaves at which growth stops, or a rule such as
+        ``lambda n: n**0.5``; None sets no limit.
+    alpha : float, optional
+        Prune the grown tree at this price of a leaf; see `ODTResults.prune`.
+    min_leaf : int, default 5
+        Fewest rows of a leaf: enough for its mean to say something, as in rpart's 7.
+    max_depth : int, optional
+        Most splits between root and leaf.
+    criterion : {"auto", "squared_error", "gini", "entropy"}, default "auto"
+        Impurity: squared error for a regression, Gini for classes.
+    penalty : {None, "aic", "bic"}, default None
+        Charge each split for its coefficients, 2 or log N(A) each: it must lower
+        N(A)·log(impurity) by more.
+    weights : str or array of shape (n,), optional
+        Case weights, as a column of `data` or as numbers in its order.
+    missing : {"raise", "drop"}, default "raise"
+        What to do about rows with missing values.
+    kind : {"auto", "regression", "classification"}, default "auto"
+        By the type of the response: numbers are regressed, everything else classified.
+    seed : int, SeedSequence or Generator, optional
+        Makes the tree reproducible; `ODTResults.control` keeps the one that was used.
+
+    Returns
+    -------
+    ODTResults
+
+    Raises
+    ------
+    InputError
+        Naming the argument or column at fault, and the way out.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> tree = odrf.odt("progression ~ .", data, max_leaves=lambda n: n**0.5, seed=1)
+    >>> int(tree.n_leaves[0])
+    21
+    """
+    options = dict(locals())
+    for name in ("formula", "data"):
+        del options[name]
+    call = _call(odt, formula, options)
+    options |= {"n_trees": 1, "resample": "none", "sample_fraction": "auto", "n_jobs": 1}
+    fit = _fit(call, formula, data, options, EvalEnvironment.capture(1), progress=False)
+    results = ODTResults(fit)
+    return results if fit.control.alpha is None else results.prune(alpha=fit.control.alpha)
+
+
+def odrf(
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    n_trees: int = 500,
+    projection: str = "logistic",
+    subset_size: str | int = "random",
+    n_projections: str | int = "auto",
+    n_singles: str | int = "auto",
+    max_leaves: LeafRule = None,
+    alpha: float | None = None,
+    min_leaf: int = 2,
+    max_depth: int | None = None,
+    criterion: str = "auto",
+    penalty: str | None = None,
+    resample: str = "bootstrap",
+    sample_fraction: str | float = "auto",
+    weights: str | ArrayLike | None = None,
+    missing: str = "raise",
+    kind: str = "auto",
+    seed: Seed = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> ODRFResults:
+    """Grow a forest of oblique decision trees (Zhan, Liu and Xia, section 4).
+
+    Each tree is grown as by `odt` on its own resample of the rows; the forest predicts the
+    mean of its trees, for classes the mean of their proportions (equation (4.1)).
+
+    Parameters
+    ----------
+    formula : str
+        The model; see `odt`.
+    data : DataFrame
+        One row per observation.
+    n_trees : int, default 500
+        B, the number of trees.  More never hurt accuracy; `ODRFResults.plot` shows whether
+        the out-of-bag error has settled.
+    projection, subset_size, n_projections
+        As in `odt`.
+    n_singles : "auto" or int, default "auto"
+        Predictors tried singly at each node: all up to 60, then 60 or, if more, ⌈√P⌉, drawn
+        anew for each node; with ``projection="axis"`` those of the ordinary random forest, ⌈√P⌉
+        for classes and ⌈P/3⌉ for a regression.
+    max_leaves, alpha, max_depth, criterion, penalty
+        As in `odt`, for every tree; the same α_n prunes each tree (Theorem 5).
+    min_leaf : int, default 2
+        Fewest rows of a leaf; small, because averaging does the smoothing.
+    resample : {"bootstrap", "subsample", "none"}, default "bootstrap"
+        Each tree's rows: drawn with replacement, without, or all of them.  Out-of-bag results
+        need one of the first two.
+    sample_fraction : "auto" or float, default "auto"
+        Rows drawn as a share of n: 1 for a bootstrap, 0.632 for a subsample, which then has as
+        many distinct rows.
+    weights, missing, kind
+        As in `odt`.
+    seed : int, SeedSequence or Generator, optional
+        Makes the forest reproducible, for any number of threads; `ODRFResults.control` keeps
+        the one that was used.
+    n_jobs : int, optional
+        Threads; by default all cores.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    ODRFResults
+
+    Raises
+    ------
+    InputError
+        Naming the argument or column at fault, and the way out.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("breast_cancer")
+    >>> forest = odrf.odrf("diagnosis ~ .", data, n_trees=50, seed=1)
+    >>> forest.oob_error < 0.06
+    True
+    """
+    options = dict(locals())
+    for name in ("formula", "data", "progress"):
+        del options[name]
+    call = _call(odrf, formula, options)
+    fit = _fit(call, formula, data, options, EvalEnvironment.capture(1), progress)
+    results = ODRFResults(fit)
+    return results if fit.control.alpha is None else results.prune(alpha=fit.control.alpha)
+
+
+def _fit(
+    call: str,
+    formula: str,
+    data: pd.DataFrame,
+    options: Mapping[str, Any],
+    env: EvalEnvironment,
+    progress: bool,
+) -> Fit:
+    design, training = build_design(
+        formula, data, env=env, **{name: options[name] for name in DESIGN_ARGUMENTS}
+    )
+    control = _resolve(options, design, training)
+    tree_streams = streams(control.seed, 0, control.n_trees)
+    with tqdm(total=control.n_trees, unit="tree", disable=not progress) as bar:
+        forest = grow_forest(
+            training.X,
+            training.y,
+            training.weights,
+            Blocks(design.first, design.types),
+            control.sampling(),
+            control.settings(),
+            tree_streams,
+            control.n_jobs,
+            bar.update,
+        )
+    return Fit(call, design, training, control, forest, tree_streams)
+
+
+def _resolve(options: Mapping[str, Any], design: Design, training: TrainingData) -> Control:
+    classes = design.response.classes
+    return resolve(
+        options,
+        kind=design.response.kind,
+        n=len(training.y),
+        P=len(design.predictors),
+        n_classes=1 if classes is None else len(classes),
+    )
+
+
+def _call(function: Callable[..., Any], formula: str, options: Mapping[str, Any]) -> str:
+    """Write the call as the user would, arguments at their defaults left out."""
+    defaults = inspect.signature(function).parameters
+    words = [repr(formula) if isinstance(formula, str) else "…", "data"]
+    for name, value in options.items():
+        default = defaults[name].default
+        if value is default or (isinstance(value, SPELLED) and value == default):
+            continue
+        if isinstance(value, SPELLED):
+            words.append(f"{name}={value!r}")
+        else:
+            words.append(f"{name}={getattr(value, '__name__', '…')}")
+    return f"{function.__name__}({', '.join(words)})"

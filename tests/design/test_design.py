@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import pickle
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from patsy import EvalEnvironment
+
+from odrf.design import BASIS, INDICATORS, PLAIN, build_design
+from odrf.errors import InputError
+
+HERE = EvalEnvironment([globals()])
+
+ATOMS = [
+    *("age", "bmi", "sex", "dose", "smoker", "`odd name`", "Sepal.Length"),
+    *("log(bmi)", "I(age**2)", "C(dose)", "C(age > 50)", "double(age)"),
+    *("bs(bmi, 4)", "center(age)", "scale(bmi)", "poly(age, 2)", "cr(bmi, df=3)"),
+]
+terms = st.lists(st.sampled_from(ATOMS), min_size=1, max_size=3).map(":".join)
+rights = st.lists(terms | st.just("."), min_size=1, max_size=4).map(" + ".join)
+
+
+def double(x):
+    return 2 * x
+
+
+def build(formula, data, **options):
+    return build_design(formula, data, env=HERE, **options)
+
+
+@settings(deadline=None, max_examples=60)
+@given(right=rights, seed=st.integers(0, 99), drop=st.booleans())
+def test_training_rows_reproduce_bit_for_bit(right, seed, drop):
+    data = table(seed)
+    if drop:
+        data.loc[data.index[[2, 5]], "age"] = np.nan
+    design, training = build(f"y ~ {right}", data, missing="drop")
+    assert training.X.shape == (len(design.columns), len(training.y))
+    assert training.X.flags.c_contiguous
+    assert training.X.min() >= 0
+    assert training.X.max() <= 1
+    for recipe in (design, pickle.loads(pickle.dumps(design))):
+        X, complete = recipe.matrix(data)
+        np.testing.assert_array_equal(X, training.X)
+        assert data.index[complete].equals(training.index)
+
+
+def table(seed):
+    rng = np.random.default_rng(seed)
+    n = 25
+    return pd.DataFrame(
+        {
+            "y": rng.normal(size=n),
+            "age": rng.integers(20, 80, n).astype(float),
+            "bmi": rng.gamma(9.0, 3.0, n),
+            "sex": rng.choice(["male", "female"], n),
+            "dose": pd.Categorical(rng.choice(["lo", "hi"], n), ["lo", "hi"], ordered=True),
+            "smoker": rng.random(n) > 0.5,
+            "odd name": rng.normal(size=n),
+            "Sepal.Length": pd.array(rng.integers(1, 9, n), dtype="Int64"),
+        }
+    )
+
+
+def test_what_a_design_tells(people):
+    design, training = build("log(bmi) ~ age*sex + bs(Sepal.Length, 4)", people)
+    assert design.formula == "log(bmi) ~ age*sex + bs(Sepal.Length, 4)"
+    assert (design.response.name, design.response.kind) == ("log(bmi)", "regression")
+    assert design.predictors == ("age", "sex", "age:sex", "bs(Sepal.Length, 4)")
+    assert design.columns[:5] == (
+        *("age", "sex[female]", "sex[male]", "age:sex[female]", "age:sex[male]"),
+    )
+    assert design.first.tolist() == [0, 1, 3, 5, 9]
+    assert design.types.tolist() == [PLAIN, INDICATORS, BASIS, BASIS]
+    np.testing.assert_array_equal(training.y, np.log(people["bmi"]))
+    np.testing.assert_array_equal(training.weights, np.ones(30))
+    assert training.index.equals(people.index)
+    assert (training.n_dropped, training.missing_columns) == (0, {})
+
+
+def test_scaling_leads_back_to_the_users_units(people):
+    design, training = build("y ~ age + bmi", people)
+    back = training.X.T * design.scaling.range + design.scaling.low
+    np.testing.assert_allclose(back, people[["age", "bmi"]])
+
+
+def test_a_column_constant_in_training_stays_zero(people):
+    people["fixed"] = 3.0
+    people["only"] = "u"
+    design, training = build("y ~ fixed + only + age", people)
+    assert (training.X[:2] == 0).all()
+    assert design.scaling.range[:2].tolist() == [0, 0]
+    X, _ = design.matrix(people.assign(fixed=99.0))
+    np.testing.assert_array_equal(X, training.X)
+
+
+def test_class_codes_follow_the_sorted_labels(people):
+    design, training = build("sex ~ age", people)
+    assert design.response.classes.tolist() == ["female", "male"]
+    np.testing.assert_array_equal(training.y == 1, people["sex"] == "male")
+
+
+def test_new_data_needs_neither_response_nor_order(people):
+    design, training = build("y ~ . - bmi", people, weights="age")
+    X, complete = design.matrix(people.drop(columns=["y", "age", "bmi"]).iloc[::-1])
+    np.testing.assert_array_equal(X, training.X[:, ::-1])
+    assert complete.all()
+
+
+def test_new_data_goes_through_what_training_taught(people):
+    design, training = build("y ~ center(age) + bs(bmi, 4) + sex", people)
+    few = people.iloc[[4, 1]]
+    np.testing.assert_array_equal(design.matrix(few)[0], training.X[:, [4, 1]])
+
+
+def test_rows_that_were_made_objects_are_read_again(people):
+    design, training = build("y ~ age + sex + smoker", people)
+    X, _ = design.matrix(people.iloc[3].to_frame().T)
+    np.testing.assert_array_equal(X, training.X[:, [3]])
+
+
+def test_an_empty_frame(people):
+    design, _ = build("y ~ . + bs(bmi, 4)", people)
+    X, complete = design.matrix(people.iloc[:0])
+    assert X.shape == (len(design.columns), 0)
+    assert complete.shape == (0,)
+    assert design.matrix(pd.DataFrame(columns=people.columns))[0].shape == X.shape
+
+
+def test_unseen_levels_and_other_types_are_refused(people):
+    design, _ = build("y ~ sex + age", people)
+    with pytest.raises(InputError, match=r"'sex' has unknown levels 'other' in 1 row.*'female'"):
+        design.matrix(people.assign(sex=["other", *people["sex"][1:]]))
+    with pytest.raises(InputError, match="'age' held numbers in training"):
+        design.matrix(people.assign(age="old"))
+    with pytest.raises(InputError, match="'age' is infinite"):
+        design.matrix(people.assign(age=np.inf))
+
+
+def with_gaps(people):
+    data = people.astype({"age": float})
+    data.loc["r1", "age"] = np.nan
+    data.loc[["r1", "r3"], "sex"] = None
+    data.loc["r5", "y"] = np.nan
+    data.loc["r7", "bmi"] = np.nan
+    return data
+
+
+def test_missing_values_are_refused_by_default(people):
+    message = r"3 of 30 rows have missing values, in 'sex' \(2\), 'age' \(1\), 'y' \(1\)"
+    with pytest.raises(InputError, match=message):
+        build("y ~ age + sex", with_gaps(people))
+    with pytest.raises(InputError, match=r"2 of 30 rows .* 'bmi' \(1\), 'y' \(1\)"):
+        build("log(y**2) ~ log(bmi)", with_gaps(people))
+    design, _ = build("y ~ age", people)
+    with pytest.raises(InputError, match="1 of 30 rows have missing values"):
+        design.matrix(with_gaps(people))
+
+
+def test_missing_values_are_dropped_and_reported(people):
+    data = with_gaps(people)
+    design, training = build("y ~ age + sex", data, missing="drop", weights=np.arange(1.0, 31.0))
+    assert training.n_dropped == 3
+    assert training.missing_columns == {"sex": 2, "age": 1, "y": 1}
+    assert not training.index.isin(["r1", "r3", "r5"]).any()
+    assert training.weights[:3].tolist() == [1.0, 3.0, 5.0]
+    X, complete = design.matrix(data)
+    assert data.index[~complete].tolist() == ["r1", "r3"]
+    assert X.shape == (3, 28)
+
+
+def test_new_rows_all_missing_are_left_out_whatever_their_type(people):
+    design, _ = build("y ~ age + sex", people, missing="drop")
+    X, complete = design.matrix(people.assign(sex=np.nan, age=None))
+    assert X.shape == (3, 0)
+    assert not complete.any()
+
+
+def test_a_missing_weight_drops_its_row(people):
+    data = people.assign(w=[np.nan, *np.ones(29)])
+    with pytest.raises(InputError, match=r"1 of 30 rows .* 'w' \(1\)"):
+        build("y ~ age", data, weights="w")
+    assert build("y ~ age", data, weights="w", missing="drop")[1].n_dropped == 1
+
+
+def test_rows_of_weight_zero_are_kept(people):
+    weights = np.r_[0.0, np.ones(29)]
+    training = build("y ~ age", people, weights=weights)[1]
+    np.testing.assert_array_equal(training.weights, weights)
+
+
+def test_nothing_left(people):
+    with pytest.raises(InputError, match="response 'y' is missing in every row"):
+        build("y ~ age", people.assign(y=np.nan), missing="drop")
+    with pytest.raises(InputError, match=r"'age' .*0 complete rows are left"):
+        build("y ~ age", people.assign(age=np.nan), missing="drop")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "classify"}, "kind='classify' is not known: use one of 'auto'"),
+        ({"missing": "omit"}, "missing='omit' is not known: use one of 'raise', 'drop'"),
+        ({"weights": "agee"}, "weights='agee' .*did you mean 'age'"),
+        ({"weights": -np.ones(30)}, "weights has 30 negative"),
+        ({"weights": np.zeros(30)}, "weights are all zero"),
+    ],
+)
+def test_options_that_are_wrong(options, message, people):
+    with pytest.raises(InputError, match=message):
+        build("y ~ age", people, **options)
+
+
+def test_a_function_of_the_users(people):
+    design, training = build("y ~ double(age)", people)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(design)).matrix(people)[0], training.X)
+
+
+def test_the_design_holds_no_data(people):
+    many = pd.concat([people] * 500)
+    design, _ = build("y ~ age + sex + bs(bmi, 4)", many)
+    assert len(pickle.dumps(design)) < 10_000
+
+
+def test_thousands_of_columns_are_quick():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(200, 5001)), columns=[f"x{i}" for i in range(5001)])
+    start = time.perf_counter()
+    design, training = build("x0 ~ . - x7", data)
+    np.testing.assert_array_equal(design.matrix(data)[0], training.X)
+    assert time.perf_counter() - start < 5
+    assert len(design.predictors) == 4999

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pytest
+
+from odrf.design.formula import read_formula
+from odrf.errors import InputError
+
+COLUMNS = ["y", "a", "b", "c", "odd name", "Sepal.Length"]
+
+
+def terms(formula, env, columns=COLUMNS, **options):
+    return [":".join(atom.name for atom in t) for t in read(formula, env, columns, **options).terms]
+
+
+def read(formula, env, columns=COLUMNS, **options):
+    return read_formula(formula, columns, env, **options)
+
+
+@pytest.mark.parametrize(
+    ("right", "expected"),
+    [
+        (".", ["a", "b", "c", "odd name", "Sepal.Length"]),
+        (". - a", ["b", "c", "odd name", "Sepal.Length"]),
+        (". - (a + b) - c", ["odd name", "Sepal.Length"]),
+        (". - y + log(a)", ["a", "b", "c", "odd name", "Sepal.Length", "log(a)"]),
+        ("b + a + b", ["b", "a"]),
+        ("a:b", ["a:b"]),
+        ("a*b", ["a", "b", "a:b"]),
+        ("a*b - a", ["b", "a:b"]),
+        ("a:b - b:a + c", ["c"]),
+        ("(a + b)^2", ["a", "b", "a:b"]),
+        ("(a + b + c)**2", ["a", "b", "c", "a:b", "a:c", "b:c"]),
+        ("a/b", ["a", "a:b"]),
+        ("(a + b):c", ["a:c", "b:c"]),
+        ("np.log( a )+ log(b)", ["np.log(a)", "log(b)"]),
+        ("I(a^2) + C(a) + bs(a,4)", ["I(a ** 2)", "C(a)", "bs(a, 4)"]),
+        ("`odd name` + Q('odd name')", ["odd name"]),
+        ("Sepal.Length:a", ["Sepal.Length:a"]),
+        ("log(Sepal.Length) + sqrt(`odd name`)", ["log(Sepal.Length)", "sqrt(`odd name`)"]),
+        ("0 + a", ["a"]),
+        ("1 + a - 1", ["a"]),
+        ("-1 + a + 0", ["a"]),
+    ],
+)
+def test_terms(right, expected, env):
+    assert terms(f"y ~ {right}", env) == expected
+
+
+@pytest.mark.parametrize("left", ["y", "log(y)", "Q('y')", "`y`", "I(y > 0)", "C(y)"])
+def test_the_dot_leaves_out_the_response(left, env):
+    assert terms(f"{left} ~ .", env) == COLUMNS[1:]
+
+
+def test_the_dot_leaves_out_the_weights(env):
+    assert terms("y ~ .", env, weights="b") == ["a", "c", "odd name", "Sepal.Length"]
+    assert terms("y ~ . + b", env, weights="b")[-1] == "b"
+
+
+def test_columns_needed_by_the_predictors(env):
+    assert read("y ~ a:log(c) + a", env).columns == ("a", "c")
+
+
+def test_thousands_of_columns(env):
+    columns = ["y", *(f"x{i}" for i in range(5000))]
+    everything = " + ".join(columns[1:])
+    assert terms("y ~ .", env, columns) == columns[1:]
+    assert terms(f"y ~ {everything}", env, columns) == columns[1:]
+    assert terms(f"y ~ . - ({everything}) + x7", env, columns) == ["x7"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "message", "under"),
+    [
+        ("y ~ a + ^ b", "expected a noun, not '\\^'", "^"),
+        ("y ~ a +", "expression ended", "+"),
+        ("y ~ (a + b", "Unmatched '\\('", "("),
+        ("y ~ a + b)", "extra '\\)'", ")"),
+        ("y ~ a ~ b", "~ can only be used once", "y ~ a"),
+        ("y ~ a + 2", "numbers besides", "2"),
+        ("y ~ a ** b", "positive integer", "b"),
+        ("y ~ `odd nam` + a", "did you mean 'odd name'", "`odd nam`"),
+        ("y^2 ~ a^3 + aa", "'aa' is not a column.*did you mean 'a'", "aa"),
+        ("y ~ a + log(.)", "'.' stands for all other columns", "log(.)"),
+        ("y ~ a + b b", "not a Python expression", "b b"),
+        (". ~ a", "'.' cannot be the response", "."),
+        ("y + a ~ b", "one column or expression", "y + a"),
+        ("y:a ~ b", "one column or expression", "y:a"),
+        ("~ a", "response is missing", "~ a"),
+        ("1 ~ a", "response is missing", "1 ~ a"),
+    ],
+)
+def test_errors_point_at_the_users_text(formula, message, under, env):
+    with pytest.raises(InputError, match=message) as caught:
+        read(formula, env)
+    text, carets = str(caught.value).splitlines()[1:]
+    at = carets.index("^")
+    assert text[at : at + carets.count("^")] == under
+
+
+def test_errors_show_the_neighbourhood_in_a_long_formula(env):
+    columns = ["y", *(f"x{i}" for i in range(500))]
+    formula = f"y ~ {' + '.join(columns[1:])} + * x3"
+    with pytest.raises(InputError, match=r"x499 \+ \* x3") as caught:
+        read(formula, env, columns)
+    assert max(map(len, str(caught.value).splitlines())) < 120
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y", '"~" is missing'),
+        ("y + a", '"~" is missing'),
+        ("", "formula must be a text"),
+        ("  ", "formula must be a text"),
+        (3, "formula must be a text.* not 3"),
+        ("y ~ 1", "no predictors"),
+        ("y ~ a - a", "no predictors"),
+        ("y ~ y + a", "response's column 'y' is also a predictor"),
+        ("log(y) ~ a:y", "response's column 'y' is also a predictor"),
+        ("y ~ 'a", "formula"),
+        ("y ~ a $ b", "formula"),
+        ("y ~ 01", "formula"),
+    ],
+)
+def test_other_errors(formula, message, env):
+    with pytest.raises(InputError, match=message):
+        read(formula, env)
+
+
+def test_a_dot_without_other_columns(env):
+    with pytest.raises(InputError, match="no predictors"):
+        read("y ~ .", env, ["y"])

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from odrf.design.encoding import BASIS, INDICATORS, PLAIN
+from odrf.design.formula import read_formula
+from odrf.design.predictors import learn_predictors
+from odrf.errors import InputError
+
+
+def predictors(right, frame, env):
+    terms = read_formula(f"y ~ {right}", list(frame.columns), env).terms
+    return learn_predictors(terms, frame, env)
+
+
+def test_one_predictor_may_own_several_columns(people, env):
+    learned = predictors("age + sex + bs(bmi, 3) + dose", people, env)
+    assert learned.names == ("age", "sex", "bs(bmi, 3)", "dose")
+    assert learned.columns == (
+        *("age", "sex[female]", "sex[male]"),
+        *("bs(bmi, 3)[0]", "bs(bmi, 3)[1]", "bs(bmi, 3)[2]", "dose"),
+    )
+    assert learned.first.tolist() == [0, 1, 3, 6, 7]
+    assert learned.types.tolist() == [PLAIN, INDICATORS, BASIS, PLAIN]
+
+
+@pytest.mark.parametrize(
+    ("term", "columns", "kind"),
+    [
+        ("age:bmi", ["age:bmi"], PLAIN),
+        ("age:smoker:dose", ["age:smoker:dose"], PLAIN),
+        ("sex:age", ["sex[female]:age", "sex[male]:age"], BASIS),
+        ("poly(age, 2):bmi", ["poly(age, 2)[0]:bmi", "poly(age, 2)[1]:bmi"], BASIS),
+        ("sex:C(smoker)", None, INDICATORS),
+    ],
+)
+def test_interactions(term, columns, kind, people, env):
+    learned = predictors(term, people, env)
+    assert learned.types.tolist() == [kind]
+    if columns is not None:
+        assert list(learned.columns) == columns
+
+
+def test_interactions_of_numbers_are_products(people, env):
+    matrix = predictors("age * bmi", people, env).matrix(people)
+    np.testing.assert_array_equal(matrix[2], matrix[0] * matrix[1])
+
+
+def test_interactions_of_factors_mark_each_combination(people, env):
+    learned = predictors("sex:C(smoker)", people, env)
+    matrix = learned.matrix(people)
+    np.testing.assert_array_equal(matrix.sum(axis=0), 1)
+    for column, row in zip(learned.columns, matrix, strict=True):
+        expected = (
+            "sex[" + people["sex"] + "]:C(smoker)[" + people["smoker"].astype(str) + "]"
+        ) == column
+        np.testing.assert_array_equal(row, expected)
+
+
+def test_the_order_of_terms_changes_no_column(people, env):
+    terms = ["age:sex", "sex", "age", "dose:age", "dose"]
+    forth = predictors(" + ".join(terms), people, env)
+    back = predictors(" + ".join(reversed(terms)), people, env)
+    a = pd.DataFrame(forth.matrix(people), index=list(forth.columns))
+    b = pd.DataFrame(back.matrix(people), index=list(back.columns))
+    pd.testing.assert_frame_equal(a, b.loc[a.index])
+
+
+def test_number_columns_of_every_type_keep_their_place(env):
+    frame = pd.DataFrame(
+        {
+            "y": [0.0, 1.0],
+            "f": np.array([0.5, 1.5], dtype="float32"),
+            "s": ["u", "v"],
+            "i": pd.array([3, 4], dtype="Int8"),
+            "b": [True, False],
+            "n": pd.array([True, False], dtype="boolean"),
+            "o": pd.Series([1, 2.5], dtype=object),
+            "z": pd.arrays.SparseArray([0, 7]),
+        }
+    )
+    matrix = predictors(".", frame, env).matrix(frame)
+    expected = [[0.5, 1.5], [1, 0], [0, 1], [3, 4], [1, 0], [1, 0], [1, 2.5], [0, 7]]
+    np.testing.assert_array_equal(matrix, expected)
+
+
+def test_no_rows(people, env):
+    learned = predictors("age + bs(bmi, 4)", people, env)
+    assert learned.matrix(people.iloc[:0]).shape == (5, 0)
+
+
+def test_infinite_values_name_the_predictor(people, env):
+    people.loc["r4", "bmi"] = np.inf
+    with pytest.raises(InputError, match=r"predictor 'bmi' is infinite.* 1 row \(index 'r4'\)"):
+        predictors("sex + bmi", people, env).matrix(people)
+    with pytest.raises(InputError, match=r"predictor 'log\(age - age\)' is infinite.* 30 rows"):
+        predictors("log(age - age)", people, env).matrix(people)
+
+
+def test_two_predictors_of_one_name(people, env):
+    people["log(age)"] = 1.0
+    with pytest.raises(InputError, match=r"two predictors are named 'log\(age\)'"):
+        predictors(". + log(age)", people, env)

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from odrf.design.response import read_response
+from odrf.design.values import Values
+from odrf.errors import InputError
+
+
+def read(data, kind="auto", **marks):
+    return read_response(Values("y", pd.Series(data), **marks), kind)
+
+
+@pytest.mark.parametrize("data", [[3, 1, 2], [3.0, 1.0, 2.0], pd.array([3, 1, 2], dtype="Int64")])
+def test_numbers_are_regression(data):
+    response, y = read(data)
+    assert (response.name, response.kind, response.classes) == ("y", "regression", None)
+    np.testing.assert_array_equal(y, [3.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("data", "classes"),
+    [
+        (["no", "yes", "no"], ["no", "yes"]),
+        (["yes", "no", "yes"], ["no", "yes"]),
+        (pd.Series(["b", "a", "b"], dtype=object), ["a", "b"]),
+        ([True, False, True], [False, True]),
+        (pd.array([True, False, True], dtype="boolean"), [False, True]),
+        (pd.Categorical(["u", "t", "u"], ["z", "u", "t"]), ["u", "t"]),
+        (pd.Categorical(["lo", "hi", "lo"], ["lo", "mid", "hi"], ordered=True), ["lo", "hi"]),
+        (pd.Categorical([7, 3, 7]), [3, 7]),
+    ],
+)
+def test_everything_else_is_classification(data, classes):
+    response, y = read(data)
+    assert response.kind == "classification"
+    assert response.classes.tolist() == classes
+    assert response.classes[y.astype(int)].tolist() == list(data)
+
+
+def test_two_numbers_warn_unless_the_kind_is_given():
+    with pytest.warns(UserWarning, match=r'two values \(0 and 1\).*kind="classification"'):
+        response, _ = read([0, 1, 1])
+    assert response.kind == "regression"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read([0, 1, 1], "regression")[0].kind == "regression"
+        assert read([0, 1, 1], "classification")[0].kind == "classification"
+
+
+def test_numbers_as_classes_are_sorted():
+    response, y = read([10, 9, 10, 100], "classification")
+    assert response.classes.tolist() == [9, 10, 100]
+    np.testing.assert_array_equal(y, [1, 0, 1, 2])
+
+
+def test_true_and_false_as_numbers():
+    np.testing.assert_array_equal(read([True, False], "regression")[1], [1.0, 0.0])
+
+
+def test_levels_given_to_c_set_the_order_of_the_classes():
+    response, y = read(["a", "b", "a"], nominal=True, levels=("b", "never", "a"))
+    assert response.classes.tolist() == ["b", "a"]
+    np.testing.assert_array_equal(y, [1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "message"),
+    [
+        (["a", "b"], "regression", "response 'y' is not numeric"),
+        ([2.0, 2.0], "auto", r"response 'y' is constant \(2.0 in every row\)"),
+        (["a", "a"], "auto", r"response 'y' is constant \('a' in every row\)"),
+        ([1, 1], "classification", "response 'y' is constant"),
+        ([1.0, np.inf, 2.0], "auto", "response 'y' is infinite.* 1 row .index 1."),
+        (pd.to_datetime(["2020", "2021"]), "auto", "'y' holds dates"),
+        ([1, "a"], "classification", "'y' holds mixed values"),
+    ],
+)
+def test_what_cannot_be_a_response(data, kind, message):
+    with pytest.raises(InputError, match=message):
+        read(data, kind)
+
+
+def test_several_columns():
+    with pytest.raises(InputError, match="several columns"):
+        read_response(Values("y", pd.DataFrame(np.ones((2, 2)))), "auto")
+
+
+def test_values_outside_the_levels_given():
+    with pytest.raises(InputError, match="not among its levels: 'b'"):
+        read(["a", "b"], nominal=True, levels=("a", "c"))

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odrf.design.spelling import DOT, readable, respell
+from odrf.errors import InputError
+
+COLUMNS = ["a", "b.c", "b", "class", "µg", "x.1", "log.x", "1st"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("y ~ .", f"y ~ {DOT}"),
+        ("y~.-a", f"y~{DOT}-a"),
+        ("y ~ (.)^2", f"y ~ ({DOT})**2"),
+        ("y ~ I(a ** .5) + 1.5 + 2.", "y ~ I(a ** .5) + 1.5 + 2."),
+        ("y ~ `odd ^ . name`", "y ~ Q('odd ^ . name')"),
+        ("y ~ Q('a ^ .') + f(\"b.c\")", "y ~ Q('a ^ .') + f(\"b.c\")"),
+        ("y ~ b.c + log(b.c) + b.c.abs()", "y ~ Q('b.c') + log(Q('b.c')) + Q('b.c').abs()"),
+        ("y ~ x.1 + class + µg", "y ~ Q('x.1') + Q('class') + Q('µg')"),
+        ("y ~ np.log(a) + b.mean() + f(a).real", "y ~ np.log(a) + b.mean() + f(a).real"),
+        ("y ~ log.x(a)", "y ~ log.x(a)"),
+        ("y ~\n  a", "y ~   a"),
+    ],
+)
+def test_patsys_spelling(text, code):
+    assert respell(text, COLUMNS).code == code
+
+
+@given(st.text(alphabet="ab.`'^ +~()c1\\", max_size=20))
+def test_every_character_of_the_code_points_into_the_text(text):
+    try:
+        spelling = respell(text, ["a", "b.c"])
+    except InputError:
+        return
+    assert len(spelling.begins) == len(spelling.ends) == len(spelling.code)
+    for begin, end in zip(spelling.begins, spelling.ends, strict=True):
+        assert 0 <= begin < end <= len(spelling.text)
+    assert list(spelling.begins) == sorted(spelling.begins)
+
+
+def test_an_open_backtick_is_pointed_at():
+    with pytest.raises(InputError, match=r"never closed\n    y ~ a \+ `b\n {12}\^"):
+        respell("y ~ a + `b", [])
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("Q('b.c')", "b.c"),
+        ("log(Q('odd name'))", "log(`odd name`)"),
+        ('Q("it\'s") + a', "`it's` + a"),
+        ("MyQ('b.c')", "MyQ('b.c')"),
+    ],
+)
+def test_readable_code(code, shown):
+    assert readable(code) == shown

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from odrf.design.weights import check_weights, raw_weights
+from odrf.errors import InputError
+
+DATA = pd.DataFrame({"w": [1, 2, 0], "s": ["a", "b", "c"]}, index=[5, 6, 7])
+
+
+@pytest.mark.parametrize(
+    "weights",
+    ["w", [1, 2, 0], np.array([1, 2, 0]), pd.Series([1, 2, 0], index=[7, 6, 5])],
+)
+def test_weights_however_given_go_by_position(weights):
+    np.testing.assert_array_equal(raw_weights(weights, DATA), [1.0, 2.0, 0.0])
+
+
+def test_no_weights_are_all_one():
+    np.testing.assert_array_equal(raw_weights(None, DATA), [1.0, 1.0, 1.0])
+
+
+def test_missing_weights_stay_missing():
+    weights = pd.array([1, None, 2], dtype="Int64")
+    np.testing.assert_array_equal(raw_weights(weights, DATA), [1, np.nan, 2])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("ww", "weights='ww' is not a column of the data; did you mean 'w'"),
+        ("s", "weights must be numbers"),
+        (["a", "b", "c"], "weights must be numbers"),
+        (np.ones((3, 2)), "weights must be numbers, one for each row"),
+        ([1, 2], "weights has length 2 and the data 3 rows"),
+    ],
+)
+def test_what_cannot_be_weights(weights, message):
+    with pytest.raises(InputError, match=message):
+        raw_weights(weights, DATA)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, -2.0, -1.0], "weights has 2 negative values, the least -2"),
+        ([0.0, 0.0, 0.0], "weights are all zero"),
+        ([1.0, np.nan, 1.0], "weights has 1 missing or infinite"),
+        ([1.0, np.inf, np.inf], "weights has 2 missing or infinite"),
+    ],
+)
+def test_weights_that_make_no_sense(weights, message):
+    with pytest.raises(InputError, match=message):
+        check_weights(np.array(weights))
+
+
+def test_zeros_among_the_weights_are_fine():
+    check_weights(np.array([0.0, 1.0, 0.0]))
