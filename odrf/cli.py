@@ -1,0 +1,190 @@
+"""The command ``odrf``: a formula and a table in; a summary, a plot and predictions out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.backend_bases import FigureCanvasBase
+
+from odrf import __version__, odrf, odt
+from odrf.errors import InputError, allowed
+from odrf.results import ODRFResults, ODTResults
+
+__all__ = ["main"]
+
+COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip", ".zst")
+READER_LEFT = 1
+BAD_INPUT = 2
+
+Results = ODTResults | ODRFResults
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments after the command's name; by default those of the process.
+
+    Returns
+    -------
+    int
+        Exit status: 0; 2 after bad input, which is described by one message on stderr; 1 when
+        the reader of the summary left before its end.
+
+    Raises
+    ------
+    SystemExit
+        With status 2 for arguments that cannot be parsed, with status 0 after ``--help``.
+
+    Examples
+    --------
+    >>> from odrf.cli import main
+    >>> main(["y ~ .", "no-such-table.csv"])
+    2
+    """
+    options = _parser().parse_args(argv)
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            _run(options)
+        except BrokenPipeError:  # as after "| head": what is left to flush at exit goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return READER_LEFT
+        except OSError as error:
+            return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        except InputError as error:
+            return _refuse(str(error))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="odrf",
+        description="Fit an oblique forest, or one oblique tree, and print its summary.",
+        epilog='example: odrf "diagnosis ~ ." breast_cancer.csv --plot forest.png',
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("formula", help='the model, such as "y ~ ." or "log(y) ~ a + b"')
+    parser.add_argument("table", type=Path, help=".csv, .tsv (also compressed) or .parquet")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--tree", action="store_true", help="fit one tree, no forest")
+    size.add_argument("--trees", type=int, default=500, metavar="N", help="default: %(default)s")
+    parser.add_argument(
+        "--kind",
+        choices=["auto", "regression", "classification"],
+        default="auto",
+        help="what the response is (default: as its column's type says)",
+    )
+    parser.add_argument(
+        "--missing",
+        choices=["raise", "drop"],
+        default="raise",
+        help="rows with missing values: refuse them or leave them out (default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="makes the fit reproducible")
+    parser.add_argument("--progress", action="store_true", help="show a forest's progress")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the plot here (.png, …)")
+    parser.add_argument("--predict", type=Path, metavar="TABLE", help="predict these rows")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the predictions here (csv)")
+    parser.add_argument(
+        "--type",
+        choices=["response", "class", "prob", "leaf", "trees"],
+        help="what to predict (default: the response; for classes also their probabilities)",
+    )
+    return parser
+
+
+def _run(options: argparse.Namespace) -> None:
+    _check(options)
+    data = _read_table(options.table)
+    new = None if options.predict is None else _read_table(options.predict)
+    fit = _fit(options, data)
+    print(fit.summary(), flush=True)
+    if options.plot is not None:
+        _write_plot(fit, options.plot)
+        _say(f"wrote the plot to {options.plot}")
+    if new is not None:
+        predictions = _predictions(fit, new, options.type)
+        predictions.to_csv(options.out, index_label="row")
+        _say(f"wrote predictions of {len(predictions)} rows to {options.out}")
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse, before the work is done, what could only fail after it."""
+    if (options.predict is None) != (options.out is None):
+        raise InputError("--predict TABLE and --out FILE go together: give both or neither")
+    if options.type is not None and options.predict is None:
+        raise InputError("--type says what to predict: give --predict TABLE and --out FILE too")
+    for target in (options.plot, options.out):
+        if target is not None and not target.parent.is_dir():
+            raise InputError(f"{target}: there is no folder {target.parent} to write to")
+    formats = FigureCanvasBase.get_supported_filetypes()
+    if options.plot is not None and options.plot.suffix.removeprefix(".").lower() not in formats:
+        raise allowed("the ending of --plot", options.plot.suffix, [f".{name}" for name in formats])
+
+
+def _read_table(path: Path) -> pd.DataFrame:
+    """Read a table and number its rows from 1, as a reader of the file counts them."""
+    ending = Path(path.stem if path.suffix in COMPRESSIONS else path.name).suffix
+    try:
+        if ending == ".parquet":
+            table = pd.read_parquet(path)
+        else:
+            table = pd.read_csv(path, sep="\t" if ending == ".tsv" else ",")
+    except (ValueError, ImportError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row"))
+
+
+def _fit(options: argparse.Namespace, data: pd.DataFrame) -> Results:
+    if options.tree:
+        return odt(
+            options.formula, data, kind=options.kind, missing=options.missing, seed=options.seed
+        )
+    return odrf(
+        options.formula,
+        data,
+        n_trees=options.trees,
+        kind=options.kind,
+        missing=options.missing,
+        seed=options.seed,
+        progress=options.progress,
+    )
+
+
+def _write_plot(fit: Results, path: Path) -> None:
+    matplotlib.use("agg")
+    axes = np.ravel(np.asarray(fit.plot(), dtype=object))
+    axes[0].figure.savefig(path, dpi=150, bbox_inches="tight")
+
+
+def _predictions(fit: Results, new: pd.DataFrame, type: str | None) -> pd.DataFrame:
+    if type is None and fit.kind == "classification":
+        labels = pd.DataFrame({"prediction": fit.predict(new, type="class")})
+        return labels.join(fit.predict(new, type="prob").add_prefix("prob_"))
+    values = fit.predict(new, type=type or "response")
+    return values.to_frame("prediction") if isinstance(values, pd.Series) else values
+
+
+def _say(message: str) -> None:
+    print(f"odrf: {message}", file=sys.stderr)
+
+
+def _refuse(message: str) -> int:
+    _say(f"error: {message}")
+    return BAD_INPUT
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"warning: {message}")

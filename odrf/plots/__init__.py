@@ -1,0 +1,1 @@
+"""Drawings: trees, pruning paths, error paths, importances."""

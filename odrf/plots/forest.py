@@ -1,0 +1,43 @@
+"""Out-of-bag error against the number of trees."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from odrf.plots.style import ACCENT, INK, new_panels, plain
+from odrf.wording import number
+
+__all__ = ["plot_error"]
+
+
+def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
+    """Draw the out-of-bag error of the first 1, 2, … trees.
+
+    Parameters
+    ----------
+    path : Series
+        Error by number of trees; its name labels the axis.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    ax.plot(path.index, path.to_numpy(), color=ACCENT, linewidth=1.6)
+    last = float(path.iloc[-1])
+    ax.plot(path.index[-1:], [last], "o", color=ACCENT, markersize=5, clip_on=False)
+    ax.annotate(
+        number(last, 3),
+        (float(path.index[-1]), last),
+        xytext=(7, 0),
+        textcoords="offset points",
+        va="center",
+        color=INK,
+    )
+    ax.set_xlim(0, len(path))
+    ax.set_xlabel("trees")
+    ax.set_ylabel(str(path.name))
+    plain(ax, "y")
+    return ax

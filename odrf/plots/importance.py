@@ -1,0 +1,47 @@
+"""Importances of predictors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from odrf.plots.style import ACCENT, GRID, new_panels, plain
+
+__all__ = ["plot_importance"]
+
+MOST = 15
+
+
+def plot_importance(share: pd.Series, ax: Axes | None = None) -> Axes:
+    """Draw each predictor's share of the importance as a dot, the largest on top.
+
+    Parameters
+    ----------
+    share : Series
+        Shares by predictor, falling; the first 15 are drawn.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    shown = share.head(MOST)
+    at = np.arange(len(shown))[::-1]
+    ax.hlines(at, 0, shown, color=GRID, linewidth=2, zorder=1)
+    ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
+    ax.set_yticks(at, labels=[_shortened(str(name)) for name in shown.index])
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylim(-0.7, len(shown) - 0.3)
+    ax.set_xlim(left=0)
+    rest = f" (first {MOST} of {len(share)} predictors)" if len(share) > MOST else ""
+    ax.set_xlabel(f"share of impurity removed{rest}")
+    plain(ax, "x")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _shortened(name: str, most: int = 28) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"

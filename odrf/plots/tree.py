@@ -1,0 +1,194 @@
+"""The drawn tree: splits in the user's names and units, leaves in colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.patches import FancyBboxPatch
+from numpy.typing import NDArray
+
+from odrf.design import Design
+from odrf.engine.forest import Forest
+from odrf.plots.boxes import FONT_SIZE, LINE_HEIGHT, Box, boxes, text_width
+from odrf.plots.layout import centres
+from odrf.plots.style import INK, MUTED
+
+__all__ = ["plot_tree"]
+
+# points
+BOX_GAP = 12.0
+LEVEL_GAP = 34.0
+MARGIN = 12.0
+TITLE = 26.0
+TITLE_SIZE = 1.1
+READABLE_LEAVES = 32
+
+
+def plot_tree(
+    tree: Forest,
+    design: Design,
+    *,
+    ax: Axes | None = None,
+    max_depth: int | None = None,
+    max_terms: int = 3,
+    digits: int = 3,
+) -> Axes:
+    """Draw a forest of one from its root down.
+
+    Parameters
+    ----------
+    tree : Forest
+    design : Design
+    ax : Axes, optional
+        By default a new figure of the size that the tree needs.
+    max_depth : int, optional
+        Levels of splits drawn; by default all, or as many as have at most 32 boxes at their end.
+    max_terms : int, default 3
+        Terms of a combination, or levels of a factor, in a box.
+    digits : int, default 3
+        Significant digits.
+
+    Returns
+    -------
+    Axes
+    """
+    depth = tree.depth()
+    levels = _readable_levels(tree, depth) if max_depth is None else max_depth
+    content = boxes(tree, design, depth, levels, max_terms, digits)
+    title = _title(tree, design, int(depth.max()), levels)
+    drawing = _arranged(tree, depth, content, TITLE_SIZE * text_width(title))
+    if ax is None:
+        size = (drawing.width / 72, drawing.height / 72)
+        ax = plt.figure(figsize=size).add_axes((0.0, 0.0, 1.0, 1.0))
+    scale = _fit(ax, drawing)
+    for node in drawing.children:
+        _draw_branches(ax, drawing, node, scale)
+    for node, box in content.items():
+        _draw_box(ax, box, drawing.x[node], drawing.y[node], scale)
+    ax.text(
+        drawing.width / 2,
+        drawing.height - MARGIN,
+        title,
+        ha="center", va="top", fontsize=TITLE_SIZE * FONT_SIZE * scale, color=INK, parse_math=False,
+    )  # fmt: skip
+    return ax
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """Boxes with their places, in points from the lower left corner."""
+
+    boxes: dict[int, Box]
+    children: dict[int, tuple[int, int]]
+    x: dict[int, float]
+    y: dict[int, float]
+    fork: dict[int, float]
+    width: float
+    height: float
+
+
+def _readable_levels(tree: Forest, depth: NDArray[np.int64]) -> int:
+    """Return the most levels of splits whose drawing ends in at most `READABLE_LEAVES` boxes."""
+    ends, level = 1, 0
+    while level < depth.max():
+        ends += int(np.count_nonzero((depth == level) & (tree.left >= 0)))
+        if ends > READABLE_LEAVES:
+            break
+        level += 1
+    return max(level, 1)
+
+
+def _arranged(
+    tree: Forest, depth: NDArray[np.int64], content: dict[int, Box], least_width: float
+) -> _Drawing:
+    """Place the boxes: side by side by `centres`, each level below the one above."""
+    children = {
+        node: (int(tree.left[node]), int(tree.left[node]) + 1)
+        for node, box in content.items()
+        if box.colour is None
+    }
+    x = centres(children, {node: box.width for node, box in content.items()}, BOX_GAP)
+    tallest: dict[int, float] = {}
+    for node, box in content.items():
+        level = int(depth[node])
+        tallest[level] = max(tallest.get(level, 0.0), box.height)
+    middle, bottom = {}, {}
+    at = 0.0
+    for level in range(max(tallest), -1, -1):
+        bottom[level] = at
+        middle[level] = at + tallest[level] / 2
+        at += tallest[level] + LEVEL_GAP
+    right = max(x[node] + box.width / 2 for node, box in content.items())
+    spare = max(least_width - right, 0.0)
+    return _Drawing(
+        boxes=content,
+        children=children,
+        x={node: place + spare / 2 + MARGIN for node, place in x.items()},
+        y={node: middle[int(depth[node])] + MARGIN for node in content},
+        fork={node: bottom[int(depth[node])] - 0.4 * LEVEL_GAP + MARGIN for node in children},
+        width=right + spare + 2 * MARGIN,
+        height=at - LEVEL_GAP + TITLE + 2 * MARGIN,
+    )
+
+
+def _fit(ax: Axes, drawing: _Drawing) -> float:
+    """Make one unit of the axes one point of the drawing, shrunk to fit; return the shrinkage."""
+    ax.set_axis_off()
+    frame, point = ax.get_window_extent(), ax.figure.dpi / 72
+    width, height = frame.width / point, frame.height / point
+    scale = min(width / drawing.width, height / drawing.height, 1.0)
+    spare_x, spare_y = width / scale - drawing.width, height / scale - drawing.height
+    ax.set_xlim(-spare_x / 2, drawing.width + spare_x / 2)
+    ax.set_ylim(-spare_y / 2, drawing.height + spare_y / 2)
+    return scale
+
+
+def _draw_branches(ax: Axes, drawing: _Drawing, node: int, scale: float) -> None:
+    """Draw the fork below a split, and which way is yes."""
+    x, y, fork = drawing.x[node], drawing.y[node], drawing.fork[node]
+    lines = [[(x, y), (x, fork)]]
+    for child, word in zip(drawing.children[node], ("yes", "no"), strict=True):
+        end = drawing.x[child]
+        lines.append([(x, fork), (end, fork), (end, drawing.y[child])])
+        ax.text(
+            end, fork + 2, word,
+            ha="left" if word == "yes" else "right", va="bottom",
+            fontsize=0.8 * FONT_SIZE * scale, color=MUTED,
+        )  # fmt: skip
+    ax.add_collection(LineCollection(lines, colors=MUTED, linewidths=0.9 * scale, zorder=1))
+
+
+def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
+    leaf = box.colour is not None
+    ax.add_patch(
+        FancyBboxPatch(
+            (x - box.width / 2, y - box.height / 2),
+            box.width,
+            box.height,
+            boxstyle=f"round,pad=0,rounding_size={6 if leaf else 2}",
+            facecolor=box.colour or "white",
+            edgecolor=MUTED,
+            linewidth=0.8 * scale,
+            linestyle="--" if box.below else "-",
+            zorder=2,
+        )
+    )
+    top = y + LINE_HEIGHT * (len(box.lines) - 1) / 2
+    for at, line in enumerate(box.lines):
+        ax.text(
+            x, top - at * LINE_HEIGHT, line,
+            ha="center", va="center_baseline", fontsize=FONT_SIZE * scale, color=INK,
+            weight="bold" if leaf and at == 0 else "normal", parse_math=False, zorder=3,
+        )  # fmt: skip
+
+
+def _title(tree: Forest, design: Design, deepest: int, drawn: int) -> str:
+    leaves = int(tree.leaves()[0])
+    title = f"{design.response.name}: {leaves} leaves" if leaves > 1 else design.response.name
+    if drawn < deepest:
+        title += f", first {drawn} of {deepest} levels drawn"
+    return title

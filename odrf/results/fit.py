@@ -1,0 +1,42 @@
+"""What a fit consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.control import Control
+from odrf.design import Design, TrainingData
+from odrf.engine.forest import Forest
+
+__all__ = ["Fit"]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Everything a result is computed from.  It pickles.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        How the formula turns a data frame into predictors and response.
+    data : TrainingData
+        The rows the trees were grown on.
+    control : Control
+        Every option, resolved.
+    forest : Forest
+        The trees; an oblique decision tree is a forest of one.
+    streams : (B, 4) uint64
+        Random stream of each tree, from which its resample can be drawn again.
+    """
+
+    call: str
+    design: Design
+    data: TrainingData
+    control: Control
+    forest: Forest
+    streams: NDArray[np.uint64]

@@ -1,0 +1,240 @@
+"""Results of an oblique random forest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from odrf.engine.outofbag import OutOfBag, out_of_bag, permutation_loss
+from odrf.errors import InputError, allowed
+from odrf.plots.forest import plot_error
+from odrf.plots.importance import plot_importance
+from odrf.plots.style import new_panels
+from odrf.results.base import TreeResults
+from odrf.results.prediction import as_prob, as_response
+from odrf.results.pruned import pruned_at
+from odrf.results.report import forest_card, forest_summary
+from odrf.results.scores import confusion_table, error_name, r_squared
+from odrf.results.tree import ODTResults
+from odrf.summary import Summary
+
+__all__ = ["ODRFResults"]
+
+PLOTS = ("error", "importance")
+
+
+class ODRFResults(TreeResults):
+    """A fitted oblique random forest.
+
+    Parameters
+    ----------
+    fit : Fit
+        Design, data, options and the trees.
+
+    Attributes
+    ----------
+    fit : Fit
+
+    Examples
+    --------
+    >>> import odrf
+    >>> forest = odrf.odrf("progression ~ .", odrf.load_data("diabetes"), n_trees=20, seed=1)
+    >>> bool(forest.r_squared > 0.3)
+    True
+    """
+
+    @cached_property
+    def _out_of_bag(self) -> OutOfBag:
+        fit = self.fit
+        self._needs_out_of_bag("Out-of-bag results")
+        return out_of_bag(
+            fit.forest,
+            fit.data.X,
+            fit.data.y,
+            fit.data.weights,
+            fit.control.sampling(),
+            fit.streams,
+            fit.control.n_jobs,
+        )
+
+    def _needs_out_of_bag(self, what: str) -> None:
+        if self.fit.control.resample == "none":
+            raise InputError(
+                f'{what} need rows that a tree has not seen, and resample="none" leaves none: '
+                'fit with resample="bootstrap" or "subsample"'
+            )
+
+    @property
+    def oob_error(self) -> float:
+        """Out-of-bag mean squared error, or misclassification rate."""
+        return float(self._out_of_bag.error_path[-1])
+
+    @property
+    def oob_prediction(self) -> pd.Series:
+        """Prediction of each training row by the trees that did not draw it.
+
+        Numbers or classes; missing for a row that every tree drew.
+        """
+        return as_response(self.fit, self._out_of_bag.value, self.fit.data.index)
+
+    @property
+    def oob_prob(self) -> pd.DataFrame:
+        """Out-of-bag probabilities of the classes.
+
+        Raises
+        ------
+        InputError
+            For a regression.
+        """
+        if self.kind == "regression":
+            raise InputError("oob_prob needs classes; for a regression see oob_prediction")
+        return as_prob(self.fit, self._out_of_bag.value, self.fit.data.index)
+
+    @property
+    def r_squared(self) -> float:
+        """Share of the variance that out-of-bag predictions explain.
+
+        Raises
+        ------
+        InputError
+            For classes.
+        """
+        return r_squared(self.fit, self.oob_error)
+
+    @property
+    def confusion_matrix(self) -> pd.DataFrame:
+        """Rows by observed (rows) and out-of-bag predicted (columns) class, and each's error.
+
+        Raises
+        ------
+        InputError
+            For a regression.
+        """
+        return confusion_table(self.fit, self._out_of_bag.value)
+
+    @property
+    def error_path(self) -> pd.Series:
+        """Out-of-bag error of the first 1, 2, … trees together."""
+        path = self._out_of_bag.error_path
+        index = pd.RangeIndex(1, len(path) + 1, name="trees")
+        return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
+
+    def tree(self, i: int) -> ODTResults:
+        """Return tree `i`, counted from 0, as a result of its own.
+
+        Its fitted values and errors are those of all training rows, drawn for it or not; counts
+        and weights in its `nodes` are those of the rows it drew.
+
+        Raises
+        ------
+        InputError
+            If there is no such tree.
+        """
+        fit = self.fit
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < fit.forest.n_trees:
+            raise InputError(
+                f"i={i!r} is no tree of this forest: use 0 to {fit.forest.n_trees - 1}"
+            )
+        return ODTResults(
+            replace(
+                fit,
+                call=f"{fit.call}.tree({i})",
+                control=replace(fit.control, n_trees=1),
+                forest=fit.forest.tree(int(i)),
+                streams=fit.streams[i : i + 1],
+            )
+        )
+
+    def prune(self, alpha: float) -> ODRFResults:
+        """Return the forest with every tree pruned at the same complexity.
+
+        Parameters
+        ----------
+        alpha : float
+            Price of a leaf.  Each tree becomes the one with the smallest R(τ) + alpha·τ along
+            its growth, with R the error on the rows it drew; see `ODTResults.prune`.
+
+        Raises
+        ------
+        InputError
+            If `alpha` is negative or no number.
+        """
+        return ODRFResults(pruned_at(self.fit, alpha))
+
+    def _permutation_importance(self) -> pd.DataFrame:
+        self._needs_out_of_bag("Permutation importances")
+        return self._permutation_table
+
+    @cached_property
+    def _permutation_table(self) -> pd.DataFrame:
+        fit = self.fit
+        rise = permutation_loss(
+            fit.forest,
+            fit.data.X,
+            fit.data.y,
+            fit.data.weights,
+            fit.design.first,
+            fit.control.sampling(),
+            fit.streams,
+            fit.control.n_jobs,
+        )
+        return _mean_over_trees(rise, fit.design.predictors)
+
+    def summary(self) -> Summary:
+        """Return a summary: data, options, size, out-of-bag error, importances."""
+        return forest_summary(self)
+
+    def plot(self, kind: str | None = None, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
+        """Draw the out-of-bag error against the number of trees, or the importances.
+
+        Parameters
+        ----------
+        kind : {"error", "importance"}, optional
+            By default both, side by side.
+        ax : Axes, optional
+            Where to draw; an array of two for both.  By default on a new figure.
+
+        Returns
+        -------
+        Axes or array of Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown, or `ax` holds another number of axes.
+        """
+        kinds = PLOTS if kind is None else (kind,)
+        panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
+        if len(panels) != len(kinds):
+            raise InputError(
+                f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
+            )
+        for name, panel in zip(kinds, panels, strict=True):
+            self._draw(name, panel)
+        return panels if kind is None else panels[0]
+
+    def _draw(self, kind: str, ax: Axes) -> None:
+        if kind == "error":
+            plot_error(self.error_path, ax)
+        elif kind == "importance":
+            plot_importance(self.importance()["share"], ax)
+        else:
+            raise allowed("kind", kind, PLOTS)
+
+    def __repr__(self) -> str:
+        return forest_card(self)
+
+
+def _mean_over_trees(rise: NDArray[np.float64], predictors: tuple[str, ...]) -> pd.DataFrame:
+    n_trees = len(rise)
+    spread = rise.std(axis=0, ddof=1) if n_trees > 1 else np.full(rise.shape[1], np.nan)
+    table = pd.DataFrame(
+        {"importance": rise.mean(axis=0), "se": spread / np.sqrt(n_trees)},
+        index=pd.Index(predictors, name="predictor"),
+    )
+    return table.sort_values("importance", ascending=False, kind="stable")

@@ -1,0 +1,47 @@
+"""From arrays of numbers and class codes back to pandas, missing rows kept in their place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+__all__ = ["class_labels", "most_likely", "spread_codes", "spread_numbers"]
+
+
+def most_likely(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the class code of the largest share in each row (n, K), the first if tied.
+
+    Rows of NaN get -1.
+    """
+    return np.where(np.isnan(shares[:, 0]), -1, np.argmax(shares, axis=1))
+
+
+def spread_numbers(values: NDArray[np.float64], complete: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Put the rows of `values` (m, …) where `complete` (n,) is true; NaN elsewhere."""
+    if complete.all():
+        return values
+    out = np.full((len(complete), *values.shape[1:]), np.nan)
+    out[complete] = values
+    return out
+
+
+def spread_codes(codes: NDArray[np.int64], complete: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Put the rows of `codes` (m, …) where `complete` (n,) is true; -1 elsewhere."""
+    if complete.all():
+        return codes
+    out = np.full((len(complete), *codes.shape[1:]), -1)
+    out[complete] = codes
+    return out
+
+
+def class_labels(
+    codes: NDArray[np.int64], classes: pd.Index
+) -> pd.api.extensions.ExtensionArray | NDArray:
+    """Return the original label of each class code (n,); missing where the code is -1."""
+    if (codes >= 0).all():
+        return classes.take(codes).array
+    if isinstance(classes.dtype, np.dtype):
+        # numbers and booleans have no missing value of their own
+        classes = classes.astype(object)
+    return pd.api.extensions.take(classes.array, codes, allow_fill=True)

@@ -1,0 +1,106 @@
+"""The kinds of prediction: number, class, probabilities, leaves, each tree's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.forest import Forest
+from odrf.engine.routing import leaf_nodes, predict
+from odrf.errors import InputError, allowed
+from odrf.results.fit import Fit
+from odrf.results.labels import class_labels, most_likely, spread_codes, spread_numbers
+
+__all__ = ["PREDICTIONS", "Rows", "as_prob", "as_response", "predict_rows", "rows_of"]
+
+PREDICTIONS = ("response", "class", "prob", "leaf", "trees")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to predict.
+
+    Attributes
+    ----------
+    X : (p, m) float64
+        Scaled predictors of the rows without missing values.
+    complete : (n,) bool
+        Which of the n rows those are.
+    index : Index of length n
+    """
+
+    X: NDArray[np.float64]
+    complete: NDArray[np.bool_]
+    index: pd.Index
+
+
+def rows_of(fit: Fit, newdata: pd.DataFrame | None) -> Rows:
+    """Return the rows of `newdata`, or the training rows for None."""
+    if newdata is None:
+        return Rows(fit.data.X, np.ones(len(fit.data.index), dtype=bool), fit.data.index)
+    X, complete = fit.design.matrix(newdata)
+    return Rows(X, complete, newdata.index)
+
+
+def predict_rows(fit: Fit, rows: Rows, type: str) -> pd.Series | pd.DataFrame:
+    """Return the prediction of the kind `type` for each of the rows."""
+    if type not in PREDICTIONS:
+        raise allowed("type", type, PREDICTIONS)
+    classification = fit.design.response.kind == "classification"
+    if type in ("class", "prob") and not classification:
+        raise InputError(
+            f"type={type!r} needs classes, but {fit.design.response.name!r} was fitted as a "
+            'number: use type="response", or fit with kind="classification"'
+        )
+    if type == "leaf":
+        return _leaves(fit, rows)
+    if type == "trees":
+        return _each_tree(fit, rows)
+    value = spread_numbers(predict(fit.forest, rows.X, fit.control.n_jobs), rows.complete)
+    if type == "prob":
+        return as_prob(fit, value, rows.index)
+    return as_response(fit, value, rows.index)
+
+
+def as_response(fit: Fit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:
+    """Return the mean response (n, 1), or the class with the largest share (n, K) of each row."""
+    response = fit.design.response
+    if response.classes is None:
+        return pd.Series(value[:, 0], index=index, name=response.name)
+    labels = class_labels(most_likely(value), response.classes)
+    return pd.Series(labels, index=index, name=response.name)
+
+
+def as_prob(fit: Fit, shares: NDArray[np.float64], index: pd.Index) -> pd.DataFrame:
+    """Return the shares (n, K) as a data frame with one column per class."""
+    return pd.DataFrame(shares, index=index, columns=fit.design.response.classes)
+
+
+def _leaves(fit: Fit, rows: Rows) -> pd.Series | pd.DataFrame:
+    """Return the number, within its tree, of the leaf that each row reaches."""
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
+    leaves = spread_codes(leaves, rows.complete)
+    frame = pd.DataFrame(leaves, index=rows.index, columns=_tree_numbers(fit.forest))
+    if not rows.complete.all():
+        frame = frame.astype("Int64").mask(frame < 0)
+    return frame if fit.forest.n_trees > 1 else frame[0].rename("leaf")
+
+
+def _each_tree(fit: Fit, rows: Rows) -> pd.DataFrame:
+    """Return every tree's own prediction."""
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
+    columns = _tree_numbers(fit.forest)
+    classes = fit.design.response.classes
+    if classes is None:
+        value = spread_numbers(fit.forest.value[leaves, 0], rows.complete)
+        return pd.DataFrame(value, index=rows.index, columns=columns)
+    codes = spread_codes(most_likely(fit.forest.value)[leaves], rows.complete)
+    labels = {tree: class_labels(codes[:, tree], classes) for tree in columns}
+    return pd.DataFrame(labels, index=rows.index, columns=columns)
+
+
+def _tree_numbers(forest: Forest) -> pd.RangeIndex:
+    return pd.RangeIndex(forest.n_trees, name="tree")

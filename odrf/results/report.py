@@ -1,0 +1,166 @@
+"""What summaries and cards say of a tree or a forest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.summary import Summary
+from odrf.wording import number
+
+if TYPE_CHECKING:
+    from odrf.results.base import TreeResults
+    from odrf.results.forest import ODRFResults
+    from odrf.results.tree import ODTResults
+
+__all__ = ["forest_card", "forest_summary", "tree_card", "tree_summary"]
+
+MAX_CLASSES = 10
+TOP = 10
+
+
+def tree_summary(tree: ODTResults) -> Summary:
+    """Summarise a tree: data, training error, growth, importances."""
+    confusion = {} if tree.classes is None else {"training rows": tree.confusion_matrix}
+    return _summary("Oblique decision tree", tree, _tree_scores(tree), confusion)
+
+
+def forest_summary(forest: ODRFResults) -> Summary:
+    """Summarise a forest: data, out-of-bag error, growth, importances."""
+    facts = {"Trees": str(forest.forest.n_trees), **_forest_scores(forest)}
+    confusion = {}
+    if forest.classes is not None and forest.control.resample != "none":
+        confusion["out of bag"] = forest.confusion_matrix
+    return _summary("Oblique random forest", forest, facts, confusion)
+
+
+def tree_card(tree: ODTResults) -> str:
+    """Describe a tree in a few lines."""
+    return _card("Oblique decision tree", tree, _tree_scores(tree))
+
+
+def forest_card(forest: ODRFResults) -> str:
+    """Describe a forest in a few lines."""
+    name = f"Oblique random forest of {forest.forest.n_trees} trees"
+    return _card(name, forest, _forest_scores(forest))
+
+
+def _card(name: str, results: TreeResults, scores: dict[str, str]) -> str:
+    facts = {
+        "Formula": results.formula,
+        "Rows": _rows(results),
+        "Predictors": _predictors(results),
+        "Leaves": _leaves(results),
+        **scores,
+    }
+    width = max(map(len, facts))
+    lines = [f"  {key:<{width}}  {value}" for key, value in facts.items()]
+    return "\n".join([f"{name}: {results.kind}", *lines])
+
+
+def _summary(
+    name: str,
+    results: TreeResults,
+    scores: dict[str, str],
+    confusion: dict[str, pd.DataFrame],
+) -> Summary:
+    facts = {**_data_facts(results), **scores, **_growth_facts(results)}
+    sections, notes = {}, []
+    for rows, table in confusion.items():
+        if len(table) > MAX_CLASSES:
+            notes.append(f"The confusion matrix of {len(table)} classes: see confusion_matrix.")
+        else:
+            sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
+    importance = results.importance()
+    few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
+    sections[f"Importance (impurity removed{few})"] = importance.head(TOP)
+    if results.fit.data.missing_columns:
+        counts = results.fit.data.missing_columns.items()
+        columns = ", ".join(f"{column} {count}" for column, count in counts)
+        notes.append(f"Missing values in the rows dropped: {columns}.")
+    return Summary(f"{name}: {results.kind}", results.call, facts, sections, tuple(notes))
+
+
+def _tree_scores(tree: ODTResults) -> dict[str, str]:
+    if tree.kind == "classification":
+        return {"Training error rate": number(tree.training_error)}
+    return {
+        "Training MSE": number(tree.training_error),
+        "Training R²": f"{tree.r_squared:.3f}",
+    }
+
+
+def _forest_scores(forest: ODRFResults) -> dict[str, str]:
+    if forest.control.resample == "none":
+        return {"OOB error": 'unknown (resample="none")'}
+    if forest.kind == "classification":
+        return {"OOB error rate": number(forest.oob_error)}
+    return {"OOB MSE": number(forest.oob_error), "OOB R²": f"{forest.r_squared:.3f}"}
+
+
+def _data_facts(results: TreeResults) -> dict[str, str]:
+    response = results.design.response
+    classes = "" if response.classes is None else f" ({len(response.classes)} classes)"
+    return {
+        "Response": f"{response.name}{classes}",
+        "Rows": _rows(results),
+        "Predictors": _predictors(results),
+    }
+
+
+def _rows(results: TreeResults) -> str:
+    dropped = results.fit.data.n_dropped
+    return f"{results.nobs}" + (f" ({dropped} dropped)" if dropped else "")
+
+
+def _predictors(results: TreeResults) -> str:
+    p, columns = len(results.design.predictors), len(results.design.columns)
+    return f"{p}" + (f" ({columns} columns)" if columns != p else "")
+
+
+def _growth_facts(results: TreeResults) -> dict[str, str]:
+    control, forest = results.control, results.forest
+    q = control.subset_size
+    facts = {
+        "Criterion": control.criterion.replace("_", " "),
+        "Penalty": str(control.penalty).upper() if control.penalty else "none",
+        "Resampling": _resampling(control.resample, control.sample_fraction),
+        "Seed": str(control.seed),
+        "Projection": control.projection.replace("_", " "),
+        "Subset size q": "random, up to n(node)^0.4" if q == "random" else str(q),
+        "Tried per node": f"{control.n_singles} single, {control.n_projections} oblique",
+        "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
+        "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
+        "Min. leaf": str(control.min_leaf),
+        "Leaves": _leaves(results),
+        "Depth": _mean_and_range(np.maximum.reduceat(forest.depth(), forest.root[:-1])),
+    }
+    grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
+    if (grown > results.n_leaves).any():
+        by = "" if control.alpha is None else f"alpha = {control.alpha:.4g}, "
+        facts["Pruned"] = f"{by}from {_mean_and_range(grown)} leaves"
+    return facts
+
+
+def _limit(max_leaves: int | None, rule: str) -> str:
+    return rule if max_leaves is None else f"{max_leaves} ({rule})"
+
+
+def _resampling(resample: str, fraction: float) -> str:
+    if resample == "none":
+        return "none"
+    return resample if fraction == 1 else f"{resample} of {100 * fraction:.3g}% of the rows"
+
+
+def _leaves(results: TreeResults) -> str:
+    return _mean_and_range(results.n_leaves)
+
+
+def _mean_and_range(values: NDArray[np.int64]) -> str:
+    """Write one number as it is, several as mean and range."""
+    if len(values) == 1:
+        return str(values[0])
+    return f"{values.mean():.1f} ({values.min()} to {values.max()})"

@@ -1,0 +1,61 @@
+"""How well predictions of the training rows fit: error, R², confusion matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design import TrainingData
+from odrf.errors import InputError
+from odrf.results.fit import Fit
+from odrf.results.labels import most_likely
+
+__all__ = ["confusion_table", "error_name", "mean_loss", "r_squared"]
+
+
+def error_name(kind: str) -> str:
+    """Name the error by which fits of this kind are judged."""
+    return "mean squared error" if kind == "regression" else "error rate"
+
+
+def mean_loss(data: TrainingData, value: NDArray[np.float64]) -> float:
+    """Return the weighted mean loss of `value` (n, K): squared error for K = 1, else 0-1."""
+    if value.shape[1] == 1:
+        loss = (data.y - value[:, 0]) ** 2
+    else:
+        loss = (np.argmax(value, axis=1) != data.y).astype(float)
+    return float(np.average(loss, weights=data.weights))
+
+
+def r_squared(fit: Fit, error: float) -> float:
+    """Return 1 - mean squared error / variance of the response."""
+    if fit.design.response.kind == "classification":
+        raise InputError("r_squared needs a regression; for classes see confusion_matrix")
+    data = fit.data
+    deviation = data.y - np.average(data.y, weights=data.weights)
+    return 1.0 - error / float(np.average(deviation**2, weights=data.weights))
+
+
+def confusion_table(fit: Fit, value: NDArray[np.float64]) -> pd.DataFrame:
+    """Count rows by observed and predicted class, with an error column.
+
+    Rows of `value` (n, K) that are NaN are left out; a class without rows has error NaN.
+    """
+    classes = fit.design.response.classes
+    if classes is None:
+        raise InputError("confusion_matrix needs classes; for a regression see r_squared")
+    K = len(classes)
+    predicted = most_likely(value)
+    known = predicted >= 0
+    cell = fit.data.y[known].astype(np.int64) * K + predicted[known]
+    counts = np.bincount(cell, minlength=K * K).reshape(K, K)
+    total = counts.sum(axis=1)
+    right = np.divide(np.diag(counts), total, out=np.full(K, np.nan), where=total > 0)
+    table = pd.DataFrame(
+        counts,
+        index=pd.Index(list(classes), name="observed"),
+        columns=pd.Index(list(classes), name="predicted", dtype=object),
+    )
+    table["error"] = 1.0 - right
+    return table

@@ -1,0 +1,86 @@
+"""Threads change the time a fit takes and nothing else."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from odrf.engine.forest import Forest
+from odrf.engine.growth import grow_forest
+from odrf.engine.outofbag import out_of_bag, permutation_loss
+from odrf.engine.parallel import ROWS_PER_BLOCK, available_cores, in_order, row_blocks
+from odrf.engine.routing import leaf_nodes, predict
+from odrf.engine.sampling import BOOTSTRAP, Sampling
+from problems import noisy
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_results_come_in_the_order_of_the_tasks(n_jobs):
+    first_may_end = threading.Event()
+    if n_jobs == 1:
+        first_may_end.set()
+
+    def work(task):
+        if task == 0:
+            assert first_may_end.wait(5)
+        elif task == 1:
+            first_may_end.set()
+        return 10 * task
+
+    assert list(in_order(work, range(20), n_jobs)) == list(range(0, 200, 10))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_exception_reaches_the_caller(n_jobs):
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda task: 1 // task, [1, 0, 1], n_jobs))
+
+
+@pytest.mark.parametrize("n", [0, 1, ROWS_PER_BLOCK, 3 * ROWS_PER_BLOCK + 1])
+def test_blocks_cover_each_row_once(n):
+    rows = [row for block in row_blocks(n) for row in range(block.start, block.stop)]
+    assert rows == list(range(n))
+
+
+def test_there_is_a_core():
+    assert available_cores() >= 1
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_the_same_bits_for_any_number_of_threads(n_jobs):
+    problem = replace(
+        noisy(n=ROWS_PER_BLOCK + 500, n_projections=2, max_leaves=20),
+        sampling=Sampling(BOOTSTRAP, 1.0),
+    )
+    streams = problem.streams(7)
+    data = (problem.X, problem.y, problem.weights)
+
+    def everything(n_jobs):
+        forest = problem.grow(7, n_jobs)
+        yield from (getattr(forest, field.name) for field in fields(Forest))
+        yield leaf_nodes(forest, problem.X, n_jobs)
+        yield predict(forest, problem.X, n_jobs)
+        yield from out_of_bag(forest, *data, problem.sampling, streams, n_jobs)
+        yield permutation_loss(
+            forest, *data, problem.blocks.first, problem.sampling, streams, n_jobs
+        )
+
+    for one, other in zip(everything(1), everything(n_jobs), strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
+def test_a_forest_is_the_beginning_of_a_longer_one_and_leaves_its_streams_alone():
+    problem = noisy(n=60, n_projections=2)
+    streams = problem.streams(5)
+    steps = []
+    forest = grow_forest(
+        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling,
+        problem.settings, streams, 2, lambda: steps.append(None),
+    )  # fmt: skip
+    assert len(steps) == 5
+    assert (streams == problem.streams(5)).all()
+    for b, tree in enumerate(map(forest.tree, range(5))):
+        np.testing.assert_array_equal(tree.coef, problem.grow(b + 1).tree(b).coef)

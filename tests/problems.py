@@ -1,0 +1,162 @@
+"""Small problems for the engine's tests, and hypothesis strategies that draw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from odrf.engine.candidates import (
+    BASIS,
+    INDICATORS,
+    LDA,
+    LEAST_SQUARES,
+    LOGISTIC,
+    PLAIN,
+    Blocks,
+)
+from odrf.engine.forest import Forest
+from odrf.engine.growing import AIC, BIC, NO_PENALTY, Settings
+from odrf.engine.growth import grow_forest
+from odrf.engine.randomness import streams
+from odrf.engine.sampling import ALL_ROWS, Sampling
+from odrf.engine.threshold import ENTROPY, GINI, SQUARED_ERROR
+
+CART = Settings(
+    criterion=SQUARED_ERROR,
+    n_classes=1,
+    family=LEAST_SQUARES,
+    subset_size=0,
+    n_singles=1000,
+    n_projections=0,
+    max_leaves=1000,
+    min_leaf=1,
+    max_depth=1000,
+    penalty=NO_PENALTY,
+    direction_rows=1000,
+)
+EVERY_ROW = Sampling(ALL_ROWS, 1.0)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that a tree grows from; by default a CART on all rows."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    blocks: Blocks
+    settings: Settings = CART
+    sampling: Sampling = EVERY_ROW
+    seed: int = 0
+
+    def but(self, **settings: Any) -> Problem:
+        """The same problem under other settings."""
+        return replace(self, settings=self.settings._replace(**settings))
+
+    def streams(self, n_trees: int = 1) -> NDArray[np.uint64]:
+        return streams(self.seed, 0, n_trees)
+
+    def grow(self, n_trees: int = 1, n_jobs: int = 1) -> Forest:
+        return grow_forest(
+            self.X, self.y, self.weights, self.blocks, self.sampling, self.settings,
+            self.streams(n_trees), n_jobs, lambda: None,
+        )  # fmt: skip
+
+
+def plain(X: NDArray, y: NDArray, weights: NDArray | None = None, **settings: Any) -> Problem:
+    """A problem whose predictors are the rows of X (p, n), one column each."""
+    p, n = X.shape
+    blocks = Blocks(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
+    weights = np.ones(n) if weights is None else weights
+    X, y = np.ascontiguousarray(X, dtype=float), np.asarray(y, dtype=float)
+    return Problem(X, y, np.asarray(weights, dtype=float), blocks).but(**settings)
+
+
+def indicators(levels: NDArray[np.int64], n_levels: int) -> NDArray[np.float64]:
+    """One 0/1 row per level."""
+    return (np.arange(n_levels)[:, None] == levels).astype(float)
+
+
+def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, Blocks]:
+    """Predictors on coarse grids: p a plain one, c a constant, f a factor, b a basis."""
+    parts, types = [], []
+    for kind in kinds:
+        steps = rng.choice([2, 3, 6, 1000])
+        grid = rng.integers(0, steps, n) / (steps - 1)
+        if kind == "f":
+            n_levels = rng.integers(2, 5)
+            parts.append(indicators(rng.integers(0, n_levels, n), n_levels))
+        elif kind == "b":
+            parts.append(np.array([grid, grid**2]))
+        else:
+            parts.append(grid[None, :] * (kind == "p"))
+        types.append({"f": INDICATORS, "b": BASIS}.get(kind, PLAIN))
+    first = np.cumsum([0] + [len(part) for part in parts])
+    return np.concatenate(parts), Blocks(first, np.array(types, dtype=np.int8))
+
+
+def response(X: NDArray, n_classes: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """A grid of values, or class codes, that mostly follows an oblique direction of X."""
+    signal = rng.normal(size=len(X)) @ X + rng.integers(-3, 4, X.shape[1]) / 6
+    if n_classes == 1:
+        return np.round(4 * signal) / 4
+    share = (np.argsort(np.argsort(signal)) + 0.5) / len(signal)
+    return np.where(rng.random(len(signal)) < 0.85, share, 1 - share) * n_classes // 1
+
+
+def case_weights(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Equal, whole (some of them zero) or any weights."""
+    weights = [np.ones(n), rng.integers(0, 4, n) * 1.0, rng.uniform(0.1, 2.0, n)][rng.integers(3)]
+    weights[rng.integers(n)] = 1.0
+    return weights
+
+
+def options(P: int, n_classes: int, rng: np.random.Generator) -> Settings:
+    """Settings of all kinds; axis trees are those with no projections."""
+    n_projections = int(rng.integers(0, 5))
+
+    def one_of(*choices: int) -> int:
+        return int(rng.choice(choices))
+
+    return Settings(
+        criterion=one_of(GINI, ENTROPY) if n_classes > 1 else SQUARED_ERROR,
+        n_classes=n_classes,
+        family=one_of(LOGISTIC, LEAST_SQUARES, *([LDA] if n_classes > 1 else [])),
+        subset_size=int(rng.integers(0, P + 1)),
+        n_singles=int(rng.integers(0 if n_projections else 1, P + 1)),
+        n_projections=n_projections,
+        max_leaves=one_of(2, 5, 9, *[1000] * 5),
+        min_leaf=one_of(1, 1, 2, 4),
+        max_depth=one_of(1, 3, *[1000] * 4),
+        penalty=one_of(*[NO_PENALTY] * 6, AIC, BIC),
+        direction_rows=one_of(1, 1000),
+    )
+
+
+@st.composite
+def problems(draw: st.DrawFn, max_rows: int = 36) -> Problem:
+    """Small data with ties, duplicated rows, constant columns and zero weights, K = 1 … 5."""
+    n = draw(st.one_of(st.integers(16, max_rows), st.integers(1, max_rows)))
+    kinds = draw(st.sampled_from(["ppp", "pfb", "ppcp", "bff", "pfpp", "pc", "f"]))
+    n_classes = draw(st.sampled_from([2, 1, 3, 4, 5]))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng([seed, n])
+    X, blocks = design(kinds, n, rng)
+    y = response(X, n_classes, rng)
+    if rng.random() < 0.5:
+        twice = rng.integers(0, n, n)
+        X, y = np.ascontiguousarray(X[:, twice]), y[twice]
+    sampling = Sampling(int(rng.integers(3)), float(rng.choice([0.6, 1.0])))
+    settings = options(len(blocks.types), n_classes, rng)
+    return Problem(X, y, case_weights(n, rng), blocks, settings, sampling, seed)
+
+
+def noisy(n: int, **settings: Any) -> Problem:
+    """A smooth function of five continuous predictors, with noise."""
+    rng = np.random.default_rng(11)
+    X = rng.random((5, n))
+    return plain(X, X[0] + X[1] * X[2] + rng.normal(size=n) / 4, **settings)

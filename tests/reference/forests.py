@@ -1,0 +1,86 @@
+"""What a grown forest says of rows: one row, one tree, one loss at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.forest import Forest
+from odrf.engine.sampling import Sampling
+from reference.randomness import Stream, draw_counts
+
+
+def direction(forest: Forest, node: int) -> tuple[list[int], list[float]]:
+    """The columns and coefficients of a node's split."""
+    at = slice(forest.start[node], forest.start[node + 1])
+    return forest.index[at].tolist(), forest.coef[at].tolist()
+
+
+def leaf(forest: Forest, b: int, x: NDArray) -> int:
+    """Walk one row x (p,) down tree b, adding its products in the order of the columns."""
+    node = int(forest.root[b])
+    while forest.left[node] >= 0:
+        columns, theta = direction(forest, node)
+        projected = 0.0
+        for column, coefficient in zip(columns, theta, strict=True):
+            projected += coefficient * x[column]
+        node = int(forest.left[node]) + (0 if projected <= forest.threshold[node] else 1)
+    return node
+
+
+def predict(forest: Forest, X: NDArray) -> NDArray:
+    return np.array(
+        [
+            np.mean([forest.value[leaf(forest, b, x)] for b in range(forest.n_trees)], axis=0)
+            for x in X.T
+        ]
+    )
+
+
+def loss(value: NDArray, y: float) -> float:
+    return (value[0] - y) ** 2 if len(value) == 1 else float(np.argmax(value) != y)
+
+
+def out_of_bag(
+    forest: Forest, X: NDArray, y: NDArray, weights: NDArray, sampling: Sampling, streams: NDArray
+) -> tuple[NDArray, NDArray[np.int64], NDArray]:
+    """Prediction, number of voting trees, and the error of the first b trees, b = 1 … B."""
+    drawn = np.array([draw_counts(Stream(state), weights, sampling) for state in streams]) > 0
+    value = np.full((len(y), forest.value.shape[1]), np.nan)
+    path = []
+    for b in range(forest.n_trees):
+        losses = np.full(len(y), np.nan)
+        for i in range(len(y)):
+            voters = np.flatnonzero(~drawn[: b + 1, i])
+            if len(voters):
+                leaves = [leaf(forest, tree, X[:, i]) for tree in voters]
+                value[i] = np.mean(forest.value[leaves], axis=0)
+                losses[i] = loss(value[i], y[i])
+        has = ~np.isnan(losses) & (weights > 0)
+        path.append(np.average(losses[has], weights=weights[has]) if has.any() else np.nan)
+    return value, (~drawn).sum(axis=0), np.array(path)
+
+
+def permutation_loss(
+    forest: Forest, X: NDArray, y: NDArray, weights: NDArray, first: NDArray[np.int64],
+    sampling: Sampling, streams: NDArray,
+) -> NDArray:  # fmt: skip
+    """Rise of each tree's out-of-bag loss when one predictor's columns are permuted together."""
+    rise = np.zeros((forest.n_trees, len(first) - 1))
+    for b in range(forest.n_trees):
+        stream = Stream(streams[b])
+        rows = np.flatnonzero(draw_counts(stream, weights, sampling) == 0).tolist()
+        used = set(forest.tree(b).index.tolist())
+        moved = list(rows)
+
+        def losses(X: NDArray, b: int = b, rows: list[int] = rows) -> NDArray:
+            return np.array([loss(forest.value[leaf(forest, b, X[:, i])], y[i]) for i in rows])
+
+        for j in range(len(first) - 1):
+            columns = range(first[j], first[j + 1])
+            if weights[rows].sum() > 0 and used.intersection(columns):
+                stream.shuffle_front(moved, len(moved))
+                permuted = X.copy()
+                permuted[np.ix_(columns, rows)] = X[np.ix_(columns, moved)]
+                rise[b, j] = np.average(losses(permuted) - losses(X), weights=weights[rows])
+    return rise

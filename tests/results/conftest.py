@@ -1,0 +1,47 @@
+"""Small fits that these tests look at."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+
+
+@pytest.fixture(scope="session")
+def table():
+    """120 rows with a number, three classes, a factor and two numeric predictors."""
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(
+        {
+            "a": rng.normal(size=120),
+            "b": rng.normal(size=120) * 100,
+            "f": rng.choice(["x", "y", "z"], 120),
+        },
+        index=[f"row{i}" for i in range(120)],
+    )
+    score = data["a"] + data["b"] / 100 + (data["f"] == "x")
+    data["y"] = score + rng.normal(size=120) / 4
+    data["c"] = np.select([score < 0, score < 1], ["low", "mid"], "top")
+    return data
+
+
+@pytest.fixture(scope="session")
+def number_tree(table):
+    return odrf.odt("y ~ a + b + f", table, seed=1)
+
+
+@pytest.fixture(scope="session")
+def class_tree(table):
+    return odrf.odt("c ~ a + b + f", table, seed=1)
+
+
+@pytest.fixture(scope="session")
+def number_forest(table):
+    return odrf.odrf("y ~ a + b + f", table, n_trees=12, seed=1)
+
+
+@pytest.fixture(scope="session")
+def class_forest(table):
+    return odrf.odrf("c ~ a + b + f", table, n_trees=12, seed=1)

@@ -1,0 +1,63 @@
+"""What trees and forests share."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+
+
+def test_facts_of_a_fit(number_tree, class_forest):
+    assert number_tree.nobs == 120
+    assert number_tree.formula == "y ~ a + b + f"
+    assert number_tree.kind == "regression"
+    assert number_tree.classes is None
+    assert number_tree.call == "odt('y ~ a + b + f', data, seed=1)"
+    assert class_forest.kind == "classification"
+    assert list(class_forest.classes) == ["low", "mid", "top"]
+    assert class_forest.control.n_trees == len(class_forest.n_leaves) == 12
+
+
+def test_residuals(number_forest, class_tree, table):
+    np.testing.assert_allclose(number_forest.resid + number_forest.fittedvalues, table["y"])
+    prob = class_tree.predict(type="prob")
+    own = [prob.loc[row, label] for row, label in table["c"].items()]
+    np.testing.assert_allclose(class_tree.resid, 1 - np.array(own))
+
+
+def test_importance_names_predictors(number_forest):
+    table = number_forest.importance()
+    assert set(table.index) == {"a", "b", "f"}
+    assert table["importance"].is_monotonic_decreasing
+    assert table["share"].sum() == pytest.approx(1)
+
+
+def test_a_tree_without_splits_has_no_shares(table):
+    importance = odrf.odt("y ~ a", table, max_leaves=1, seed=1).importance()
+    assert importance.to_numpy().tolist() == [[0, 0]]
+
+
+def test_unknown_importance(number_forest):
+    with pytest.raises(InputError, match="'impurity', 'permutation'; did you mean 'permutation'"):
+        number_forest.importance("permutations")
+
+
+@pytest.mark.parametrize("name", ["number_tree", "class_tree", "number_forest", "class_forest"])
+def test_fits_pickle(request, table, name):
+    fit = request.getfixturevalue(name)
+    again = pickle.loads(pickle.dumps(fit))
+    pd.testing.assert_series_equal(again.predict(table), fit.predict(table))
+    assert str(again.summary()) == str(fit.summary())
+
+
+@pytest.mark.parametrize("name", ["number_tree", "class_tree", "number_forest", "class_forest"])
+def test_cards_are_short(request, name):
+    lines = repr(request.getfixturevalue(name)).split("\n")
+    assert 4 <= len(lines) <= 8
+    assert lines[0].startswith("Oblique")
+    assert all(len(line) <= 80 for line in lines)

@@ -1,0 +1,142 @@
+"""A forest's out-of-bag results, trees and pruning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+
+
+def test_out_of_bag_scores_of_a_regression(number_forest, table):
+    predicted = number_forest.oob_prediction
+    known = predicted.notna()
+    assert known.mean() > 0.9
+    mse = np.mean((table["y"] - predicted)[known] ** 2)
+    assert number_forest.oob_error == pytest.approx(mse)
+    assert number_forest.r_squared == pytest.approx(1 - mse / np.var(table["y"]))
+    fitted = np.mean(number_forest.resid**2)
+    assert fitted < mse < np.var(table["y"])
+
+
+def test_out_of_bag_scores_of_classes(class_forest, table):
+    predicted = class_forest.oob_prediction
+    known = predicted.notna()
+    matrix = class_forest.confusion_matrix
+    counted = pd.crosstab(table["c"][known], predicted[known])
+    np.testing.assert_array_equal(matrix[["low", "mid", "top"]], counted)
+    wrong = (table["c"] != predicted)[known]
+    assert class_forest.oob_error == pytest.approx(wrong.mean())
+    assert matrix.loc["top", "error"] == pytest.approx(wrong[table["c"] == "top"].mean())
+    prob = class_forest.oob_prob[known]
+    assert list(prob.idxmax(axis=1)) == list(predicted[known])
+
+
+def test_rows_that_every_tree_drew_have_no_prediction(table):
+    forest = odrf.odrf("c ~ a + b", table, n_trees=1, seed=1)
+    assert 0.5 < forest.oob_prediction.isna().mean() < 0.8
+    assert forest.confusion_matrix.drop(columns="error").to_numpy().sum() < 60
+
+
+def test_error_path_ends_at_the_error(number_forest):
+    path = number_forest.error_path
+    assert list(path.index) == list(range(1, 13))
+    assert path.index.name == "trees"
+    assert path.iloc[-1] == number_forest.oob_error
+    assert path.iloc[0] > path.iloc[-1]
+
+
+def test_permutation_importance(number_forest):
+    table = number_forest.importance("permutation")
+    assert set(table.index[:2]) == {"a", "b"}
+    assert table["importance"].is_monotonic_decreasing
+    assert (table["se"] > 0).all()
+    assert number_forest.importance("permutation").equals(table)
+
+
+def test_one_tree_has_no_standard_error(table):
+    forest = odrf.odrf("y ~ a", table, n_trees=1, seed=1)
+    assert forest.importance("permutation")["se"].isna().all()
+
+
+@pytest.mark.parametrize("name", ["oob_error", "oob_prediction", "error_path", "r_squared"])
+def test_without_resampling_nothing_is_out_of_bag(table, name):
+    forest = odrf.odrf("y ~ a", table, n_trees=2, resample="none", seed=1)
+    with pytest.raises(InputError, match='resample="none" leaves none'):
+        getattr(forest, name)
+    with pytest.raises(InputError, match='resample="none" leaves none'):
+        forest.importance("permutation")
+    assert "unknown" in str(forest.summary())
+
+
+def test_classes_only(number_forest, class_forest):
+    with pytest.raises(InputError, match="oob_prob needs classes"):
+        number_forest.oob_prob  # noqa: B018
+    with pytest.raises(InputError, match="confusion_matrix needs classes"):
+        number_forest.confusion_matrix  # noqa: B018
+    with pytest.raises(InputError, match="r_squared needs a regression"):
+        class_forest.r_squared  # noqa: B018
+
+
+@pytest.mark.parametrize("i", [-1, 12, "0"])
+def test_trees_out_of_range(number_forest, i):
+    with pytest.raises(InputError, match="is no tree of this forest: use 0 to 11"):
+        number_forest.tree(i)
+
+
+def test_a_tree_counts_the_rows_it_drew(number_forest):
+    tree = number_forest.tree(3)
+    assert tree.nodes.loc[0, "count"] == 120
+    assert tree.call.endswith(".tree(3)")
+    assert "bootstrap" in str(tree.summary())
+    assert tree.prune(leaves=2).n_leaves[0] == 2
+
+
+def test_pruning_prunes_every_tree(number_forest, class_forest):
+    for forest in (number_forest, class_forest):
+        pruned = forest.prune(0.02)
+        for i in range(12):
+            alone = forest.tree(i).prune(alpha=0.02)
+            assert pruned.tree(i).nodes.equals(alone.nodes)
+        assert (pruned.n_leaves < forest.n_leaves).any()
+        assert pruned.control.alpha == 0.02
+        assert "alpha = 0.02, from" in str(pruned.summary())
+
+
+def test_alpha_zero_and_infinite(number_forest):
+    assert (number_forest.prune(1e9).n_leaves == 1).all()
+    assert number_forest.prune(0.0).predict().equals(number_forest.predict())
+
+
+@pytest.mark.parametrize("kind", ["number_forest", "class_forest"])
+def test_summary(request, kind):
+    forest = request.getfixturevalue(kind)
+    text = str(forest.summary())
+    assert forest.call in text
+    low, high = forest.n_leaves.min(), forest.n_leaves.max()
+    assert f"{forest.n_leaves.mean():.1f} ({low} to {high})" in text
+    assert ("Confusion matrix (out of bag" in text) == (kind == "class_forest")
+    assert ("OOB R²" in text) == (kind == "number_forest")
+    assert max(map(len, text.split("\n"))) <= 90
+
+
+def test_many_classes_and_predictors_are_cut_short():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(80, 13)), columns=[f"x{i}" for i in range(13)])
+    data["c"] = [f"class{i % 12}" for i in range(80)]
+    forest = odrf.odrf("c ~ .", data, n_trees=3, seed=1)
+    summary = forest.summary()
+    assert "12 classes: see confusion_matrix" in str(summary)
+    assert len(summary.tables) == 2
+    assert len(summary.tables[1]) == 10
+    assert "first 10 of 13 predictors" in str(summary)
+
+
+def test_dropped_rows_are_reported(table):
+    holed = table.copy()
+    holed.loc["row1", "a"] = np.nan
+    text = str(odrf.odrf("y ~ a + b", holed, n_trees=2, missing="drop", seed=1).summary())
+    assert "119 (1 dropped)" in text
+    assert "Missing values in the rows dropped: a 1." in text

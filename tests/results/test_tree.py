@@ -1,0 +1,165 @@
+"""A tree's tables, rules and pruning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import odrf
+from odrf import InputError
+
+
+def test_nodes_form_the_tree(number_tree):
+    nodes = number_tree.nodes
+    inner = nodes[~nodes["leaf"]]
+    assert nodes["parent"].isna().sum() == 1
+    for side in ("left", "right"):
+        children = nodes.loc[inner[side]]
+        assert (children["parent"].to_numpy() == inner.index).all()
+        assert (children["depth"].to_numpy() == inner["depth"] + 1).all()
+    left, right = nodes.loc[inner["left"]], nodes.loc[inner["right"]]
+    np.testing.assert_array_equal(
+        left["count"].to_numpy() + right["count"].to_numpy(), inner["count"]
+    )
+    assert nodes["leaf"].sum() == number_tree.n_leaves[0]
+    assert nodes["left"][nodes["leaf"]].isna().all()
+
+
+def test_class_nodes_hold_proportions(class_tree):
+    nodes = class_tree.nodes
+    shares = nodes[["P(low)", "P(mid)", "P(top)"]]
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert ("P(" + nodes["prediction"] + ")").to_list() == shares.idxmax(axis=1).to_list()
+
+
+def test_splits_send_the_data_where_it_went(number_tree, table):
+    """Route the table by the data frames alone."""
+    columns = {"a": table["a"], "b": table["b"]}
+    columns |= {f"f[{level}]": table["f"] == level for level in "xyz"}
+    nodes, splits = number_tree.nodes, number_tree.splits.groupby("node")
+    at = np.zeros(len(table), dtype=int)
+    for node in nodes.index[~nodes["leaf"]]:
+        terms = splits.get_group(node)
+        projected = sum(
+            c * columns[name] for name, c in zip(terms["column"], terms["coefficient"], strict=True)
+        )
+        left = (projected <= terms["threshold"].iloc[0]).to_numpy()
+        side = np.where(left, nodes.loc[node, "left"], nodes.loc[node, "right"])
+        at = np.where(at == node, side, at)
+    np.testing.assert_array_equal(at, number_tree.predict(type="leaf"))
+
+
+def test_splits_have_unit_length_in_scaled_columns(number_tree):
+    length = number_tree.splits.groupby("node")["scaled_coefficient"].apply(np.linalg.norm)
+    np.testing.assert_allclose(length, 1)
+    assert set(number_tree.splits["predictor"]) <= {"a", "b", "f"}
+
+
+def test_rules_are_indented_like_the_tree(class_tree):
+    lines = class_tree.rules().split("\n")
+    assert lines[0] == "n = 120, c ~ a + b + f"
+    assert "low mid top" in lines[1]
+    nodes = class_tree.nodes
+    written = {}
+    for line in lines[3:]:
+        number = int(line.strip().split(")")[0])
+        written[number] = line
+        indent = len(line) - len(line.lstrip())
+        assert indent == 2 * nodes.loc[number, "depth"]
+        assert f"n = {nodes.loc[number, 'count']}" in line
+        assert str(nodes.loc[number, "prediction"]) in line
+        assert line.endswith("*") == nodes.loc[number, "leaf"]
+    assert sorted(written) == list(nodes.index)
+
+
+def test_training_scores(number_tree, class_tree, table):
+    mse = np.mean((table["y"] - number_tree.fittedvalues) ** 2)
+    assert number_tree.training_error == pytest.approx(mse)
+    assert number_tree.r_squared == pytest.approx(1 - mse / np.var(table["y"]))
+    wrong = table["c"] != class_tree.fittedvalues
+    assert class_tree.training_error == pytest.approx(wrong.mean())
+    matrix = class_tree.confusion_matrix
+    assert matrix[["low", "mid", "top"]].to_numpy().sum() == 120
+    assert matrix.loc["mid", "error"] == pytest.approx(wrong[table["c"] == "mid"].mean())
+
+
+def test_scores_of_the_other_kind(number_tree, class_tree):
+    with pytest.raises(InputError, match="confusion_matrix needs classes"):
+        number_tree.confusion_matrix  # noqa: B018
+    with pytest.raises(InputError, match="r_squared needs a regression"):
+        class_tree.r_squared  # noqa: B018
+
+
+def test_weights_count_in_scores(table):
+    weights = np.arange(120.0)
+    tree = odrf.odt("y ~ a + b", table, weights=weights, max_leaves=5, seed=1)
+    mse = np.average((table["y"] - tree.fittedvalues) ** 2, weights=weights)
+    assert tree.training_error == pytest.approx(mse)
+    assert tree.pruning_path().errors[-1] == pytest.approx(mse)
+
+
+def test_pruning_to_leaves(number_tree):
+    small = number_tree.prune(leaves=3)
+    assert small.n_leaves[0] == 3
+    assert len(small.nodes) == 5
+    assert small.parent is number_tree
+    assert number_tree.parent is None
+    assert small.call.endswith(".prune(leaves=3)")
+    assert small.nodes["value"].equals(number_tree.nodes["value"].loc[small.nodes.index])
+    whole = int(number_tree.n_leaves[0])
+    assert number_tree.prune(leaves=whole).nodes.equals(number_tree.nodes)
+
+
+def test_pruning_at_alpha(number_tree):
+    small = number_tree.prune(alpha=0.05)
+    errors = number_tree.pruning_path().errors
+    cost = errors + 0.05 * np.arange(1, len(errors) + 1)
+    assert small.n_leaves[0] == 1 + np.argmin(cost)
+    assert small.control.alpha == 0.05
+    assert small.training_error == pytest.approx(errors[small.n_leaves[0] - 1])
+    assert small.prune(alpha=0.01).n_leaves[0] == small.n_leaves[0]
+    assert small.prune(alpha=0.01).control.alpha == 0.05
+    leaves = number_tree.n_leaves[0]
+    assert f"alpha = 0.05, from {leaves} leaves" in str(small.summary())
+
+
+def test_alpha_of_the_fit_prunes(number_tree, table):
+    tree = odrf.odt("y ~ a + b + f", table, alpha=0.05, seed=1)
+    assert tree.nodes.equals(number_tree.prune(alpha=0.05).nodes)
+    assert tree.call == "odt('y ~ a + b + f', data, alpha=0.05, seed=1)"
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({}, "exactly one"),
+        ({"alpha": 0.1, "leaves": 2}, "exactly one"),
+        ({"alpha": -0.1}, "alpha=-0.1"),
+        ({"alpha": float("nan")}, "alpha=nan"),
+        ({"alpha": "0.1"}, "alpha='0.1'"),
+        ({"leaves": 0}, "leaves=0 is out of range: this tree has"),
+        ({"leaves": 1000}, "leaves=1000 is out of range: this tree has"),
+        ({"leaves": 2.5}, "leaves=2.5"),
+    ],
+)
+def test_bad_pruning(number_tree, options, message):
+    with pytest.raises(InputError, match=message):
+        number_tree.prune(**options)
+
+
+def test_unknown_rule_and_importance(number_tree):
+    with pytest.raises(InputError, match="rule='weakest' is not known: use one of 'growth'"):
+        number_tree.pruning_path(rule="weakest")
+    with pytest.raises(InputError, match='type="impurity"'):
+        number_tree.importance("permutation")
+
+
+@pytest.mark.parametrize("kind", ["number_tree", "class_tree"])
+def test_summary(request, kind):
+    tree = request.getfixturevalue(kind)
+    text = str(tree.summary())
+    assert tree.call in text
+    assert f"Leaves           {tree.n_leaves[0]}" in text
+    assert ("Confusion matrix (training rows" in text) == (kind == "class_tree")
+    assert ("Training R²" in text) == (kind == "number_tree")
+    assert max(map(len, text.split("\n"))) <= 90
