@@ -1,6 +1,6 @@
 """Accuracy and seconds of methods on open tables; prints one table.
 
-    python benchmarks/accuracy.py --data DIR [--tables a,b] [--methods odrf,rf] [--partitions 20]
+    python benchmarks/accuracy.py [--data DIR] [--tables a,b] [--methods odrf,rf] [--partitions 20]
                                   [--trees 100] [--threads 1] [--seed 0] [--out results.csv]
 
 ``protocol.py`` says how errors are measured, ``methods.py`` what the methods are, ``tables.py``
@@ -49,7 +49,9 @@ def _parser() -> argparse.ArgumentParser:
         description=(__doc__ or "").splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--data", type=Path, required=True, help="folder with index.csv")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="folder with index.csv"
+    )
     parser.add_argument("--tables", help="names with commas between them; all of the index if none")
     parser.add_argument("--methods", default="odrf,rf", help=f"of {', '.join(METHODS)}")
     parser.add_argument("--partitions", type=int, default=20, help="random partitions")

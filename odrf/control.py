@@ -152,7 +152,7 @@ def resolve(options: Mapping[str, Any], *, kind: str, n: int, P: int, n_classes:
 
 
 def _one_of(argument: str, value: Any, choices: list[Any]) -> Any:
-    if value is not None and not isinstance(value, str) or value not in choices:
+    if (value is not None and not isinstance(value, str)) or value not in choices:
         raise allowed(argument, value, choices)
     return value
 
@@ -164,7 +164,7 @@ def _whole(argument: str, value: Any, least: int) -> int:
 
 
 def _not_negative(argument: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
         raise InputError(f"{argument}={value!r}: use a finite number of at least 0")
     return float(value)
 
@@ -212,7 +212,8 @@ def _max_leaves(value: int | Callable[[int], float] | None, n: int) -> tuple[int
     leaves = value(n)
     if not isinstance(leaves, Real) or not leaves >= 1:
         raise InputError(
-            f"max_leaves: the rule gives {leaves!r} for n = {n}: it must give a number of at least 1"
+            f"max_leaves: the rule gives {leaves!r} for n = {n}: "
+            "it must give a number of at least 1"
         )
     name = getattr(value, "__name__", "<lambda>")
     rule = "rule" if name == "<lambda>" else f"rule {name}"
@@ -239,7 +240,7 @@ def _criterion(value: Any, kind: str) -> str:
 def _fraction(value: Any, resample: str) -> float:
     if value == "auto":
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value <= 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
         raise InputError(f'sample_fraction={value!r}: use "auto" or a number above 0, up to 1')
     return float(value)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from odrf.engine.compiling import inlined, kernel
 
-from odrf.engine.directions import least_squares, lda, level_means, logistic, normalise
+from odrf.engine.compiling import inlined, kernel
+from odrf.engine.directions import lda, least_squares, level_means, logistic, normalise
 from odrf.engine.randomness import below, shuffle_front, uniform
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "LOGISTIC",
     "PLAIN",
     "Blocks",
-    "direction_on_subset",
     "direction_on_single",
+    "direction_on_subset",
     "draw_size",
 ]
 
@@ -75,11 +75,11 @@ def _draw_classes(state, y, a, n_classes):
         return chosen
     if uniform(state) < 0.5:
         point = uniform(state) * weight.sum()
-        k = 0
-        while k < len(present) - 1 and point >= weight[present[k]]:
-            point -= weight[present[k]]
-            k += 1
-        chosen[present[k]] = True
+        at = 0
+        while at < len(present) - 1 and point >= weight[present[at]]:
+            point -= weight[present[at]]
+            at += 1
+        chosen[present[at]] = True
         return chosen
     while True:
         size = 0

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from odrf.engine.compiling import kernel
 
-__all__ = ["RIDGE", "least_squares", "level_means", "lda", "logistic", "normalise"]
+__all__ = ["RIDGE", "lda", "least_squares", "level_means", "logistic", "normalise"]
 
 RIDGE = 1e-3
 NEWTON_STEPS = 4
@@ -185,8 +186,8 @@ def lda(Z, t, a, y, n_classes, theta):
         k = int(y[i])
         for j in range(d):
             az = a[i] * (Z[i, j] - means[k, j])
-            for l in range(j + 1):
-                A[j, l] += az * (Z[i, l] - means[k, l])
+            for j2 in range(j + 1):
+                A[j, j2] += az * (Z[i, j2] - means[k, j2])
     for j in range(d):
         theta[j] = groups[1, j] / group_weight[1] - groups[0, j] / group_weight[0]
     ridge = RIDGE * _mean_diagonal(A, d) + 1e-12

@@ -67,10 +67,12 @@ class Forest:
 
     @property
     def n_trees(self) -> int:
+        """Number of trees B."""
         return len(self.root) - 1
 
     @property
     def n_nodes(self) -> int:
+        """Number of nodes m of all trees, those under a cut included."""
         return len(self.left)
 
     def tree(self, b: int) -> Forest:
@@ -129,8 +131,7 @@ def concatenate(trees: list[Forest]) -> Forest:
 
     return Forest(
         root=np.concatenate(
-            [tree.root[:-1] + at for tree, at in zip(trees, nodes[:-1], strict=True)]
-            + [nodes[-1:]]
+            [tree.root[:-1] + at for tree, at in zip(trees, nodes[:-1], strict=True)] + [nodes[-1:]]
         ),
         left=np.concatenate(
             [

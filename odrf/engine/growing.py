@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from odrf.engine.compiling import inlined, kernel
 
 from odrf.engine.candidates import direction_on_single, direction_on_subset, draw_size
+from odrf.engine.compiling import inlined, kernel
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.sampling import draw_counts
 from odrf.engine.threshold import SQUARED_ERROR, best_threshold, impurity
@@ -78,7 +78,7 @@ class Node(NamedTuple):
     counts: np.ndarray
     value: np.ndarray
     weight: float
-    count: int
+    n_rows: int
     impurity: float
 
 
@@ -122,9 +122,9 @@ def _score(gain, node, n_coefficients, penalty):
     """
     if penalty == NO_PENALTY:
         return gain
-    cost = 2.0 if penalty == AIC else math.log(node.count)
+    cost = 2.0 if penalty == AIC else math.log(node.n_rows)
     left = max(1.0 - gain / node.impurity, NEGLIGIBLE)
-    return -node.count * math.log(left) - cost * (n_coefficients + 1)
+    return -node.n_rows * math.log(left) - cost * (n_coefficients + 1)
 
 
 @kernel
@@ -154,7 +154,7 @@ def _better(X, node, columns, theta, best, settings, values, items):
         node.counts,
         node.value,
         node.weight,
-        node.count,
+        node.n_rows,
         settings.criterion,
         settings.min_leaf,
     )
@@ -182,7 +182,7 @@ def _search(state, X, node, blocks, order, settings, values, items):
         )
         best = _better(X, node, columns, theta, best, settings, values, items)
     for _ in range(settings.n_projections):
-        q = draw_size(state, node.count, settings.subset_size, P)
+        q = draw_size(state, node.n_rows, settings.subset_size, P)
         columns, theta = direction_on_subset(
             state, X, node.rows, node.y, node.weights, blocks, order, q, settings
         )
@@ -231,7 +231,7 @@ def _may_split(node, depth, n_leaves, root_impurity, settings):
     return (
         n_leaves < settings.max_leaves
         and depth < settings.max_depth
-        and node.count >= 2 * settings.min_leaf
+        and node.n_rows >= 2 * settings.min_leaf
         and node.impurity > NEGLIGIBLE * root_impurity
     )
 
@@ -283,7 +283,7 @@ def grow_tree(X, y, weights, blocks, sampling, settings, state):
     while i < n_nodes:
         node_rows = rows[begin[i] : end[i]]
         node = _describe(node_rows, y, weights, counts, value[i], settings)
-        weight[i], count[i], spread[i], start[i] = node.weight, node.count, node.impurity, n_terms
+        weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
         if _may_split(node, depth[i], n_leaves, spread[0], settings):
             split = _search(state, X, node, blocks, predictors, settings, values, items)
             if split.gain > 0.0:

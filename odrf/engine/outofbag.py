@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from odrf.engine.compiling import kernel
 from numpy.typing import NDArray
 
+from odrf.engine.compiling import kernel
 from odrf.engine.forest import Forest
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import shuffle_front

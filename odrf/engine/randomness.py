@@ -8,8 +8,9 @@ generators", ACM TOMS 47 (2021).
 from __future__ import annotations
 
 import numpy as np
-from odrf.engine.compiling import kernel
 from numpy.typing import NDArray
+
+from odrf.engine.compiling import kernel
 
 __all__ = ["below", "shuffle_front", "streams", "uniform"]
 

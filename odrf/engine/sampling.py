@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from odrf.engine.compiling import kernel
 
+from odrf.engine.compiling import kernel
 from odrf.engine.randomness import below, uniform
 
 __all__ = ["ALL_ROWS", "BOOTSTRAP", "SUBSAMPLE", "Sampling", "draw_counts"]

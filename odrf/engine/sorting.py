@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from odrf.engine.compiling import kernel
 
 __all__ = ["sort_with"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from odrf.engine.compiling import inlined, kernel
 
+from odrf.engine.compiling import inlined, kernel
 from odrf.engine.sorting import sort_with
 
 __all__ = ["ENTROPY", "GINI", "SQUARED_ERROR", "best_threshold", "impurity"]

@@ -45,8 +45,8 @@ class PruningPath:
     >>> import odrf
     >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), max_leaves=16, seed=1)
     >>> path = tree.pruning_path()
-    >>> path.table["leaves"].iloc[-1]
-    np.int64(1)
+    >>> path.table["leaves"].tolist()[-1]
+    1
     """
 
     def __init__(self, grown: ODTResults) -> None:

@@ -16,15 +16,20 @@ def direction(forest: Forest, node: int) -> tuple[list[int], list[float]]:
     return forest.index[at].tolist(), forest.coef[at].tolist()
 
 
+def goes_left(X: NDArray, columns: list[int], theta: list[float], threshold: float) -> NDArray:
+    """Which rows of X (p, n) go left, adding products in the order of the columns."""
+    projected = np.zeros(X.shape[1])
+    for column, coefficient in zip(columns, theta, strict=True):
+        projected += coefficient * X[column]
+    return projected <= threshold
+
+
 def leaf(forest: Forest, b: int, x: NDArray) -> int:
-    """Walk one row x (p,) down tree b, adding its products in the order of the columns."""
+    """Walk one row x (p,) down tree b."""
     node = int(forest.root[b])
     while forest.left[node] >= 0:
-        columns, theta = direction(forest, node)
-        projected = 0.0
-        for column, coefficient in zip(columns, theta, strict=True):
-            projected += coefficient * x[column]
-        node = int(forest.left[node]) + (0 if projected <= forest.threshold[node] else 1)
+        goes = goes_left(x[:, None], *direction(forest, node), forest.threshold[node])[0]
+        node = int(forest.left[node]) + (0 if goes else 1)
     return node
 
 
