@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+import pytest
+
+from odrf.control import NO_LIMIT, Control, resolve
+from odrf.engine.candidates import LDA
+from odrf.engine.growing import BIC
+from odrf.engine.parallel import available_cores
+from odrf.engine.sampling import SUBSAMPLE, Sampling
+from odrf.engine.threshold import ENTROPY
+from odrf.errors import InputError
+
+OPTIONS: dict[str, Any] = {
+    "n_trees": 10,
+    "projection": "logistic",
+    "subset_size": "random",
+    "n_projections": "auto",
+    "n_singles": "auto",
+    "max_leaves": None,
+    "alpha": None,
+    "min_leaf": 2,
+    "max_depth": None,
+    "criterion": "auto",
+    "penalty": None,
+    "resample": "bootstrap",
+    "sample_fraction": "auto",
+    "seed": 1,
+    "n_jobs": None,
+}
+
+
+def control(kind: str = "regression", n: int = 100, P: int = 10, **options: Any) -> Control:
+    n_classes = 1 if kind == "regression" else 3
+    return resolve(OPTIONS | options, kind=kind, n=n, P=P, n_classes=n_classes)
+
+
+def classes(**options: Any) -> Control:
+    return control("classification", **options)
+
+
+def test_a_control_is_frozen():
+    with pytest.raises(FrozenInstanceError):
+        control().min_leaf = 3
+
+
+def test_defaults():
+    found = control()
+    assert (found.criterion, classes().criterion) == ("squared_error", "gini")
+    assert (found.n_singles, found.n_projections) == (10, 5)
+    assert (found.max_leaves, found.max_leaves_rule) == (None, "no limit")
+    assert found.n_jobs == available_cores()
+    assert control(n_jobs=-1).n_jobs == available_cores()
+
+
+@pytest.mark.parametrize(
+    ("n_trees", "projection", "kind", "P", "n_singles"),
+    [
+        (1, "logistic", "regression", 5000, 5000),
+        (1, "axis", "classification", 90, 90),
+        (10, "logistic", "regression", 60, 60),
+        (10, "logistic", "regression", 61, 60),
+        (10, "logistic", "regression", 5000, 71),
+        (10, "axis", "regression", 10, 4),
+        (10, "axis", "classification", 10, 4),
+        (10, "axis", "classification", 90, 10),
+    ],
+)
+def test_predictors_tried_singly(n_trees, projection, kind, P, n_singles):
+    assert control(kind, P=P, n_trees=n_trees, projection=projection).n_singles == n_singles
+
+
+@pytest.mark.parametrize(("P", "n_projections"), [(1, 5), (25, 5), (26, 6), (5000, 71)])
+def test_directions_tried(P, n_projections):
+    assert control(P=P).n_projections == n_projections
+
+
+def test_axis_tries_no_directions():
+    assert control(projection="axis").n_projections == 0
+
+
+def test_rules_of_leaves():
+    def root(n: int) -> float:
+        return n**0.5
+
+    assert (control(max_leaves=7).max_leaves, control(max_leaves=7).max_leaves_rule) == (7, "fixed")
+    found = control(max_leaves=root)
+    assert (found.max_leaves, found.max_leaves_rule) == (10, "rule root at n = 100")
+    assert control(max_leaves=lambda n: np.log(n)).max_leaves == 4
+    assert control(max_leaves=lambda n: 5 * n).max_leaves == 100
+
+
+def test_engine_settings():
+    found = classes(
+        projection="lda",
+        criterion="entropy",
+        penalty="bic",
+        subset_size=3,
+        max_depth=4,
+        resample="subsample",
+    )
+    settings = found.settings()
+    assert (settings.family, settings.criterion, settings.penalty) == (LDA, ENTROPY, BIC)
+    assert (settings.subset_size, settings.max_depth, settings.n_classes) == (3, 4, 3)
+    assert settings.max_leaves == NO_LIMIT
+    assert found.sampling() == Sampling(SUBSAMPLE, 0.632)
+    assert classes().settings().subset_size == 0
+
+
+def test_seeds():
+    assert control(seed=7).seed == 7
+    sequence = np.random.SeedSequence(7)
+    assert control(seed=sequence).seed == control(seed=np.random.SeedSequence(7)).seed
+    assert control(seed=sequence.spawn(1)[0]).seed != control(seed=sequence).seed
+    first, second = (control(seed=np.random.default_rng(7)).seed for _ in range(2))
+    assert first == second
+    assert control(seed=None).seed != control(seed=None).seed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"projection": "logit"}, "projection='logit'.*'logistic', 'least_squares'.*mean 'logist"),
+        ({"projection": None}, "projection=None.*'axis'"),
+        ({"resample": "boot"}, "resample='boot' is not known.*'bootstrap'"),
+        ({"penalty": "aicc"}, "penalty='aicc' is not known: use one of None, 'aic', 'bic'"),
+        ({"criterion": "mse"}, "criterion='mse' is not known.*'squared_error'"),
+        ({"criterion": "gini"}, "criterion='gini' does not go with a regression"),
+        ({"projection": "lda"}, 'projection="lda" needs classes'),
+        ({"subset_size": 11}, "subset_size=11 is above the number of predictors, 10"),
+        ({"subset_size": 0}, "subset_size=0: use a whole number of at least 1"),
+        ({"subset_size": "all"}, "subset_size='all': use \"random\" or a whole number"),
+        ({"n_trees": 0}, "n_trees=0: use a whole number"),
+        ({"n_trees": 2.5}, "n_trees=2.5: use a whole number"),
+        ({"n_trees": True}, "n_trees=True: use a whole number"),
+        ({"n_singles": -1}, "n_singles=-1"),
+        ({"n_projections": 0}, "n_projections=0"),
+        ({"projection": "axis", "n_projections": 3}, 'does not go with projection="axis"'),
+        ({"projection": "axis", "n_singles": 0}, "n_singles=0"),
+        ({"min_leaf": 101}, "min_leaf=101 is above the number of rows, 100"),
+        ({"min_leaf": 0}, "min_leaf=0"),
+        ({"max_leaves": 0}, "max_leaves=0"),
+        ({"max_leaves": "sqrt"}, "max_leaves='sqrt'"),
+        ({"max_leaves": lambda n: n - 100}, "max_leaves: the rule gives 0 for n = 100"),
+        ({"max_leaves": lambda n: float("nan")}, "max_leaves: the rule gives nan"),
+        ({"max_leaves": lambda n: None}, "max_leaves: the rule gives None"),
+        ({"max_depth": -1}, "max_depth=-1"),
+        ({"alpha": -0.1}, "alpha=-0.1: use a finite number of at least 0"),
+        ({"alpha": "cv"}, "alpha='cv'"),
+        ({"sample_fraction": 0}, "sample_fraction=0"),
+        ({"sample_fraction": 1.5}, "sample_fraction=1.5"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": "a"}, "seed='a'"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+    ],
+)
+def test_what_is_wrong_is_named(options, message):
+    with pytest.raises(InputError, match=message):
+        control(**options)
+
+
+def test_criteria_of_a_regression_do_not_go_with_classes():
+    with pytest.raises(InputError, match="does not go with a classification: use 'gini' or"):
+        classes(criterion="squared_error")
