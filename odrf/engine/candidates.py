@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import inlined, kernel
-from odrf.engine.directions import lda, least_squares, level_means, logistic, normalise
+from odrf.engine.directions import lda, least_squares, level_means, logistic, normalise, related
 from odrf.engine.randomness import below, shuffle_front, uniform
 
 __all__ = [
@@ -145,6 +145,8 @@ def _estimate(state, X, rows, y, weights, columns, family, n_classes, limit, the
     if not _draw_target(state, sample_y, a, n_classes, t):
         return False
     Z = _gather(X, sample, columns)
+    if not related(Z, t, a):
+        return False
     if family == LOGISTIC:
         logistic(Z, t, a, theta)
     elif family == LEAST_SQUARES:
@@ -202,6 +204,8 @@ def direction_on_single(state, X, rows, y, weights, blocks, j, n_classes):
     if not _draw_target(state, y, weights, n_classes, t):
         return columns[:0], theta[:0]
     Z = _gather(X, rows, columns)
+    if not related(Z, t, weights):
+        return columns[:0], theta[:0]
     if blocks.types[j] == INDICATORS:
         level_means(Z, t, weights, theta)
     else:

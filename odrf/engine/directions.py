@@ -14,10 +14,11 @@ import numpy as np
 
 from odrf.engine.compiling import kernel
 
-__all__ = ["RIDGE", "lda", "least_squares", "level_means", "logistic", "normalise"]
+__all__ = ["RIDGE", "lda", "least_squares", "level_means", "logistic", "normalise", "related"]
 
 RIDGE = 1e-3
 NEWTON_STEPS = 4
+UNRELATED = 1e-12
 
 
 @kernel
@@ -68,6 +69,22 @@ def _centre(Z, a):
     for i in range(m):
         for j in range(d):
             Z[i, j] -= mean[j]
+
+
+@kernel
+def related(Z, t, a):
+    """Whether t varies with any column of Z, by more than rounding can explain."""
+    m, d = Z.shape
+    mean, total = 0.0, 0.0
+    for i in range(m):
+        mean += a[i] * t[i]
+        total += a[i]
+    mean /= total
+    covariance = np.zeros(d)
+    for i in range(m):
+        for j in range(d):
+            covariance[j] += a[i] * (t[i] - mean) * Z[i, j]
+    return np.abs(covariance).max() > UNRELATED * total
 
 
 @kernel
@@ -190,7 +207,7 @@ def lda(Z, t, a, y, n_classes, theta):
                 A[j, j2] += az * (Z[i, j2] - means[k, j2])
     for j in range(d):
         theta[j] = groups[1, j] / group_weight[1] - groups[0, j] / group_weight[0]
-    ridge = RIDGE * _mean_diagonal(A, d) + 1e-12
+    ridge = RIDGE * _mean_diagonal(A, d) + 1e-12 * (group_weight[0] + group_weight[1])
     for j in range(d):
         A[j, j] += ridge
     _solve(A, theta)

@@ -15,12 +15,11 @@ from odrf.engine.candidates import direction_on_single, direction_on_subset, dra
 from odrf.engine.compiling import inlined, kernel
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.sampling import draw_counts
-from odrf.engine.threshold import SQUARED_ERROR, best_threshold, impurity
+from odrf.engine.threshold import NEGLIGIBLE, SQUARED_ERROR, best_threshold, impurity
 
 __all__ = ["AIC", "BIC", "NO_PENALTY", "Settings", "grow_tree"]
 
 NO_PENALTY, AIC, BIC = 0, 1, 2
-NEGLIGIBLE = 1e-12
 
 
 class Settings(NamedTuple):
@@ -90,11 +89,13 @@ def _describe(rows, y, weights, counts, value, settings):
     node_counts = np.empty(m, dtype=np.int64)
     value[:] = 0.0
     weight, count, spread = 0.0, 0, 0.0
+    low = high = y[rows[0]]
     for i in range(m):
         row = rows[i]
         node_y[i] = y[row]
         node_counts[i] = counts[row]
         node_weights[i] = weights[row] * counts[row]
+        low, high = min(low, node_y[i]), max(high, node_y[i])
         weight += node_weights[i]
         count += node_counts[i]
         if settings.criterion == SQUARED_ERROR:
@@ -103,7 +104,9 @@ def _describe(rows, y, weights, counts, value, settings):
             value[int(node_y[i])] += node_weights[i]
     for k in range(settings.n_classes):
         value[k] /= weight
-    if settings.criterion == SQUARED_ERROR:
+    if low == high:
+        spread = 0.0
+    elif settings.criterion == SQUARED_ERROR:
         for i in range(m):
             spread += node_weights[i] * (node_y[i] - value[0]) ** 2
         spread /= weight
@@ -158,6 +161,7 @@ def _better(X, node, columns, theta, best, settings, values, items):
         settings.criterion,
         settings.min_leaf,
     )
+    gain = min(gain, node.impurity)
     if gain <= NEGLIGIBLE * node.impurity:
         return best
     score = _score(gain, node, len(columns), settings.penalty)
@@ -212,7 +216,10 @@ def _partition(X, rows, split, values, spare):
 
 @inlined
 def _append(split, index, coef, used):
-    """Write a split's direction behind the `used` terms, in longer arrays when they are full."""
+    """Write the nonzero terms of a split's direction behind the `used` ones.
+
+    Returns the arrays, longer ones when they were full, and how much of them is used now.
+    """
     size = len(split.columns)
     if used + size > len(index):
         longer_index, longer_coef = index, coef
@@ -221,8 +228,10 @@ def _append(split, index, coef, used):
         for j in range(used):
             index[j], coef[j] = longer_index[j], longer_coef[j]
     for j in range(size):
-        index[used + j], coef[used + j] = split.columns[j], split.theta[j]
-    return index, coef
+        if split.theta[j] != 0.0:
+            index[used], coef[used] = split.columns[j], split.theta[j]
+            used += 1
+    return index, coef, used
 
 
 @inlined
@@ -287,8 +296,7 @@ def grow_tree(X, y, weights, blocks, sampling, settings, state):
         if _may_split(node, depth[i], n_leaves, spread[0], settings):
             split = _search(state, X, node, blocks, predictors, settings, values, items)
             if split.gain > 0.0:
-                index, coef = _append(split, index, coef, n_terms)
-                n_terms += len(split.columns)
+                index, coef, n_terms = _append(split, index, coef, n_terms)
                 middle = begin[i] + _partition(X, node_rows, split, values, items)
                 threshold[i], gain[i] = split.threshold, split.gain
                 left[i], order[i] = n_nodes, n_leaves

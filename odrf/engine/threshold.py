@@ -16,6 +16,8 @@ from odrf.engine.sorting import sort_with
 __all__ = ["ENTROPY", "GINI", "SQUARED_ERROR", "best_threshold", "impurity"]
 
 SQUARED_ERROR, GINI, ENTROPY = 0, 1, 2
+# A side with less than this share of a node's weight is lost to rounding: no gain can be told.
+NEGLIGIBLE = 1e-12
 
 
 @kernel
@@ -42,14 +44,15 @@ def _between(low, high):
 @kernel
 def _scan_squared_error(values, items, y, weights, counts, mean, total, rows, min_leaf):
     """Scan for a numeric response: with S the left sum of w·(y - mean), Δ = S²/(W_L·W_R)."""
-    best, at = 0.0, -1
+    best, at, lightest = 0.0, -1, NEGLIGIBLE * total
     left, left_rows, shift = 0.0, 0, 0.0
     for i in range(len(values) - 1):
         row = items[i]
         left += weights[row]
         left_rows += counts[row]
         shift += weights[row] * (y[row] - mean)
-        if values[i + 1] > values[i] and left_rows >= min_leaf and rows - left_rows >= min_leaf:
+        enough = left_rows >= min_leaf and rows - left_rows >= min_leaf
+        if values[i + 1] > values[i] and enough and lightest < left < total - lightest:
             gain = shift * shift / (left * (total - left))
             if gain > best:
                 best, at = gain, i
@@ -63,7 +66,7 @@ def _scan_gini(values, items, y, weights, counts, shares, total, rows, min_leaf)
     right_class = shares * total
     right_squares = np.sum(right_class * right_class)
     base = right_squares / total
-    best, at = 0.0, -1
+    best, at, lightest = 0.0, -1, NEGLIGIBLE * total
     left, left_rows, left_squares = 0.0, 0, 0.0
     for i in range(len(values) - 1):
         row = items[i]
@@ -75,7 +78,8 @@ def _scan_gini(values, items, y, weights, counts, shares, total, rows, min_leaf)
         right_squares += w * (w - 2.0 * right_class[k])
         left_class[k] += w
         right_class[k] -= w
-        if values[i + 1] > values[i] and left_rows >= min_leaf and rows - left_rows >= min_leaf:
+        enough = left_rows >= min_leaf and rows - left_rows >= min_leaf
+        if values[i + 1] > values[i] and enough and lightest < left < total - lightest:
             gain = (left_squares / left + right_squares / (total - left) - base) / total
             if gain > best:
                 best, at = gain, i
@@ -91,7 +95,7 @@ def _scan_entropy(values, items, y, weights, counts, shares, total, rows, min_le
     for k in range(len(shares)):
         right_sum += _xlogx(right_class[k])
     base = _xlogx(total) - right_sum
-    best, at = 0.0, -1
+    best, at, lightest = 0.0, -1, NEGLIGIBLE * total
     left, left_rows, left_sum = 0.0, 0, 0.0
     for i in range(len(values) - 1):
         row = items[i]
@@ -103,7 +107,8 @@ def _scan_entropy(values, items, y, weights, counts, shares, total, rows, min_le
         right_sum += _xlogx(right_class[k] - w) - _xlogx(right_class[k])
         left_class[k] += w
         right_class[k] -= w
-        if values[i + 1] > values[i] and left_rows >= min_leaf and rows - left_rows >= min_leaf:
+        enough = left_rows >= min_leaf and rows - left_rows >= min_leaf
+        if values[i + 1] > values[i] and enough and lightest < left < total - lightest:
             remaining = _xlogx(left) - left_sum + _xlogx(total - left) - right_sum
             gain = (base - remaining) / total
             if gain > best:

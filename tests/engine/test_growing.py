@@ -55,7 +55,7 @@ def follow(problem: Problem, forest: Forest):
     return choose
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(problems())
 def test_every_split_is_the_best_of_the_same_candidates(problem):
     forest = problem.grow()
