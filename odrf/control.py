@@ -247,11 +247,11 @@ def _fraction(value: Any, resample: str) -> float:
 
 def _seed(value: Any) -> int:
     if value is None:
-        value = np.random.SeedSequence()
+        return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(value, np.random.Generator):
         return int(value.integers(2**63))
     if isinstance(value, np.random.SeedSequence):
-        return int.from_bytes(value.generate_state(4).tobytes(), "little")
+        return int(value.generate_state(1, np.uint64)[0])
     return _whole("seed", value, 0)
 
 
