@@ -41,7 +41,8 @@ def class_labels(
     """Return the original label of each class code (n,); missing where the code is -1."""
     if (codes >= 0).all():
         return classes.take(codes).array
+    labels = classes.array
     if isinstance(classes.dtype, np.dtype):
         # numbers and booleans have no missing value of their own
-        classes = classes.astype(object)
-    return pd.api.extensions.take(classes.array, codes, allow_fill=True)
+        labels = classes.to_numpy(object)
+    return pd.api.extensions.take(labels, codes, allow_fill=True)
