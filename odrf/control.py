@@ -10,22 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from odrf.engine.candidates import LDA, LEAST_SQUARES, LOGISTIC
-from odrf.engine.growing import AIC, BIC, NO_PENALTY, Settings
+from odrf.engine.candidates import LDA, LEAST_SQUARES, LOGISTIC, SPARSE
+from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
-from odrf.engine.threshold import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.searching import SCREENED_NODE
+from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
 
 __all__ = ["Control", "resolve"]
 
 CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
-FAMILIES = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA}
+FAMILIES = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA, "sparse": SPARSE}
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
 RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
 SUBSAMPLE_FRACTION = 0.632
-DIRECTION_ROWS = 1000
+DIRECTION_ROWS = 200
+EXACT_ROWS, SCREEN_ROWS = 16, 1024
+SPLIT_SEARCHES = ("auto", "exact")
 MANY_SINGLES = 60
+NONZEROS = 3
 NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
@@ -41,11 +45,14 @@ class Control:
         K; 1 for a regression.
     n_trees : int
     projection : str
-        Family of directions: ``"logistic"``, ``"least_squares"``, ``"lda"`` or ``"axis"``.
+        Family of directions: ``"logistic"``, ``"least_squares"``, ``"lda"``, ``"sparse"`` or
+        ``"axis"``.
     subset_size : "random" or int
         Predictors in each random subset.
+    density : float
+        λ, the share of nonzeros of a sparse direction.
     n_singles, n_projections : int
-        Predictors tried singly at each node, and directions on random subsets.
+        Predictors tried singly at each node, and directions.
     max_leaves : int or None
         t_n; None for no limit.
     max_leaves_rule : str
@@ -56,6 +63,8 @@ class Control:
         ``"squared_error"``, ``"gini"`` or ``"entropy"``.
     penalty : str or None
         ``"aic"``, ``"bic"`` or None.
+    split_search : str
+        ``"auto"`` or ``"exact"``.
     resample : str
         ``"bootstrap"``, ``"subsample"`` or ``"none"``.
     sample_fraction : float
@@ -72,6 +81,7 @@ class Control:
     n_trees: int
     projection: str
     subset_size: str | int
+    density: float
     n_singles: int
     n_projections: int
     max_leaves: int | None
@@ -80,6 +90,7 @@ class Control:
     max_depth: int | None
     criterion: str
     penalty: str | None
+    split_search: str
     resample: str
     sample_fraction: float
     alpha: float | None
@@ -97,6 +108,7 @@ class Control:
             n_classes=self.n_classes,
             family=FAMILIES.get(self.projection, LOGISTIC),
             subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
+            density=self.density,
             n_singles=self.n_singles,
             n_projections=self.n_projections,
             max_leaves=NO_LIMIT if self.max_leaves is None else self.max_leaves,
@@ -104,10 +116,14 @@ class Control:
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
             penalty=PENALTIES[self.penalty],
             direction_rows=DIRECTION_ROWS,
+            exact_rows=NO_LIMIT if self.split_search == "exact" else EXACT_ROWS,
+            screen_rows=NO_LIMIT // SCREENED_NODE if self.split_search == "exact" else SCREEN_ROWS,
         )
 
 
-def resolve(options: Mapping[str, Any], *, kind: str, n: int, P: int, n_classes: int) -> Control:
+def resolve(
+    options: Mapping[str, Any], *, kind: str, n: int, P: int, p: int, n_classes: int
+) -> Control:
     """Validate the raw `options` of a call and resolve those that depend on the data.
 
     Parameters
@@ -115,8 +131,8 @@ def resolve(options: Mapping[str, Any], *, kind: str, n: int, P: int, n_classes:
     options : mapping
         Every argument of `odrf.odrf` that concerns growth, under its public name.
     kind : {"regression", "classification"}
-    n, P, n_classes : int
-        Rows, predictors and classes (1 for a regression) of the data.
+    n, P, p, n_classes : int
+        Rows, predictors, columns and classes (1 for a regression) of the data.
 
     Raises
     ------
@@ -136,13 +152,15 @@ def resolve(options: Mapping[str, Any], *, kind: str, n: int, P: int, n_classes:
         projection=projection,
         subset_size=_subset_size(options["subset_size"], P),
         n_singles=_n_singles(options["n_singles"], projection, kind, options["n_trees"], P),
-        n_projections=_n_projections(options["n_projections"], projection, P),
+        n_projections=_n_projections(options["n_projections"], projection, P, p),
+        density=_density(options["density"], projection, p),
         max_leaves=max_leaves,
         max_leaves_rule=rule,
         min_leaf=_min_leaf(options["min_leaf"], n),
         max_depth=None if max_depth is None else _whole("max_depth", max_depth, 0),
         criterion=_criterion(options["criterion"], kind),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
+        split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
         sample_fraction=_fraction(options["sample_fraction"], resample),
         alpha=None if alpha is None else _not_negative("alpha", alpha),
@@ -184,6 +202,13 @@ def _subset_size(value: Any, P: int) -> str | int:
 
 
 def _n_singles(value: Any, projection: str, kind: str, n_trees: Any, P: int) -> int:
+    if projection == "sparse":
+        if value not in ("auto", 0):
+            raise InputError(
+                f'n_singles={value!r} does not go with projection="sparse", whose directions of '
+                "one column are its singles: leave it out"
+            )
+        return 0
     if value != "auto":
         return min(_whole("n_singles", value, 0 if projection != "axis" else 1), P)
     if n_trees == 1:
@@ -193,7 +218,20 @@ def _n_singles(value: Any, projection: str, kind: str, n_trees: Any, P: int) -> 
     return min(P, max(MANY_SINGLES, math.ceil(math.sqrt(P))))
 
 
-def _n_projections(value: Any, projection: str, P: int) -> int:
+def _density(value: Any, projection: str, p: int) -> float:
+    if value == "auto":
+        return min(NONZEROS / p, 1.0)
+    if projection != "sparse":
+        raise InputError(
+            f'density={value!r} goes with projection="sparse" alone: leave it out, '
+            "or choose that projection"
+        )
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise InputError(f'density={value!r}: use "auto" or a number above 0, up to 1')
+    return float(value)
+
+
+def _n_projections(value: Any, projection: str, P: int, p: int) -> int:
     if projection == "axis":
         if value not in ("auto", 0):
             raise InputError(
@@ -201,7 +239,9 @@ def _n_projections(value: Any, projection: str, P: int) -> int:
                 "predictors only: leave it out, or choose another projection"
             )
         return 0
-    return max(5, math.ceil(math.sqrt(P))) if value == "auto" else _whole("n_projections", value, 1)
+    if value != "auto":
+        return _whole("n_projections", value, 1)
+    return p if projection == "sparse" else max(5, math.ceil(math.sqrt(P)))
 
 
 def _max_leaves(value: int | Callable[[int], float] | None, n: int) -> tuple[int | None, str]:

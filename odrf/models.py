@@ -43,6 +43,8 @@ def odt(
     max_depth: int | None = None,
     criterion: str = "auto",
     penalty: str | None = None,
+    density: str | float = "auto",
+    split_search: str = "auto",
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
     kind: str = "auto",
@@ -61,18 +63,20 @@ def odt(
         `odrf.design`.  A factor becomes one indicator per level and stays one predictor.
     data : DataFrame
         One row per observation.
-    projection : {"logistic", "least_squares", "lda", "axis"}, default "logistic"
-        How a direction is estimated: the weights of a one-unit logistic model (the paper's
-        choice), ridge-stabilised least squares, Fisher's discriminant (classes only), or not
-        at all: ``"axis"`` gives CART.
+    projection : {"logistic", "least_squares", "lda", "sparse", "axis"}, default "logistic"
+        How a direction is found: the weights of a one-unit logistic model (the paper's
+        choice), ridge-stabilised least squares, Fisher's discriminant (classes only), a few
+        columns with random signs (SPORF, Tomita et al. 2020), or not at all: ``"axis"`` gives
+        CART.
     subset_size : "random" or int, default "random"
         Predictors in each subset: drawn anew for every direction, uniformly on
         1 … min(⌈N(A)^0.4⌉, P), which is consistent for every continuous regression function;
         or fixed.
     n_projections : "auto" or int, default "auto"
-        Directions tried at each node; max(5, ⌈√P⌉) for P predictors.
+        Directions tried at each node; max(5, ⌈√P⌉) for P predictors, for ``"sparse"`` as many
+        as the design has columns.
     n_singles : "auto" or int, default "auto"
-        Predictors tried singly at each node, drawn anew for each; all of them.
+        Predictors tried singly at each node; all of them, none for ``"sparse"``.
     max_leaves : int, callable or None, default None
         t_n, the number of leaves at which growth stops, or a rule such as
         ``lambda n: n**0.5``; None sets no limit.
@@ -87,6 +91,13 @@ def odt(
     penalty : {None, "aic", "bic"}, default None
         Charge each split for its coefficients, 2 or log N(A) each: it must lower
         N(A)·log(impurity) by more.
+    density : "auto" or float, default "auto"
+        λ, the share of nonzero coefficients of sparse directions; 3 per direction on average.
+    split_search : {"auto", "exact"}, default "auto"
+        ``"exact"`` tries every cut along every direction.  The default compares directions by
+        the cuts between up to 256 bins, in nodes of more than 8 rows, and in nodes of
+        thousands first on a sample of their rows; the winner's cut is then refined on all
+        rows.
     weights : str or array of shape (n,), optional
         Case weights, as a column of `data` or as numbers in its order.
     missing : {"raise", "drop"}, default "raise"
@@ -138,6 +149,8 @@ def odrf(
     max_depth: int | None = None,
     criterion: str = "auto",
     penalty: str | None = None,
+    density: str | float = "auto",
+    split_search: str = "auto",
     resample: str = "bootstrap",
     sample_fraction: str | float = "auto",
     weights: str | ArrayLike | None = None,
@@ -166,8 +179,8 @@ def odrf(
     n_singles : "auto" or int, default "auto"
         Predictors tried singly at each node: all up to 60, then 60 or, if more, ⌈√P⌉, drawn
         anew for each node; with ``projection="axis"`` those of the ordinary random forest, ⌈√P⌉
-        for classes and ⌈P/3⌉ for a regression.
-    max_leaves, alpha, max_depth, criterion, penalty
+        for classes and ⌈P/3⌉ for a regression, with ``"sparse"`` none.
+    max_leaves, alpha, max_depth, criterion, penalty, density, split_search
         As in `odt`, for every tree; the same α_n prunes each tree (Theorem 5).
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging does the smoothing.
@@ -248,6 +261,7 @@ def _resolve(options: Mapping[str, Any], design: Design, training: TrainingData)
         kind=design.response.kind,
         n=len(training.y),
         P=len(design.predictors),
+        p=len(design.columns),
         n_classes=1 if classes is None else len(classes),
     )
 

@@ -16,40 +16,45 @@ from odrf.engine.candidates import (
     LEAST_SQUARES,
     LOGISTIC,
     PLAIN,
+    SPARSE,
     Blocks,
 )
 from odrf.engine.forest import Forest
-from odrf.engine.growing import AIC, BIC, NO_PENALTY, Settings
 from odrf.engine.growth import grow_forest
+from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.randomness import streams
 from odrf.engine.sampling import ALL_ROWS, Sampling
-from odrf.engine.threshold import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 
+MANY_ROWS = 10**9
 CART = Settings(
     criterion=SQUARED_ERROR,
     n_classes=1,
     family=LEAST_SQUARES,
     subset_size=0,
-    n_singles=1000,
+    density=0.5,
+    n_singles=1,
     n_projections=0,
     max_leaves=1000,
     min_leaf=1,
     max_depth=1000,
     penalty=NO_PENALTY,
     direction_rows=1000,
+    exact_rows=MANY_ROWS,
+    screen_rows=MANY_ROWS,
 )
 EVERY_ROW = Sampling(ALL_ROWS, 1.0)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything that a tree grows from; by default a CART on all rows."""
+    """Everything that a tree grows from; by default on all rows."""
 
-    X: NDArray[np.float64]
+    X: NDArray[np.float32]
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     blocks: Blocks
-    settings: Settings = CART
+    settings: Settings
     sampling: Sampling = EVERY_ROW
     seed: int = 0
 
@@ -67,18 +72,26 @@ class Problem:
         )  # fmt: skip
 
 
+def cart(
+    X: NDArray, y: NDArray, blocks: Blocks, weights: NDArray | None = None, **settings: Any
+) -> Problem:
+    """A problem in which every predictor, and every cut, is tried singly; or other `settings`."""
+    X, y = np.ascontiguousarray(X, dtype=np.float32), np.asarray(y, dtype=float)
+    weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    every = CART._replace(n_singles=len(blocks.types))
+    return Problem(X, y, weights, blocks, every).but(**settings)
+
+
 def plain(X: NDArray, y: NDArray, weights: NDArray | None = None, **settings: Any) -> Problem:
     """A problem whose predictors are the rows of X (p, n), one column each."""
-    p, n = X.shape
+    p = len(X)
     blocks = Blocks(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
-    weights = np.ones(n) if weights is None else weights
-    X, y = np.ascontiguousarray(X, dtype=float), np.asarray(y, dtype=float)
-    return Problem(X, y, np.asarray(weights, dtype=float), blocks).but(**settings)
+    return cart(X, y, blocks, weights, **settings)
 
 
-def indicators(levels: NDArray[np.int64], n_levels: int) -> NDArray[np.float64]:
+def indicators(levels: NDArray[np.int64], n_levels: int) -> NDArray[np.float32]:
     """One 0/1 row per level."""
-    return (np.arange(n_levels)[:, None] == levels).astype(float)
+    return (np.arange(n_levels)[:, None] == levels).astype(np.float32)
 
 
 def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, Blocks]:
@@ -96,7 +109,8 @@ def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, Block
             parts.append(grid[None, :] * (kind == "p"))
         types.append({"f": INDICATORS, "b": BASIS}.get(kind, PLAIN))
     first = np.cumsum([0] + [len(part) for part in parts])
-    return np.concatenate(parts), Blocks(first, np.array(types, dtype=np.int8))
+    X = np.concatenate(parts).astype(np.float32)
+    return X, Blocks(first, np.array(types, dtype=np.int8))
 
 
 def response(X: NDArray, n_classes: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -118,22 +132,31 @@ def case_weights(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
 def options(P: int, n_classes: int, rng: np.random.Generator) -> Settings:
     """Settings of all kinds; axis trees are those with no projections."""
     n_projections = int(rng.integers(0, 5))
+    families = [LOGISTIC, LEAST_SQUARES, SPARSE, *([LDA] if n_classes > 1 else [])]
 
     def one_of(*choices: int) -> int:
         return int(rng.choice(choices))
 
+    family = one_of(*families)
+    if family == SPARSE:
+        n_projections, n_singles = n_projections + 1, 0
+    else:
+        n_singles = int(rng.integers(0 if n_projections else 1, P + 1))
     return Settings(
         criterion=one_of(GINI, ENTROPY) if n_classes > 1 else SQUARED_ERROR,
         n_classes=n_classes,
-        family=one_of(LOGISTIC, LEAST_SQUARES, *([LDA] if n_classes > 1 else [])),
+        family=family,
         subset_size=int(rng.integers(0, P + 1)),
-        n_singles=int(rng.integers(0 if n_projections else 1, P + 1)),
+        density=float(rng.choice([0.1, 0.5, 1.0])),
+        n_singles=n_singles,
         n_projections=n_projections,
         max_leaves=one_of(2, 5, 9, *[1000] * 5),
         min_leaf=one_of(1, 1, 2, 4),
         max_depth=one_of(1, 3, *[1000] * 4),
         penalty=one_of(*[NO_PENALTY] * 6, AIC, BIC),
         direction_rows=one_of(1, 1000),
+        exact_rows=MANY_ROWS,
+        screen_rows=MANY_ROWS,
     )
 
 

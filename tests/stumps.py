@@ -13,10 +13,10 @@ def stump(theta: dict[int, float], threshold: float, gain: float = 1.0) -> Fores
     return Forest(
         root=np.array([0, 3]),
         left=np.array([1, -1, -1]),
-        threshold=np.array([threshold, np.nan, np.nan]),
+        threshold=np.array([threshold, np.nan, np.nan], dtype=np.float32),
         start=np.array([0, terms, terms, terms]),
-        index=np.array(list(theta), dtype=np.int32),
-        coef=np.array(list(theta.values()), dtype=float),
+        index=np.array(list(theta), dtype=np.int64),
+        coef=np.array(list(theta.values()), dtype=np.float32),
         value=np.array([[1.0], [0.0], [5 / 3]]),
         count=np.array([10, 4, 6]),
         weight=np.array([10.0, 4.0, 6.0]),

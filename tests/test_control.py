@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from odrf.control import NO_LIMIT, Control, resolve
-from odrf.engine.candidates import LDA
-from odrf.engine.growing import BIC
+from odrf.engine.candidates import LDA, SPARSE
+from odrf.engine.impurity import ENTROPY
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import SUBSAMPLE, Sampling
-from odrf.engine.threshold import ENTROPY
+from odrf.engine.searching import SCREENED_NODE
+from odrf.engine.settings import BIC
 from odrf.errors import InputError
 
 OPTIONS: dict[str, Any] = {
@@ -26,6 +27,8 @@ OPTIONS: dict[str, Any] = {
     "max_depth": None,
     "criterion": "auto",
     "penalty": None,
+    "density": "auto",
+    "split_search": "auto",
     "resample": "bootstrap",
     "sample_fraction": "auto",
     "seed": 1,
@@ -33,9 +36,11 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def control(kind: str = "regression", n: int = 100, P: int = 10, **options: Any) -> Control:
+def control(
+    kind: str = "regression", n: int = 100, P: int = 10, p: int = 12, **options: Any
+) -> Control:
     n_classes = 1 if kind == "regression" else 3
-    return resolve(OPTIONS | options, kind=kind, n=n, P=P, n_classes=n_classes)
+    return resolve(OPTIONS | options, kind=kind, n=n, P=P, p=p, n_classes=n_classes)
 
 
 def classes(**options: Any) -> Control:
@@ -80,6 +85,26 @@ def test_directions_tried(P, n_projections):
 
 def test_axis_tries_no_directions():
     assert control(projection="axis").n_projections == 0
+
+
+def test_sparse_directions_take_the_place_of_singles():
+    found = control(projection="sparse")
+    assert (found.n_singles, found.n_projections, found.density) == (0, 12, 3 / 12)
+    assert control(projection="sparse", p=2).density == 1
+    assert control(projection="sparse", n_trees=1).n_singles == 0
+    found = control(projection="sparse", n_projections=7, density=0.5)
+    assert (found.n_projections, found.density) == (7, 0.5)
+    settings = found.settings()
+    assert (settings.family, settings.density, settings.n_singles) == (SPARSE, 0.5, 0)
+
+
+def test_an_exact_search_bins_and_screens_no_node():
+    """However many rows it has, without overflow of what the engine makes of the numbers."""
+    settings, most = control(split_search="exact").settings(), 2**32
+    assert settings.exact_rows >= most
+    assert most <= SCREENED_NODE * settings.screen_rows <= NO_LIMIT
+    settings = control().settings()
+    assert 0 < settings.exact_rows < settings.screen_rows < 10_000
 
 
 def test_rules_of_leaves():
@@ -140,6 +165,13 @@ def test_seeds():
         ({"n_projections": 0}, "n_projections=0"),
         ({"projection": "axis", "n_projections": 3}, 'does not go with projection="axis"'),
         ({"projection": "axis", "n_singles": 0}, "n_singles=0"),
+        ({"projection": "sparse", "n_singles": 3}, 'does not go with projection="sparse"'),
+        ({"projection": "sparse", "density": 0}, "density=0: use"),
+        ({"projection": "sparse", "density": 1.5}, "density=1.5: use"),
+        ({"projection": "sparse", "density": "few"}, "density='few': use \"auto\" or a number"),
+        ({"density": 0.5}, 'density=0.5 goes with projection="sparse" alone'),
+        ({"split_search": "fast"}, "split_search='fast' is not known.*'auto', 'exact'"),
+        ({"split_search": None}, "split_search=None"),
         ({"min_leaf": 101}, "min_leaf=101 is above the number of rows, 100"),
         ({"min_leaf": 0}, "min_leaf=0"),
         ({"max_leaves": 0}, "max_leaves=0"),

@@ -69,7 +69,7 @@ class Design:
         """(P,) 0 for one plain column, 1 for indicators of levels, 2 for a basis."""
         return self.recipe.types
 
-    def matrix(self, data: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def matrix(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Take new data through the recipe.
 
         Parameters
@@ -80,7 +80,7 @@ class Design:
 
         Returns
         -------
-        X : (p, m) float64
+        X : (p, m) float32
             Scaled predictors of the m complete rows, one row of the array per column.
         complete : (n,) bool
             True for the rows without missing values: those in `X`.
@@ -98,9 +98,7 @@ class Design:
             found.require_none()
         frame = found.complete_rows(frame)
         self.schema.check_contents(frame)
-        X = self.recipe.matrix(frame)
-        self.scaling.apply(X)
-        return X, found.complete
+        return self.scaling.apply(self.recipe.matrix(frame)), found.complete
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +107,7 @@ class TrainingData:
 
     Attributes
     ----------
-    X : (p, n) float64
+    X : (p, n) float32
         Predictors scaled to [0, 1], one row of the array per column.
     y : (n,) float64
         Response, or class codes 0 … K - 1.
@@ -123,7 +121,7 @@ class TrainingData:
         Missing values per column, most first, if rows were left out.
     """
 
-    X: NDArray[np.float64]
+    X: NDArray[np.float32]
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     index: pd.Index
@@ -190,12 +188,11 @@ def build_design(
     recipe = learn_predictors(terms.terms, frame, env)
     X = recipe.matrix(frame)
     scaling = learn_scaling(X)
-    scaling.apply(X)
     schema = learn_schema(frame, terms.columns)
     counts = found.counts if found.n_incomplete else {}
     return (
         Design(formula, response, recipe, schema, scaling, missing),
-        TrainingData(X, y, w, frame.index, found.n_incomplete, counts),
+        TrainingData(scaling.apply(X), y, w, frame.index, found.n_incomplete, counts),
     )
 
 

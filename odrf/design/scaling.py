@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = ["Scaling", "learn_scaling"]
 
+FARTHEST = 1e30
+
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
@@ -26,16 +28,18 @@ class Scaling:
     low: NDArray[np.float64]
     range: NDArray[np.float64]
 
-    def apply(self, columns: NDArray[np.float64]) -> None:
-        """Scale `columns` (p, m) in place.
+    def apply(self, columns: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return `columns` (p, m), which it overwrites, scaled.
 
         Training rows and new rows go through the same operations, value by value, so a training
-        row met again falls exactly where it fell.
+        row met again falls exactly where it fell.  New values far outside are held at ±1e30,
+        so that float32 can still add them up.
         """
         constant = self.range == 0
         columns -= self.low[:, np.newaxis]
         columns /= np.where(constant, 1.0, self.range)[:, np.newaxis]
         columns[constant] = 0.0
+        return np.clip(columns, -FARTHEST, FARTHEST, out=columns).astype(np.float32)
 
 
 def learn_scaling(columns: NDArray[np.float64]) -> Scaling:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-__all__ = ["inlined", "kernel"]
+__all__ = ["extremal", "inlined", "kernel", "part", "summing"]
 
 # Compiled once per machine (cache), free of the interpreter lock, dividing as IEEE 754 does
 # instead of raising, and without the C wrapper that nothing here calls.
@@ -12,6 +12,17 @@ OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapp
 
 kernel = njit(**OPTIONS)
 
+# For what kernels alone call: without the wrapper through which Python would, whose unpacking
+# of tuples of arrays can take longer to compile than the function.
+part = njit(no_cpython_wrapper=True, **OPTIONS)
+
 # For a step with one caller: merged into it before compilation, which spares LLVM from
 # optimising the same code once on its own and again inside each of its callers.
 inlined = njit(inline="always", **OPTIONS)
+
+# For a sum whose order is free: LLVM may add in SIMD lanes.  Never for a projection, which
+# training and prediction must add up alike.
+summing = njit(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
+
+# For the extremes of numbers without NaN, likewise in lanes.
+extremal = njit(fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, **OPTIONS)

@@ -1,30 +1,112 @@
 """Directions estimated on a subset of predictors: least squares, logistic, LDA, level means.
 
-Every estimator receives the rows of a node (or a sample of them) as Z (m, d), scaled
-predictors, a target t (m,) in [0, 1] and weights a (m,), and writes θ (d,).  The ridge keeps
-each system solvable when predictors are collinear or rows are few; it is measured in units of
-the mean diagonal of the matrix it is added to, so it does not depend on weights or n.
+Every estimator sees m rows of a node in the first d rows of Z (≥ d, ≥ m), scaled predictors
+centred at their weighted means, a target t in [0, 1] and weights a, and writes θ.  The ridge
+keeps each system solvable when predictors are collinear or rows are few; it is measured in
+units of the mean diagonal of the matrix it is added to, so it does not depend on weights or n.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import kernel
+from odrf.engine.compiling import kernel, part, summing
 
-__all__ = ["RIDGE", "lda", "least_squares", "level_means", "logistic", "normalise", "related"]
+__all__ = [
+    "RIDGE",
+    "Workspace",
+    "centre",
+    "covariances",
+    "lda",
+    "least_squares",
+    "level_means",
+    "logistic",
+    "normalise",
+    "workspace",
+]
 
 RIDGE = 1e-3
-NEWTON_STEPS = 4
+NEWTON_STEPS = 2
 UNRELATED = 1e-12
+LOG_2, LOG2_E = math.log(2.0), 1.0 / math.log(2.0)
+EXPONENT_BIAS, MANTISSA_BITS = 1023, 52
 
 
-@kernel
-def _solve(A, b):
-    """Solve A·x = b in place for a symmetric positive definite A (Cholesky); x lands in b."""
-    d = len(b)
+class Workspace(NamedTuple):
+    """Scratch for estimating directions on up to D columns and R rows.
+
+    Attributes
+    ----------
+    Z : (D, R) float64
+    target, product, eta, mean, variance, residual : (R,) float64
+    power : (R,) int64
+    A : (D + 1, D + 1) float64
+    theta, step : (D + 1,) float64
+    """
+
+    Z: np.ndarray
+    target: np.ndarray
+    product: np.ndarray
+    eta: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    residual: np.ndarray
+    power: np.ndarray
+    A: np.ndarray
+    theta: np.ndarray
+    step: np.ndarray
+
+
+def workspace(D: int, R: int) -> Workspace:
+    """Allocate the scratch for D columns and R rows."""
+    return Workspace(
+        np.empty((D, R)),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R, dtype=np.int64),
+        np.empty((D + 1, D + 1)),
+        np.empty(D + 1),
+        np.empty(D + 1),
+    )
+
+
+@summing
+def _inner(x, y, m):
+    """Return Σ x·y over the first m."""
+    total = 0.0
+    for i in range(m):
+        total += x[i] * y[i]
+    return total
+
+
+@summing
+def _total(x, m):
+    """Return Σ x over the first m."""
+    total = 0.0
+    for i in range(m):
+        total += x[i]
+    return total
+
+
+@summing
+def _inner_row(x, Z, j, m):
+    """Return Σ x·z_j over the first m: no view of the row is made, which would cost as much."""
+    total = 0.0
+    for i in range(m):
+        total += x[i] * Z[j, i]
+    return total
+
+
+@part
+def _solve(A, b, d):
+    """Solve A·x = b, both of order d, in place for a symmetric positive definite A (Cholesky)."""
     for j in range(d):
         for k in range(j):
             for i in range(j, d):
@@ -46,194 +128,166 @@ def _solve(A, b):
         b[i] /= A[i, i]
 
 
-@kernel
-def _mean_diagonal(A, d):
+@part
+def _gram(Z, d, m, a, A, product):
+    """Write Σ a·z_j·z_k, k ≤ j, to A; return the mean of its diagonal."""
     total = 0.0
     for j in range(d):
+        for i in range(m):
+            product[i] = a[i] * Z[j, i]
+        for k in range(j + 1):
+            A[j, k] = _inner_row(product, Z, k, m)
         total += A[j, j]
     return total / d
 
 
 @kernel
-def _centre(Z, a):
-    """Subtract the weighted mean of each column of Z in place."""
-    m, d = Z.shape
-    mean = np.zeros(d)
-    total = 0.0
-    for i in range(m):
-        total += a[i]
-        for j in range(d):
-            mean[j] += a[i] * Z[i, j]
+def centre(Z, d, m, a, total):
+    """Subtract from each of the first d rows of Z its weighted mean, in place; Σ a = `total`."""
     for j in range(d):
-        mean[j] /= total
-    for i in range(m):
-        for j in range(d):
-            Z[i, j] -= mean[j]
+        mean = _inner_row(a, Z, j, m) / total
+        for i in range(m):
+            Z[j, i] -= mean
 
 
 @kernel
-def related(Z, t, a):
-    """Whether t varies with any column of Z, by more than rounding can explain."""
-    m, d = Z.shape
-    mean, total = 0.0, 0.0
+def covariances(Z, d, m, t, a, total, product, theta):
+    """Write Σ a·z_j·t of centred Z to θ; False when rounding can explain them all."""
     for i in range(m):
-        mean += a[i] * t[i]
-        total += a[i]
-    mean /= total
-    covariance = np.zeros(d)
-    for i in range(m):
-        for j in range(d):
-            covariance[j] += a[i] * (t[i] - mean) * Z[i, j]
-    return np.abs(covariance).max() > UNRELATED * total
+        product[i] = a[i] * t[i]
+    largest = 0.0
+    for j in range(d):
+        theta[j] = _inner_row(product, Z, j, m)
+        largest = max(largest, abs(theta[j]))
+    return largest > UNRELATED * total
 
 
 @kernel
-def normalise(theta):
-    """Scale θ to length 1 in place; return False when it has no usable length."""
-    length = 0.0
-    for coefficient in theta:
-        length += coefficient * coefficient
-    length = math.sqrt(length)
+def normalise(theta, d):
+    """Scale the first d of θ to length 1 in place; return False without a usable length."""
+    length = math.sqrt(_inner(theta, theta, d))
     if not (length > 1e-150 and length < 1e150):
         return False
-    for j in range(len(theta)):
+    for j in range(d):
         theta[j] /= length
     return True
 
 
 @kernel
-def least_squares(Z, t, a, theta):
-    """Ridge-stabilised least squares of t on Z; for two classes Fisher's discriminant."""
-    _centre(Z, a)
-    m, d = Z.shape
-    A = np.zeros((d, d))
-    theta[:] = 0.0
-    mean, total = 0.0, 0.0
+def _sigmoid(eta, power, scale, mean, m):
+    """Write σ(η) = 1 / (1 + exp(-η)) to mean, loop by loop in SIMD lanes.
+
+    exp(x) = 2ⁿ·exp(r), n the nearest integer to x / log 2 and so |r| < 0.35, where nine terms
+    of the series leave a relative error of 1e-11; 2ⁿ is written as the bits of a float, of
+    which `scale` is a view of `power` as floats.
+    """
     for i in range(m):
-        mean += a[i] * t[i]
-        total += a[i]
-    mean /= total
+        x = -min(max(eta[i], -30.0), 30.0)
+        n = np.floor(x * LOG2_E + 0.5)
+        r = x - n * LOG_2
+        power[i] = (np.int64(n) + EXPONENT_BIAS) << MANTISSA_BITS
+        series = 1.0 + r / 9.0
+        series = 1.0 + r / 8.0 * series
+        series = 1.0 + r / 7.0 * series
+        series = 1.0 + r / 6.0 * series
+        series = 1.0 + r / 5.0 * series
+        series = 1.0 + r / 4.0 * series
+        series = 1.0 + r / 3.0 * series
+        series = 1.0 + r / 2.0 * series
+        mean[i] = 1.0 + r * series
     for i in range(m):
-        for j in range(d):
-            az = a[i] * Z[i, j]
-            theta[j] += az * (t[i] - mean)
-            for k in range(j + 1):
-                A[j, k] += az * Z[i, k]
-    ridge = RIDGE * _mean_diagonal(A, d)
-    for j in range(d):
-        A[j, j] += ridge
-    _solve(A, theta)
+        mean[i] = 1.0 / (1.0 + mean[i] * scale[i])
 
 
 @kernel
-def logistic(Z, t, a, theta):
+def least_squares(Z, d, m, a, work, theta):
+    """Ridge-stabilised least squares; for two classes Fisher's discriminant.
+
+    θ comes as the covariances with the target.
+    """
+    ridge = RIDGE * _gram(Z, d, m, a, work.A, work.product)
+    for j in range(d):
+        work.A[j, j] += ridge
+    _solve(work.A, theta, d)
+
+
+@kernel
+def logistic(Z, d, m, t, a, total, work, theta):
     """Weights of a one-unit logistic model of t on Z, with intercept: a few Newton steps.
 
     Maximises Σ a·(t·log σ(η) + (1 - t)·log σ(-η)), η = c + θᵀz, less a ridge on θ.  The target
     may be a share: a numeric response is first mapped to [0, 1], so that the fit is the ridge
     function a + b·σ(θᵀz + c) with its two asymptotes held at the extremes of the response.
     """
-    _centre(Z, a)
-    m, d = Z.shape
-    beta = np.zeros(d + 1)
-    step = np.empty(d + 1)
-    A = np.empty((d + 1, d + 1))
-    share, total = 0.0, 0.0
-    for i in range(m):
-        share += a[i] * t[i]
-        total += a[i]
-    share = min(max(share / total, 1e-3), 1.0 - 1e-3)
-    beta[d] = math.log(share / (1.0 - share))
-    ridge = 0.0
-    for iteration in range(NEWTON_STEPS):
-        A[:] = 0.0
-        step[:] = 0.0
-        for i in range(m):
-            eta = beta[d]
-            for j in range(d):
-                eta += beta[j] * Z[i, j]
-            mu = 1.0 / (1.0 + math.exp(-min(max(eta, -30.0), 30.0)))
-            variance = a[i] * max(mu * (1.0 - mu), 1e-4)
-            residual = a[i] * (t[i] - mu)
-            for j in range(d):
-                vz = variance * Z[i, j]
-                step[j] += residual * Z[i, j]
-                for k in range(j + 1):
-                    A[j, k] += vz * Z[i, k]
-                A[d, j] += vz
-            A[d, d] += variance
-            step[d] += residual
-        if iteration == 0:
-            ridge = RIDGE * _mean_diagonal(A, d)
-        for j in range(d):
-            A[j, j] += ridge
-            step[j] -= ridge * beta[j]
-        A[d, d] += 1e-9 * total
-        _solve(A, step)
-        for j in range(d + 1):
-            beta[j] += step[j]
+    eta, mean, variance, residual = work.eta, work.mean, work.variance, work.residual
+    power, scale = work.power, work.power.view(np.float64)
+    A, step, product = work.A, work.step, work.product
+    share = min(max(_inner(a, t, m) / total, 1e-3), 1.0 - 1e-3)
+    intercept, ridge = math.log(share / (1.0 - share)), 0.0
     for j in range(d):
-        theta[j] = beta[j]
+        theta[j] = 0.0
+    for iteration in range(NEWTON_STEPS):
+        for i in range(m):
+            eta[i] = intercept
+        for j in range(d):
+            for i in range(m):
+                eta[i] += theta[j] * Z[j, i]
+        _sigmoid(eta, power, scale, mean, m)
+        for i in range(m):
+            variance[i] = a[i] * max(mean[i] * (1.0 - mean[i]), 1e-4)
+            residual[i] = a[i] * (t[i] - mean[i])
+        A[d, d], step[d] = _total(variance, m) + 1e-9 * total, _total(residual, m)
+        diagonal = _gram(Z, d, m, variance, A, product)
+        if iteration == 0:
+            ridge = RIDGE * diagonal
+        for j in range(d):
+            A[d, j] = _inner_row(variance, Z, j, m)
+            A[j, j] += ridge
+            step[j] = _inner_row(residual, Z, j, m) - ridge * theta[j]
+        _solve(A, step, d + 1)
+        for j in range(d):
+            theta[j] += step[j]
+        intercept += step[d]
 
 
 @kernel
-def lda(Z, t, a, y, n_classes, theta):
+def lda(Z, d, m, t, a, y, n_classes, total, work, theta):
     """Fisher's discriminant between the rows with t = 1 and t = 0.
 
-    The scatter is pooled within all classes y (m,), not within the two groups only.
+    θ comes as the covariances with t.  The scatter is pooled within all classes y (m,), not
+    within the two groups only: Z is centred anew within each class.
     """
-    m, d = Z.shape
-    A = np.zeros((d, d))
-    means = np.zeros((n_classes, d))
-    groups = np.zeros((2, d))
-    class_weight = np.zeros(n_classes)
-    group_weight = np.zeros(2)
+    weight, mean = np.zeros(n_classes), np.zeros(n_classes)
+    ones = _inner(a, t, m)
     for i in range(m):
-        k, g = int(y[i]), int(t[i])
-        class_weight[k] += a[i]
-        group_weight[g] += a[i]
-        for j in range(d):
-            means[k, j] += a[i] * Z[i, j]
-            groups[g, j] += a[i] * Z[i, j]
-    for k in range(n_classes):
-        if class_weight[k] > 0.0:
-            for j in range(d):
-                means[k, j] /= class_weight[k]
-    for i in range(m):
-        k = int(y[i])
-        for j in range(d):
-            az = a[i] * (Z[i, j] - means[k, j])
-            for j2 in range(j + 1):
-                A[j, j2] += az * (Z[i, j2] - means[k, j2])
+        weight[int(y[i])] += a[i]
     for j in range(d):
-        theta[j] = groups[1, j] / group_weight[1] - groups[0, j] / group_weight[0]
-    ridge = RIDGE * _mean_diagonal(A, d) + 1e-12 * (group_weight[0] + group_weight[1])
+        theta[j] /= ones * (total - ones) / total
+        for k in range(n_classes):
+            mean[k] = 0.0
+        for i in range(m):
+            mean[int(y[i])] += a[i] * Z[j, i]
+        for i in range(m):
+            Z[j, i] -= mean[int(y[i])] / weight[int(y[i])]
+    ridge = RIDGE * _gram(Z, d, m, a, work.A, work.product) + 1e-12 * total
     for j in range(d):
-        A[j, j] += ridge
-    _solve(A, theta)
+        work.A[j, j] += ridge
+    _solve(work.A, theta, d)
 
 
 @kernel
-def level_means(Z, t, a, theta):
+def level_means(Z, d, m, t, a, total, theta):
     """Score each level of a factor by its mean of t, from the overall mean.
 
-    Z holds the indicators of the levels.  Ordering levels by these scores contains the best
-    of all binary partitions of the levels, for a numeric response and for two classes
+    Z holds the levels' indicators, not centred.  Ordering levels by these scores contains the
+    best of all binary partitions of the levels, for a numeric response and for two classes
     (Breiman et al. 1984, Theorem 4.5); a level absent from the node scores 0.
     """
-    m, d = Z.shape
-    mean, total = 0.0, 0.0
-    for i in range(m):
-        mean += a[i] * t[i]
-        total += a[i]
-    mean /= total
-    weight = np.zeros(d)
-    theta[:] = 0.0
-    for i in range(m):
-        for j in range(d):
-            if Z[i, j] > 0.5:
-                weight[j] += a[i]
-                theta[j] += a[i] * (t[i] - mean)
+    mean = _inner(a, t, m) / total
     for j in range(d):
-        if weight[j] > 0.0:
-            theta[j] /= weight[j]
+        weight, score = 0.0, 0.0
+        for i in range(m):
+            if Z[j, i] > 0.5:
+                weight += a[i]
+                score += a[i] * (t[i] - mean)
+        theta[j] = score / weight if weight > 0.0 else 0.0

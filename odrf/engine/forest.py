@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from odrf.engine.packing import Packed, pack
 
 __all__ = ["Forest", "concatenate"]
 
@@ -14,10 +18,10 @@ __all__ = ["Forest", "concatenate"]
 class Forest:
     """Trees as flat arrays over the m nodes of all B trees.
 
-    A row x (scaled predictors) goes from node i to ``left[i]`` when
-    Σ coef·x[index] over ``start[i]:start[i + 1]`` is at most ``threshold[i]``, otherwise to
-    ``left[i] + 1``.  Within a tree, nodes are numbered in breadth-first order, so a child's
-    number is above its parent's.
+    A row x (scaled predictors) goes from node i to ``left[i]`` when Σ coef·x[index] over
+    ``start[i]:start[i + 1]``, added in float32 in this order, is at most ``threshold[i]``,
+    otherwise to ``left[i] + 1``.  Within a tree, nodes are numbered in breadth-first order, so
+    a child's number is above its parent's.
 
     Attributes
     ----------
@@ -25,13 +29,13 @@ class Forest:
         Tree b owns the nodes ``root[b]:root[b + 1]``; ``root[b]`` is its root.
     left : (m,) int64
         Number of the left child in these arrays (right = left + 1); -1 for a leaf.
-    threshold : (m,) float64
+    threshold : (m,) float32
         Split point s on the projected, scaled predictors; NaN for a node never split.
     start : (m + 1,) int64
         Where each node's direction begins in `index` and `coef`; empty for a node never split.
     index : (z,) int64
         Columns with a nonzero coefficient.
-    coef : (z,) float64
+    coef : (z,) float32
         Their coefficients θ, ‖θ‖₂ = 1, for predictors scaled to [0, 1].
     value : (m, K) float64
         Mean response (K = 1) or class proportions of the node's training rows.
@@ -54,10 +58,10 @@ class Forest:
 
     root: NDArray[np.int64]
     left: NDArray[np.int64]
-    threshold: NDArray[np.float64]
+    threshold: NDArray[np.float32]
     start: NDArray[np.int64]
     index: NDArray[np.int64]
-    coef: NDArray[np.float64]
+    coef: NDArray[np.float32]
     value: NDArray[np.float64]
     count: NDArray[np.int64]
     weight: NDArray[np.float64]
@@ -74,6 +78,14 @@ class Forest:
     def n_nodes(self) -> int:
         """Number of nodes m of all trees, those under a cut included."""
         return len(self.left)
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The same trees as routing reads them."""
+        return pack(self.root, self.left, self.threshold, self.start, self.index, self.coef)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def tree(self, b: int) -> Forest:
         """Return tree `b` (0-based) as a forest of one."""

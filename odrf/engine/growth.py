@@ -7,17 +7,23 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.candidates import Blocks
+from odrf.engine.candidates import SPARSE, Blocks
 from odrf.engine.forest import Forest, concatenate
-from odrf.engine.growing import Settings, grow_tree
+from odrf.engine.growing import grow_tree, trunk_for
 from odrf.engine.parallel import in_order
 from odrf.engine.sampling import Sampling
+from odrf.engine.searching import scratch_for
+from odrf.engine.settings import Settings
 
-__all__ = ["grow_forest"]
+__all__ = ["grow_forest", "grow_one", "largest_subset", "pays_to_copy", "widest_direction"]
+
+# What one number costs: streamed from a tree's own copy, fetched by its row's number, and moved
+# when a split parts the rows.  Ratios of nanoseconds measured by benchmarks/speed.py.
+STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
 
 
 def grow_forest(
-    X: NDArray[np.float64],
+    X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     blocks: Blocks,
@@ -32,24 +38,82 @@ def grow_forest(
     `advance` is called after each tree, in the order of the trees; the other arguments are
     those of `odrf.engine.growing.grow_tree`.
     """
+    copied = pays_to_copy(X.shape[0], blocks, settings, len(y))
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
-        arrays, n_nodes, n_terms = grow_tree(
-            X, y, weights, blocks, sampling, settings, stream.copy()
-        )
-        left, threshold, start, index, coef, *per_node = arrays
-        return Forest(
-            np.array([0, n_nodes]),
-            left[:n_nodes].copy(),
-            threshold[:n_nodes].copy(),
-            start[: n_nodes + 1].copy(),
-            index[:n_terms].copy(),
-            coef[:n_terms].copy(),
-            *(array[:n_nodes].copy() for array in per_node),
-        )
+        return grow_one(X, y, weights, blocks, sampling, settings, stream.copy(), copied)
 
     trees = []
     for tree in in_order(grow, streams, n_jobs):
         trees.append(tree)
         advance()
     return concatenate(trees)
+
+
+def grow_one(
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    blocks: Blocks,
+    sampling: Sampling,
+    settings: Settings,
+    state: NDArray[np.uint64],
+    copied: bool,
+) -> Forest:
+    """Grow one tree, moving its random stream `state` (4,) on; `copied` as in `grow_tree`."""
+    n, K = len(y), settings.n_classes
+    room = max(1, 2 * min(settings.max_leaves, n) - 1)
+    trunk = trunk_for(room, K)
+    permuted = X.shape[0] if settings.family == SPARSE else len(blocks.types)
+    scratch = scratch_for(n, permuted, widest_direction(blocks, settings, n), settings)
+    goes_left = np.empty(n, dtype=np.bool_)
+    index, coef = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.float32)
+    index, coef, n_nodes, n_terms = grow_tree(
+        X, y, weights, blocks, sampling, settings, state, copied,
+        trunk, scratch, goes_left, index, coef,
+    )  # fmt: skip
+    return Forest(
+        root=np.array([0, n_nodes]),
+        left=trunk.left[:n_nodes].copy(),
+        threshold=trunk.threshold[:n_nodes].copy(),
+        start=trunk.start[: n_nodes + 1].copy(),
+        index=index[:n_terms].copy(),
+        coef=coef[:n_terms].copy(),
+        value=trunk.value[:n_nodes].copy(),
+        count=trunk.n_rows[:n_nodes].copy(),
+        weight=trunk.weight[:n_nodes].copy(),
+        impurity=trunk.impurity[:n_nodes].copy(),
+        gain=trunk.gain[:n_nodes].copy(),
+        order=trunk.order[:n_nodes].copy(),
+    )
+
+
+def largest_subset(settings: Settings, P: int, n: int) -> int:
+    """Return the most predictors that a subset can have in a tree of n rows."""
+    if settings.subset_size > 0:
+        return settings.subset_size
+    return min(int(np.ceil(n**0.4)), P)
+
+
+def widest_direction(blocks: Blocks, settings: Settings, n: int) -> int:
+    """Return the most columns that a direction can have."""
+    widths = np.sort(np.diff(blocks.first))[::-1]
+    if settings.family == SPARSE:
+        return int(widths.sum())
+    subset = largest_subset(settings, len(widths), n) if settings.n_projections else 1
+    return int(widths[:subset].sum())
+
+
+def pays_to_copy(p: int, blocks: Blocks, settings: Settings, n: int) -> bool:
+    """Whether a tree should keep its own copy of the columns and move its rows at every split.
+
+    A copy makes every column that a candidate looks at a stream; it pays while a node looks at
+    enough of the p columns that are moved for it.
+    """
+    width = p / len(blocks.types)
+    if settings.family == SPARSE:
+        looked_at = settings.n_projections * max(1.0, settings.density * p)
+    else:
+        subset = largest_subset(settings, len(blocks.types), n) / 2
+        looked_at = width * (settings.n_singles + settings.n_projections * subset)
+    return looked_at * (FETCHED - STREAMED) > p * MOVED

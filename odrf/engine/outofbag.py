@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel
+from odrf.engine.compiling import kernel, part
 from odrf.engine.forest import Forest
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
-from odrf.engine.routing import leaf_of
+from odrf.engine.routing import leaf_of, rows_of
 from odrf.engine.sampling import Sampling, draw_counts
 
 __all__ = ["OutOfBag", "out_of_bag", "permutation_loss"]
@@ -41,7 +41,7 @@ def _undrawn(state, weights, sampling):
     return draw_counts(state, weights, sampling) == 0
 
 
-@kernel
+@part
 def _loss(value, y, classes):
     """Squared error of value[0], or whether the first largest of `value` (K,) is not class y."""
     if not classes:
@@ -54,16 +54,17 @@ def _loss(value, y, classes):
 
 
 @kernel
-def _accumulate(X, y, weights, lo, hi, undrawn, root, paths, value, classes, out, votes, path):
+def _accumulate(X, y, weights, lo, hi, undrawn, packed, value, classes, out, votes, path):
     """Add up the rows lo … hi, tree by tree; path (B, 2) gathers weighted losses and weights."""
-    left, threshold, start, index, coef = paths
+    root, words, floats = packed
     n_classes = value.shape[1]
     mean = np.empty(n_classes)
+    rows = rows_of(X, lo, hi)
     for row in range(lo, hi):
         loss = 0.0
-        for b in range(len(root) - 1):
+        for b in range(len(root)):
             if undrawn[b, row]:
-                leaf = leaf_of(X, row, root[b], left, threshold, start, index, coef)
+                leaf = leaf_of(rows, row - lo, root[b], words, floats)
                 votes[row] += 1
                 for k in range(n_classes):
                     out[row, k] += value[leaf, k]
@@ -76,27 +77,27 @@ def _accumulate(X, y, weights, lo, hi, undrawn, root, paths, value, classes, out
             out[row, k] = out[row, k] / votes[row] if votes[row] > 0 else np.nan
 
 
-@kernel
-def _exchange(X, rows, first, last, columns):
-    """Copy rows of X to columns (p, m), for the predictor columns first … last only."""
+@part
+def _exchange(X, rows, first, last, own):
+    """Copy rows of X (p, n) to own (m, p), the predictor columns first … last only."""
     for j in range(first, last):
         for i in range(len(rows)):
-            columns[j, i] = X[j, rows[i]]
+            own[i, j] = X[j, rows[i]]
 
 
 @kernel
-def _permuted_losses(X, y, weights, rows, first, state, paths, value, classes, out):
+def _permuted_losses(X, y, weights, rows, first, state, index, packed, value, classes, out):
     """Write to out (P,) the rise of a tree's loss on `rows` when each predictor is permuted."""
-    left, threshold, start, index, coef = paths
+    root, words, floats = packed
     n_predictors = len(first) - 1
     used = np.zeros(X.shape[0], dtype=np.bool_)
     for column in index:
         used[column] = True
-    columns = np.empty((X.shape[0], len(rows)))
-    _exchange(X, rows, 0, X.shape[0], columns)
+    own = np.empty((len(rows), X.shape[0]), dtype=np.float32)
+    _exchange(X, rows, 0, X.shape[0], own)
     base, total = np.empty(len(rows)), 0.0
     for i in range(len(rows)):
-        leaf = leaf_of(columns, i, 0, left, threshold, start, index, coef)
+        leaf = leaf_of(own, i, root[0], words, floats)
         base[i] = _loss(value[leaf], y[rows[i]], classes)
         total += weights[rows[i]]
     permuted = rows.copy()
@@ -104,18 +105,18 @@ def _permuted_losses(X, y, weights, rows, first, state, paths, value, classes, o
         if total <= 0.0 or not used[first[j] : first[j + 1]].any():
             continue
         shuffle_front(state, permuted, len(permuted))
-        _exchange(X, permuted, first[j], first[j + 1], columns)
+        _exchange(X, permuted, first[j], first[j + 1], own)
         rise = 0.0
         for i in range(len(rows)):
-            leaf = leaf_of(columns, i, 0, left, threshold, start, index, coef)
+            leaf = leaf_of(own, i, root[0], words, floats)
             rise += weights[rows[i]] * (_loss(value[leaf], y[rows[i]], classes) - base[i])
-        _exchange(X, rows, first[j], first[j + 1], columns)
+        _exchange(X, rows, first[j], first[j + 1], own)
         out[j] = rise / total
 
 
 def out_of_bag(
     forest: Forest,
-    X: NDArray[np.float64],
+    X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     sampling: Sampling,
@@ -135,12 +136,12 @@ def out_of_bag(
     for _ in in_order(redraw, range(forest.n_trees), n_jobs):
         pass
     value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
-    paths = (forest.left, forest.threshold, forest.start, forest.index, forest.coef)
+    packed = forest.packed
 
     def run(block: slice) -> NDArray[np.float64]:
         path = np.zeros((forest.n_trees, 2))
         _accumulate(
-            X, y, weights, block.start, block.stop, undrawn, forest.root, paths,
+            X, y, weights, block.start, block.stop, undrawn, packed,
             forest.value, K > 1, value, votes, path,
         )  # fmt: skip
         return path
@@ -152,7 +153,7 @@ def out_of_bag(
 
 def permutation_loss(
     forest: Forest,
-    X: NDArray[np.float64],
+    X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     first: NDArray[np.int64],
@@ -171,9 +172,8 @@ def permutation_loss(
         state = streams[b].copy()
         rows = np.nonzero(_undrawn(state, weights, sampling))[0]
         tree = forest.tree(b)
-        paths = (tree.left, tree.threshold, tree.start, tree.index, tree.coef)
         _permuted_losses(
-            X, y, weights, rows, first, state, paths, tree.value,
+            X, y, weights, rows, first, state, tree.index, tree.packed, tree.value,
             tree.value.shape[1] > 1, rise[b],
         )  # fmt: skip
 

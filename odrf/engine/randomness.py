@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel
+from odrf.engine.compiling import kernel, part
 
 __all__ = ["below", "shuffle_front", "streams", "uniform"]
 
@@ -22,12 +22,12 @@ def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
     return np.array(states, dtype=np.uint64).reshape(-1, 4)
 
 
-@kernel
+@part
 def _rotate(word, bits):
     return (word << np.uint64(bits)) | (word >> np.uint64(64 - bits))
 
 
-@kernel
+@part
 def _word(state):
     result = _rotate(state[0] + state[3], 23) + state[0]
     shifted = state[1] << np.uint64(17)

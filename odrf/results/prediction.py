@@ -25,14 +25,14 @@ class Rows:
 
     Attributes
     ----------
-    X : (p, m) float64
+    X : (p, m) float32
         Scaled predictors of the rows without missing values.
     complete : (n,) bool
         Which of the n rows those are.
     index : Index of length n
     """
 
-    X: NDArray[np.float64]
+    X: NDArray[np.float32]
     complete: NDArray[np.bool_]
     index: pd.Index
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare
+from numba import njit
+from scipy.stats import binom, chisquare
 
 from odrf.engine.candidates import (
     BASIS,
@@ -20,13 +21,20 @@ from odrf.engine.candidates import (
     PLAIN,
     Blocks,
     _draw_classes,
-    draw_size,
+    _draw_size,
+    sparse_direction,
 )
+from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.randomness import streams
-from odrf.engine.threshold import ENTROPY, GINI, SQUARED_ERROR
-from problems import Problem, indicators, plain
+from problems import cart, indicators, plain
 from reference.impurity import gain
 from reference.randomness import largest_subset
+
+
+@njit
+def draw_size(state, rows, subset_size, n_predictors):
+    """Call what only kernels can call."""
+    return _draw_size(state, rows, subset_size, n_predictors)
 
 
 def roots(problem, n_trees=3000):
@@ -76,6 +84,47 @@ def test_singles_are_equally_likely():
     assert chisquare(list(columns.values())).pvalue > 0.001
 
 
+def sparse(p, density, n_draws):
+    """Draw sparse directions; return them as the rows of a matrix (n_draws, p)."""
+    state, order = streams(9, 0, 1)[0], np.arange(p)
+    columns, theta = np.empty(p, dtype=np.int64), np.empty(p, dtype=np.float32)
+    drawn = np.zeros((n_draws, p))
+    for i in range(n_draws):
+        q = sparse_direction(state, order, density, columns, theta)
+        assert len(set(columns[:q])) == q
+        drawn[i, columns[:q]] = theta[:q]
+    assert sorted(order) == list(range(p))
+    return drawn
+
+
+@pytest.mark.parametrize(("p", "density"), [(6, 0.5), (6, 0.1), (30, 0.1)])
+def test_nonzeros_of_a_sparse_direction_are_binomial_but_never_none(p, density):
+    counts = np.count_nonzero(sparse(p, density, 20_000), axis=1)
+    q = np.arange(1, p + 1)
+    chances = binom.pmf(q, p, density) / binom.sf(0, p, density)
+    common = 20_000 * chances > 5
+    observed = np.bincount(counts, minlength=p + 1)[1:]
+    assert counts.min() == 1
+    observed = [*observed[common], 1 + observed[~common].sum()]
+    expected = [*20_000 * chances[common], 1 + 20_000 * chances[~common].sum()]
+    assert chisquare(observed, expected).pvalue > 0.001
+
+
+def test_a_sparse_direction_has_random_columns_and_signs_and_length_1():
+    drawn = sparse(8, 0.3, 20_000)
+    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1, rtol=1e-6)
+    for sign in [1, -1]:
+        assert chisquare(np.sum(np.sign(drawn) == sign, axis=0)).pvalue > 0.001
+    assert chisquare([np.sum(drawn > 0), np.sum(drawn < 0)]).pvalue > 0.001
+    pairs = np.sign(drawn).T @ np.sign(drawn)
+    assert np.abs(pairs[np.triu_indices(8, 1)]).max() < 4 * np.sqrt(20_000 * 0.3**2)
+
+
+@pytest.mark.parametrize(("p", "density", "nonzeros"), [(4, 1.0, 4), (2000, 0.5, 1000)])
+def test_a_dense_or_very_wide_direction_has_as_many_nonzeros_as_expected(p, density, nonzeros):
+    assert (np.count_nonzero(sparse(p, density, 20), axis=1) == nonzeros).all()
+
+
 def test_one_class_or_a_group_is_set_apart():
     state = streams(6, 0, 1)[0]
     y, a = np.array([0.0, 1.0, 1.0, 3.0]), np.array([5.0, 1.0, 2.0, 2.0])
@@ -106,7 +155,7 @@ def mixed(n, **settings):
     grid = rng.random(n)
     X = np.vstack([rng.random((1, n)), indicators(rng.integers(0, 3, n), 3), [grid, grid**2]])
     blocks = Blocks(np.array([0, 1, 4, 6]), np.array([PLAIN, INDICATORS, BASIS], dtype=np.int8))
-    return Problem(X, rng.normal(size=n), np.ones(n), blocks).but(**settings)
+    return cart(X, rng.normal(size=n), blocks, **settings)
 
 
 def test_the_columns_of_a_predictor_move_together():
@@ -126,9 +175,7 @@ def test_stored_coefficients_are_not_zero(family):
     X = np.vstack([rng.random((2, 60)), np.zeros((1, 60)), indicators(levels, 4)])
     blocks = Blocks(np.array([0, 1, 2, 3, 7]), np.array([0, 0, 0, INDICATORS], dtype=np.int8))
     y = (X[0] + levels / 3 + rng.normal(size=60) / 5 > 1).astype(float)
-    problem = Problem(X, y, np.ones(60), blocks).but(
-        criterion=GINI, n_classes=2, family=family, n_singles=4, n_projections=6
-    )
+    problem = cart(X, y, blocks, criterion=GINI, n_classes=2, family=family, n_projections=6)
     forest = problem.grow(20)
     assert (forest.coef != 0).all()
 
@@ -146,8 +193,10 @@ def test_a_factor_is_split_into_the_best_of_all_its_partitions(n_levels, n, crit
     y = rng.normal(size=n) if criterion == SQUARED_ERROR else rng.integers(0, 2, n).astype(float)
     blocks = Blocks(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
     n_classes = 1 if criterion == SQUARED_ERROR else 2
-    problem = Problem(indicators(levels, n_levels), y, w, blocks)
-    tree = problem.but(criterion=criterion, n_classes=n_classes, max_leaves=2).grow()
+    tree = cart(
+        indicators(levels, n_levels), y, blocks, w,
+        criterion=criterion, n_classes=n_classes, max_leaves=2,
+    ).grow()  # fmt: skip
 
     sides = [np.array(side)[levels] for side in product([False, True], repeat=n_levels)]
     gains = [gain(y, w, side, criterion) for side in sides if side.any() and not side.all()]

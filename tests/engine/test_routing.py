@@ -20,7 +20,7 @@ from reference.randomness import Stream, draw_counts
 def test_leaves_and_predictions_are_those_of_the_twin(problem, n_trees):
     forest = problem.grow(n_trees)
     new = np.random.default_rng(problem.seed).integers(-1, 8, (len(problem.X), 12)) / 6
-    for X in [problem.X, new]:
+    for X in [problem.X, new.astype(np.float32)]:
         expected = [[leaf(forest, b, x) for b in range(n_trees)] for x in X.T]
         assert leaf_nodes(forest, X, 1).tolist() == expected
         np.testing.assert_allclose(predict(forest, X, 1), twin_predict(forest, X), rtol=1e-12)
@@ -48,7 +48,7 @@ def test_each_row_of_a_fully_grown_tree_is_predicted_by_itself():
 @pytest.mark.parametrize("n", [1, ROWS_PER_BLOCK, ROWS_PER_BLOCK + 1])
 def test_blocks_of_rows_join_without_a_gap(n):
     forest = noisy(n=100, n_projections=3).grow(3)
-    X = np.random.default_rng(0).random((5, n))
+    X = np.random.default_rng(0).random((5, n), dtype=np.float32)
     together = leaf_nodes(forest, X, 2)
     assert together.shape == (n, 3)
     some = np.unique([0, n // 2, n - 1])
@@ -58,5 +58,5 @@ def test_blocks_of_rows_join_without_a_gap(n):
 
 def test_no_rows():
     forest = noisy(n=20).grow(2)
-    assert leaf_nodes(forest, np.empty((5, 0)), 2).shape == (0, 2)
-    assert predict(forest, np.empty((5, 0)), 2).shape == (0, 1)
+    assert leaf_nodes(forest, np.empty((5, 0), dtype=np.float32), 2).shape == (0, 2)
+    assert predict(forest, np.empty((5, 0), dtype=np.float32), 2).shape == (0, 1)

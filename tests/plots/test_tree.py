@@ -15,7 +15,7 @@ from odrf import InputError
 @pytest.fixture(scope="module")
 def hitters():
     data = odrf.load_data("hitters")
-    return odrf.odt("salary ~ .", data, missing="drop", seed=1)
+    return odrf.odt("salary ~ .", data, missing="drop", n_singles=0, subset_size=3, seed=1)
 
 
 @pytest.fixture(scope="module")

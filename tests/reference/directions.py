@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.directions import NEWTON_STEPS
+
 RIDGE = 1e-3
-NEWTON_STEPS = 4
 
 
 def centred(Z: NDArray, a: NDArray) -> NDArray:

@@ -17,10 +17,10 @@ def direction(forest: Forest, node: int) -> tuple[list[int], list[float]]:
 
 
 def goes_left(X: NDArray, columns: list[int], theta: list[float], threshold: float) -> NDArray:
-    """Which rows of X (p, n) go left, adding products in the order of the columns."""
-    projected = np.zeros(X.shape[1])
+    """Which rows of X (p, n) go left, adding products in float32 in the order of the columns."""
+    projected = np.zeros(X.shape[1], dtype=np.float32)
     for column, coefficient in zip(columns, theta, strict=True):
-        projected += coefficient * X[column]
+        projected += np.float32(coefficient) * X[column]
     return projected <= threshold
 
 

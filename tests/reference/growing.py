@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
-from odrf.engine.candidates import INDICATORS, LEAST_SQUARES, LOGISTIC, Blocks
-from odrf.engine.growing import AIC, NO_PENALTY, Settings
+from odrf.engine.candidates import (
+    INDICATORS,
+    LDA,
+    LEAST_SQUARES,
+    LEVEL_MEANS,
+    LOGISTIC,
+    LOGISTIC_ROWS,
+    SPARSE,
+    Blocks,
+)
 from odrf.engine.sampling import Sampling
+from odrf.engine.settings import AIC, NO_PENALTY, Settings
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
 from reference.randomness import Stream, draw_counts, largest_subset
 
 # Projected values, all of order 1, that differ by less are equal but for rounding.
-ROUNDING = 1e-9
+ROUNDING = 2e-6
 NEGLIGIBLE = 1e-12
+PERFECT = 1 - 1e-9
+MANY_NONZEROS = 500
 
 Candidate = tuple[list[int], NDArray | None]
 
@@ -57,18 +69,24 @@ def score(node: Node, gain: float, columns: list[int], settings: Settings) -> fl
     return -node.counts.sum() * math.log(remaining) - c * (len(columns) + 1)
 
 
+def splits(node: Node, X: NDArray, candidate: Candidate, settings: Settings) -> Iterator[Split]:
+    """All cuts along a candidate that gain anything."""
+    columns, theta = candidate
+    if theta is None:
+        return
+    least = NEGLIGIBLE * impurity(node.y, node.w, settings.criterion)
+    values = theta @ X[columns][:, node.rows]
+    for left in cuts(values, node.counts, settings.min_leaf, ROUNDING):
+        found = gain(node.y, node.w, left, settings.criterion)
+        if found > least:
+            yield Split(score(node, found, columns, settings), found, left)
+
+
 def best_split(node: Node, X: NDArray, settings: Settings) -> Split | None:
     """The first best of all cuts along all candidates; None when nothing is gained."""
     best = None
-    for columns, theta in node.candidates:
-        if theta is None:
-            continue
-        values = theta @ X[columns][:, node.rows]
-        for left in cuts(values, node.counts, settings.min_leaf, ROUNDING):
-            found = gain(node.y, node.w, left, settings.criterion)
-            if found <= NEGLIGIBLE * impurity(node.y, node.w, settings.criterion):
-                continue
-            split = Split(score(node, found, columns, settings), found, left)
+    for candidate in node.candidates:
+        for split in splits(node, X, candidate, settings):
             if split.score > (best.score if best else 0):
                 best = split
     return best
@@ -102,36 +120,38 @@ def _direction(
     return theta / np.linalg.norm(theta)
 
 
-def _single(stream: Stream, X: NDArray, node: Node, blocks: Blocks, j: int, settings: Settings):
-    columns = list(range(blocks.first[j], blocks.first[j + 1]))
+def _estimated(
+    stream: Stream, X: NDArray, node: Node, columns: list[int], family: int, settings: Settings
+) -> Candidate | None:
+    """A direction estimated on the node's first rows; they are in random order."""
     if len(columns) == 1:
         return columns, np.ones(1)
-    t = _draw_target(stream, node.y, node.w, settings.n_classes)
-    if t is None:
-        return None
-    Z = X[columns][:, node.rows].T
-    estimator = level_means if blocks.types[j] == INDICATORS else least_squares
-    return columns, _direction(Z, t, node.w, lambda: estimator(Z, t, node.w))
-
-
-def _on_subset(stream: Stream, X: NDArray, node: Node, blocks: Blocks, subset, settings: Settings):
-    columns = [c for j in subset for c in range(blocks.first[j], blocks.first[j + 1])]
-    if len(columns) == 1:
-        return columns, np.ones(1)
-    limit = max(settings.direction_rows, 10 * len(columns))
-    sample = np.arange(len(node.rows))
-    if len(sample) > limit:
-        sample = np.array([stream.below(len(node.rows)) for _ in range(limit)])
-    y, a = node.y[sample], node.w[sample]
+    first = slice(max(settings.direction_rows, 10 * len(columns)))
+    y, a = node.y[first], node.w[first]
     t = _draw_target(stream, y, a, settings.n_classes)
     if t is None:
         return None
-    Z = X[columns][:, node.rows[sample]].T
-    if settings.family == LOGISTIC:
+    Z = X[columns][:, node.rows[first]].T
+    if family == LEVEL_MEANS:
+        return columns, _direction(Z, t, a, lambda: level_means(Z, t, a))
+    if family == LOGISTIC and len(y) >= LOGISTIC_ROWS:
         return columns, _direction(Z, t, a, lambda: logistic(Z, t, a))
-    if settings.family == LEAST_SQUARES:
-        return columns, _direction(Z, t, a, lambda: least_squares(Z, t, a))
-    return columns, _direction(Z, t, a, lambda: lda(Z, t, a, y))
+    if family == LDA:
+        return columns, _direction(Z, t, a, lambda: lda(Z, t, a, y))
+    return columns, _direction(Z, t, a, lambda: least_squares(Z, t, a))
+
+
+def _sparse(stream: Stream, permutation: list[int], density: float) -> Candidate:
+    """Signs on random columns, their number binomial but not 0."""
+    p = len(permutation)
+    q = round(density * p)
+    if q <= MANY_NONZEROS and density < 1:
+        below = binom.cdf(np.arange(p), p, density)
+        point = below[0] + stream.uniform() * (1 - below[0])
+        q = int(np.searchsorted(below, point, side="right"))
+    stream.shuffle_front(permutation, q)
+    signs = np.array([1.0 if stream.uniform() < 0.5 else -1.0 for _ in range(q)])
+    return permutation[:q], signs / np.sqrt(q)
 
 
 def draw_candidates(
@@ -141,22 +161,57 @@ def draw_candidates(
     blocks: Blocks,
     permutation: list[int],
     settings: Settings,
-) -> list[Candidate]:
-    """Single predictors first, then directions on random subsets of q predictors."""
+) -> Iterator[Candidate | None]:
+    """Single predictors first, then directions: sparse ones or on subsets of q predictors.
+
+    A subset of one column is passed over where every predictor is tried singly.
+    """
     P = len(permutation)
-    singles = list(range(P))
-    if settings.n_singles < P:
-        stream.shuffle_front(permutation, settings.n_singles)
-        singles = permutation[: settings.n_singles]
-    found = [_single(stream, X, node, blocks, j, settings) for j in singles]
+
+    def columns_of(predictors: list[int]) -> list[int]:
+        return [c for j in predictors for c in range(blocks.first[j], blocks.first[j + 1])]
+
+    stream.shuffle_front(permutation, settings.n_singles)
+    for j in permutation[: settings.n_singles]:
+        family = LEVEL_MEANS if blocks.types[j] == INDICATORS else LEAST_SQUARES
+        yield _estimated(stream, X, node, columns_of([j]), family, settings)
     for _ in range(settings.n_projections):
+        if settings.family == SPARSE:
+            yield _sparse(stream, permutation, settings.density)
+            continue
         q = settings.subset_size or 1 + stream.below(min(largest_subset(node.counts.sum()), P))
         stream.shuffle_front(permutation, q)
-        found.append(_on_subset(stream, X, node, blocks, permutation[:q], settings))
-    return [candidate for candidate in found if candidate is not None]
+        columns = columns_of(permutation[:q])
+        if len(columns) > 1 or settings.n_singles < P:
+            yield _estimated(stream, X, node, columns, settings.family, settings)
 
 
-Choose = Callable[[int, Node], Split | None]
+class Search(Protocol):
+    """How a node's split is found among its candidates."""
+
+    def ends(self, number: int, node: Node, candidate: Candidate) -> bool:
+        """Whether no other candidate is to be drawn."""
+
+    def split(self, number: int, node: Node) -> Split | None:
+        """The split to make."""
+
+
+@dataclass
+class FirstBest:
+    """The first best split; one that leaves no impurity ends the search."""
+
+    X: NDArray
+    settings: Settings
+
+    def ends(self, number: int, node: Node, candidate: Candidate) -> bool:
+        if self.settings.penalty != NO_PENALTY:
+            return False
+        perfect = PERFECT * impurity(node.y, node.w, self.settings.criterion)
+        found = splits(node, self.X, candidate, self.settings)
+        return any(split.gain >= perfect for split in found)
+
+    def split(self, number: int, node: Node) -> Split | None:
+        return best_split(node, self.X, self.settings)
 
 
 def grow(
@@ -167,17 +222,15 @@ def grow(
     sampling: Sampling,
     settings: Settings,
     stream: Stream,
-    choose: Choose | None = None,
+    search: Search,
 ) -> list[Node]:
-    """Algorithm 1: level after level, each node split or carried unchanged to the next.
-
-    `choose` (number, node) returns the split of a node; by default the first best one.
-    """
-    choose = choose or (lambda _, node: best_split(node, X, settings))
+    """Algorithm 1: level after level, each node split or carried unchanged to the next."""
     counts = draw_counts(stream, weights, sampling)
-    rows = np.flatnonzero(counts)
+    rows = np.flatnonzero(counts).tolist()
+    stream.shuffle_front(rows, len(rows))
+    rows = np.array(rows)
     nodes = [Node(rows, y[rows], weights[rows] * counts[rows], counts[rows], 0)]
-    permutation = list(range(len(blocks.types)))
+    permutation = list(range(len(X) if settings.family == SPARSE else len(blocks.types)))
     root_impurity = impurity(nodes[0].y, nodes[0].w, settings.criterion)
     level, carried, leaves = [0], [], 1
     while level != carried:
@@ -191,8 +244,13 @@ def grow(
                 and impurity(node.y, node.w, settings.criterion) > NEGLIGIBLE * root_impurity
                 and node.candidates is None
             ):
-                node.candidates = draw_candidates(stream, X, node, blocks, permutation, settings)
-                split = choose(number, node)
+                node.candidates = []
+                for candidate in draw_candidates(stream, X, node, blocks, permutation, settings):
+                    if candidate is not None:
+                        node.candidates.append(candidate)
+                        if search.ends(number, node, candidate):
+                            break
+                split = search.split(number, node)
             if split is None:
                 next_level.append(number)
                 continue

@@ -8,10 +8,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.threshold import ENTROPY, SQUARED_ERROR
+from odrf.engine.impurity import ENTROPY, SQUARED_ERROR
 
 
 def impurity(y: NDArray, w: NDArray, criterion: int) -> float:
+    if np.ptp(y) == 0:
+        return 0.0  # whatever the rounding of the mean
     if criterion == SQUARED_ERROR:
         return np.average((y - np.average(y, weights=w)) ** 2, weights=w)
     shares = np.array([w[y == k].sum() for k in np.unique(y)]) / w.sum()

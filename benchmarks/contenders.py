@@ -1,0 +1,241 @@
+"""The methods whose speed is compared, each fed in the way that suits it best.
+
+A contender has two parts.  ``arrange`` puts rows into the form that the library works on; it is not
+timed.  ``fit`` trains and returns a function that predicts, a class as its number; both are timed.
+This package takes a data frame through its public face, formula and all; scikit-learn and the
+boosters take float32 arrays, ydf a dictionary of float32 columns, ranger a matrix in R's memory.
+
+Everyone grows the same number of trees.  Random forests are grown until their leaves are pure, with
+the exception of ``odrf``, which is this package's default.  ``odrf_sparse`` and ``ydf_oblique``
+try p projections at each node, each with 3 nonzero weights of ±1 on average (SPORF's d = p and
+λ = 3/p), as does ``treeple``.  Out-of-bag errors are switched off where they are not free.
+``odt`` and ``obliquetree`` are single trees whatever the number of trees: compare them with each
+other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import odrf
+from methods import Setting
+from odrf.control import FAMILIES
+
+__all__ = ["CONTENDERS", "SINGLE_TREES", "Contender", "missing", "version"]
+
+NONZEROS = 3
+SINGLE_TREES = ("odt", "obliquetree")
+
+Arrange = Callable[[pd.DataFrame, "NDArray | None"], Any]
+Predict = Callable[[Any], Any]
+Fit = Callable[[Any, str, Setting], Predict]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method, the module that it needs, and the process that it runs in."""
+
+    module: str
+    arrange: Arrange
+    fit: Fit
+    pid: Callable[[], int] = os.getpid
+
+
+def missing(name: str) -> str | None:
+    """Say why the contender cannot run here; None if it can."""
+    if name == "odrf_sparse" and "sparse" not in FAMILIES:
+        return 'this version has no projection="sparse"'
+    try:
+        import_module(CONTENDERS[name].module)
+    except ImportError as error:
+        return str(error)
+    return None
+
+
+def version(name: str) -> str:
+    """Version of the contender's library."""
+    return str(import_module(CONTENDERS[name].module).__version__)
+
+
+def frame(X: pd.DataFrame, y: NDArray | None = None) -> pd.DataFrame:
+    """One data frame, the response in its last column."""
+    return X.copy() if y is None else X.assign(y=y)
+
+
+def arrays(X: pd.DataFrame, y: NDArray | None = None) -> Any:
+    """Row-major float32 array, and the response."""
+    return _rows(X, np.float32, y)
+
+
+def doubles(X: pd.DataFrame, y: NDArray | None = None) -> Any:
+    """Row-major float64 array, and the response."""
+    return _rows(X, np.float64, y)
+
+
+def columns(X: pd.DataFrame, y: NDArray | None = None) -> dict[str, NDArray]:
+    """Float32 columns by name, and the response."""
+    named = {str(name): X[name].to_numpy(np.float32) for name in X}
+    return named if y is None else {**named, "y": y}
+
+
+def in_r(X: pd.DataFrame, y: NDArray | None = None) -> Any:
+    """Rows in R's memory."""
+    return import_module("ranger_bridge").rows(X, y)
+
+
+def _rows(X: pd.DataFrame, dtype: type[np.floating], y: NDArray | None) -> Any:
+    matrix = np.array(X, dtype, order="C")  # writable, as obliquetree wants it
+    return matrix if y is None else (matrix, y)
+
+
+def fit_default(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Forest of this package at its defaults."""
+    return _fit_odrf(data, task, setting)
+
+
+def fit_grown(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Forest of this package, leaves down to one row."""
+    return _fit_odrf(data, task, setting, min_leaf=1)
+
+
+def fit_axis(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Forest of this package with single predictors only, leaves down to one row."""
+    return _fit_odrf(data, task, setting, projection="axis", min_leaf=1)
+
+
+def fit_sparse(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Forest of this package with sparse random projections, leaves down to one row."""
+    p = data.shape[1] - 1
+    return _fit_odrf(data, task, setting, projection="sparse", n_projections=p, min_leaf=1)
+
+
+def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Predict:
+    return odrf.odrf(
+        "y ~ .",
+        data,
+        kind=task,
+        n_trees=setting.trees,
+        seed=setting.seed,
+        n_jobs=setting.threads,
+        **options,
+    ).predict
+
+
+def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """One tree of this package, leaves down to one row."""
+    return odrf.odt("y ~ .", data, kind=task, min_leaf=1, seed=setting.seed).predict
+
+
+def estimator(module: str, family: str, **options: Any) -> Fit:
+    """Classifier or regressor in the manner of scikit-learn; `family` ends neither way."""
+
+    def fit(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Predict:
+        ending = "Regressor" if task == "regression" else "Classifier"
+        model = getattr(import_module(module), family + ending)(
+            n_estimators=setting.trees,
+            random_state=setting.seed,
+            n_jobs=setting.threads,
+            **options,
+        )
+        return model.fit(*data).predict
+
+    return fit
+
+
+def fit_treeple(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Predict:
+    """Treeple's oblique forest, as many projections as predictors."""
+    p = data[0].shape[1]
+    fit = estimator(
+        "treeple", "ObliqueRandomForest", max_features=p, feature_combinations=min(NONZEROS, p)
+    )
+    return fit(data, task, setting)
+
+
+def fit_obliquetree(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Predict:
+    """One tree of obliquetree at its defaults, which grow it fully."""
+    module = import_module("obliquetree")
+    model = (module.Regressor if task == "regression" else module.Classifier)(
+        random_state=setting.seed
+    )
+    model.fit(*data)
+    return model.predict
+
+
+def fit_ydf_axis(data: dict[str, NDArray], task: str, setting: Setting) -> Predict:
+    """Yggdrasil's random forest of single predictors."""
+    return _fit_ydf(data, task, setting)
+
+
+def fit_ydf_oblique(data: dict[str, NDArray], task: str, setting: Setting) -> Predict:
+    """Yggdrasil's random forest with sparse oblique splits."""
+    return _fit_ydf(
+        data,
+        task,
+        setting,
+        split_axis="SPARSE_OBLIQUE",
+        sparse_oblique_num_projections_exponent=1.0,
+        sparse_oblique_projection_density_factor=float(NONZEROS),
+        sparse_oblique_weights="BINARY",
+    )
+
+
+def _fit_ydf(data: dict[str, NDArray], task: str, setting: Setting, **options: Any) -> Predict:
+    ydf = import_module("ydf")
+    ydf.verbose(0)
+    model = ydf.RandomForestLearner(
+        label="y",
+        task=getattr(ydf.Task, task.upper()),
+        num_trees=setting.trees,
+        random_seed=setting.seed,
+        num_threads=setting.threads,
+        min_examples=1,
+        max_depth=-1,
+        winner_take_all=False,
+        compute_oob_performances=False,
+        **options,
+    ).train(data)
+    if task == "regression":
+        return lambda rows: model.predict(rows, num_threads=setting.threads)
+    numbers = np.array([int(label) for label in model.label_classes()])
+    return lambda rows: numbers[_class_number(model.predict(rows, num_threads=setting.threads))]
+
+
+def fit_ranger(data: Any, task: str, setting: Setting) -> Predict:
+    """Random forest of R's ranger."""
+    return import_module("ranger_bridge").fit(data, task, setting)
+
+
+def pid_of_r() -> int:
+    """Process that ranger runs in."""
+    return import_module("ranger_bridge").pid()
+
+
+def _class_number(probability: NDArray) -> NDArray:
+    """Most probable class, from one column for each or that of the second class alone."""
+    return probability.argmax(axis=1) if probability.ndim == 2 else (probability > 0.5).astype(int)
+
+
+CONTENDERS: dict[str, Contender] = {
+    "odrf": Contender("odrf", frame, fit_default),
+    "odrf_grown": Contender("odrf", frame, fit_grown),
+    "odrf_sparse": Contender("odrf", frame, fit_sparse),
+    "odrf_axis": Contender("odrf", frame, fit_axis),
+    "rf": Contender("sklearn", arrays, estimator("sklearn.ensemble", "RandomForest")),
+    "et": Contender("sklearn", arrays, estimator("sklearn.ensemble", "ExtraTrees")),
+    "ydf_oblique": Contender("ydf", columns, fit_ydf_oblique),
+    "ydf_axis": Contender("ydf", columns, fit_ydf_axis),
+    "ranger": Contender("ranger_bridge", in_r, fit_ranger, pid_of_r),
+    "treeple": Contender("treeple", arrays, fit_treeple),
+    "xgboost": Contender("xgboost", arrays, estimator("xgboost", "XGB")),
+    "lightgbm": Contender("lightgbm", arrays, estimator("lightgbm", "LGBM", verbosity=-1)),
+    "odt": Contender("odrf", frame, fit_tree),
+    "obliquetree": Contender("obliquetree", doubles, fit_obliquetree),
+}

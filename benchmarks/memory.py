@@ -1,0 +1,67 @@
+"""Peak memory of training, each method in a process of its own.
+
+The process builds the problem, warms up, puts the rows into the library's form, returns free memory
+to the system and then resets the kernel's record of its largest resident set: neither the imports
+nor the compilation nor the data count, only what training adds to them.  (``ru_maxrss`` cannot be
+reset, and starts at the parent's.)  What training takes from memory that the libraries or R keep in
+reserve is not seen: trust tens of megabytes, not single ones.  Needs Linux (``/proc``).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import re
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from contenders import CONTENDERS
+from methods import Setting
+from speed_problems import Source
+from timing import warm_up
+
+__all__ = ["can_measure", "peak_of_fit"]
+
+RESET_PEAK = "5"
+
+
+def can_measure() -> bool:
+    """Whether this system tells a process its peak memory, and lets it be reset."""
+    return Path("/proc/self/clear_refs").exists()
+
+
+def peak_of_fit(source: Source, method: str, setting: Setting) -> float:
+    """Megabytes (2^20 bytes) that training adds to the process at its peak."""
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_measure, source, method, setting).result()
+
+
+def _measure(source: Source, method: str, setting: Setting) -> float:
+    problem, contender = source.problem(), CONTENDERS[method]
+    warm_up(problem, contender, setting)
+    train = contender.arrange(problem.X, problem.y)
+    task = problem.task
+    del problem
+    _return_free_memory()
+    process = Path(f"/proc/{contender.pid()}")
+    (process / "clear_refs").write_text(RESET_PEAK)
+    before = _resident(process, "VmRSS")
+    model = contender.fit(train, task, setting)
+    peak = _resident(process, "VmHWM")
+    del model
+    return peak - before
+
+
+def _return_free_memory() -> None:
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc alone has it
+    if trim is not None:
+        trim(0)
+
+
+def _resident(process: Path, field: str) -> float:
+    found = re.search(rf"{field}:\s+(\d+) kB", (process / "status").read_text())
+    if found is None:
+        raise RuntimeError(f"{process} does not say its {field}")
+    return int(found[1]) / 1024

@@ -1,0 +1,150 @@
+"""Timing contenders side by side, so that what slows the machine slows them all.
+
+Within one process the contenders take turns, once per repetition, starting with the next one each
+time.  Before that each has fitted and predicted a few rows: what is compiled or loaded on first use
+is not counted.  Every repetition has the next seed.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import nan
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contenders import CONTENDERS, Contender, Predict, version
+from methods import Setting
+from speed_problems import Problem
+
+__all__ = ["Timing", "compare", "warm_up"]
+
+WARM_UP_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What one method needed in one repetition.
+
+    Attributes
+    ----------
+    table, n, p, classes
+        The problem: training rows, columns, classes (1 for a regression).
+    trees, threads : int
+    method, version : str
+    repetition : int
+    fit_s, fit_cpu_s : float
+        Seconds of training: elapsed, and of all threads together (nan where it is R that trains).
+    predict_s : float
+        Elapsed seconds of predicting all `test_rows` at once.
+    row_us : float
+        Microseconds of predicting one row, the median over rows.
+    error : float
+        Misclassification rate on the test rows; for a regression the squared error relative to
+        that of the training mean.
+    """
+
+    table: str
+    n: int
+    p: int
+    classes: int
+    test_rows: int
+    trees: int
+    threads: int
+    method: str
+    version: str
+    repetition: int
+    fit_s: float
+    fit_cpu_s: float
+    predict_s: float
+    row_us: float
+    error: float
+
+
+def compare(
+    problem: Problem, methods: list[str], setting: Setting, repetitions: int, single_rows: int
+) -> Iterator[Timing]:
+    """Time the methods in turns; `single_rows` of the test rows are also predicted one by one."""
+    for method in methods:
+        warm_up(problem, CONTENDERS[method], setting)
+    inputs = {
+        arrange: (
+            arrange(problem.X, problem.y),
+            arrange(problem.X_test, None),
+            [arrange(problem.X_test.iloc[[i]], None) for i in range(single_rows)],
+        )
+        for arrange in {CONTENDERS[method].arrange for method in methods}
+    }
+    for repetition in range(repetitions):
+        start = repetition % len(methods)
+        turn = replace(setting, seed=setting.seed + repetition)
+        for method in methods[start:] + methods[:start]:
+            contender = CONTENDERS[method]
+            measured = _measure(problem, contender, turn, *inputs[contender.arrange])
+            yield Timing(
+                table=problem.name,
+                n=len(problem.y),
+                p=problem.X.shape[1],
+                classes=problem.classes,
+                test_rows=len(problem.y_test),
+                trees=setting.trees,
+                threads=setting.threads,
+                method=method,
+                version=version(method),
+                repetition=repetition,
+                **measured,
+            )
+
+
+def warm_up(problem: Problem, contender: Contender, setting: Setting) -> None:
+    """Fit a few rows, of every class, and predict one row and many."""
+    rows = np.arange(min(WARM_UP_ROWS, len(problem.y)))
+    if problem.task == "classification":
+        rows = np.union1d(rows, np.unique(problem.y, return_index=True)[1])
+    some = problem.X.iloc[rows]
+    predict = contender.fit(contender.arrange(some, problem.y[rows]), problem.task, setting)
+    for predicted in (some, some.iloc[[0]]):
+        predict(contender.arrange(predicted, None))
+
+
+def _measure(
+    problem: Problem,
+    contender: Contender,
+    setting: Setting,
+    train: Any,
+    test: Any,
+    singles: list[Any],
+) -> dict[str, float]:
+    gc.collect()
+    cpu, start = time.process_time(), time.perf_counter()
+    predict = contender.fit(train, problem.task, setting)
+    fit_s, fit_cpu_s = time.perf_counter() - start, time.process_time() - cpu
+    start = time.perf_counter()
+    prediction = predict(test)
+    predict_s = time.perf_counter() - start
+    return {
+        "fit_s": fit_s,
+        "fit_cpu_s": fit_cpu_s if contender.pid() == os.getpid() else nan,
+        "predict_s": predict_s,
+        "row_us": 1e6 * median(_seconds(predict, row) for row in singles),
+        "error": _error(problem, np.asarray(prediction)),
+    }
+
+
+def _seconds(predict: Predict, rows: Any) -> float:
+    start = time.perf_counter()
+    predict(rows)
+    return time.perf_counter() - start
+
+
+def _error(problem: Problem, prediction: NDArray) -> float:
+    if problem.task == "classification":
+        return float(np.mean(prediction != problem.y_test))
+    baseline = np.sum((problem.y_test - problem.y.mean()) ** 2)
+    return float(np.sum((problem.y_test - prediction) ** 2) / baseline)

@@ -1,0 +1,161 @@
+"""Impurities of nodes and gains of cuts.
+
+Gains after Zhan, Liu and Xia, equation (2.1), and its Gini and entropy counterparts, all per
+unit of weight in the node: Δ = I(A) - P(A_L)·I(A_L) - P(A_R)·I(A_R).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, part
+
+__all__ = [
+    "ENTROPY",
+    "GINI",
+    "NEGLIGIBLE",
+    "SQUARED_ERROR",
+    "Node",
+    "class_gain",
+    "describe",
+    "impurity",
+    "is_allowed",
+    "moment_gain",
+]
+
+SQUARED_ERROR, GINI, ENTROPY = 0, 1, 2
+# A side with less than this share of a node's weight is lost to rounding: no gain can be told.
+NEGLIGIBLE = 1e-12
+
+
+class Node(NamedTuple):
+    """The responses of a node's m rows, and what its cuts are judged by.
+
+    Squared error and the Gini index of two classes need one sum per side, that of w·(y - mean):
+    Δ = factor·S²/(W_L·W_R), with factor 1 and 2.  Other criteria need every class's weight.
+
+    Attributes
+    ----------
+    y, weights : (m,) float64
+    counts : (m,) int32
+    moments : (m,) float64
+        w·(y - mean), y the indicator of the second of two classes; empty where not used.
+    value : (K,) float64
+        Mean response, or class proportions.
+    weight : float
+    n_rows : int
+        N(A), multiplicities counted.
+    impurity : float
+    factor : float
+        0 where moments are not used.
+    criterion : int
+    unit : bool
+        Whether weights are multiplicities, case weights all being 1.
+    """
+
+    y: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    moments: np.ndarray
+    value: np.ndarray
+    weight: float
+    n_rows: int
+    impurity: float
+    factor: float
+    criterion: int
+    unit: bool
+
+
+@part
+def _xlogx(x):
+    return x * math.log(x) if x > 0.0 else 0.0
+
+
+@kernel
+def impurity(shares, criterion):
+    """Return the Gini index or the entropy (natural logarithm) of class `shares` (K,)."""
+    total = 0.0
+    for share in shares:
+        total += _xlogx(share) if criterion == ENTROPY else share * share
+    return -total if criterion == ENTROPY else 1.0 - total
+
+
+@kernel
+def describe(rows, lo, m, value, moments, criterion):
+    """Describe the m rows from `lo` on; their value goes to value (K,), moments to scratch."""
+    y, weights, counts = rows.y[lo : lo + m], rows.weights[lo : lo + m], rows.counts[lo : lo + m]
+    K = len(value)
+    for k in range(K):
+        value[k] = 0.0
+    weight, n_rows, spread = 0.0, 0, 0.0
+    low = high = y[0]
+    for i in range(m):
+        low, high = min(low, y[i]), max(high, y[i])
+        weight += weights[i]
+        n_rows += counts[i]
+        if K == 1:
+            value[0] += weights[i] * y[i]
+        else:
+            value[int(y[i])] += weights[i]
+    for k in range(K):
+        value[k] /= weight
+    factor = 0.0
+    if criterion == SQUARED_ERROR or (criterion == GINI and K == 2):
+        factor = float(K)
+        for i in range(m):
+            moments[i] = weights[i] * (y[i] - value[K - 1])
+            if K == 1:
+                spread += moments[i] * (y[i] - value[0])
+        spread /= weight
+    if low == high:
+        spread = 0.0
+    elif K > 1:
+        spread = impurity(value, criterion)
+    used = moments[:m] if factor > 0.0 else moments[:0]
+    return Node(
+        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, rows.unit
+    )
+
+
+@kernel
+def moment_gain(shift, left_weight, weight):
+    """Return Δ / factor of a cut, `shift` being its left side's sum of w·(y - mean).
+
+    Not finite, or of any size, when a side has lost its weight: ask `is_allowed`.
+    """
+    return shift * shift / (left_weight * (weight - left_weight))
+
+
+@kernel
+def is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+    """Whether both sides of a cut have rows enough, and weight that rounding cannot explain."""
+    lightest = NEGLIGIBLE * weight
+    return (
+        left_rows >= min_leaf
+        and n_rows - left_rows >= min_leaf
+        and lightest < left_weight < weight - lightest
+    )
+
+
+@kernel
+def class_gain(left, left_weight, value, weight, criterion):
+    """Return Δ of a cut from the class weights `left` (K,) on its left side.
+
+    Gini as P_L·P_R·Σ (p_Lk - p_Rk)², which no cancellation can spoil.  See `moment_gain`.
+    """
+    right_weight = weight - left_weight
+    total = 0.0
+    if criterion == GINI:
+        for k in range(len(left)):
+            right = value[k] * weight - left[k]
+            difference = left[k] / left_weight - right / right_weight
+            total += difference * difference
+        return total * (left_weight / weight) * (right_weight / weight)
+    for k in range(len(left)):
+        whole = value[k] * weight
+        total += _xlogx(left[k]) + _xlogx(whole - left[k]) - _xlogx(whole)
+    total += _xlogx(weight) - _xlogx(left_weight) - _xlogx(right_weight)
+    return max(total, 0.0) / weight

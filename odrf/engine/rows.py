@@ -1,0 +1,157 @@
+"""The rows of one tree: gathered once, then kept so that each node's rows are neighbours."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, part
+from odrf.engine.randomness import shuffle_front
+
+__all__ = ["Rows", "divide", "gather_rows", "load", "project"]
+
+
+class Rows(NamedTuple):
+    """What a tree grows on; every split moves the rows of its node into two runs.
+
+    Attributes
+    ----------
+    X : (p, n) float32
+        The tree's own copy of the predictors, its rows in the order of `at`; or, when
+        `copied` is False, the predictors of all rows, which `at` points into.
+    at : (n,) int32
+        Numbers of the tree's rows, in random order within each node.
+    y : (n,) float64
+        Response, or class code.
+    weights : (n,) float64
+        Case weight times multiplicity.
+    counts : (n,) int32
+        Multiplicity.
+    copied : bool
+        Whether X is a copy.
+    unit : bool
+        Whether all case weights are 1.
+    """
+
+    X: np.ndarray
+    at: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    copied: bool
+    unit: bool
+
+
+@kernel
+def gather_rows(state, X, y, weights, counts, copied):
+    """Gather the rows drawn (counts > 0) in random order, so that any first few are a sample."""
+    drawn = np.nonzero(counts)[0]
+    n = len(drawn)
+    shuffle_front(state, drawn, n)
+    unit = True
+    at = np.empty(n, dtype=np.int32)
+    own_y, own_weights = np.empty(n), np.empty(n)
+    own_counts = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        row = drawn[i]
+        at[i] = row
+        own_y[i] = y[row]
+        own_counts[i] = counts[row]
+        own_weights[i] = weights[row] * counts[row]
+        unit = unit and weights[row] == 1.0
+    if not copied:
+        return Rows(X, at, own_y, own_weights, own_counts, copied, unit)
+    own_X = np.empty((X.shape[0], n), dtype=np.float32)
+    for j in range(X.shape[0]):
+        column, source = own_X[j], X[j]
+        for i in range(n):
+            column[i] = source[at[i]]
+    return Rows(own_X, at, own_y, own_weights, own_counts, copied, unit)
+
+
+# Indices below are unsigned, and no views are made: Numba then checks no index for being
+# negative and counts no references, which for the few rows of most nodes costs more than the
+# work itself, and keeps loops from running in SIMD lanes.
+
+
+@kernel
+def load(rows, lo, m, column, Z, j):
+    """Write a column of the m rows from `lo` on to the first of Z[j]."""
+    first, column, j = np.uint64(lo), np.uint64(column), np.uint64(j)
+    if rows.copied:
+        for i in range(np.uint64(m)):
+            Z[j, i] = rows.X[column, first + i]
+    else:
+        for i in range(np.uint64(m)):
+            Z[j, i] = rows.X[column, np.uint64(rows.at[first + i])]
+
+
+@kernel
+def project(rows, lo, m, columns, theta, size, out):
+    """Write Σ θ·x over the first `size` of `columns` for m rows from `lo` on to out (m,) float32.
+
+    Columns are added in their order, in float32, as routing adds them: bit for bit.
+    """
+    first, m = np.uint64(lo), np.uint64(m)
+    for i in range(m):
+        out[i] = np.float32(0.0)
+    for j in range(np.uint64(size)):
+        column, coefficient = np.uint64(columns[j]), theta[j]
+        if rows.copied:
+            for i in range(m):
+                out[i] += coefficient * rows.X[column, first + i]
+        else:
+            for i in range(m):
+                out[i] += coefficient * rows.X[column, np.uint64(rows.at[first + i])]
+
+
+@part
+def _divide_one(values, lo, m, goes_left, spare):
+    first, left, right = np.uint64(lo), np.uint64(0), np.uint64(0)
+    one = np.uint64(1)
+    for i in range(np.uint64(m)):
+        value = values[first + i]
+        values[first + left] = value
+        spare[right] = value
+        left += np.uint64(goes_left[i])
+        right = i + one - left
+    first += left
+    for i in range(right):
+        values[first + i] = spare[i]
+
+
+@part
+def _divide_columns(X, lo, m, goes_left, spare):
+    one = np.uint64(1)
+    for j in range(np.uint64(X.shape[0])):
+        first, left, right = np.uint64(lo), np.uint64(0), np.uint64(0)
+        for i in range(np.uint64(m)):
+            value = X[j, first + i]
+            X[j, first + left] = value
+            spare[right] = value
+            left += np.uint64(goes_left[i])
+            right = i + one - left
+        first += left
+        for i in range(right):
+            X[j, first + i] = spare[i]
+
+
+@kernel
+def divide(rows, lo, m, threshold, values, goes_left, spare):
+    """Move the m rows from `lo` on whose projected `values` are at most `threshold` to the front.
+
+    Both sides keep their old order.  values (≥ m,) float32, which is overwritten, goes_left and
+    spare (≥ m,) float64 are scratch.  Returns how many rows go left.
+    """
+    left = 0
+    for i in range(np.uint64(m)):
+        goes_left[i] = values[i] <= threshold
+        left += goes_left[i]
+    _divide_one(rows.at, lo, m, goes_left, spare)
+    _divide_one(rows.counts, lo, m, goes_left, spare)
+    _divide_one(rows.y, lo, m, goes_left, spare)
+    _divide_one(rows.weights, lo, m, goes_left, spare)
+    if rows.copied:
+        _divide_columns(rows.X, lo, m, goes_left, values)
+    return left

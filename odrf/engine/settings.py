@@ -1,0 +1,54 @@
+"""The options of growth as the kernels read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["AIC", "BIC", "NO_PENALTY", "Settings"]
+
+NO_PENALTY, AIC, BIC = 0, 1, 2
+
+
+class Settings(NamedTuple):
+    """The options of growth as the kernels read them.
+
+    Attributes
+    ----------
+    criterion : int
+        Impurity, a code of `odrf.engine.impurity`.
+    n_classes : int
+        K; 1 for a numeric response.
+    family : int
+        Estimator of directions, a code of `odrf.engine.candidates`.
+    subset_size : int
+        Predictors in each random subset; 0 draws the size anew for every candidate.
+    density : float
+        λ, the share of nonzeros of a sparse direction.
+    n_singles, n_projections : int
+        Predictors tried singly at a node, and directions.
+    max_leaves, min_leaf, max_depth : int
+        t_n, the fewest rows of a leaf and the largest depth.
+    penalty : int
+        `NO_PENALTY`, `AIC` or `BIC`.
+    direction_rows : int
+        A direction is estimated on at most this many rows of a node (or ten per column).
+    exact_rows : int
+        Up to this many rows every cut is tried; above, those between bins.
+    screen_rows : int
+        Rows on which the candidates of a far larger node are compared first.
+    """
+
+    criterion: int
+    n_classes: int
+    family: int
+    subset_size: int
+    density: float
+    n_singles: int
+    n_projections: int
+    max_leaves: int
+    min_leaf: int
+    max_depth: int
+    penalty: int
+    direction_rows: int
+    exact_rows: int
+    screen_rows: int

@@ -1,0 +1,42 @@
+"""Single nodes for the tests of impurities and cuts."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR, Node, describe
+from odrf.engine.rows import Rows
+from problems import case_weights
+
+CRITERIA = [SQUARED_ERROR, GINI, ENTROPY]
+
+
+def described(
+    y: NDArray, w: NDArray, counts: NDArray[np.int64], criterion: int, n_classes: int
+) -> Node:
+    """A node of all the rows, as growth describes it."""
+    n = len(y)
+    value = np.empty(1 if criterion == SQUARED_ERROR else n_classes)
+    rows = Rows(
+        np.empty((1, n), dtype=np.float32), np.arange(n, dtype=np.int32), y, w,
+        counts.astype(np.int32), True, bool((w == counts).all()),
+    )  # fmt: skip
+    return describe(rows, 0, n, value, np.empty(n), criterion)
+
+
+@st.composite
+def samples(
+    draw: st.DrawFn, max_rows: int = 40
+) -> tuple[NDArray[np.float32], NDArray, NDArray, NDArray[np.int64], int]:
+    """Projected values with ties, responses, weights, multiplicities, and K = 2 … 5."""
+    n = draw(st.integers(1, max_rows))
+    steps = draw(st.sampled_from([2, 5, 1000]))
+    n_classes = draw(st.integers(2, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    counts = rng.integers(1, 4, n)
+    w = draw(st.sampled_from([counts * 1.0, (case_weights(n, rng) + 0.5) * counts]))
+    y = rng.integers(0, n_classes, n).astype(float)
+    values = (rng.integers(0, steps, n) / steps - 0.3).astype(np.float32)
+    return values, y, w, counts, n_classes
