@@ -25,7 +25,9 @@ FAMILIES = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA, "s
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
 RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
 SUBSAMPLE_FRACTION = 0.632
-DIRECTION_ROWS = 200
+# A forest averages its directions' errors away; a single tree's are read.
+FOREST_DIRECTION_ROWS, TREE_DIRECTION_ROWS = 200, 1000
+FOREST_NEWTON_STEPS, TREE_NEWTON_STEPS = 2, 8
 EXACT_ROWS, SCREEN_ROWS = 16, 1024
 SPLIT_SEARCHES = ("auto", "exact")
 MANY_SINGLES = 60
@@ -103,6 +105,7 @@ class Control:
 
     def settings(self) -> Settings:
         """Return the options of growth as the engine reads them."""
+        lone = self.n_trees == 1 and self.resample == "none"
         return Settings(
             criterion=CRITERIA[self.criterion],
             n_classes=self.n_classes,
@@ -115,7 +118,8 @@ class Control:
             min_leaf=self.min_leaf,
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
             penalty=PENALTIES[self.penalty],
-            direction_rows=DIRECTION_ROWS,
+            newton_steps=TREE_NEWTON_STEPS if lone else FOREST_NEWTON_STEPS,
+            direction_rows=TREE_DIRECTION_ROWS if lone else FOREST_DIRECTION_ROWS,
             exact_rows=NO_LIMIT if self.split_search == "exact" else EXACT_ROWS,
             screen_rows=NO_LIMIT // SCREENED_NODE if self.split_search == "exact" else SCREEN_ROWS,
         )

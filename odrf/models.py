@@ -95,7 +95,7 @@ def odt(
         λ, the share of nonzero coefficients of sparse directions; 3 per direction on average.
     split_search : {"auto", "exact"}, default "auto"
         ``"exact"`` tries every cut along every direction.  The default compares directions by
-        the cuts between up to 256 bins, in nodes of more than 8 rows, and in nodes of
+        the cuts between up to 256 bins, in nodes of more than 16 rows, and in nodes of
         thousands first on a sample of their rows; the winner's cut is then refined on all
         rows.
     weights : str or array of shape (n,), optional

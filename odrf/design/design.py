@@ -171,7 +171,7 @@ def build_design(
     >>> training.X
     array([[0. , 0.5, 1. ],
            [1. , 0. , 1. ],
-           [0. , 1. , 0. ]])
+           [0. , 1. , 0. ]], dtype=float32)
     """
     if kind not in KINDS:
         raise allowed("kind", kind, KINDS)

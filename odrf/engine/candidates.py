@@ -193,7 +193,7 @@ def estimate(state, rows, lo, m, candidate, width, estimator, settings, work):
         if not covariances(Z, width, m, t, a, total, product, theta):
             return 0
         if estimator == LOGISTIC and m >= LOGISTIC_ROWS:
-            logistic(Z, width, m, t, a, total, work, theta)
+            logistic(Z, width, m, t, a, total, settings.newton_steps, work, theta)
         elif estimator != LDA:
             least_squares(Z, width, m, a, work, theta)
         else:

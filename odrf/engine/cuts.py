@@ -1,7 +1,9 @@
 """The best cut along one projection: exact, or between bins and then refined.
 
 Every kernel that tries cuts comes twice, for criteria that need one moment per side and for
-those that need the weight of each class; see `odrf.engine.impurity.Node`.
+those that need the weight of each class; see `odrf.engine.impurity.Node`.  Which one is meant is
+told by `left`, scratch for the class weights on the left: None where moments do.  Numba sees None
+as a type of its own and compiles the kernels of that kind alone.
 """
 
 from __future__ import annotations
@@ -72,14 +74,14 @@ def _threshold(values, keys, at):
 def exact_cut(values, keys, left, node, min_leaf):
     """Return (gain, threshold) of the best of all cuts along the projected `values` (m,) float32.
 
-    keys (≥ m,) uint64 and left (K,) are scratch.  Of equal gains the leftmost wins; a gain of 0
-    means that no cut is allowed or none reduces the impurity.
+    keys (≥ m,) uint64 and left (K,) or None are scratch.  Of equal gains the leftmost wins; a
+    gain of 0 means that no cut is allowed or none reduces the impurity.
     """
     m = len(values)
     for i in range(m):
         keys[i] = key_of(values[i], i)
     sort_keys(keys, m)
-    if node.factor > 0.0:
+    if left is None:
         gain, at = _scan_moments(keys, m, node, 0.0, 0, 0.0, min_leaf)
     else:
         for k in range(len(left)):
@@ -166,10 +168,10 @@ def _binned_classes(bins, table, left, node, n_bins, min_leaf):
 def binned_cut(bins, table, left, node, n_bins, min_leaf):
     """Return (gain, b) of the best cut between bins, after bin b; b is -1 when none is allowed.
 
-    bins (m,) as `bin_values` numbers them; table (≥ n_bins, ≥ max(K + 1, 3)) and left (K,) are
-    scratch.
+    bins (m,) as `bin_values` numbers them; table (≥ n_bins, ≥ max(K + 1, 3)) and left (K,) or
+    None are scratch.
     """
-    if node.factor > 0.0:
+    if left is None:
         return _binned_moments(bins, table, node, n_bins, min_leaf)
     return _binned_classes(bins, table, left, node, n_bins, min_leaf)
 
@@ -185,9 +187,7 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
     for b in bins:
         if at < b < above:
             above = b
-    for k in range(len(left)):
-        left[k] = 0.0
-    n, left_weight, left_rows, shift = 0, 0.0, 0, 0.0
+    n, left_weight, left_rows = 0, 0.0, 0
     for i in range(len(values)):
         if bins[i] == at or bins[i] == above:
             keys[n] = key_of(values[i], i)
@@ -195,13 +195,18 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
         elif bins[i] < at:
             left_weight += node.weights[i]
             left_rows += node.counts[i]
-            if node.factor > 0.0:
-                shift += node.moments[i]
-            else:
-                left[int(node.y[i])] += node.weights[i]
     sort_keys(keys, n)
-    if node.factor > 0.0:
+    if left is None:
+        shift = 0.0
+        for i in range(len(values)):
+            if bins[i] < at:
+                shift += node.moments[i]
         gain, i = _scan_moments(keys, n, node, left_weight, left_rows, shift, min_leaf)
     else:
+        for k in range(len(left)):
+            left[k] = 0.0
+        for i in range(len(values)):
+            if bins[i] < at:
+                left[int(node.y[i])] += node.weights[i]
         gain, i = _scan_classes(keys, n, node, left_weight, left_rows, left, min_leaf)
     return gain, _threshold(values, keys, i)

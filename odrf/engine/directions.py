@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 RIDGE = 1e-3
-NEWTON_STEPS = 2
 UNRELATED = 1e-12
 LOG_2, LOG2_E = math.log(2.0), 1.0 / math.log(2.0)
 EXPONENT_BIAS, MANTISSA_BITS = 1023, 52
@@ -212,8 +211,8 @@ def least_squares(Z, d, m, a, work, theta):
 
 
 @kernel
-def logistic(Z, d, m, t, a, total, work, theta):
-    """Weights of a one-unit logistic model of t on Z, with intercept: a few Newton steps.
+def logistic(Z, d, m, t, a, total, steps, work, theta):
+    """Weights of a one-unit logistic model of t on Z, with intercept: so many Newton steps.
 
     Maximises Σ a·(t·log σ(η) + (1 - t)·log σ(-η)), η = c + θᵀz, less a ridge on θ.  The target
     may be a share: a numeric response is first mapped to [0, 1], so that the fit is the ridge
@@ -226,7 +225,7 @@ def logistic(Z, d, m, t, a, total, work, theta):
     intercept, ridge = math.log(share / (1.0 - share)), 0.0
     for j in range(d):
         theta[j] = 0.0
-    for iteration in range(NEWTON_STEPS):
+    for iteration in range(steps):
         for i in range(m):
             eta[i] = intercept
         for j in range(d):

@@ -24,6 +24,7 @@ __all__ = [
     "impurity",
     "is_allowed",
     "moment_gain",
+    "uses_moments",
 ]
 
 SQUARED_ERROR, GINI, ENTROPY = 0, 1, 2
@@ -69,6 +70,12 @@ class Node(NamedTuple):
     unit: bool
 
 
+@kernel
+def uses_moments(criterion, K):
+    """Whether one moment per side tells the gain of a cut; see `Node`."""
+    return criterion == SQUARED_ERROR or (criterion == GINI and K == 2)
+
+
 @part
 def _xlogx(x):
     return x * math.log(x) if x > 0.0 else 0.0
@@ -103,7 +110,7 @@ def describe(rows, lo, m, value, moments, criterion):
     for k in range(K):
         value[k] /= weight
     factor = 0.0
-    if criterion == SQUARED_ERROR or (criterion == GINI and K == 2):
+    if uses_moments(criterion, K):
         factor = float(K)
         for i in range(m):
             moments[i] = weights[i] * (y[i] - value[K - 1])

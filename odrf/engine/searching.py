@@ -22,7 +22,7 @@ from odrf.engine.candidates import (
 from odrf.engine.compiling import inlined, part
 from odrf.engine.cuts import MOST_BINS, bin_values, binned_cut, exact_cut, refined_cut
 from odrf.engine.directions import workspace
-from odrf.engine.impurity import NEGLIGIBLE, describe
+from odrf.engine.impurity import NEGLIGIBLE, describe, uses_moments
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
@@ -45,7 +45,9 @@ class Scratch(NamedTuple):
     bins : (n,) uint8
     moments : (n,) float64
     table : (MOST_BINS, max(K + 1, 3)) float64
-    left, value : (K,) float64
+    left : (K,) float64 or None
+        As `odrf.engine.cuts` takes it.
+    value : (K,) float64
     order : (P,) int64
         A permutation of the predictors, or of the columns for sparse directions.
     singles : (P,) int64
@@ -65,7 +67,7 @@ class Scratch(NamedTuple):
     bins: np.ndarray
     moments: np.ndarray
     table: np.ndarray
-    left: np.ndarray
+    left: np.ndarray | None
     value: np.ndarray
     order: np.ndarray
     singles: np.ndarray
@@ -90,7 +92,7 @@ def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
         np.empty(n, dtype=np.uint8),
         np.empty(n),
         np.empty((MOST_BINS, max(K + 1, 3))),
-        np.empty(K),
+        None if uses_moments(settings.criterion, K) else np.empty(K),
         np.empty(K),
         np.arange(P),
         np.empty(P, dtype=np.int64),
@@ -255,7 +257,7 @@ def search(state, rows, lo, node, blocks, settings, scratch):
             room = 1
     if kept == 0:
         return 0.0, np.float32(0.0), -1
-    if m <= settings.exact_rows:
+    if m <= settings.exact_rows and room == 1:
         return scratch.gains[0], scratch.thresholds[0], 0
     if room > 1:
         node = describe(rows, lo, m, node.value, scratch.moments, node.criterion)

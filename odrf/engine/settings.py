@@ -30,6 +30,8 @@ class Settings(NamedTuple):
         t_n, the fewest rows of a leaf and the largest depth.
     penalty : int
         `NO_PENALTY`, `AIC` or `BIC`.
+    newton_steps : int
+        Newton steps of a logistic direction.
     direction_rows : int
         A direction is estimated on at most this many rows of a node (or ten per column).
     exact_rows : int
@@ -49,6 +51,7 @@ class Settings(NamedTuple):
     min_leaf: int
     max_depth: int
     penalty: int
+    newton_steps: int
     direction_rows: int
     exact_rows: int
     screen_rows: int

@@ -26,6 +26,8 @@ MARGIN = 12.0
 TITLE = 26.0
 TITLE_SIZE = 1.1
 READABLE_LEAVES = 32
+# Letters fitted to pixels shrink less than their font.
+SHRUNK = 0.95
 
 
 def plot_tree(
@@ -178,10 +180,11 @@ def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
         )
     )
     top = y + LINE_HEIGHT * (len(box.lines) - 1) / 2
+    size = FONT_SIZE * (scale if scale == 1.0 else SHRUNK * scale)
     for at, line in enumerate(box.lines):
         ax.text(
             x, top - at * LINE_HEIGHT, line,
-            ha="center", va="center_baseline", fontsize=FONT_SIZE * scale, color=INK,
+            ha="center", va="center_baseline", fontsize=size, color=INK,
             weight="bold" if leaf and at == 0 else "normal", parse_math=False, zorder=3,
         )  # fmt: skip
 

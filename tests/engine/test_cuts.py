@@ -21,7 +21,8 @@ def best(values, y, w, counts, criterion, min_leaf, n_classes):
     """Try every cut, as a small node does."""
     node = described(y, w, counts, criterion, n_classes)
     keys, left = np.empty(len(y), dtype=np.uint64), np.empty(n_classes)
-    return exact_cut(values.astype(np.float32), keys, left[: len(node.value)], node, min_leaf)
+    left = None if node.factor > 0 else left[: len(node.value)]
+    return exact_cut(values.astype(np.float32), keys, left, node, min_leaf)
 
 
 def binned(values, node, n_bins, min_leaf):
@@ -30,11 +31,13 @@ def binned(values, node, n_bins, min_leaf):
     table = np.full((MOST_BINS, max(len(left) + 1, 3)), np.nan)
     if not bin_values(values, bins, n_bins):
         return None
+    left = None if node.factor > 0 else left
     return bins, *binned_cut(bins, table, left, node, n_bins, min_leaf)
 
 
 def refined(values, bins, at, node, min_leaf):
     keys, left = np.empty(len(values), dtype=np.uint64), np.empty(len(node.value))
+    left = None if node.factor > 0 else left
     return refined_cut(values, bins, at, keys, left, node, min_leaf)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions import NEWTON_STEPS
-
 RIDGE = 1e-3
 
 
@@ -21,14 +19,14 @@ def least_squares(Z: NDArray, t: NDArray, a: NDArray) -> NDArray:
     return np.linalg.solve(scatter + ridge * np.eye(Z.shape[1]), Z.T @ (a * centred(t, a)))
 
 
-def logistic(Z: NDArray, t: NDArray, a: NDArray) -> NDArray:
+def logistic(Z: NDArray, t: NDArray, a: NDArray, steps: int) -> NDArray:
     """Newton's steps for the ridge-stabilised logistic likelihood, intercept last."""
     d = Z.shape[1]
     D = np.column_stack([centred(Z, a), np.ones(len(Z))])
     share = np.clip(np.average(t, weights=a), 1e-3, 1 - 1e-3)
     beta = np.append(np.zeros(d), np.log(share / (1 - share)))
     ridge = None
-    for _ in range(NEWTON_STEPS):
+    for _ in range(steps):
         mu = 1 / (1 + np.exp(-np.clip(D @ beta, -30, 30)))
         hessian = D.T @ np.diag(a * np.maximum(mu * (1 - mu), 1e-4)) @ D
         if ridge is None:

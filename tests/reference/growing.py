@@ -135,7 +135,7 @@ def _estimated(
     if family == LEVEL_MEANS:
         return columns, _direction(Z, t, a, lambda: level_means(Z, t, a))
     if family == LOGISTIC and len(y) >= LOGISTIC_ROWS:
-        return columns, _direction(Z, t, a, lambda: logistic(Z, t, a))
+        return columns, _direction(Z, t, a, lambda: logistic(Z, t, a, settings.newton_steps))
     if family == LDA:
         return columns, _direction(Z, t, a, lambda: lda(Z, t, a, y))
     return columns, _direction(Z, t, a, lambda: least_squares(Z, t, a))
