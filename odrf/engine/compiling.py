@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 from numba import njit
 
-__all__ = ["extremal", "inlined", "kernel", "part", "summing"]
+__all__ = ["compiled_at_ease", "extremal", "inlined", "kernel", "part", "summing"]
 
 # Compiled once per machine (cache), free of the interpreter lock, dividing as IEEE 754 does
 # instead of raising, and without the C wrapper that nothing here calls.
@@ -26,3 +31,20 @@ summing = njit(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
 
 # For the extremes of numbers without NaN, likewise in lanes.
 extremal = njit(fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
+
+
+@contextmanager
+def compiled_at_ease(function: Any) -> Iterator[None]:
+    """Pause the garbage collector while a process compiles `function` for the first time.
+
+    The compiler builds millions of objects that stay; walking them again and again takes a
+    fifth of its time.
+    """
+    pause = gc.isenabled() and not function.signatures
+    if pause:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if pause:
+            gc.enable()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.candidates import SPARSE, Blocks
+from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest, concatenate
 from odrf.engine.growing import grow_tree, trunk_for
 from odrf.engine.parallel import in_order
@@ -44,9 +45,10 @@ def grow_forest(
         return grow_one(X, y, weights, blocks, sampling, settings, stream.copy(), copied)
 
     trees = []
-    for tree in in_order(grow, streams, n_jobs):
-        trees.append(tree)
-        advance()
+    with compiled_at_ease(grow_tree):
+        for tree in in_order(grow, streams, n_jobs):
+            trees.append(tree)
+            advance()
     return concatenate(trees)
 
 
