@@ -18,8 +18,8 @@ from odrf.engine.settings import Settings
 
 __all__ = ["grow_forest", "grow_one", "largest_subset", "pays_to_copy", "widest_direction"]
 
-# What one number costs: streamed from a tree's own copy, fetched by its row's number, and moved
-# when a split parts the rows.  Ratios of nanoseconds measured by benchmarks/speed.py.
+# Relative costs of one number: streamed from a tree's own copy, fetched by its row's number, and
+# moved when a split parts the rows.  Rough: they only choose between two ways to the same tree.
 STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
 
 
