@@ -191,6 +191,12 @@ def _not_negative(argument: str, value: Any) -> float:
     return float(value)
 
 
+def _share(argument: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise InputError(f'{argument}={value!r}: use "auto" or a number above 0, up to 1')
+    return float(value)
+
+
 def _subset_size(value: Any, P: int) -> str | int:
     if value == "random":
         return "random"
@@ -230,9 +236,7 @@ def _density(value: Any, projection: str, p: int) -> float:
             f'density={value!r} goes with projection="sparse" alone: leave it out, '
             "or choose that projection"
         )
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise InputError(f'density={value!r}: use "auto" or a number above 0, up to 1')
-    return float(value)
+    return _share("density", value)
 
 
 def _n_projections(value: Any, projection: str, P: int, p: int) -> int:
@@ -284,9 +288,7 @@ def _criterion(value: Any, kind: str) -> str:
 def _fraction(value: Any, resample: str) -> float:
     if value == "auto":
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise InputError(f'sample_fraction={value!r}: use "auto" or a number above 0, up to 1')
-    return float(value)
+    return _share("sample_fraction", value)
 
 
 def _seed(value: Any) -> int:
