@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR, Node, describe
-from odrf.engine.rows import Rows
+from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR, Node
 from problems import case_weights
+from reference.impurity import impurity
 
 CRITERIA = [SQUARED_ERROR, GINI, ENTROPY]
 
@@ -16,14 +16,19 @@ CRITERIA = [SQUARED_ERROR, GINI, ENTROPY]
 def described(
     y: NDArray, w: NDArray, counts: NDArray[np.int64], criterion: int, n_classes: int
 ) -> Node:
-    """A node of all the rows, as growth describes it."""
-    n = len(y)
-    value = np.empty(1 if criterion == SQUARED_ERROR else n_classes)
-    rows = Rows(
-        np.empty((1, n), dtype=np.float32), np.arange(n, dtype=np.int32), y, w,
-        counts.astype(np.int32), True, bool((w == counts).all()),
+    """A node of all the rows, as growth describes it, by plain formulas."""
+    if criterion == SQUARED_ERROR:
+        value = np.array([np.average(y, weights=w)])
+    else:
+        value = np.array([np.average(y == k, weights=w) for k in range(n_classes)])
+    factor = 0.0
+    if criterion == SQUARED_ERROR or (criterion == GINI and n_classes == 2):
+        factor = float(len(value))
+    moments = w * (y - value[-1]) if factor else np.empty(0)
+    return Node(
+        y, w, counts.astype(np.int32), moments, value, float(w.sum()), int(counts.sum()),
+        impurity(y, w, criterion), factor, criterion, bool((w == counts).all()),
     )  # fmt: skip
-    return describe(rows, 0, n, value, np.empty(n), criterion)
 
 
 @st.composite

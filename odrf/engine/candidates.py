@@ -3,7 +3,7 @@
 Zhan, Liu and Xia, section 5: each direction is estimated on its own random subset of q
 predictors, q fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  A predictor of one column is its own
 direction; a factor's levels are ordered by their mean target, the columns of a basis combined
-by least squares.
+by least squares.  Candidates are proposed in rounds, to be judged together.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import ZERO, inlined, kernel, part
 from odrf.engine.directions import (
-    centre,
     covariances,
     lda,
     least_squares,
     level_means,
     logistic,
+    moments,
     normalise,
 )
 from odrf.engine.randomness import below, shuffle_front, uniform
@@ -33,21 +33,21 @@ __all__ = [
     "LEVEL_MEANS",
     "LOGISTIC",
     "PLAIN",
+    "ROUND",
     "SPARSE",
     "Blocks",
-    "Candidate",
-    "columns_of_predictor",
-    "columns_of_subset",
-    "estimate",
-    "sparse_direction",
+    "Proposals",
+    "draw_nonzeros",
+    "proposals_for",
+    "propose",
 ]
 
 LOGISTIC, LEAST_SQUARES, LDA, SPARSE, LEVEL_MEANS = 0, 1, 2, 3, 4
 PLAIN, INDICATORS, BASIS = 0, 1, 2
 # Fewer rows do not tell a logistic model from its linear limit, least squares.
 LOGISTIC_ROWS = 50
-# From here on the binomial's relative spread is small, and its inversion would underflow.
-MANY_NONZEROS = 500
+# Most candidates of a round: enough for the lanes of `sort_lanes`, few enough for the cache.
+ROUND = 32
 
 
 class Blocks(NamedTuple):
@@ -66,17 +66,47 @@ class Blocks(NamedTuple):
     types: np.ndarray
 
 
-class Candidate(NamedTuple):
-    """A direction as it is proposed: scratch for up to W columns.
+class Proposals(NamedTuple):
+    """The directions of a round, scratch for `ROUND` of them on up to W columns each.
 
     Attributes
     ----------
-    columns : (W,) int64
-    theta : (W,) float32
+    columns : (ROUND, W) int64
+    theta : (ROUND, W) float32
+    sizes : (ROUND,) int64
+        How many columns each has.
+    order : (P,) int64
+        A permutation of the predictors, or of the columns for sparse directions.
+    singles : (P,) int64
+        The predictors that a node tries singly.
+    nonzeros : (n_projections,) int64
+        How many columns each sparse direction of a node is to have.
+    class_weight : (K,) float64
+    chosen : (K,) bool
     """
 
     columns: np.ndarray
     theta: np.ndarray
+    sizes: np.ndarray
+    order: np.ndarray
+    singles: np.ndarray
+    nonzeros: np.ndarray
+    class_weight: np.ndarray
+    chosen: np.ndarray
+
+
+def proposals_for(P: int, widest: int, n_projections: int, K: int) -> Proposals:
+    """Allocate scratch for P items to permute and directions on up to `widest` columns."""
+    return Proposals(
+        np.empty((ROUND, widest), dtype=np.int64),
+        np.empty((ROUND, widest), dtype=np.float32),
+        np.empty(ROUND, dtype=np.int64),
+        np.arange(P),
+        np.empty(P, dtype=np.int64),
+        np.empty(n_projections, dtype=np.int64),
+        np.empty(K),
+        np.empty(K, dtype=np.bool_),
+    )
 
 
 @part
@@ -89,143 +119,195 @@ def _draw_size(state, rows, subset_size, n_predictors):
 
 
 @kernel
-def _draw_classes(state, y, a, n_classes):
-    """Draw the classes (K,) that a direction sets apart from the others present in y (m,).
+def _draw_classes(state, y, a, m, class_weight, chosen):
+    """Draw the classes that a direction sets apart from the others in y (≥ m,); False for none.
 
-    One class in proportion to its weight; with three or more present, as often a random
-    proper group of them.  All False when fewer than two are present.
+    One class in proportion to its weight; with three or more present, as often a random proper
+    group of them.  class_weight (K,) is scratch, chosen (K,) receives the classes.
     """
-    weight = np.zeros(n_classes)
-    for i in range(len(y)):
-        weight[int(y[i])] += a[i]
-    present = np.nonzero(weight)[0]
-    chosen = np.zeros(n_classes, dtype=np.bool_)
-    if len(present) < 2:
-        return chosen
-    if len(present) == 2:
-        chosen[present[1]] = True
-        return chosen
-    if uniform(state) < 0.5:
-        point = uniform(state) * weight.sum()
-        at = 0
-        while at < len(present) - 1 and point >= weight[present[at]]:
-            point -= weight[present[at]]
-            at += 1
-        chosen[present[at]] = True
-        return chosen
-    while True:
-        size = 0
-        for k in present:
-            chosen[k] = uniform(state) < 0.5
-            size += chosen[k]
-        if 0 < size < len(present):
-            return chosen
-
-
-@part
-def _draw_target(state, y, a, n_classes, t):
-    """Write the target in [0, 1] that a direction is to predict to t; False if y is constant.
-
-    A numeric response is mapped linearly from its extremes; for classes the target marks
-    those of a random side.
-    """
-    low = high = y[0]
-    for response in y:
-        low, high = min(low, response), max(high, response)
-    if not high > low:
+    K = len(chosen)
+    for k in range(K):
+        class_weight[k], chosen[k] = 0.0, False
+    for i in range(m):
+        class_weight[int(y[i])] += a[i]
+    present, last, total = 0, 0, 0.0
+    for k in range(K):
+        total += class_weight[k]
+        if class_weight[k] > 0.0:
+            present += 1
+            last = k
+    if present < 2:
         return False
-    if n_classes <= 2:
-        for i in range(len(y)):
-            t[i] = (y[i] - low) / (high - low)
+    if present == 2:
+        chosen[last] = True
         return True
-    chosen = _draw_classes(state, y, a, n_classes)
-    for i in range(len(y)):
-        t[i] = 1.0 if chosen[int(y[i])] else 0.0
+    if uniform(state) < 0.5:
+        point = uniform(state) * total
+        at = 0
+        while at < last and point >= class_weight[at]:
+            point -= class_weight[at]
+            at += 1
+        chosen[at] = True
+        return True
+    size = 0
+    while not 0 < size < present:
+        size = 0
+        for k in range(K):
+            if class_weight[k] > 0.0:
+                chosen[k] = uniform(state) < 0.5
+                size += chosen[k]
     return True
 
 
 @part
-def columns_of_subset(state, n_rows, blocks, order, subset_size, columns):
-    """Write the columns of a random subset of predictors; return their number.
+def _draw_target(state, y, a, lo, m, proposals, t):
+    """Write the target in [0, 1] that a direction is to predict to t; False if y is constant.
 
-    order (P,) is the scratch permutation of predictors that the subset is drawn from.
+    For the m rows from `lo` on.  A numeric response is mapped linearly from its extremes; for
+    classes the target marks those of a random side.
     """
+    chosen, lo = proposals.chosen, np.uint64(lo)
+    if len(chosen) > 2:
+        if not _draw_classes(state, y[lo:], a[lo:], m, proposals.class_weight, chosen):
+            return False
+        for i in range(np.uint64(m)):
+            t[i] = 1.0 if chosen[int(y[lo + i])] else 0.0
+        return True
+    low = high = y[lo]
+    for i in range(np.uint64(m)):
+        low, high = min(low, y[lo + i]), max(high, y[lo + i])
+    if not high > low:
+        return False
+    for i in range(np.uint64(m)):
+        t[i] = (y[lo + i] - low) / (high - low)
+    return True
+
+
+@part
+def _columns_of_subset(state, n_rows, blocks, order, subset_size, columns, c):
+    """Write the columns of a random subset of predictors to columns[c]; return their number."""
     q = _draw_size(state, n_rows, subset_size, len(order))
     shuffle_front(state, order, q)
     width = 0
     for i in range(q):
         for column in range(blocks.first[order[i]], blocks.first[order[i] + 1]):
-            columns[width] = column
+            columns[c, width] = column
             width += 1
     return width
 
 
 @part
-def columns_of_predictor(blocks, j, columns):
-    """Write the columns of predictor j; return their number."""
+def _columns_of_predictor(blocks, j, columns, c):
+    """Write the columns of predictor j to columns[c]; return their number."""
     width = blocks.first[j + 1] - blocks.first[j]
     for k in range(width):
-        columns[k] = blocks.first[j] + k
+        columns[c, k] = blocks.first[j] + k
     return width
 
 
-@part
-def estimate(state, rows, lo, m, candidate, width, estimator, settings, work):
-    """Estimate a direction on the candidate's columns; return their number, 0 without one.
-
-    It is estimated on the first of the node's m rows, which are in random order, up to
-    `settings.direction_rows` or ten per column; a logistic one on few rows by least squares.
-    """
-    m = min(m, max(settings.direction_rows, 10 * width))
-    Z, t, theta, product = work.Z, work.target, work.theta, work.product
-    y, a = rows.y[lo : lo + m], rows.weights[lo : lo + m]
-    if not _draw_target(state, y, a, settings.n_classes, t):
-        return 0
-    total = 0.0
-    for i in range(m):
-        total += a[i]
+@inlined
+def _estimate(rows, lo, m, total, share, columns, theta, c, width, estimator, settings, work):
+    """Estimate a direction on columns[c], for the target in `work`; False without one."""
+    Z, a, estimated = work.Z, work.weights, work.theta
     for j in range(width):
-        load(rows, lo, m, candidate.columns[j], Z, j)
+        load(rows, lo, m, columns[c, j], estimator != LEVEL_MEANS, Z, j)
     if estimator == LEVEL_MEANS:
-        level_means(Z, width, m, t, a, total, theta)
+        level_means(Z, width, m, a, work.moment, estimated)
     else:
-        centre(Z, width, m, a, total)
-        if not covariances(Z, width, m, t, a, total, product, theta):
-            return 0
-        if estimator == LOGISTIC and m >= LOGISTIC_ROWS:
-            logistic(Z, width, m, t, a, total, settings.newton_steps, work, theta)
-        elif estimator != LDA:
-            least_squares(Z, width, m, a, work, theta)
+        if not covariances(Z, width, m, a, work.moment, total, work, estimated):
+            return False
+        if estimator == LDA:
+            y, K = rows.y[lo : lo + m], settings.n_classes
+            lda(Z, width, m, work.target, a, y, K, total, share, work, estimated)
+        elif estimator == LOGISTIC and m >= LOGISTIC_ROWS and settings.newton_steps > 1:
+            steps = settings.newton_steps
+            logistic(Z, width, m, work.target, a, total, share, steps, work, estimated)
         else:
-            lda(Z, width, m, t, a, y, settings.n_classes, total, work, theta)
-    if not normalise(theta, width):
-        return 0
+            least_squares(width, work, estimated)
+    if not normalise(estimated, width):
+        return False
     for j in range(width):
-        candidate.theta[j] = theta[j]
-    return width
+        theta[c, j] = estimated[j]
+    return True
 
 
 @kernel
-def sparse_direction(state, order, density, columns, theta):
-    """Write a column of SPORF's matrix; return its number of nonzeros (Tomita et al. 2020).
+def draw_nonzeros(state, p, density, nonzeros):
+    """Write how many of the nonzeros of SPORF's p × d matrix fall to each of its columns (d,).
 
-    ⌈λpd⌉ nonzeros placed uniformly in p × d leave each column a number of them that is close
-    to Binomial(p, λ); it is drawn as such, by inversion, columns without any left out.  Each
-    is ±1 with equal chance, before scaling to length 1.  order (p,) is scratch.
+    ⌈λpd⌉ cells are drawn without replacement (Tomita et al. 2020): one more falls to a column
+    in proportion to its empty cells.  Where nonzeros are the greater part, zeros are drawn.
     """
-    p = len(order)
-    q = int(np.rint(density * p))
-    if q <= MANY_NONZEROS and density < 1.0:
-        share = (1.0 - density) ** p
-        point = share + uniform(state) * (1.0 - share)
-        q, reached = 0, share
-        while reached <= point and q < p:
-            share *= (p - q) / (q + 1.0) * density / (1.0 - density)
-            q += 1
-            reached += share
+    d = len(nonzeros)
+    number = int(np.ceil(density * p * d - 1e-9))
+    fewer = 2 * number <= p * d
+    for c in range(d):
+        nonzeros[c] = 0
+    left = number if fewer else p * d - number
+    while left > 0:
+        c = below(state, d)
+        if below(state, p) >= nonzeros[c]:
+            nonzeros[c] += 1
+            left -= 1
+    if not fewer:
+        for c in range(d):
+            nonzeros[c] = p - nonzeros[c]
+
+
+@part
+def _sparse_direction(state, order, q, columns, theta, c):
+    """Write q random columns to columns[c], to theta[c] signs, scaled to length 1; return q."""
     shuffle_front(state, order, q)
-    size = np.float32(1.0 / np.sqrt(q))
+    size = np.float32(1.0 / np.sqrt(max(q, 1)))
     for j in range(q):
-        columns[j] = order[j]
-        theta[j] = size if uniform(state) < 0.5 else -size
+        columns[c, j] = order[j]
+        theta[c, j] = size if uniform(state) < 0.5 else -size
     return q
+
+
+@part
+def propose(state, rows, lo, m, n_rows, first, last, blocks, settings, proposals, work):
+    """Propose a node's candidates first … last - 1; return how many there are.
+
+    Those before `settings.n_singles` are the `singles`; the others are sparse directions or
+    estimated on subsets.  The node's m rows, N(A) = `n_rows`, begin at `lo`.  A direction is
+    estimated on the first of them, which are in random order, up to `settings.direction_rows`
+    or ten per column.  A subset of one column is no candidate where all predictors are tried
+    singly.
+    """
+    columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
+    order, singles, n_singles = proposals.order, proposals.singles, settings.n_singles
+    c, aimed, total, share, known = ZERO, ZERO, 0.0, 0.0, False
+    for candidate in range(first, last):
+        if candidate < n_singles and blocks.types[singles[candidate]] == PLAIN:
+            columns[c, 0], theta[c, 0], sizes[c] = blocks.first[singles[candidate]], 1.0, 1
+            c += 1
+            continue
+        if settings.family == SPARSE:
+            q = proposals.nonzeros[candidate - n_singles]
+            sizes[c] = _sparse_direction(state, order, q, columns, theta, c)
+            c += q > 0
+            continue
+        if candidate < n_singles:
+            j = singles[candidate]
+            estimator = LEVEL_MEANS if blocks.types[j] == INDICATORS else LEAST_SQUARES
+            width = _columns_of_predictor(blocks, j, columns, c)
+        else:
+            q, estimator = settings.subset_size, settings.family
+            width = _columns_of_subset(state, n_rows, blocks, order, q, columns, c)
+        sizes[c], theta[c, 0] = width, 1.0
+        if width == 1:
+            c += candidate < n_singles or n_singles < len(order)
+            continue
+        used = min(m, max(settings.direction_rows, 10 * width))
+        if used != aimed or settings.n_classes > 2:
+            aimed = used
+            known = _draw_target(state, rows.y, rows.weights, lo, used, proposals, work.target)
+            for i in range(used):
+                work.weights[i] = rows.weights[lo + i]
+            total, share = moments(work.target, work.weights, used, work.moment)
+        if known and _estimate(
+            rows, lo, used, total, share, columns, theta, c, width, estimator, settings, work
+        ):
+            c += 1
+    return c

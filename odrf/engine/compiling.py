@@ -7,15 +7,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numba import njit
 
-__all__ = ["compiled_at_ease", "extremal", "inlined", "kernel", "part", "summing"]
+__all__ = [
+    "ZERO",
+    "allocating",
+    "compiled_at_ease",
+    "inlined",
+    "kernel",
+    "part",
+    "summing",
+]
 
 # Compiled once per machine (cache), free of the interpreter lock, dividing as IEEE 754 does
-# instead of raising, and without the C wrapper that nothing here calls.
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+# instead of raising, without the C wrapper that nothing here calls, and without the runtime that
+# allocates arrays and counts who holds them: counting cost a quarter of the time.  So a kernel
+# must not return an array to one that counts, nor to Python.
+OPTIONS = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
 
 kernel = njit(**OPTIONS)
+
+# A whole number written out is a type of its own to Numba, and what it is passed to is compiled
+# once more for it; counters that are passed on start from this.
+ZERO = np.int64(0)
+
+# For a kernel that makes arrays.
+allocating = njit(**{**OPTIONS, "_nrt": True})
 
 # For what kernels alone call: without the wrapper through which Python would, whose unpacking
 # of tuples of arrays can take longer to compile than the function.
@@ -28,9 +52,6 @@ inlined = njit(inline="always", **OPTIONS)
 # For a sum whose order is free: LLVM may add in SIMD lanes.  Never for a projection, which
 # training and prediction must add up alike.
 summing = njit(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
-
-# For the extremes of numbers without NaN, likewise in lanes.
-extremal = njit(fastmath={"nnan", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
 
 
 @contextmanager

@@ -10,13 +10,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import extremal, kernel, part
+from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.impurity import class_gain, is_allowed, moment_gain
-from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys, sort_lanes, value_of
 
-__all__ = ["MOST_BINS", "bin_values", "binned_cut", "exact_cut", "refined_cut"]
+__all__ = [
+    "MOST_BINS",
+    "bin_values",
+    "binned_cut",
+    "exact_cut",
+    "exact_cuts",
+    "refined_cut",
+    "write_lane",
+    "write_words",
+]
 
 MOST_BINS = 256
+ONE = np.int64(1)
+SIGN_SHIFT, ALL_BUT_SIGN = np.int32(31), np.int32(0x7FFFFFFF)
+# A word's lower bits hold a multiplicity, its upper ones a moment of either sign.
+COUNT_BITS, COUNT = np.int64(28), np.int64(2**28 - 1)
+LARGEST_SUM, TINY = 2.0**34, 1e-300
 
 
 @part
@@ -27,19 +41,22 @@ def _between(low, high):
 
 
 @part
-def _scan_moments(keys, n, node, left_weight, left_rows, shift, min_leaf):
-    """Return (gain, i) of the best cut, after ``keys[i]``, among sorted keys; -1 for none.
+def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, shift, min_leaf):
+    """Return (gain, i) of the best cut, after row i of a lane of n sorted keys; -1 for none.
 
-    The last three sums are those of the rows that lie left of all keys.
+    The sums given are those of the rows that lie left of all keys.
     """
     weights, counts, moments = node.weights, node.counts, node.moments
     weight, n_rows, best, at = node.weight, node.n_rows, 0.0, -1
+    place, step = np.uint64(lane), np.uint64(lanes)
     for i in range(n - 1):
-        row = keys[i] & POSITION
+        key = keys[place]
+        place += step
+        row = key & POSITION
         left_weight += weights[row]
         left_rows += counts[row]
         shift += moments[row]
-        if keys[i + 1] >> VALUE_SHIFT > keys[i] >> VALUE_SHIFT:
+        if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
             gain = moment_gain(shift, left_weight, weight)
             if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
                 best, at = gain, i
@@ -47,16 +64,19 @@ def _scan_moments(keys, n, node, left_weight, left_rows, shift, min_leaf):
 
 
 @part
-def _scan_classes(keys, n, node, left_weight, left_rows, left, min_leaf):
+def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_leaf):
     """Return (gain, i) as `_scan_moments`; `left` (K,) are the class weights left of all keys."""
     y, weights, counts, value = node.y, node.weights, node.counts, node.value
     weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1
+    place, step = np.uint64(lane), np.uint64(lanes)
     for i in range(n - 1):
-        row = keys[i] & POSITION
+        key = keys[place]
+        place += step
+        row = key & POSITION
         left_weight += weights[row]
         left_rows += counts[row]
         left[int(y[row])] += weights[row]
-        if keys[i + 1] >> VALUE_SHIFT > keys[i] >> VALUE_SHIFT:
+        if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
             gain = class_gain(left, left_weight, value, weight, criterion)
             if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
                 best, at = gain, i
@@ -64,10 +84,23 @@ def _scan_classes(keys, n, node, left_weight, left_rows, left, min_leaf):
 
 
 @part
-def _threshold(values, keys, at):
+def _best_of_lane(keys, lane, lanes, m, left, node, min_leaf):
+    """Return (gain, threshold) of the best of all cuts between the m sorted keys of a lane."""
+    if left is None:
+        gain, at = _scan_moments(keys, lane, lanes, m, node, 0.0, ZERO, 0.0, min_leaf)
+    else:
+        for k in range(len(left)):
+            left[k] = 0.0
+        gain, at = _scan_classes(keys, lane, lanes, m, node, 0.0, ZERO, left, min_leaf)
+    return gain, _threshold(keys, lane, lanes, at)
+
+
+@part
+def _threshold(keys, lane, lanes, at):
     if at < 0:
         return np.float32(0.0)
-    return _between(values[keys[at] & POSITION], values[keys[at + 1] & POSITION])
+    place = lane + at * lanes
+    return _between(value_of(keys[place]), value_of(keys[place + lanes]))
 
 
 @kernel
@@ -78,25 +111,47 @@ def exact_cut(values, keys, left, node, min_leaf):
     gain of 0 means that no cut is allowed or none reduces the impurity.
     """
     m = len(values)
-    for i in range(m):
-        keys[i] = key_of(values[i], i)
+    write_lane(values, keys, ZERO, ONE)
     sort_keys(keys, m)
-    if left is None:
-        gain, at = _scan_moments(keys, m, node, 0.0, 0, 0.0, min_leaf)
-    else:
-        for k in range(len(left)):
-            left[k] = 0.0
-        gain, at = _scan_classes(keys, m, node, 0.0, 0, left, min_leaf)
-    return gain, _threshold(values, keys, at)
+    return _best_of_lane(keys, ZERO, ONE, m, left, node, min_leaf)
 
 
-@extremal
+@kernel
+def write_lane(values, keys, lane, lanes):
+    """Write the keys of the projected `values` (m,) to a lane of the keys, for `exact_cuts`."""
+    place, step = np.uint64(lane), np.uint64(lanes)
+    for i in range(np.uint64(len(values))):
+        keys[place] = key_of(values[i], i)
+        place += step
+
+
+@kernel
+def exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds):
+    """Write the (gain, threshold) of every lane's best cut: `exact_cut` of many projections.
+
+    keys (≥ m * lanes,) uint64 as `write_lane` left them.
+    """
+    m = len(node.y)
+    sort_lanes(keys, m, lanes)
+    for lane in range(lanes):
+        gains[lane], thresholds[lane] = _best_of_lane(keys, lane, lanes, m, left, node, min_leaf)
+
+
+@part
+def _in_order(bits):
+    """Return the bits of a float32 as an int32 that sorts as it does, or turn them back."""
+    return bits ^ ((bits >> SIGN_SHIFT) & ALL_BUT_SIGN)
+
+
+@part
 def _extremes(values):
-    low = high = values[0]
-    for value in values:
-        low = min(low, value)
-        high = max(high, value)
-    return low, high
+    """Return the least and the largest of `values`, as integers: those LLVM compares in lanes."""
+    bits = values.view(np.int32)
+    low = high = _in_order(bits[0])
+    for i in range(np.uint64(len(bits))):
+        place = _in_order(bits[i])
+        low, high = min(low, place), max(high, place)
+    return np.int32(_in_order(low)).view(np.float32), np.int32(_in_order(high)).view(np.float32)
 
 
 @kernel
@@ -113,29 +168,45 @@ def bin_values(values, bins, n_bins):
     return True
 
 
+@kernel
+def write_words(node, words):
+    """Write each row's moment, a whole number of quanta, and multiplicity to one word.
+
+    So that a bin adds up both at once.  Returns the quantum: small enough that rounding is lost
+    in that of the sums, large enough that no sum of them overflows.
+    """
+    moments, counts, largest = node.moments, node.counts, 0.0
+    for moment in moments:
+        largest += abs(moment)
+    quantum = max(largest, TINY) / LARGEST_SUM
+    scale = 1.0 / quantum
+    for i in range(np.uint64(len(moments))):
+        words[i] = (np.int64(np.rint(moments[i] * scale)) << COUNT_BITS) + np.int64(counts[i])
+    return quantum
+
+
 @part
-def _binned_moments(bins, table, node, n_bins, min_leaf):
-    weights, moments, counts, unit = node.weights, node.moments, node.counts, node.unit
+def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
+    weights, unit = node.weights, node.unit
     for b in range(n_bins):
-        table[b, 0] = table[b, 1] = table[b, 2] = 0.0
-    for i in range(len(bins)):
-        table[bins[i], 0] += weights[i]
-        table[bins[i], 1] += moments[i]
+        tally[b] = 0
+    for i in range(np.uint64(len(bins))):
+        tally[np.uint64(bins[i])] += words[i]
     if not unit:
-        for i in range(len(bins)):
-            table[bins[i], 2] += counts[i]
+        for b in range(n_bins):
+            table[b, 0] = 0.0
+        for i in range(np.uint64(len(bins))):
+            table[np.uint64(bins[i]), 0] += weights[i]
     weight, n_rows, best, at = node.weight, node.n_rows, 0.0, -1
-    left_weight, left_rows, shift = 0.0, 0.0, 0.0
+    left_weight, left_rows, shift = 0.0, 0, 0.0
     for b in range(n_bins - 1):
-        left_weight += table[b, 0]
-        left_rows += table[b, 2]
-        shift += table[b, 1]
+        left_rows += tally[b] & COUNT
+        shift += tally[b] >> COUNT_BITS
+        left_weight = left_rows if unit else left_weight + table[b, 0]
         gain = moment_gain(shift, left_weight, weight)
-        if gain > best:
-            left = left_weight if unit else left_rows
-            if is_allowed(left_weight, left, weight, n_rows, min_leaf):
-                best, at = gain, b
-    return node.factor * best, at
+        if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+            best, at = gain, b
+    return node.factor * quantum * quantum * best, at
 
 
 @part
@@ -165,14 +236,15 @@ def _binned_classes(bins, table, left, node, n_bins, min_leaf):
 
 
 @kernel
-def binned_cut(bins, table, left, node, n_bins, min_leaf):
+def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf):
     """Return (gain, b) of the best cut between bins, after bin b; b is -1 when none is allowed.
 
-    bins (m,) as `bin_values` numbers them; table (≥ n_bins, ≥ max(K + 1, 3)) and left (K,) or
+    bins (m,) as `bin_values` numbers them.  Where `left` is None, words (≥ m,) and the quantum
+    are those of `write_words`; tally (≥ n_bins,) int64, table (≥ n_bins, K + 1) and left (K,) or
     None are scratch.
     """
     if left is None:
-        return _binned_moments(bins, table, node, n_bins, min_leaf)
+        return _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf)
     return _binned_classes(bins, table, left, node, n_bins, min_leaf)
 
 
@@ -187,7 +259,7 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
     for b in bins:
         if at < b < above:
             above = b
-    n, left_weight, left_rows = 0, 0.0, 0
+    n, left_weight, left_rows = ZERO, 0.0, ZERO
     for i in range(len(values)):
         if bins[i] == at or bins[i] == above:
             keys[n] = key_of(values[i], i)
@@ -201,12 +273,12 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
         for i in range(len(values)):
             if bins[i] < at:
                 shift += node.moments[i]
-        gain, i = _scan_moments(keys, n, node, left_weight, left_rows, shift, min_leaf)
+        gain, i = _scan_moments(keys, ZERO, ONE, n, node, left_weight, left_rows, shift, min_leaf)
     else:
         for k in range(len(left)):
             left[k] = 0.0
         for i in range(len(values)):
             if bins[i] < at:
                 left[int(node.y[i])] += node.weights[i]
-        gain, i = _scan_classes(keys, n, node, left_weight, left_rows, left, min_leaf)
-    return gain, _threshold(values, keys, i)
+        gain, i = _scan_classes(keys, ZERO, ONE, n, node, left_weight, left_rows, left, min_leaf)
+    return gain, _threshold(keys, ZERO, ONE, i)

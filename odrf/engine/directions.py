@@ -1,9 +1,9 @@
 """Directions estimated on a subset of predictors: least squares, logistic, LDA, level means.
 
-Every estimator sees m rows of a node in the first d rows of Z (≥ d, ≥ m), scaled predictors
-centred at their weighted means, a target t in [0, 1] and weights a, and writes θ.  The ridge
-keeps each system solvable when predictors are collinear or rows are few; it is measured in
-units of the mean diagonal of the matrix it is added to, so it does not depend on weights or n.
+Every estimator sees m rows of a node in the first d rows of Z (≥ d, ≥ m), scaled predictors,
+weights a and a target t in [0, 1], and writes θ.  The ridge keeps each system solvable when
+predictors are collinear or rows are few; it is measured in units of the mean diagonal of the
+matrix it is added to, so it does not depend on weights or n.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ __all__ = [
     "least_squares",
     "level_means",
     "logistic",
+    "moments",
     "normalise",
     "workspace",
 ]
 
 RIDGE = 1e-3
 UNRELATED = 1e-12
+LEAST_SHARE, LEAST_VARIANCE = 1e-3, 1e-4
 LOG_2, LOG2_E = math.log(2.0), 1.0 / math.log(2.0)
 EXPONENT_BIAS, MANTISSA_BITS = 1023, 52
 
@@ -39,15 +41,19 @@ class Workspace(NamedTuple):
 
     Attributes
     ----------
-    Z : (D, R) float64
-    target, product, eta, mean, variance, residual : (R,) float64
+    Z, weighted : (D, R) float64
+    weights, target, moment, product, eta, mean, variance, residual : (R,) float64
     power : (R,) int64
     A : (D + 1, D + 1) float64
-    theta, step : (D + 1,) float64
+    theta, step, sums : (D + 1,) float64
+    class_weight, class_mean : (K,) float64
     """
 
     Z: np.ndarray
+    weighted: np.ndarray
+    weights: np.ndarray
     target: np.ndarray
+    moment: np.ndarray
     product: np.ndarray
     eta: np.ndarray
     mean: np.ndarray
@@ -57,12 +63,18 @@ class Workspace(NamedTuple):
     A: np.ndarray
     theta: np.ndarray
     step: np.ndarray
+    sums: np.ndarray
+    class_weight: np.ndarray
+    class_mean: np.ndarray
 
 
-def workspace(D: int, R: int) -> Workspace:
-    """Allocate the scratch for D columns and R rows."""
+def workspace(D: int, R: int, K: int) -> Workspace:
+    """Allocate the scratch for D columns, R rows and K classes."""
     return Workspace(
         np.empty((D, R)),
+        np.empty((D, R)),
+        np.empty(R),
+        np.empty(R),
         np.empty(R),
         np.empty(R),
         np.empty(R),
@@ -73,6 +85,9 @@ def workspace(D: int, R: int) -> Workspace:
         np.empty((D + 1, D + 1)),
         np.empty(D + 1),
         np.empty(D + 1),
+        np.empty(D + 1),
+        np.empty(K),
+        np.empty(K),
     )
 
 
@@ -129,36 +144,72 @@ def _solve(A, b, d):
 
 @part
 def _gram(Z, d, m, a, A, product):
-    """Write Σ a·z_j·z_k, k ≤ j, to A; return the mean of its diagonal."""
-    total = 0.0
+    """Write Σ a·z_j·z_k, k ≤ j, to A."""
     for j in range(d):
         for i in range(m):
             product[i] = a[i] * Z[j, i]
         for k in range(j + 1):
             A[j, k] = _inner_row(product, Z, k, m)
-        total += A[j, j]
-    return total / d
 
 
-@kernel
-def centre(Z, d, m, a, total):
-    """Subtract from each of the first d rows of Z its weighted mean, in place; Σ a = `total`."""
-    for j in range(d):
-        mean = _inner_row(a, Z, j, m) / total
-        for i in range(m):
-            Z[j, i] -= mean
-
-
-@kernel
-def covariances(Z, d, m, t, a, total, product, theta):
-    """Write Σ a·z_j·t of centred Z to θ; False when rounding can explain them all."""
+@summing
+def _inner_rows(Y, Z, j, k, m):
+    """Return Σ y_j·z_k over the first m."""
+    total = 0.0
     for i in range(m):
-        product[i] = a[i] * t[i]
+        total += Y[j, i] * Z[k, i]
+    return total
+
+
+@summing
+def _weigh(Z, weighted, j, m, a, moment):
+    """Write a·z_j to weighted[j]; return its sum and that of z_j·moment."""
+    total, related = 0.0, 0.0
+    for i in range(m):
+        weighted[j, i] = a[i] * Z[j, i]
+        total += weighted[j, i]
+        related += Z[j, i] * moment[i]
+    return total, related
+
+
+@kernel
+def moments(t, a, m, moment):
+    """Write a·(t - t̄), t̄ the weighted mean of t, to moment (≥ m,); return Σ a and t̄."""
+    total, share = _total(a, m), _inner(a, t, m)
+    share /= total
+    for i in range(m):
+        moment[i] = a[i] * (t[i] - share)
+    return total, share
+
+
+@kernel
+def covariances(Z, d, m, a, moment, total, work, theta):
+    """Write Σ a·(z_j - z̄_j)·(z_k - z̄_k), k ≤ j, to work.A and Σ a·(z_j - z̄_j)·t to θ.
+
+    `moment` as `moments` writes it.  Sums of products less the product of sums lose the more
+    digits the farther Z is from 0, for its spread: let it start at one of its rows.  Leaves
+    Σ a·z_j in work.sums.  False when rounding can explain all of θ.
+    """
+    A, sums, weighted = work.A, work.sums, work.weighted
     largest = 0.0
     for j in range(d):
-        theta[j] = _inner_row(product, Z, j, m)
+        sums[j], theta[j] = _weigh(Z, weighted, j, m, a, moment)
         largest = max(largest, abs(theta[j]))
-    return largest > UNRELATED * total
+    if not largest > UNRELATED * total:
+        return False
+    for j in range(d):
+        for k in range(j + 1):
+            A[j, k] = _inner_rows(weighted, Z, j, k, m) - sums[j] * sums[k] / total
+    return True
+
+
+@kernel
+def centre(Z, d, m, sums, total):
+    """Subtract from each of the first d rows of Z its mean ``sums[j] / total``, in place."""
+    for j in range(d):
+        mean = sums[j] / total
+        for i in range(m):
+            Z[j, i] -= mean
 
 
 @kernel
@@ -198,34 +249,50 @@ def _sigmoid(eta, power, scale, mean, m):
         mean[i] = 1.0 / (1.0 + mean[i] * scale[i])
 
 
+@part
+def _add_ridge(A, d):
+    """Add the ridge to the diagonal of A, of order d; return it."""
+    total = 0.0
+    for j in range(d):
+        total += A[j, j]
+    ridge = RIDGE * total / d
+    for j in range(d):
+        A[j, j] += ridge
+    return ridge
+
+
 @kernel
-def least_squares(Z, d, m, a, work, theta):
+def least_squares(d, work, theta):
     """Ridge-stabilised least squares; for two classes Fisher's discriminant.
 
-    θ comes as the covariances with the target.
+    work.A and θ come as `covariances` writes them.  Returns the ridge.
     """
-    ridge = RIDGE * _gram(Z, d, m, a, work.A, work.product)
-    for j in range(d):
-        work.A[j, j] += ridge
+    ridge = _add_ridge(work.A, d)
     _solve(work.A, theta, d)
+    return ridge
 
 
 @kernel
-def logistic(Z, d, m, t, a, total, steps, work, theta):
+def logistic(Z, d, m, t, a, total, share, steps, work, theta):
     """Weights of a one-unit logistic model of t on Z, with intercept: so many Newton steps.
 
     Maximises Σ a·(t·log σ(η) + (1 - t)·log σ(-η)), η = c + θᵀz, less a ridge on θ.  The target
     may be a share: a numeric response is first mapped to [0, 1], so that the fit is the ridge
     function a + b·σ(θᵀz + c) with its two asymptotes held at the extremes of the response.
+    The first step, from θ = 0 and c = logit of the mean of t, `share`, is least squares,
+    scaled: work.A, work.sums and θ come as `covariances` writes them.  Z is centred in place.
     """
     eta, mean, variance, residual = work.eta, work.mean, work.variance, work.residual
     power, scale = work.power, work.power.view(np.float64)
     A, step, product = work.A, work.step, work.product
-    share = min(max(_inner(a, t, m) / total, 1e-3), 1.0 - 1e-3)
-    intercept, ridge = math.log(share / (1.0 - share)), 0.0
+    start = min(max(share, LEAST_SHARE), 1.0 - LEAST_SHARE)
+    spread = start * (1.0 - start)
+    ridge = spread * least_squares(d, work, theta)
+    intercept = math.log(start / (1.0 - start)) + (share - start) / spread
     for j in range(d):
-        theta[j] = 0.0
-    for iteration in range(steps):
+        theta[j] /= spread
+    centre(Z, d, m, work.sums, total)
+    for _ in range(steps - 1):
         for i in range(m):
             eta[i] = intercept
         for j in range(d):
@@ -233,12 +300,10 @@ def logistic(Z, d, m, t, a, total, steps, work, theta):
                 eta[i] += theta[j] * Z[j, i]
         _sigmoid(eta, power, scale, mean, m)
         for i in range(m):
-            variance[i] = a[i] * max(mean[i] * (1.0 - mean[i]), 1e-4)
+            variance[i] = a[i] * max(mean[i] * (1.0 - mean[i]), LEAST_VARIANCE)
             residual[i] = a[i] * (t[i] - mean[i])
         A[d, d], step[d] = _total(variance, m) + 1e-9 * total, _total(residual, m)
-        diagonal = _gram(Z, d, m, variance, A, product)
-        if iteration == 0:
-            ridge = RIDGE * diagonal
+        _gram(Z, d, m, variance, A, product)
         for j in range(d):
             A[d, j] = _inner_row(variance, Z, j, m)
             A[j, j] += ridge
@@ -250,43 +315,44 @@ def logistic(Z, d, m, t, a, total, steps, work, theta):
 
 
 @kernel
-def lda(Z, d, m, t, a, y, n_classes, total, work, theta):
+def lda(Z, d, m, t, a, y, n_classes, total, share, work, theta):
     """Fisher's discriminant between the rows with t = 1 and t = 0.
 
-    θ comes as the covariances with t.  The scatter is pooled within all classes y (m,), not
-    within the two groups only: Z is centred anew within each class.
+    θ comes as the covariances with t, whose mean is `share`.  The scatter is pooled within all
+    classes y (m,), not within the two groups only: Z is centred within each class, in place.
     """
-    weight, mean = np.zeros(n_classes), np.zeros(n_classes)
-    ones = _inner(a, t, m)
+    weight, mean = work.class_weight, work.class_mean
+    for k in range(n_classes):
+        weight[k] = 0.0
     for i in range(m):
         weight[int(y[i])] += a[i]
     for j in range(d):
-        theta[j] /= ones * (total - ones) / total
+        theta[j] /= share * (1.0 - share) * total
         for k in range(n_classes):
             mean[k] = 0.0
         for i in range(m):
             mean[int(y[i])] += a[i] * Z[j, i]
         for i in range(m):
             Z[j, i] -= mean[int(y[i])] / weight[int(y[i])]
-    ridge = RIDGE * _gram(Z, d, m, a, work.A, work.product) + 1e-12 * total
+    _gram(Z, d, m, a, work.A, work.product)
+    _add_ridge(work.A, d)
     for j in range(d):
-        work.A[j, j] += ridge
+        work.A[j, j] += 1e-12 * total
     _solve(work.A, theta, d)
 
 
 @kernel
-def level_means(Z, d, m, t, a, total, theta):
-    """Score each level of a factor by its mean of t, from the overall mean.
+def level_means(Z, d, m, a, moment, theta):
+    """Score each level of a factor by its mean of the target, from the overall mean.
 
-    Z holds the levels' indicators, not centred.  Ordering levels by these scores contains the
-    best of all binary partitions of the levels, for a numeric response and for two classes
-    (Breiman et al. 1984, Theorem 4.5); a level absent from the node scores 0.
+    Z holds the levels' indicators, `moment` is as `moments` writes it.  Ordering levels by these
+    scores contains the best of all binary partitions of the levels, for a numeric response and
+    for two classes (Breiman et al. 1984, Theorem 4.5); a level absent from the node scores 0.
     """
-    mean = _inner(a, t, m) / total
     for j in range(d):
         weight, score = 0.0, 0.0
         for i in range(m):
             if Z[j, i] > 0.5:
                 weight += a[i]
-                score += a[i] * (t[i] - mean)
+                score += moment[i]
         theta[j] = score / weight if weight > 0.0 else 0.0

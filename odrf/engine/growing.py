@@ -12,11 +12,13 @@ import numpy as np
 
 from odrf.engine.compiling import inlined, kernel
 from odrf.engine.impurity import NEGLIGIBLE, describe
-from odrf.engine.rows import divide, gather_rows, project
-from odrf.engine.sampling import draw_counts
+from odrf.engine.rows import divide, project
 from odrf.engine.searching import search
 
-__all__ = ["Trunk", "grow_tree", "trunk_for"]
+__all__ = ["NEXT", "NODES", "TERMS", "Trunk", "enlarged", "grow_tree", "trunk_for"]
+
+# What a tree's `reached` counts: nodes searched, nodes, leaves and terms of directions.
+NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
 
 
 class Trunk(NamedTuple):
@@ -24,12 +26,15 @@ class Trunk(NamedTuple):
 
     Attributes
     ----------
-    left, n_rows, start, order : (room,) int64; start (room + 1,)
+    left, n_rows, start, order : (room,) int32; start (room + 1,) int64
     threshold : (room,) float32
     weight, impurity, gain : (room,) float64
     value : (room, K) float64
-    begin, end, depth : (room,) int64
+    begin, end, depth : (room,) int32
         Where each node's rows lie among the tree's, and its depth.
+    index : (terms,) int32
+    coef : (terms,) float32
+        The directions, node by node.
     """
 
     left: np.ndarray
@@ -44,24 +49,36 @@ class Trunk(NamedTuple):
     begin: np.ndarray
     end: np.ndarray
     depth: np.ndarray
+    index: np.ndarray
+    coef: np.ndarray
 
 
-def trunk_for(room: int, K: int) -> Trunk:
-    """Allocate the arrays of a tree of up to `room` nodes."""
+def trunk_for(room: int, terms: int, K: int) -> Trunk:
+    """Allocate the arrays of a tree of up to `room` nodes and so many terms."""
     return Trunk(
-        np.full(room, -1),
-        np.full(room, np.nan, dtype=np.float32),
-        np.zeros(room + 1, dtype=np.int64),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.float32),
+        np.empty(room + 1, dtype=np.int64),
         np.empty((room, K)),
-        np.empty(room, dtype=np.int64),
+        np.empty(room, dtype=np.int32),
         np.empty(room),
         np.empty(room),
-        np.zeros(room),
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
+        np.empty(room),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(terms, dtype=np.int32),
+        np.empty(terms, dtype=np.float32),
     )
+
+
+def enlarged(trunk: Trunk, room: int, terms: int) -> Trunk:
+    """Return the trunk with room for so many nodes and terms, what it holds in place."""
+    longer = trunk_for(room, terms, trunk.value.shape[1])
+    for old, new in zip(trunk, longer, strict=True):
+        new[: len(old)] = old
+    return longer
 
 
 @inlined
@@ -76,83 +93,55 @@ def _may_split(node, depth, n_leaves, root_impurity, settings):
 
 
 @inlined
-def _append(columns, theta, size, index, coef, used):
-    """Write the nonzero terms of a direction behind the `used` ones.
-
-    Returns the arrays, longer ones when they were full, and how much of them is used now.
-    """
-    if used + size > len(index):
-        longer_index, longer_coef = index, coef
-        index = np.empty(2 * len(index) + size, dtype=np.int64)
-        coef = np.empty(len(index), dtype=np.float32)
-        for j in range(used):
-            index[j], coef[j] = longer_index[j], longer_coef[j]
+def _append(columns, theta, c, size, index, coef, used):
+    """Write the nonzero terms of theta[c] behind the `used` ones; return how many there are."""
     for j in range(size):
-        if theta[j] != 0.0:
-            index[used], coef[used] = columns[j], theta[j]
+        if theta[c, j] != 0.0:
+            index[used], coef[used] = columns[c, j], theta[c, j]
             used += 1
-    return index, coef, used
+    return used
 
 
 @kernel
-def grow_tree(
-    X, y, weights, blocks, sampling, settings, state, copied, trunk, scratch, goes_left, index, coef
-):
-    """Grow a tree on a resample of the rows.
+def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
+    """Grow a tree on its rows, until no node can be split or the trunk has no room.
 
     Parameters
     ----------
-    X : (p, n) float32
-        Predictors, one column of the design per row of the array, scaled to [0, 1].
-    y : (n,) float64
-        Response, or class codes 0 … K - 1.
-    weights : (n,) float64
-        Case weights.
+    rows : Rows
+        What the tree grows on; every split moves its node's rows.
     blocks : Blocks
         Which columns make up each predictor.
-    sampling : Sampling
-        How the tree's rows are drawn.
     settings : Settings
         Options of growth.
     state : (4,) uint64
         The tree's random stream, moved on.
-    copied : bool
-        Whether the tree keeps a copy of X whose rows move with the nodes.
     trunk : Trunk
         Receives the nodes.
     scratch : Scratch
-    goes_left : (n,) bool
-        Scratch.
-    index, coef : int64 and float32
-        Where the directions are written; longer copies are made as they fill up.
-
-    Returns
-    -------
-    index, coef : arrays
-        The directions, node by node.
-    n_nodes, n_terms : int
-        How much of the arrays is used.
+    reached : (4,) int64
+        How far the tree has grown: nodes searched (`NEXT`), nodes, leaves, terms; moved on.
+        It is grown when all nodes have been searched; else it goes on with a larger trunk.
     """
-    counts = draw_counts(state, weights, sampling)
-    rows = gather_rows(state, X, y, weights, counts, copied)
     left, threshold, start, value = trunk.left, trunk.threshold, trunk.start, trunk.value
     count, weight, spread = trunk.n_rows, trunk.weight, trunk.impurity
     gain, order, begin, end, depth = trunk.gain, trunk.order, trunk.begin, trunk.end, trunk.depth
-    moments, values = scratch.moments, scratch.values
-    end[0] = len(rows.at)
-    n_nodes, n_leaves, n_terms, i = 1, 1, 0, 0
-    while i < n_nodes:
+    i, n_nodes, n_leaves, n_terms = reached
+    widest = scratch.columns.shape[1]
+    while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(trunk.index):
         lo, m = begin[i], end[i] - begin[i]
-        node = describe(rows, lo, m, value[i], moments, settings.criterion)
+        node = describe(rows, lo, m, value[i], scratch.moments, settings.criterion)
         weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
+        left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
         if _may_split(node, depth[i], n_leaves, spread[0], settings):
             decrease, cut, best = search(state, rows, lo, node, blocks, settings, scratch)
             if decrease > 0.0:
-                size = scratch.sizes[best]
-                columns, theta = scratch.columns[best], scratch.theta[best]
-                index, coef, n_terms = _append(columns, theta, size, index, coef, n_terms)
-                project(rows, lo, m, columns, theta, size, values)
-                middle = lo + divide(rows, lo, m, cut, values, goes_left, moments)
+                columns, theta, size = scratch.columns, scratch.theta, scratch.sizes[best]
+                n_terms = _append(columns, theta, best, size, trunk.index, trunk.coef, n_terms)
+                project(rows, lo, m, columns, theta, best, size, scratch.values)
+                middle = lo + divide(
+                    rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments
+                )
                 threshold[i], gain[i] = cut, decrease
                 left[i], order[i] = n_nodes, n_leaves
                 begin[n_nodes], end[n_nodes] = lo, middle
@@ -162,4 +151,4 @@ def grow_tree(
                 n_leaves += 1
         i += 1
     start[n_nodes] = n_terms
-    return index, coef, n_nodes, n_terms
+    reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms

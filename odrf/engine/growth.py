@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from odrf.engine.candidates import SPARSE, Blocks
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest, concatenate
-from odrf.engine.growing import grow_tree, trunk_for
+from odrf.engine.growing import NEXT, NODES, TERMS, enlarged, grow_tree, trunk_for
 from odrf.engine.parallel import in_order
-from odrf.engine.sampling import Sampling
+from odrf.engine.rows import gather_rows
+from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.searching import scratch_for
 from odrf.engine.settings import Settings
 
@@ -21,6 +22,8 @@ __all__ = ["grow_forest", "grow_one", "largest_subset", "pays_to_copy", "widest_
 # Relative costs of one number: streamed from a tree's own copy, fetched by its row's number, and
 # moved when a split parts the rows.  Rough: they only choose between two ways to the same tree.
 STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
+# Nodes, and terms, that a tree has room for at first; it doubles as the tree grows.
+FIRST_ROOM = 1024
 
 
 def grow_forest(
@@ -64,23 +67,28 @@ def grow_one(
 ) -> Forest:
     """Grow one tree, moving its random stream `state` (4,) on; `copied` as in `grow_tree`."""
     n, K = len(y), settings.n_classes
-    room = max(1, 2 * min(settings.max_leaves, n) - 1)
-    trunk = trunk_for(room, K)
+    widest = widest_direction(blocks, settings, n)
     permuted = X.shape[0] if settings.family == SPARSE else len(blocks.types)
-    scratch = scratch_for(n, permuted, widest_direction(blocks, settings, n), settings)
-    goes_left = np.empty(n, dtype=np.bool_)
-    index, coef = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.float32)
-    index, coef, n_nodes, n_terms = grow_tree(
-        X, y, weights, blocks, sampling, settings, state, copied,
-        trunk, scratch, goes_left, index, coef,
-    )  # fmt: skip
+    counts = draw_counts(state, weights, sampling)
+    rows = gather_rows(state, X, y, weights, counts, copied)
+    scratch = scratch_for(len(rows.at), permuted, widest, settings)
+    most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
+    trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
+    trunk.begin[0], trunk.end[0], trunk.depth[0] = 0, len(rows.at), 0
+    reached = np.array([0, 1, 1, 0])
+    grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
+    while reached[NEXT] < reached[NODES]:
+        room, terms = min(2 * len(trunk.left), most + 2), 2 * len(trunk.index)
+        trunk = enlarged(trunk, room, terms)
+        grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
+    n_nodes, n_terms = reached[NODES], reached[TERMS]
     return Forest(
         root=np.array([0, n_nodes]),
         left=trunk.left[:n_nodes].copy(),
         threshold=trunk.threshold[:n_nodes].copy(),
         start=trunk.start[: n_nodes + 1].copy(),
-        index=index[:n_terms].copy(),
-        coef=coef[:n_terms].copy(),
+        index=trunk.index[:n_terms].copy(),
+        coef=trunk.coef[:n_terms].copy(),
         value=trunk.value[:n_nodes].copy(),
         count=trunk.n_rows[:n_nodes].copy(),
         weight=trunk.weight[:n_nodes].copy(),

@@ -156,9 +156,10 @@ def class_gain(left, left_weight, value, weight, criterion):
     right_weight = weight - left_weight
     total = 0.0
     if criterion == GINI:
+        left_part, right_part = 1.0 / left_weight, 1.0 / right_weight
         for k in range(len(left)):
             right = value[k] * weight - left[k]
-            difference = left[k] / left_weight - right / right_weight
+            difference = left[k] * left_part - right * right_part
             total += difference * difference
         return total * (left_weight / weight) * (right_weight / weight)
     for k in range(len(left)):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import allocating, part
 from odrf.engine.forest import Forest
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
@@ -36,7 +36,7 @@ class OutOfBag(NamedTuple):
     error_path: NDArray[np.float64]
 
 
-@kernel
+@allocating
 def _undrawn(state, weights, sampling):
     return draw_counts(state, weights, sampling) == 0
 
@@ -53,7 +53,7 @@ def _loss(value, y, classes):
     return 0.0 if largest == int(y) else 1.0
 
 
-@kernel
+@allocating
 def _accumulate(X, y, weights, lo, hi, undrawn, packed, value, classes, out, votes, path):
     """Add up the rows lo … hi, tree by tree; path (B, 2) gathers weighted losses and weights."""
     root, words, floats = packed
@@ -85,7 +85,7 @@ def _exchange(X, rows, first, last, own):
             own[i, j] = X[j, rows[i]]
 
 
-@kernel
+@allocating
 def _permuted_losses(X, y, weights, rows, first, state, index, packed, value, classes, out):
     """Write to out (P,) the rise of a tree's loss on `rows` when each predictor is permuted."""
     root, words, floats = packed

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel
+from odrf.engine.compiling import allocating, kernel
 
 __all__ = ["HEAD", "Packed", "pack"]
 
@@ -37,7 +37,7 @@ class Packed(NamedTuple):
     floats: NDArray[np.float32]
 
 
-@kernel
+@allocating
 def _places(left, start):
     """Return where each split's record begins, or -1 less a leaf's number, and their length."""
     place, length = np.empty(len(left), dtype=np.int64), 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import allocating, part
 from odrf.engine.forest import Forest
 from odrf.engine.packing import HEAD
 from odrf.engine.parallel import in_order, row_blocks
@@ -18,7 +18,7 @@ __all__ = ["leaf_nodes", "leaf_of", "predict", "rows_of"]
 TOGETHER = 256
 
 
-@kernel
+@allocating
 def rows_of(X, lo, hi):
     """Return the rows lo … hi of X (p, n) as (hi - lo, p): a row's values side by side."""
     out = np.empty((hi - lo, X.shape[0]), dtype=np.float32)
@@ -69,7 +69,7 @@ def _walk(rows, root, words, floats, active, leaves):
         leaves[i] = -1 - leaves[i]
 
 
-@kernel
+@allocating
 def _leaves(X, lo, hi, root, words, floats, out):
     active, leaves = np.empty((2, TOGETHER), dtype=np.int64)
     for first in range(lo, hi, TOGETHER):
@@ -80,7 +80,7 @@ def _leaves(X, lo, hi, root, words, floats, out):
                 out[first + i, b] = leaves[i]
 
 
-@kernel
+@allocating
 def _means(X, lo, hi, root, words, floats, value, out):
     K = value.shape[1]
     active, leaves = np.empty((2, TOGETHER), dtype=np.int64)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import allocating, kernel, part
 from odrf.engine.randomness import shuffle_front
 
 __all__ = ["Rows", "divide", "gather_rows", "load", "project"]
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     unit: bool
 
 
-@kernel
+@allocating
 def gather_rows(state, X, y, weights, counts, copied):
     """Gather the rows drawn (counts > 0) in random order, so that any first few are a sample."""
     drawn = np.nonzero(counts)[0]
@@ -76,28 +76,36 @@ def gather_rows(state, X, y, weights, counts, copied):
 
 
 @kernel
-def load(rows, lo, m, column, Z, j):
-    """Write a column of the m rows from `lo` on to the first of Z[j]."""
+def load(rows, lo, m, column, shifted, Z, j):
+    """Write a column of the m rows from `lo` on to the first of Z[j], less the first if `shifted`.
+
+    Shifted, sums of products of what a node's rows hold lose few digits.
+    """
     first, column, j = np.uint64(lo), np.uint64(column), np.uint64(j)
+    origin = 0.0
     if rows.copied:
+        if shifted:
+            origin = float(rows.X[column, first])
         for i in range(np.uint64(m)):
-            Z[j, i] = rows.X[column, first + i]
+            Z[j, i] = rows.X[column, first + i] - origin
     else:
+        if shifted:
+            origin = float(rows.X[column, np.uint64(rows.at[first])])
         for i in range(np.uint64(m)):
-            Z[j, i] = rows.X[column, np.uint64(rows.at[first + i])]
+            Z[j, i] = rows.X[column, np.uint64(rows.at[first + i])] - origin
 
 
 @kernel
-def project(rows, lo, m, columns, theta, size, out):
-    """Write Σ θ·x over the first `size` of `columns` for m rows from `lo` on to out (m,) float32.
+def project(rows, lo, m, columns, theta, c, size, out):
+    """Write Σ θ·x over the first `size` of columns[c], for m rows from `lo` on, to out (≥ m,).
 
     Columns are added in their order, in float32, as routing adds them: bit for bit.
     """
-    first, m = np.uint64(lo), np.uint64(m)
+    first, m, c = np.uint64(lo), np.uint64(m), np.uint64(c)
     for i in range(m):
         out[i] = np.float32(0.0)
     for j in range(np.uint64(size)):
-        column, coefficient = np.uint64(columns[j]), theta[j]
+        column, coefficient = np.uint64(columns[c, j]), theta[c, j]
         if rows.copied:
             for i in range(m):
                 out[i] += coefficient * rows.X[column, first + i]

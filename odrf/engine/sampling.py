@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import kernel
+from odrf.engine.compiling import allocating
 from odrf.engine.randomness import below, uniform
 
 __all__ = ["ALL_ROWS", "BOOTSTRAP", "SUBSAMPLE", "Sampling", "draw_counts"]
@@ -29,7 +29,7 @@ class Sampling(NamedTuple):
     fraction: float
 
 
-@kernel
+@allocating
 def draw_counts(state, weights, sampling):
     """Draw how often each row enters a tree: counts (n,); rows of weight zero never do."""
     candidates = np.nonzero(weights > 0.0)[0]

@@ -7,32 +7,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.candidates import (
-    INDICATORS,
-    LEAST_SQUARES,
-    LEVEL_MEANS,
-    PLAIN,
-    SPARSE,
-    Candidate,
-    columns_of_predictor,
-    columns_of_subset,
-    estimate,
-    sparse_direction,
+from odrf.engine.candidates import ROUND, SPARSE, Proposals, draw_nonzeros, proposals_for, propose
+from odrf.engine.compiling import ZERO, inlined, part
+from odrf.engine.cuts import (
+    MOST_BINS,
+    bin_values,
+    binned_cut,
+    exact_cut,
+    exact_cuts,
+    refined_cut,
+    write_lane,
+    write_words,
 )
-from odrf.engine.compiling import inlined, part
-from odrf.engine.cuts import MOST_BINS, bin_values, binned_cut, exact_cut, refined_cut
 from odrf.engine.directions import workspace
 from odrf.engine.impurity import NEGLIGIBLE, describe, uses_moments
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 
-__all__ = ["SCREENED_NODE", "Scratch", "scratch_for", "search"]
+__all__ = ["SCREENED_NODE", "SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
 
+# Up to so many rows the candidates of a round are sorted together; above, one by one.
+SORTED_TOGETHER = 64
 # A node this many times larger than its screen is worth screening, and so many candidates
 # then go on to be judged on all its rows.
 SCREENED_NODE, SHORTLIST = 4, 4
-PERFECT = 1.0 - 1e-9
+# Gains of bins are rounded.
+PERFECT = 1.0 - 1e-6
 
 
 class Scratch(NamedTuple):
@@ -41,38 +42,43 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     values : (n,) float32
-    keys : (n,) uint64
+    keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
     bins : (n,) uint8
     moments : (n,) float64
-    table : (MOST_BINS, max(K + 1, 3)) float64
+    goes_left : (n,) bool
+    words : (n,) int64
+    tally : (MOST_BINS,) int64
+    table : (MOST_BINS, K + 1) float64
     left : (K,) float64 or None
         As `odrf.engine.cuts` takes it.
     value : (K,) float64
-    order : (P,) int64
-        A permutation of the predictors, or of the columns for sparse directions.
-    singles : (P,) int64
     work : Workspace
-    candidate : Candidate
+    proposals : Proposals
+    judged_gains : (ROUND,) float64
+    judged_thresholds : (ROUND,) float32
+        What the candidates of a round gain and, where all cuts were tried, their thresholds.
     columns : (SHORTLIST, W) int64
     theta : (SHORTLIST, W) float32
     sizes : (SHORTLIST,) int64
     scores, gains : (SHORTLIST,) float64
     thresholds : (SHORTLIST,) float32
-        The best candidates so far: directions, numbers of columns, scores, gains and, where all
-        cuts were tried, thresholds.
+        The best candidates so far, likewise.
     """
 
     values: np.ndarray
     keys: np.ndarray
     bins: np.ndarray
     moments: np.ndarray
+    goes_left: np.ndarray
+    words: np.ndarray
+    tally: np.ndarray
     table: np.ndarray
     left: np.ndarray | None
     value: np.ndarray
-    order: np.ndarray
-    singles: np.ndarray
     work: tuple
-    candidate: Candidate
+    proposals: Proposals
+    judged_gains: np.ndarray
+    judged_thresholds: np.ndarray
     columns: np.ndarray
     theta: np.ndarray
     sizes: np.ndarray
@@ -88,16 +94,19 @@ def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
     sample = min(n, max(settings.direction_rows, 10 * estimated))
     return Scratch(
         np.empty(n, dtype=np.float32),
-        np.empty(n, dtype=np.uint64),
+        np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64),
         np.empty(n, dtype=np.uint8),
         np.empty(n),
-        np.empty((MOST_BINS, max(K + 1, 3))),
+        np.empty(n, dtype=np.bool_),
+        np.empty(n, dtype=np.int64),
+        np.empty(MOST_BINS, dtype=np.int64),
+        np.empty((MOST_BINS, K + 1)),
         None if uses_moments(settings.criterion, K) else np.empty(K),
         np.empty(K),
-        np.arange(P),
-        np.empty(P, dtype=np.int64),
-        workspace(estimated, sample),
-        Candidate(np.empty(widest, dtype=np.int64), np.empty(widest, dtype=np.float32)),
+        workspace(estimated, sample, K),
+        proposals_for(P, widest, settings.n_projections, K),
+        np.empty(ROUND),
+        np.empty(ROUND, dtype=np.float32),
         np.empty((SHORTLIST, widest), dtype=np.int64),
         np.empty((SHORTLIST, widest), dtype=np.float32),
         np.zeros(SHORTLIST, dtype=np.int64),
@@ -126,20 +135,21 @@ def _penalised(gain, impurity, n_rows, n_coefficients, penalty):
 
 
 @part
-def _list(scores, columns, theta, kept, room, score, size, candidate):
+def _list(listed, kept, room, score, proposals, c):
     """Put a candidate that beats the last on the shortlist; return its place there.
 
     The list is not sorted: `_floor` finds what the next must beat.
     """
+    scores, columns, theta, sizes = listed
     at = kept
     if kept == room:
         at = 0
         for i in range(1, room):
             if scores[i] < scores[at]:
                 at = i
-    scores[at] = score
-    for j in range(size):
-        columns[at, j], theta[at, j] = candidate.columns[j], candidate.theta[j]
+    scores[at], sizes[at] = score, proposals.sizes[c]
+    for j in range(proposals.sizes[c]):
+        columns[at, j], theta[at, j] = proposals.columns[c, j], proposals.theta[c, j]
     return at
 
 
@@ -154,78 +164,95 @@ def _floor(scores, kept, room):
     return lowest
 
 
+@part
+def _judge(rows, lo, judged, n, settings, scratch):
+    """Write the gains of a round's n candidates on the rows of `judged`, which begin at `lo`."""
+    # Taken apart once: every use of a member of a tuple, or of a view, counts its references.
+    m = len(judged.y)
+    values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
+    keys, table, left, min_leaf = scratch.keys, scratch.table, scratch.left, settings.min_leaf
+    gains, thresholds = scratch.judged_gains, scratch.judged_thresholds
+    columns, theta, sizes = (
+        scratch.proposals.columns,
+        scratch.proposals.theta,
+        scratch.proposals.sizes,
+    )
+    exact = m <= settings.exact_rows
+    together = exact and m <= SORTED_TOGETHER
+    words, tally, quantum = scratch.words, scratch.tally, 0.0
+    if not exact and left is None:
+        quantum = write_words(judged, words)
+    for c in range(n):
+        project(rows, lo, m, columns, theta, c, sizes[c], values)
+        if together:
+            write_lane(values, keys, c, n)
+        elif exact:
+            gains[c], thresholds[c] = exact_cut(values, keys, left, judged, min_leaf)
+        elif bin_values(values, bins, n_bins):
+            gains[c], _ = binned_cut(
+                bins, words, quantum, tally, table, left, judged, n_bins, min_leaf
+            )
+        else:
+            gains[c] = 0.0
+    if together:
+        exact_cuts(keys, n, left, judged, min_leaf, gains, thresholds)
+
+
 @inlined
-def _shortlist(state, rows, lo, m, node, judged, blocks, room, settings, scratch):
+def _shortlist(state, rows, lo, node, judged, blocks, room, settings, scratch):
     """Fill the shortlist from all candidates, by their gains on the rows of `judged`.
 
     `judged` is the node or its first rows.  Singles come in random order, so that no predictor
-    wins ties by its place.  A perfect split ends the search: nothing can beat it.
+    wins ties by its place.  A perfect split ends the search after its round: nothing can beat it.
     """
-    # Taken apart once: every use of a member of a tuple, or of a view, counts its references.
-    keys, table, left, singles = scratch.keys, scratch.table, scratch.left, scratch.singles
-    columns, theta, order = scratch.candidate.columns, scratch.candidate.theta, scratch.order
-    values, bins = scratch.values[: len(judged.y)], scratch.bins[: len(judged.y)]
-    work, candidate, first, types = scratch.work, scratch.candidate, blocks.first, blocks.types
-    n_singles, min_leaf, exact = settings.n_singles, settings.min_leaf, settings.exact_rows
-    scores, gains, sizes = scratch.scores, scratch.gains, scratch.sizes
-    thresholds, n_bins, n_judged = scratch.thresholds, _n_bins(len(judged.y)), len(judged.y)
-    perfect = PERFECT * judged.impurity
-    stops = room == 1 and settings.penalty == NO_PENALTY
-    shuffle_front(state, order, n_singles)
+    proposals, work = scratch.proposals, scratch.work
+    listed = (scratch.scores, scratch.columns, scratch.theta, scratch.sizes)
+    n_singles, stops = settings.n_singles, room == 1 and settings.penalty == NO_PENALTY
+    shuffle_front(state, proposals.order, n_singles)
     for c in range(n_singles):
-        singles[c] = order[c]
-    kept, floor = 0, 0.0
-    for c in range(n_singles + settings.n_projections):
-        if c < n_singles and types[singles[c]] == PLAIN:
-            columns[0], theta[0], size = first[singles[c]], 1.0, 1
-        elif settings.family == SPARSE:
-            size = sparse_direction(state, order, settings.density, columns, theta)
-        else:
-            if c < n_singles:
-                j = singles[c]
-                estimator = LEVEL_MEANS if types[j] == INDICATORS else LEAST_SQUARES
-                size = columns_of_predictor(blocks, j, columns)
-            else:
-                q, estimator = settings.subset_size, settings.family
-                size = columns_of_subset(state, node.n_rows, blocks, order, q, columns)
-                if size == 1 and n_singles == len(order):
-                    continue
-            theta[0] = 1.0
-            if size > 1:
-                size = estimate(state, rows, lo, m, candidate, size, estimator, settings, work)
-        if size == 0:
-            continue
-        project(rows, lo, n_judged, columns, theta, size, values)
-        gain, threshold = 0.0, np.float32(0.0)
-        if n_judged <= exact:
-            gain, threshold = exact_cut(values, keys, left, judged, min_leaf)
-        elif bin_values(values, bins, n_bins):
-            gain, _ = binned_cut(bins, table, left, judged, n_bins, min_leaf)
-        if gain <= NEGLIGIBLE * judged.impurity:
-            continue
-        gain = min(gain, judged.impurity)
-        score = gain
-        if settings.penalty != NO_PENALTY:
-            score = _penalised(gain, judged.impurity, judged.n_rows, size, settings.penalty)
-        if score > floor:
-            at = _list(scores, scratch.columns, scratch.theta, kept, room, score, size, candidate)
-            gains[at], sizes[at], thresholds[at] = gain, size, threshold
-            kept = max(kept, at + 1)
-            floor = _floor(scores, kept, room)
-            if stops and gain >= perfect:
-                break
+        proposals.singles[c] = proposals.order[c]
+    if settings.family == SPARSE:
+        draw_nonzeros(state, len(proposals.order), settings.density, proposals.nonzeros)
+    kept, floor, first = ZERO, 0.0, ZERO
+    while first < n_singles + settings.n_projections:
+        border = n_singles if first < n_singles else n_singles + settings.n_projections
+        last = min(first + ROUND, border)
+        n = propose(
+            state, rows, lo, len(node.y), node.n_rows, first, last,
+            blocks, settings, proposals, work,
+        )  # fmt: skip
+        _judge(rows, lo, judged, n, settings, scratch)
+        first = last
+        for c in range(n):
+            gain = scratch.judged_gains[c]
+            if gain <= NEGLIGIBLE * judged.impurity:
+                continue
+            gain = min(gain, judged.impurity)
+            score, size = gain, proposals.sizes[c]
+            if settings.penalty != NO_PENALTY:
+                score = _penalised(gain, judged.impurity, judged.n_rows, size, settings.penalty)
+            if score > floor:
+                at = _list(listed, kept, room, score, proposals, c)
+                scratch.gains[at], scratch.thresholds[at] = gain, scratch.judged_thresholds[c]
+                kept = max(kept, at + 1)
+                floor = _floor(scratch.scores, kept, room)
+        if stops and floor >= PERFECT * judged.impurity:
+            break
     return kept
 
 
 @inlined
-def _refine(rows, lo, node, columns, theta, size, settings, scratch):
-    """Return (gain, threshold) of the cut to make along a listed θ that was judged by bins."""
+def _refine(rows, lo, node, i, quantum, settings, scratch):
+    """Return (gain, threshold) of the cut to make along the i-th listed θ, judged by bins."""
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
-    project(rows, lo, m, columns, theta, size, values)
+    project(rows, lo, m, scratch.columns, scratch.theta, i, scratch.sizes[i], values)
     if not bin_values(values, bins, n_bins):
         return 0.0, np.float32(0.0)
-    _, at = binned_cut(bins, scratch.table, scratch.left, node, n_bins, settings.min_leaf)
+    _, at = binned_cut(
+        bins, scratch.words, quantum, scratch.tally, scratch.table, scratch.left,
+        node, n_bins, settings.min_leaf,
+    )  # fmt: skip
     if at < 0:
         return 0.0, np.float32(0.0)
     return refined_cut(values, bins, at, scratch.keys, scratch.left, node, settings.min_leaf)
@@ -249,7 +276,7 @@ def search(state, rows, lo, node, blocks, settings, scratch):
         room = SHORTLIST
     kept = 0
     while kept == 0:
-        kept = _shortlist(state, rows, lo, m, node, judged, blocks, room, settings, scratch)
+        kept = _shortlist(state, rows, lo, node, judged, blocks, room, settings, scratch)
         if room == 1:
             break
         if kept == 0:
@@ -261,15 +288,14 @@ def search(state, rows, lo, node, blocks, settings, scratch):
         return scratch.gains[0], scratch.thresholds[0], 0
     if room > 1:
         node = describe(rows, lo, m, node.value, scratch.moments, node.criterion)
+    quantum = write_words(node, scratch.words) if scratch.left is None else 0.0
     best_score, best_gain, threshold, best = 0.0, 0.0, np.float32(0.0), -1
     for i in range(kept):
-        size = scratch.sizes[i]
-        columns, theta = scratch.columns[i], scratch.theta[i]
-        gain, cut = _refine(rows, lo, node, columns, theta, size, settings, scratch)
+        gain, cut = _refine(rows, lo, node, i, quantum, settings, scratch)
         gain = min(gain, node.impurity)
         score = gain
         if settings.penalty != NO_PENALTY and gain > 0.0:
-            score = _penalised(gain, node.impurity, node.n_rows, size, settings.penalty)
+            score = _penalised(gain, node.impurity, node.n_rows, scratch.sizes[i], settings.penalty)
         if gain > NEGLIGIBLE * node.impurity and score > best_score:
             best_score, best_gain, threshold, best = score, gain, cut, i
     return best_gain, threshold, best

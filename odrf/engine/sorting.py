@@ -1,12 +1,17 @@
-"""Sort projected values as 64-bit keys: the value's bits above, its row's position below."""
+"""Sort projected values as 64-bit keys: the value's bits above, its row's position below.
+
+The keys of one candidate are sorted on their own; those of many candidates on few rows
+together, by a sorting network whose comparisons run in SIMD lanes, a lane to each candidate:
+nothing in it depends on the values, so no branch can be mispredicted.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import ZERO, kernel, part
 
-__all__ = ["POSITION", "VALUE_SHIFT", "key_of", "sort_keys"]
+__all__ = ["POSITION", "VALUE_SHIFT", "key_of", "sort_keys", "sort_lanes", "value_of"]
 
 POSITION = np.uint64(0xFFFFFFFF)
 VALUE_SHIFT = np.uint64(32)
@@ -27,6 +32,14 @@ def key_of(value, position):
     return (np.uint64(word ^ flip) << VALUE_SHIFT) | np.uint64(position)
 
 
+@kernel
+def value_of(key):
+    """Return the float32 that `key_of` made the key from."""
+    word = np.uint32(key >> VALUE_SHIFT)
+    flip = SIGN_BIT if word >> SIGN_SHIFT else ALL_BITS
+    return np.uint32(word ^ flip).view(np.float32)
+
+
 @part
 def _insertion(keys, lo, hi):
     for i in range(lo + 1, hi):
@@ -38,41 +51,65 @@ def _insertion(keys, lo, hi):
         keys[j + 1] = key
 
 
+@part
+def _sort_part(keys, lo, hi):
+    """Sort ``keys[lo:hi]``: the smaller part by a call of its own, so that few are open at once."""
+    while hi - lo > SMALL:
+        a, b, c = keys[lo], keys[(lo + hi) >> 1], keys[hi - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = lo, hi - 1
+        while i <= j:
+            while keys[i] < pivot:
+                i += 1
+            while keys[j] > pivot:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                i += 1
+                j -= 1
+        if j + 1 - lo < hi - i:
+            _sort_part(keys, lo, j + 1)
+            lo = i
+        else:
+            _sort_part(keys, i, hi)
+            hi = j + 1
+    _insertion(keys, lo, hi)
+
+
 @kernel
 def sort_keys(keys, n):
-    """Sort ``keys[:n]`` ascending in place (quicksort, then insertion for a few).
+    """Sort ``keys[:n]`` ascending in place (quicksort, then insertion for a few)."""
+    _sort_part(keys, ZERO, np.int64(n))
 
-    The larger part waits on the stack, so that it never holds more than log₂ n parts.
+
+@part
+def _compare_lanes(keys, lo, hi, n):
+    """Order the n keys from `lo` on and those from `hi` on pair by pair, the lower ones first."""
+    low, high = np.uint64(lo), np.uint64(hi)
+    for x in range(np.uint64(n)):
+        a, b = keys[low + x], keys[high + x]
+        keys[low + x], keys[high + x] = min(a, b), max(a, b)
+
+
+@kernel
+def sort_lanes(keys, m, lanes):
+    """Sort each lane of ``keys[:m * lanes]``, m rows of so many lanes, ascending in place.
+
+    Batcher's merge exchange (Knuth, The Art of Computer Programming, vol. 3, algorithm 5.2.2M),
+    its comparisons of neighbouring rows made in one run over all lanes.
     """
-    if n <= SMALL:
-        _insertion(keys, 0, n)
-        return
-    stack = np.empty((64, 2), dtype=np.int64)
-    top = 0
-    lo, hi = 0, n
-    while True:
-        while hi - lo > SMALL:
-            a, b, c = keys[lo], keys[(lo + hi) >> 1], keys[hi - 1]
-            pivot = max(min(a, b), min(max(a, b), c))
-            i, j = lo, hi - 1
-            while i <= j:
-                while keys[i] < pivot:
-                    i += 1
-                while keys[j] > pivot:
-                    j -= 1
-                if i <= j:
-                    keys[i], keys[j] = keys[j], keys[i]
-                    i += 1
-                    j -= 1
-            if j + 1 - lo > hi - i:
-                stack[top, 0], stack[top, 1] = lo, j + 1
-                lo = i
-            else:
-                stack[top, 0], stack[top, 1] = i, hi
-                hi = j + 1
-            top += 1
-        _insertion(keys, lo, hi)
-        if top == 0:
-            return
-        top -= 1
-        lo, hi = stack[top, 0], stack[top, 1]
+    power = 1
+    while power < m:
+        power *= 2
+    run = power >> 1
+    while run > 0:
+        reach, offset, distance = power >> 1, 0, run
+        while True:
+            for i in range(offset, m - distance, 2 * run):
+                n = min(run, m - distance - i)
+                _compare_lanes(keys, i * lanes, (i + distance) * lanes, n * lanes)
+            if reach == run:
+                break
+            offset, distance = run, reach - run
+            reach >>= 1
+        run >>= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import combinations, product
 
@@ -9,8 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
-from scipy.stats import binom, chisquare
+from scipy.stats import chisquare, hypergeom
 
 from odrf.engine.candidates import (
     BASIS,
@@ -22,8 +22,10 @@ from odrf.engine.candidates import (
     Blocks,
     _draw_classes,
     _draw_size,
-    sparse_direction,
+    _sparse_direction,
+    draw_nonzeros,
 )
+from odrf.engine.compiling import kernel
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.randomness import streams
 from problems import cart, indicators, plain
@@ -31,7 +33,7 @@ from reference.impurity import gain
 from reference.randomness import largest_subset
 
 
-@njit
+@kernel
 def draw_size(state, rows, subset_size, n_predictors):
     """Call what only kernels can call."""
     return _draw_size(state, rows, subset_size, n_predictors)
@@ -84,51 +86,67 @@ def test_singles_are_equally_likely():
     assert chisquare(list(columns.values())).pvalue > 0.001
 
 
-def sparse(p, density, n_draws):
-    """Draw sparse directions; return them as the rows of a matrix (n_draws, p)."""
-    state, order = streams(9, 0, 1)[0], np.arange(p)
-    columns, theta = np.empty(p, dtype=np.int64), np.empty(p, dtype=np.float32)
-    drawn = np.zeros((n_draws, p))
+@kernel
+def sparse_direction(state, order, q, columns, theta):
+    return _sparse_direction(state, order, q, columns, theta, 0)
+
+
+def sparse_matrices(p, d, density, n_draws):
+    """Draw the sparse directions of nodes, as SPORF's matrices (n_draws, p, d)."""
+    state, order, nonzeros = streams(9, 0, 1)[0], np.arange(p), np.empty(d, dtype=np.int64)
+    columns, theta = np.empty((1, p), dtype=np.int64), np.empty((1, p), dtype=np.float32)
+    drawn = np.zeros((n_draws, p, d))
     for i in range(n_draws):
-        q = sparse_direction(state, order, density, columns, theta)
-        assert len(set(columns[:q])) == q
-        drawn[i, columns[:q]] = theta[:q]
+        draw_nonzeros(state, p, density, nonzeros)
+        for j, number in enumerate(nonzeros):
+            q = sparse_direction(state, order, number, columns, theta)
+            assert len(set(columns[0, :q])) == q == number
+            drawn[i, columns[0, :q], j] = theta[0, :q]
     assert sorted(order) == list(range(p))
     return drawn
 
 
-@pytest.mark.parametrize(("p", "density"), [(6, 0.5), (6, 0.1), (30, 0.1)])
-def test_nonzeros_of_a_sparse_direction_are_binomial_but_never_none(p, density):
-    counts = np.count_nonzero(sparse(p, density, 20_000), axis=1)
-    q = np.arange(1, p + 1)
-    chances = binom.pmf(q, p, density) / binom.sf(0, p, density)
-    common = 20_000 * chances > 5
-    observed = np.bincount(counts, minlength=p + 1)[1:]
-    assert counts.min() == 1
-    observed = [*observed[common], 1 + observed[~common].sum()]
-    expected = [*20_000 * chances[common], 1 + 20_000 * chances[~common].sum()]
-    assert chisquare(observed, expected).pvalue > 0.001
+@pytest.mark.parametrize("density", [0.05, 0.3, 0.5, 0.6, 0.9])
+def test_the_nonzeros_of_a_column_are_hypergeometric_and_their_total_is_fixed(density):
+    p, d, n_draws = 6, 5, 4_000
+    counts = np.count_nonzero(sparse_matrices(p, d, density, n_draws), axis=1)
+    number = math.ceil(density * p * d - 1e-9)
+    assert (counts.sum(axis=1) == number).all()
+    for column in counts.T:
+        chances = hypergeom.pmf(np.arange(p + 1), p * d, number, p)
+        common = n_draws * chances > 5
+        observed = np.bincount(column, minlength=p + 1)
+        observed = [*observed[common], 1 + observed[~common].sum()]
+        expected = [*n_draws * chances[common], 1 + n_draws * chances[~common].sum()]
+        assert chisquare(observed, expected).pvalue > 0.001
 
 
-def test_a_sparse_direction_has_random_columns_and_signs_and_length_1():
-    drawn = sparse(8, 0.3, 20_000)
-    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1, rtol=1e-6)
+@pytest.mark.parametrize("density", [0.2, 0.8])
+def test_every_cell_is_as_likely_and_signs_are_fair_and_length_is_1(density):
+    drawn = sparse_matrices(5, 4, density, 6_000)
     for sign in [1, -1]:
-        assert chisquare(np.sum(np.sign(drawn) == sign, axis=0)).pvalue > 0.001
+        assert chisquare(np.sum(np.sign(drawn) == sign, axis=0).ravel()).pvalue > 0.001
     assert chisquare([np.sum(drawn > 0), np.sum(drawn < 0)]).pvalue > 0.001
-    pairs = np.sign(drawn).T @ np.sign(drawn)
-    assert np.abs(pairs[np.triu_indices(8, 1)]).max() < 4 * np.sqrt(20_000 * 0.3**2)
+    lengths = np.linalg.norm(drawn, axis=1)
+    np.testing.assert_allclose(lengths[lengths > 0], 1, rtol=1e-6)
+    signs = np.sign(drawn).reshape(len(drawn), -1)
+    pairs = signs.T @ signs
+    assert np.abs(pairs[np.triu_indices(20, 1)]).max() < 4.5 * np.sqrt(6_000 * density**2)
 
 
-@pytest.mark.parametrize(("p", "density", "nonzeros"), [(4, 1.0, 4), (2000, 0.5, 1000)])
-def test_a_dense_or_very_wide_direction_has_as_many_nonzeros_as_expected(p, density, nonzeros):
-    assert (np.count_nonzero(sparse(p, density, 20), axis=1) == nonzeros).all()
+@pytest.mark.parametrize(("p", "density", "nonzeros"), [(4, 1.0, 4), (3, 0.01, 0)])
+def test_the_densest_and_the_sparsest_matrix(p, density, nonzeros):
+    counts = np.count_nonzero(sparse_matrices(p, 2, density, 20), axis=1)
+    assert (np.sort(counts, axis=1)[:, 0] == nonzeros).all()
 
 
 def test_one_class_or_a_group_is_set_apart():
     state = streams(6, 0, 1)[0]
     y, a = np.array([0.0, 1.0, 1.0, 3.0]), np.array([5.0, 1.0, 2.0, 2.0])
-    draws = Counter(tuple(_draw_classes(state, y, a, 4).tolist()) for _ in range(12_000))
+    chosen, weight, draws = np.empty(4, dtype=bool), np.empty(4), Counter()
+    for _ in range(12_000):
+        assert _draw_classes(state, y, a, 4, weight, chosen)
+        draws[tuple(chosen.tolist())] += 1
     # Half the time a class by weight (.5, .3, .2), half any of six proper groups, never class 2.
     chances = {}
     for group in product([False, True], repeat=3):
@@ -144,7 +162,8 @@ def test_one_class_or_a_group_is_set_apart():
 def test_of_two_classes_the_second_is_set_apart_without_a_draw(y):
     state = streams(6, 0, 1)[0]
     before = state.copy()
-    chosen = _draw_classes(state, np.array(y, dtype=float), np.ones(3), 4)
+    chosen = np.empty(4, dtype=bool)
+    assert _draw_classes(state, np.array(y, dtype=float), np.ones(3), 3, np.empty(4), chosen)
     assert np.flatnonzero(chosen).tolist() == [max(y)]
     assert (state == before).all()
 

@@ -8,12 +8,25 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
-from odrf.engine.cuts import MOST_BINS, bin_values, binned_cut, exact_cut, refined_cut
+from odrf.engine.cuts import (
+    COUNT,
+    COUNT_BITS,
+    MOST_BINS,
+    bin_values,
+    binned_cut,
+    exact_cut,
+    exact_cuts,
+    refined_cut,
+    write_lane,
+    write_words,
+)
 from odrf.engine.impurity import GINI, SQUARED_ERROR
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin_impurity
 
 quick = settings(deadline=None)
+# Bins add up moments in whole quanta.
+COARSE = {"rel": 1e-7, "abs": 1e-9}
 BINS = st.sampled_from([2, 32, 64, MOST_BINS])
 
 
@@ -28,11 +41,14 @@ def best(values, y, w, counts, criterion, min_leaf, n_classes):
 def binned(values, node, n_bins, min_leaf):
     """Return bins, gain and place of the best cut between them; None for equal values."""
     bins, left = np.empty(len(values), dtype=np.uint8), np.empty(len(node.value))
-    table = np.full((MOST_BINS, max(len(left) + 1, 3)), np.nan)
+    words, tally = np.empty(len(values), dtype=np.int64), np.full(MOST_BINS, -1)
+    table, quantum = np.full((MOST_BINS, len(left) + 1), np.nan), np.nan
     if not bin_values(values, bins, n_bins):
         return None
-    left = None if node.factor > 0 else left
-    return bins, *binned_cut(bins, table, left, node, n_bins, min_leaf)
+    if node.factor > 0:
+        left, quantum = None, write_words(node, words)
+    found = binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
+    return bins, *found
 
 
 def refined(values, bins, at, node, min_leaf):
@@ -73,6 +89,37 @@ def test_bins_are_of_equal_width_from_the_least_to_the_largest(values, n_bins):
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @quick
+@given(sample=samples(), min_leaf=st.integers(1, 12), lanes=st.integers(1, 9))
+def test_cuts_of_many_candidates_are_those_of_each(criterion, sample, min_leaf, lanes):
+    values, y, w, counts, n_classes = sample
+    rng = np.random.default_rng(lanes)
+    projections = [rng.permutation(values) for _ in range(lanes)]
+    node = described(y, w, counts, criterion, n_classes)
+    keys = np.empty(len(y) * lanes, dtype=np.uint64)
+    gains, thresholds = np.empty(lanes), np.empty(lanes, dtype=np.float32)
+    for lane, projected in enumerate(projections):
+        write_lane(projected, keys, lane, lanes)
+    left = None if node.factor > 0 else np.empty(len(node.value))
+    exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds)
+    assert list(zip(gains, thresholds, strict=True)) == [
+        best(projected, y, w, counts, criterion, min_leaf, n_classes) for projected in projections
+    ]
+
+
+@quick
+@given(samples())
+def test_words_hold_moments_and_multiplicities(sample):
+    _, y, w, counts, _ = sample
+    node = described(y, w, counts, SQUARED_ERROR, 1)
+    words = np.empty(len(y), dtype=np.int64)
+    quantum = write_words(node, words)
+    assert (words & COUNT).tolist() == counts.tolist()
+    np.testing.assert_allclose((words >> COUNT_BITS) * quantum, node.moments, atol=quantum)
+    assert quantum <= 1e-10 * np.abs(node.moments).sum() or np.ptp(y) == 0
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@quick
 @given(sample=samples(), min_leaf=st.integers(1, 12), n_bins=BINS)
 def test_binned_gain_is_the_largest_of_the_cuts_between_bins(criterion, sample, min_leaf, n_bins):
     values, y, w, counts, n_classes = sample
@@ -80,10 +127,10 @@ def test_binned_gain_is_the_largest_of_the_cuts_between_bins(criterion, sample, 
     node = described(y, w, counts, criterion, n_classes)
     bins, found, at = binned(values, node, n_bins, min_leaf)
     gains = [gain(y, w, left, criterion) for left in cuts(bins, counts, min_leaf)]
-    assert found == pytest.approx(max([0.0, *gains]), abs=1e-12)
-    if found > 1e-12:
+    assert found == pytest.approx(max([0.0, *gains]), **COARSE)
+    if found > 1e-9:
         left = bins <= at
-        assert gain(y, w, left, criterion) == pytest.approx(found, abs=1e-12)
+        assert gain(y, w, left, criterion) == pytest.approx(found, **COARSE)
         assert at in bins
     elif not gains:
         assert at == -1
@@ -106,7 +153,7 @@ def test_refined_gain_is_the_largest_in_the_two_bins_around(criterion, sample, m
     ]  # fmt: skip
     expected = max(gain(y, w, left, criterion) for left in tried)
     assert found == pytest.approx(max(expected, 0.0), abs=1e-12)
-    assert found >= coarse - 1e-12
+    assert found >= coarse - 1e-9
     if found > 1e-12:
         assert gain(y, w, values <= threshold, criterion) == pytest.approx(found, abs=1e-12)
 
@@ -119,7 +166,7 @@ def test_with_a_bin_for_each_value_nothing_is_lost(criterion):
     node = described(y, ones, ones.astype(int), criterion, 2)
     bins, found, at = binned(values, node, MOST_BINS, 1)
     exact, threshold = best(values, y, ones, ones.astype(int), criterion, 1, 2)
-    assert found == pytest.approx(exact, rel=1e-12)
+    assert found == pytest.approx(exact, **COARSE)
     assert refined(values, bins, at, node, 1) == (pytest.approx(exact, rel=1e-12), threshold)
 
 
@@ -179,7 +226,7 @@ def test_gain_never_exceeds_the_impurity_however_uneven_the_weights(criterion, w
     found, _ = best(values, y, w, counts, criterion, 1, 3)
     assert 0 <= found <= most
     _, coarse, _ = binned(values, described(y, w, counts, criterion, 3), 64, 1)
-    assert 0 <= coarse <= most
+    assert 0 <= coarse <= most * (1 + 1e-6)
 
 
 floats = st.floats(-(2.0**100), 2.0**100, width=32).map(np.float32)

@@ -19,6 +19,7 @@ from odrf.engine.directions import (
     least_squares,
     level_means,
     logistic,
+    moments,
     normalise,
     workspace,
 )
@@ -34,17 +35,17 @@ STEPS = 3
 def estimate(family, Z, t, a, y=None):
     """Call a kernel as a node does; Z is (m, d), for lda the classes are t itself unless given."""
     m, d = Z.shape
-    work = workspace(d, m)
-    theta, total = work.theta, a.sum()
+    work = workspace(d, m, 5)
+    theta = work.theta
     work.Z[:] = Z.T
-    centre(work.Z, d, m, a, total)
-    covariances(work.Z, d, m, t, a, total, work.product, theta)
+    total, share = moments(t, a, m, work.moment)
+    covariances(work.Z, d, m, a, work.moment, total, work, theta)
     if family == "lda":
-        lda(work.Z, d, m, t, a, t if y is None else y, 5, total, work, theta)
+        lda(work.Z, d, m, t, a, t if y is None else y, 5, total, share, work, theta)
     elif family == "logistic":
-        logistic(work.Z, d, m, t, a, total, STEPS, work, theta)
+        logistic(work.Z, d, m, t, a, total, share, STEPS, work, theta)
     else:
-        least_squares(work.Z, d, m, a, work, theta)
+        least_squares(d, work, theta)
     return theta[:d]
 
 
@@ -141,11 +142,31 @@ def test_an_unrelated_target_determines_no_direction(sample):
     Z, y, a = sample
     Z, t, a = np.tile(Z.T, 2), np.append(y, y.max() - y) / y.max(), np.tile(a, 2)
     d, m = Z.shape
-    theta, product, total = np.empty(d), np.empty(m), a.sum()
-    centre(Z, d, m, a, total)
-    np.testing.assert_allclose(Z @ a, 0, atol=1e-12 * total)
-    assert not covariances(Z, d, m, t, a, total, product, theta)
-    assert covariances(Z, d, m, Z[0], a, total, product, theta) == (np.ptp(Z[0]) > 0)
+    work, theta = workspace(d, m, 1), np.empty(d)
+    total, _ = moments(t, a, m, work.moment)
+    assert not covariances(Z, d, m, a, work.moment, total, work, theta)
+    moments(Z[0], a, m, work.moment)
+    assert covariances(Z, d, m, a, work.moment, total, work, theta) == (np.ptp(Z[0]) > 0)
+
+
+@quick
+@given(samples())
+def test_moments_and_covariances_are_those_of_the_definition(sample):
+    Z, y, a = sample
+    m, d = Z.shape
+    work, theta = workspace(d, m, 1), np.empty(d)
+    total, share = moments(y, a, m, work.moment)
+    assert (total, share) == (pytest.approx(a.sum()), pytest.approx(np.average(y, weights=a)))
+    np.testing.assert_allclose(work.moment, a * twin.centred(y, a), atol=1e-12)
+    assume(covariances(np.ascontiguousarray(Z.T), d, m, a, work.moment, total, work, theta))
+    middle = twin.centred(Z, a)
+    expected = middle.T @ np.diag(a) @ middle
+    np.testing.assert_allclose(np.tril(work.A[:d, :d]), np.tril(expected), atol=1e-12 * total)
+    np.testing.assert_allclose(theta, middle.T @ (a * y), atol=1e-12 * total)
+    np.testing.assert_allclose(work.sums[:d] / total, np.average(Z, axis=0, weights=a))
+    shifted = np.ascontiguousarray(Z.T)
+    centre(shifted, d, m, work.sums, total)
+    np.testing.assert_allclose(shifted.T, middle, atol=1e-12)
 
 
 def test_for_two_classes_least_squares_is_fishers_discriminant():
@@ -201,8 +222,9 @@ def test_level_means_are_those_of_the_twin(n_levels, n, seed):
     rng = np.random.default_rng(seed)
     Z = indicators(rng.integers(0, n_levels, n), n_levels).astype(float)
     t, a = rng.random(n), rng.uniform(0.1, 2.0, n)
-    theta = np.empty(n_levels)
-    level_means(Z, n_levels, n, t, a, a.sum(), theta)
+    theta, moment = np.empty(n_levels), np.empty(n)
+    moments(t, a, n, moment)
+    level_means(Z, n_levels, n, a, moment, theta)
     np.testing.assert_allclose(theta, twin.level_means(Z.T, t, a), atol=1e-12)
 
 

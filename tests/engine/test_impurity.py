@@ -8,19 +8,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
+from odrf.engine.compiling import kernel
 from odrf.engine.impurity import (
     ENTROPY,
     GINI,
-    SQUARED_ERROR,
     class_gain,
+    describe,
     impurity,
     is_allowed,
     moment_gain,
 )
+from odrf.engine.rows import Rows
 from reference.impurity import gain
 from reference.impurity import impurity as twin_impurity
 
 quick = settings(deadline=None)
+
+
+@kernel
+def describe_numbers(rows, value, moments, criterion):
+    """Return what of a node Python can be given: a kernel's arrays are not counted."""
+    node = describe(rows, 0, len(rows.y), value, moments, criterion)
+    return node.weight, node.n_rows, node.impurity, node.factor, node.unit
 
 
 @quick
@@ -36,16 +45,20 @@ def test_impurity_of_shares_is_that_of_the_twin(sample, criterion):
 @given(sample=samples())
 def test_a_node_is_described_as_its_rows_are(criterion, sample):
     _, y, w, counts, n_classes = sample
-    node = described(y, w, counts, criterion, n_classes)
-    assert node.weight == pytest.approx(w.sum())
-    assert node.n_rows == counts.sum()
-    assert node.impurity == pytest.approx(twin_impurity(y, w, criterion), abs=1e-12)
-    assert node.impurity > 0 or np.ptp(y) == 0
-    if criterion == SQUARED_ERROR:
-        np.testing.assert_allclose(node.value, np.average(y, weights=w), rtol=1e-12, atol=1e-15)
-    else:
-        shares = [np.average(y == k, weights=w) for k in range(n_classes)]
-        np.testing.assert_allclose(node.value, shares, rtol=1e-12, atol=1e-15)
+    expected = described(y, w, counts, criterion, n_classes)
+    n, value, moments = len(y), np.empty(len(expected.value)), np.empty(len(y))
+    rows = Rows(
+        np.empty((1, n), dtype=np.float32), np.arange(n, dtype=np.int32), y, w,
+        counts.astype(np.int32), True, bool((w == counts).all()),
+    )  # fmt: skip
+    weight, n_rows, spread, factor, unit = describe_numbers(rows, value, moments, criterion)
+    assert weight == pytest.approx(expected.weight)
+    assert (n_rows, factor, unit) == (expected.n_rows, expected.factor, expected.unit)
+    assert spread == pytest.approx(expected.impurity, abs=1e-12)
+    assert spread > 0 or np.ptp(y) == 0
+    np.testing.assert_allclose(value, expected.value, rtol=1e-12, atol=1e-15)
+    if factor > 0:
+        np.testing.assert_allclose(moments, expected.moments, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

@@ -51,14 +51,16 @@ def test_projections_are_those_of_routing_bit_for_bit(n, seed, copied, data):
     rng = np.random.default_rng(seed)
     columns, theta = rng.permutation(6), rng.normal(size=6).astype(np.float32)
     size, out = data.draw(st.integers(1, 6)), np.empty(m, dtype=np.float32)
-    project(rows, lo, m, columns, theta, size, out)
+    project(rows, lo, m, np.array([columns]), np.array([theta]), 0, size, out)
     at = rows.at[lo : lo + m]
     for threshold in out:
         left = goes_left(X[:, at], columns[:size].tolist(), theta[:size].tolist(), threshold)
         assert (out <= threshold).tolist() == left.tolist()
     Z = np.empty((2, m))
-    load(rows, lo, m, columns[0], Z, 1)
+    load(rows, lo, m, columns[0], False, Z, 1)
     assert Z[1].tolist() == X[columns[0], at].tolist()
+    load(rows, lo, m, columns[0], True, Z, 0)
+    assert Z[0].tolist() == (X[columns[0], at].astype(float) - X[columns[0], at[0]]).tolist()
 
 
 @quick

@@ -18,7 +18,7 @@ from odrf.engine.impurity import GINI, SQUARED_ERROR
 from odrf.engine.settings import BIC, NO_PENALTY
 from problems import noisy, plain, problems
 
-DEFAULT = {"exact_rows": 16, "screen_rows": 1024, "direction_rows": 200}
+DEFAULT = {"exact_rows": 64, "screen_rows": 1024, "direction_rows": 200}
 
 
 def contents(forest):
@@ -84,7 +84,7 @@ def test_bins_and_screens_keep_the_terms_of_a_split(problem, rows):
 
 def test_small_nodes_are_searched_exactly():
     for seed in range(10):
-        problem = replace(noisy(n=16, n_projections=4), seed=seed)
+        problem = replace(noisy(n=64, n_projections=4), seed=seed)
         assert contents(problem.but(**DEFAULT).grow()) == contents(problem.grow())
 
 
@@ -110,7 +110,7 @@ def test_leaves_too_large_for_the_screen_are_still_made():
     assert tree.count.min() >= 600
 
 
-@pytest.mark.parametrize("n", [16, 60])
+@pytest.mark.parametrize("n", [16, 60, 200])
 def test_a_perfect_split_ends_the_search(n):
     """With a penalty a split on fewer columns may still be better, and the search goes on."""
     x = np.linspace(0, 1, n)

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.sorting import POSITION, SMALL, VALUE_SHIFT, key_of, sort_keys
+from odrf.engine.sorting import (
+    POSITION,
+    SMALL,
+    VALUE_SHIFT,
+    key_of,
+    sort_keys,
+    sort_lanes,
+    value_of,
+)
 
 # Halves, so that the sums of a projection may have any sign and some are equal.
 floats = st.one_of(st.floats(allow_nan=False, width=32), st.integers(-6, 6).map(lambda k: k / 2))
@@ -64,6 +72,22 @@ def test_signs_denormals_and_infinities():
     keys = [key_of(np.float32(value), 0) for value in EDGES]
     assert all(one < other for one, other in pairwise(keys))
     assert key_of(np.float32(-0.0), 7) == key_of(np.float32(0.0), 7)
+
+
+@given(st.integers(1, 70), st.integers(1, 9), st.integers(0, 2**32))
+def test_lanes_are_sorted_side_by_side(m, lanes, seed):
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, rng.choice([3, 2**63]), (m + 1, lanes)).astype(np.uint64)
+    expected = np.vstack([np.sort(keys[:m], axis=0), keys[m:]])
+    flat = keys.ravel()
+    sort_lanes(flat, m, lanes)
+    assert flat.tolist() == expected.ravel().tolist()
+
+
+@given(floats, st.integers(0, 2**32 - 1))
+def test_a_key_gives_its_value_back(value, position):
+    value = np.float32(value)
+    assert value_of(np.uint64(key_of(value, position))) == value
 
 
 def test_only_the_first_n_move():

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from odrf.engine.candidates import (
     INDICATORS,
@@ -18,6 +17,7 @@ from odrf.engine.candidates import (
     LEVEL_MEANS,
     LOGISTIC,
     LOGISTIC_ROWS,
+    ROUND,
     SPARSE,
     Blocks,
 )
@@ -30,8 +30,7 @@ from reference.randomness import Stream, draw_counts, largest_subset
 # Projected values, all of order 1, that differ by less are equal but for rounding.
 ROUNDING = 2e-6
 NEGLIGIBLE = 1e-12
-PERFECT = 1 - 1e-9
-MANY_NONZEROS = 500
+PERFECT = 1 - 1e-6
 
 Candidate = tuple[list[int], NDArray | None]
 
@@ -141,14 +140,20 @@ def _estimated(
     return columns, _direction(Z, t, a, lambda: least_squares(Z, t, a))
 
 
-def _sparse(stream: Stream, permutation: list[int], density: float) -> Candidate:
-    """Signs on random columns, their number binomial but not 0."""
-    p = len(permutation)
-    q = round(density * p)
-    if q <= MANY_NONZEROS and density < 1:
-        below = binom.cdf(np.arange(p), p, density)
-        point = below[0] + stream.uniform() * (1 - below[0])
-        q = int(np.searchsorted(below, point, side="right"))
+def _nonzeros(stream: Stream, p: int, d: int, density: float) -> list[int]:
+    """How many of the cells of p × d that are drawn lie in each column; the rarer kind is drawn."""
+    number = math.ceil(density * p * d - 1e-9)
+    rare = min(number, p * d - number)
+    drawn = [0] * d
+    while sum(drawn) < rare:
+        column = stream.below(d)
+        if stream.below(p) >= drawn[column]:
+            drawn[column] += 1
+    return drawn if 2 * number <= p * d else [p - k for k in drawn]
+
+
+def _sparse(stream: Stream, permutation: list[int], q: int) -> Candidate:
+    """Signs on q random columns."""
     stream.shuffle_front(permutation, q)
     signs = np.array([1.0 if stream.uniform() < 0.5 else -1.0 for _ in range(q)])
     return permutation[:q], signs / np.sqrt(q)
@@ -161,8 +166,8 @@ def draw_candidates(
     blocks: Blocks,
     permutation: list[int],
     settings: Settings,
-) -> Iterator[Candidate | None]:
-    """Single predictors first, then directions: sparse ones or on subsets of q predictors.
+) -> Iterator[list[Candidate | None]]:
+    """Rounds of candidates: single predictors, then directions, at most `ROUND` together.
 
     A subset of one column is passed over where every predictor is tried singly.
     """
@@ -171,26 +176,39 @@ def draw_candidates(
     def columns_of(predictors: list[int]) -> list[int]:
         return [c for j in predictors for c in range(blocks.first[j], blocks.first[j + 1])]
 
-    stream.shuffle_front(permutation, settings.n_singles)
-    for j in permutation[: settings.n_singles]:
+    def single(j: int) -> Candidate | None:
         family = LEVEL_MEANS if blocks.types[j] == INDICATORS else LEAST_SQUARES
-        yield _estimated(stream, X, node, columns_of([j]), family, settings)
-    for _ in range(settings.n_projections):
-        if settings.family == SPARSE:
-            yield _sparse(stream, permutation, settings.density)
-            continue
+        return _estimated(stream, X, node, columns_of([j]), family, settings)
+
+    def on_subset() -> Candidate | None:
         q = settings.subset_size or 1 + stream.below(min(largest_subset(node.counts.sum()), P))
         stream.shuffle_front(permutation, q)
         columns = columns_of(permutation[:q])
-        if len(columns) > 1 or settings.n_singles < P:
-            yield _estimated(stream, X, node, columns, settings.family, settings)
+        if len(columns) == 1 and settings.n_singles == P:
+            return None
+        return _estimated(stream, X, node, columns, settings.family, settings)
+
+    stream.shuffle_front(permutation, settings.n_singles)
+    for some in _rounds(permutation[: settings.n_singles]):
+        yield [single(j) for j in some]
+    if settings.family == SPARSE:
+        nonzeros = _nonzeros(stream, P, settings.n_projections, settings.density)
+        for some in _rounds(nonzeros):
+            yield [_sparse(stream, permutation, q) if q else None for q in some]
+    else:
+        for some in _rounds(range(settings.n_projections)):
+            yield [on_subset() for _ in some]
+
+
+def _rounds(items: Sequence) -> list[Sequence]:
+    return [items[first : first + ROUND] for first in range(0, len(items), ROUND)]
 
 
 class Search(Protocol):
     """How a node's split is found among its candidates."""
 
     def ends(self, number: int, node: Node, candidate: Candidate) -> bool:
-        """Whether no other candidate is to be drawn."""
+        """Whether no other round is to be drawn."""
 
     def split(self, number: int, node: Node) -> Split | None:
         """The split to make."""
@@ -245,11 +263,11 @@ def grow(
                 and node.candidates is None
             ):
                 node.candidates = []
-                for candidate in draw_candidates(stream, X, node, blocks, permutation, settings):
-                    if candidate is not None:
-                        node.candidates.append(candidate)
-                        if search.ends(number, node, candidate):
-                            break
+                for drawn in draw_candidates(stream, X, node, blocks, permutation, settings):
+                    found = [candidate for candidate in drawn if candidate is not None]
+                    node.candidates += found
+                    if any(search.ends(number, node, candidate) for candidate in found):
+                        break
                 split = search.split(number, node)
             if split is None:
                 next_level.append(number)
