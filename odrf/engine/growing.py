@@ -32,7 +32,7 @@ class Trunk(NamedTuple):
     value : (room, K) float64
     begin, end, depth : (room,) int32
         Where each node's rows lie among the tree's, and its depth.
-    index : (terms,) int32
+    column : (terms,) int32
     coef : (terms,) float32
         The directions, node by node.
     """
@@ -49,7 +49,7 @@ class Trunk(NamedTuple):
     begin: np.ndarray
     end: np.ndarray
     depth: np.ndarray
-    index: np.ndarray
+    column: np.ndarray
     coef: np.ndarray
 
 
@@ -128,7 +128,7 @@ def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
     gain, order, begin, end, depth = trunk.gain, trunk.order, trunk.begin, trunk.end, trunk.depth
     i, n_nodes, n_leaves, n_terms = reached
     widest = scratch.columns.shape[1]
-    while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(trunk.index):
+    while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(trunk.column):
         lo, m = begin[i], end[i] - begin[i]
         node = describe(rows, lo, m, value[i], scratch.moments, settings.criterion)
         weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
@@ -137,7 +137,7 @@ def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
             decrease, cut, best = search(state, rows, lo, node, blocks, settings, scratch)
             if decrease > 0.0:
                 columns, theta, size = scratch.columns, scratch.theta, scratch.sizes[best]
-                n_terms = _append(columns, theta, best, size, trunk.index, trunk.coef, n_terms)
+                n_terms = _append(columns, theta, best, size, trunk.column, trunk.coef, n_terms)
                 project(rows, lo, m, columns, theta, best, size, scratch.values)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments

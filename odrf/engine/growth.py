@@ -78,7 +78,7 @@ def grow_one(
     reached = np.array([0, 1, 1, 0])
     grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
     while reached[NEXT] < reached[NODES]:
-        room, terms = min(2 * len(trunk.left), most + 2), 2 * len(trunk.index)
+        room, terms = min(2 * len(trunk.left), most + 2), 2 * len(trunk.column)
         trunk = enlarged(trunk, room, terms)
         grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
     n_nodes, n_terms = reached[NODES], reached[TERMS]
@@ -87,7 +87,7 @@ def grow_one(
         left=trunk.left[:n_nodes].copy(),
         threshold=trunk.threshold[:n_nodes].copy(),
         start=trunk.start[: n_nodes + 1].copy(),
-        index=trunk.index[:n_terms].copy(),
+        index=trunk.column[:n_terms].copy(),
         coef=trunk.coef[:n_terms].copy(),
         value=trunk.value[:n_nodes].copy(),
         count=trunk.n_rows[:n_nodes].copy(),
