@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR, Node
+from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR, Node, whole_logs
 from problems import case_weights
 from reference.impurity import impurity
 
@@ -28,6 +28,7 @@ def described(
     return Node(
         y, w, counts.astype(np.int32), moments, value, float(w.sum()), int(counts.sum()),
         impurity(y, w, criterion), factor, criterion, bool((w == counts).all()),
+        whole_logs(criterion, 2 * n_classes),
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from odrf.engine.directions import (
 )
 from odrf.engine.randomness import below, shuffle_front, uniform
 from odrf.engine.rows import load
+from odrf.engine.settings import Settings
 
 __all__ = [
     "BASIS",
@@ -79,8 +80,8 @@ class Proposals(NamedTuple):
         A permutation of the predictors, or of the columns for sparse directions.
     singles : (P,) int64
         The predictors that a node tries singly.
-    nonzeros : (n_projections,) int64
-        How many columns each sparse direction of a node is to have.
+    nonzeros : (n_projections,) int64 or None
+        How many columns each sparse direction of a node is to have; None in other families.
     class_weight : (K,) float64
     chosen : (K,) bool
     """
@@ -90,12 +91,12 @@ class Proposals(NamedTuple):
     sizes: np.ndarray
     order: np.ndarray
     singles: np.ndarray
-    nonzeros: np.ndarray
+    nonzeros: np.ndarray | None
     class_weight: np.ndarray
     chosen: np.ndarray
 
 
-def proposals_for(P: int, widest: int, n_projections: int, K: int) -> Proposals:
+def proposals_for(P: int, widest: int, settings: Settings) -> Proposals:
     """Allocate scratch for P items to permute and directions on up to `widest` columns."""
     return Proposals(
         np.empty((ROUND, widest), dtype=np.int64),
@@ -103,9 +104,9 @@ def proposals_for(P: int, widest: int, n_projections: int, K: int) -> Proposals:
         np.empty(ROUND, dtype=np.int64),
         np.arange(P),
         np.empty(P, dtype=np.int64),
-        np.empty(n_projections, dtype=np.int64),
-        np.empty(K),
-        np.empty(K, dtype=np.bool_),
+        np.empty(settings.n_projections, dtype=np.int64) if settings.family == SPARSE else None,
+        np.empty(settings.n_classes),
+        np.empty(settings.n_classes, dtype=np.bool_),
     )
 
 
@@ -217,8 +218,8 @@ def _estimate(rows, lo, m, total, share, columns, theta, c, width, estimator, se
         if not covariances(Z, width, m, a, work.moment, total, work, estimated):
             return False
         if estimator == LDA:
-            y, K = rows.y[lo : lo + m], settings.n_classes
-            lda(Z, width, m, work.target, a, y, K, total, share, work, estimated)
+            y, weight, mean = rows.y[lo : lo + m], work.class_weight, work.class_mean
+            lda(Z, width, m, a, y, total, share, weight, mean, work, estimated)
         elif estimator == LOGISTIC and m >= LOGISTIC_ROWS and settings.newton_steps > 1:
             steps = settings.newton_steps
             logistic(Z, width, m, work.target, a, total, share, steps, work, estimated)
@@ -237,7 +238,10 @@ def draw_nonzeros(state, p, density, nonzeros):
 
     ⌈λpd⌉ cells are drawn without replacement (Tomita et al. 2020): one more falls to a column
     in proportion to its empty cells.  Where nonzeros are the greater part, zeros are drawn.
+    Nothing is drawn where `nonzeros` is None.
     """
+    if nonzeros is None:
+        return
     d = len(nonzeros)
     number = int(np.ceil(density * p * d - 1e-9))
     fewer = 2 * number <= p * d
@@ -255,13 +259,16 @@ def draw_nonzeros(state, p, density, nonzeros):
 
 
 @part
-def _sparse_direction(state, order, q, columns, theta, c):
-    """Write q random columns to columns[c], to theta[c] signs, scaled to length 1; return q."""
+def _sparse_direction(state, order, nonzeros, j, columns, theta, c):
+    """Write nonzeros[j] random columns to columns[c], signs scaled to length 1 to theta[c]."""
+    if nonzeros is None:
+        return ZERO
+    q = nonzeros[j]
     shuffle_front(state, order, q)
     size = np.float32(1.0 / np.sqrt(max(q, 1)))
-    for j in range(q):
-        columns[c, j] = order[j]
-        theta[c, j] = size if uniform(state) < 0.5 else -size
+    for i in range(q):
+        columns[c, i] = order[i]
+        theta[c, i] = size if uniform(state) < 0.5 else -size
     return q
 
 
@@ -284,9 +291,9 @@ def propose(state, rows, lo, m, n_rows, first, last, blocks, settings, proposals
             c += 1
             continue
         if settings.family == SPARSE:
-            q = proposals.nonzeros[candidate - n_singles]
-            sizes[c] = _sparse_direction(state, order, q, columns, theta, c)
-            c += q > 0
+            j = candidate - n_singles
+            sizes[c] = _sparse_direction(state, order, proposals.nonzeros, j, columns, theta, c)
+            c += sizes[c] > 0
             continue
         if candidate < n_singles:
             j = singles[candidate]

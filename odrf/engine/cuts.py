@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.impurity import class_gain, is_allowed, moment_gain
+from odrf.engine.impurity import GINI, class_gain, counted, counts_gain, is_allowed, moment_gain
 from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys, sort_lanes, value_of
 
 __all__ = [
@@ -75,12 +75,55 @@ def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_
         row = key & POSITION
         left_weight += weights[row]
         left_rows += counts[row]
-        left[int(y[row])] += weights[row]
+        left[np.uint64(y[row])] += weights[row]
         if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
             gain = class_gain(left, left_weight, value, weight, criterion)
             if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
                 best, at = gain, i
     return best, at
+
+
+@part
+def _sums_of_counts(left, node):
+    """Return what the classes of both sides and of the node add up to, from `left` (K,)."""
+    criterion, logs, left_sum, right_sum, whole = node.criterion, node.logs, 0.0, 0.0, 0.0
+    for k in range(len(left)):
+        total = np.rint(node.value[k] * node.weight)
+        left_sum += counted(left[k], criterion, logs)
+        right_sum += counted(total - left[k], criterion, logs)
+        whole += counted(total, criterion, logs)
+    if criterion == GINI:
+        return left_sum, right_sum, whole / node.weight
+    return left_sum, right_sum, whole - counted(node.weight, criterion, logs)
+
+
+@part
+def _scan_counts(keys, lane, lanes, n, node, left_rows, left, min_leaf):
+    """Return (gain, i) as `_scan_classes` where weights are whole numbers of rows.
+
+    A row moves one class from right to left, and its two terms of the sums alone.
+    """
+    y, weights, value, logs = node.y, node.weights, node.value, node.logs
+    weight, criterion, at = node.weight, node.criterion, -1
+    left_sum, right_sum, whole = _sums_of_counts(left, node)
+    least, most, best = float(min_leaf), weight - min_leaf, whole
+    place, step, passed = np.uint64(lane), np.uint64(lanes), float(left_rows)
+    for i in range(n - 1):
+        key = keys[place]
+        place += step
+        row = key & POSITION
+        k, moved = np.uint64(y[row]), weights[row]
+        before = left[k]
+        rest = np.rint(value[k] * weight) - before
+        left[k] = before + moved
+        passed += moved
+        left_sum += counted(before + moved, criterion, logs) - counted(before, criterion, logs)
+        right_sum += counted(rest - moved, criterion, logs) - counted(rest, criterion, logs)
+        if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT and least <= passed <= most:
+            gain = counts_gain(left_sum, right_sum, passed, weight, criterion, logs)
+            if gain > best:
+                best, at = gain, i
+    return (best - whole) / weight, at
 
 
 @part
@@ -91,7 +134,10 @@ def _best_of_lane(keys, lane, lanes, m, left, node, min_leaf):
     else:
         for k in range(len(left)):
             left[k] = 0.0
-        gain, at = _scan_classes(keys, lane, lanes, m, node, 0.0, ZERO, left, min_leaf)
+        if node.unit:
+            gain, at = _scan_counts(keys, lane, lanes, m, node, ZERO, left, min_leaf)
+        else:
+            gain, at = _scan_classes(keys, lane, lanes, m, node, 0.0, ZERO, left, min_leaf)
     return gain, _threshold(keys, lane, lanes, at)
 
 
@@ -215,9 +261,10 @@ def _binned_classes(bins, table, left, node, n_bins, min_leaf):
     for b in range(n_bins):
         for k in range(K + 1):
             table[b, k] = 0.0
-    for i in range(len(bins)):
-        table[bins[i], int(y[i])] += weights[i]
-        table[bins[i], K] += counts[i]
+    for i in range(np.uint64(len(bins))):
+        b = np.uint64(bins[i])
+        table[b, np.uint64(y[i])] += weights[i]
+        table[b, K] += counts[i]
     for k in range(K):
         left[k] = 0.0
     weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1
@@ -235,16 +282,48 @@ def _binned_classes(bins, table, left, node, n_bins, min_leaf):
     return best, at
 
 
+@part
+def _binned_counts(bins, table, left, node, n_bins, min_leaf):
+    """`_binned_classes` where weights are whole numbers of rows."""
+    y, weights, criterion, logs, K = node.y, node.weights, node.criterion, node.logs, len(left)
+    for b in range(n_bins):
+        for k in range(K):
+            table[b, k] = 0.0
+    for i in range(np.uint64(len(bins))):
+        table[np.uint64(bins[i]), np.uint64(y[i])] += weights[i]
+    for k in range(K):
+        left[k] = 0.0
+    weight, passed, at = node.weight, 0.0, -1
+    _, _, whole = _sums_of_counts(left, node)
+    least, most, best = float(min_leaf), weight - min_leaf, whole
+    for k in range(K):
+        table[n_bins, k] = np.rint(node.value[k] * weight)
+    for b in range(n_bins - 1):
+        before, left_sum, right_sum = passed, 0.0, 0.0
+        for k in range(K):
+            passed += table[b, k]
+            left[k] += table[b, k]
+            left_sum += counted(left[k], criterion, logs)
+            right_sum += counted(table[n_bins, k] - left[k], criterion, logs)
+        if passed > before and least <= passed <= most:
+            gain = counts_gain(left_sum, right_sum, passed, weight, criterion, logs)
+            if gain > best:
+                best, at = gain, b
+    return (best - whole) / weight, at
+
+
 @kernel
 def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf):
     """Return (gain, b) of the best cut between bins, after bin b; b is -1 when none is allowed.
 
     bins (m,) as `bin_values` numbers them.  Where `left` is None, words (≥ m,) and the quantum
-    are those of `write_words`; tally (≥ n_bins,) int64, table (≥ n_bins, K + 1) and left (K,) or
+    are those of `write_words`; tally (≥ n_bins,) int64, table (> n_bins, K + 1) and left (K,) or
     None are scratch.
     """
     if left is None:
         return _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf)
+    if node.unit:
+        return _binned_counts(bins, table, left, node, n_bins, min_leaf)
     return _binned_classes(bins, table, left, node, n_bins, min_leaf)
 
 
@@ -280,5 +359,10 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
         for i in range(len(values)):
             if bins[i] < at:
                 left[int(node.y[i])] += node.weights[i]
-        gain, i = _scan_classes(keys, ZERO, ONE, n, node, left_weight, left_rows, left, min_leaf)
+        if node.unit:
+            gain, i = _scan_counts(keys, ZERO, ONE, n, node, left_rows, left, min_leaf)
+        else:
+            gain, i = _scan_classes(
+                keys, ZERO, ONE, n, node, left_weight, left_rows, left, min_leaf
+            )
     return gain, _threshold(keys, ZERO, ONE, i)

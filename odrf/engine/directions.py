@@ -46,7 +46,8 @@ class Workspace(NamedTuple):
     power : (R,) int64
     A : (D + 1, D + 1) float64
     theta, step, sums : (D + 1,) float64
-    class_weight, class_mean : (K,) float64
+    class_weight, class_mean : (K,) float64 or None
+        As `lda` takes them.
     """
 
     Z: np.ndarray
@@ -64,12 +65,12 @@ class Workspace(NamedTuple):
     theta: np.ndarray
     step: np.ndarray
     sums: np.ndarray
-    class_weight: np.ndarray
-    class_mean: np.ndarray
+    class_weight: np.ndarray | None
+    class_mean: np.ndarray | None
 
 
 def workspace(D: int, R: int, K: int) -> Workspace:
-    """Allocate the scratch for D columns, R rows and K classes."""
+    """Allocate the scratch for D columns and R rows, and for discriminants of K classes, if any."""
     return Workspace(
         np.empty((D, R)),
         np.empty((D, R)),
@@ -86,8 +87,8 @@ def workspace(D: int, R: int, K: int) -> Workspace:
         np.empty(D + 1),
         np.empty(D + 1),
         np.empty(D + 1),
-        np.empty(K),
-        np.empty(K),
+        np.empty(K) if K else None,
+        np.empty(K) if K else None,
     )
 
 
@@ -315,25 +316,28 @@ def logistic(Z, d, m, t, a, total, share, steps, work, theta):
 
 
 @kernel
-def lda(Z, d, m, t, a, y, n_classes, total, share, work, theta):
+def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
     """Fisher's discriminant between the rows with t = 1 and t = 0.
 
     θ comes as the covariances with t, whose mean is `share`.  The scatter is pooled within all
     classes y (m,), not within the two groups only: Z is centred within each class, in place.
+    class_weight and class_mean (K,) are scratch; None compiles to nothing, where nobody calls it.
     """
-    weight, mean = work.class_weight, work.class_mean
-    for k in range(n_classes):
-        weight[k] = 0.0
+    if class_mean is None:
+        return
+    K = len(class_mean)
+    for k in range(K):
+        class_weight[k] = 0.0
     for i in range(m):
-        weight[int(y[i])] += a[i]
+        class_weight[int(y[i])] += a[i]
     for j in range(d):
         theta[j] /= share * (1.0 - share) * total
-        for k in range(n_classes):
-            mean[k] = 0.0
+        for k in range(K):
+            class_mean[k] = 0.0
         for i in range(m):
-            mean[int(y[i])] += a[i] * Z[j, i]
+            class_mean[int(y[i])] += a[i] * Z[j, i]
         for i in range(m):
-            Z[j, i] -= mean[int(y[i])] / weight[int(y[i])]
+            Z[j, i] -= class_mean[int(y[i])] / class_weight[int(y[i])]
     _gram(Z, d, m, a, work.A, work.product)
     _add_ridge(work.A, d)
     for j in range(d):

@@ -130,7 +130,7 @@ def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
     widest = scratch.columns.shape[1]
     while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(trunk.column):
         lo, m = begin[i], end[i] - begin[i]
-        node = describe(rows, lo, m, value[i], scratch.moments, settings.criterion)
+        node = describe(rows, lo, m, value[i], scratch.moments, scratch.logs, settings.criterion)
         weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
         left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
         if _may_split(node, depth[i], n_leaves, spread[0], settings):

@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
@@ -20,16 +21,20 @@ __all__ = [
     "SQUARED_ERROR",
     "Node",
     "class_gain",
+    "counted",
+    "counts_gain",
     "describe",
     "impurity",
     "is_allowed",
     "moment_gain",
     "uses_moments",
+    "whole_logs",
 ]
 
 SQUARED_ERROR, GINI, ENTROPY = 0, 1, 2
 # A side with less than this share of a node's weight is lost to rounding: no gain can be told.
 NEGLIGIBLE = 1e-12
+MOST_LOGS = 2**16
 
 
 class Node(NamedTuple):
@@ -55,6 +60,8 @@ class Node(NamedTuple):
     criterion : int
     unit : bool
         Whether weights are multiplicities, case weights all being 1.
+    logs : (≥ 1,) float64
+        x·log(x) of the first whole numbers; see `whole_logs`.
     """
 
     y: np.ndarray
@@ -68,6 +75,13 @@ class Node(NamedTuple):
     factor: float
     criterion: int
     unit: bool
+    logs: np.ndarray
+
+
+def whole_logs(criterion: int, n: int) -> NDArray[np.float64]:
+    """Return x·log(x), x = 0, 1, … up to n and `MOST_LOGS`; of 0 alone where no entropy is used."""
+    x = np.arange(1.0, 1 + (min(n, MOST_LOGS) if criterion == ENTROPY else 0))
+    return np.concatenate([[0.0], x * np.log(x)])
 
 
 @kernel
@@ -91,7 +105,7 @@ def impurity(shares, criterion):
 
 
 @kernel
-def describe(rows, lo, m, value, moments, criterion):
+def describe(rows, lo, m, value, moments, logs, criterion):
     """Describe the m rows from `lo` on; their value goes to value (K,), moments to scratch."""
     y, weights, counts = rows.y[lo : lo + m], rows.weights[lo : lo + m], rows.counts[lo : lo + m]
     K = len(value)
@@ -123,7 +137,7 @@ def describe(rows, lo, m, value, moments, criterion):
         spread = impurity(value, criterion)
     used = moments[:m] if factor > 0.0 else moments[:0]
     return Node(
-        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, rows.unit
+        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, rows.unit, logs
     )
 
 
@@ -167,3 +181,24 @@ def class_gain(left, left_weight, value, weight, criterion):
         total += _xlogx(left[k]) + _xlogx(whole - left[k]) - _xlogx(whole)
     total += _xlogx(weight) - _xlogx(left_weight) - _xlogx(right_weight)
     return max(total, 0.0) / weight
+
+
+@kernel
+def counted(number, criterion, logs):
+    """Return what a class of so many rows adds to its side: x², or x·log(x) for entropy."""
+    if criterion == GINI:
+        return number * number
+    x = np.int64(number)
+    return logs[x] if x < len(logs) else number * math.log(number)
+
+
+@kernel
+def counts_gain(left, right, left_rows, n_rows, criterion, logs):
+    """Return N·Δ and a term that all cuts of a node share, from whole numbers of rows.
+
+    `left` and `right` are the sums of what the classes of a side add, as `counted` gives it.
+    """
+    right_rows = n_rows - left_rows
+    if criterion == GINI:
+        return left / left_rows + right / right_rows
+    return left + right - counted(left_rows, criterion, logs) - counted(right_rows, criterion, logs)

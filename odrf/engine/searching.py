@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.candidates import ROUND, SPARSE, Proposals, draw_nonzeros, proposals_for, propose
+from odrf.engine.candidates import (
+    LDA,
+    ROUND,
+    SPARSE,
+    Proposals,
+    draw_nonzeros,
+    proposals_for,
+    propose,
+)
 from odrf.engine.compiling import ZERO, inlined, part
 from odrf.engine.cuts import (
     MOST_BINS,
@@ -20,7 +28,7 @@ from odrf.engine.cuts import (
     write_words,
 )
 from odrf.engine.directions import workspace
-from odrf.engine.impurity import NEGLIGIBLE, describe, uses_moments
+from odrf.engine.impurity import NEGLIGIBLE, describe, uses_moments, whole_logs
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
@@ -48,10 +56,12 @@ class Scratch(NamedTuple):
     goes_left : (n,) bool
     words : (n,) int64
     tally : (MOST_BINS,) int64
-    table : (MOST_BINS, K + 1) float64
+    table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
         As `odrf.engine.cuts` takes it.
     value : (K,) float64
+    logs : (≥ 1,) float64
+        As `odrf.engine.impurity.whole_logs` gives them.
     work : Workspace
     proposals : Proposals
     judged_gains : (ROUND,) float64
@@ -75,6 +85,7 @@ class Scratch(NamedTuple):
     table: np.ndarray
     left: np.ndarray | None
     value: np.ndarray
+    logs: np.ndarray
     work: tuple
     proposals: Proposals
     judged_gains: np.ndarray
@@ -100,11 +111,12 @@ def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
         np.empty(n, dtype=np.bool_),
         np.empty(n, dtype=np.int64),
         np.empty(MOST_BINS, dtype=np.int64),
-        np.empty((MOST_BINS, K + 1)),
+        np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(settings.criterion, K) else np.empty(K),
         np.empty(K),
-        workspace(estimated, sample, K),
-        proposals_for(P, widest, settings.n_projections, K),
+        whole_logs(settings.criterion, n),
+        workspace(estimated, sample, K if settings.family == LDA else 0),
+        proposals_for(P, widest, settings),
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
         np.empty((SHORTLIST, widest), dtype=np.int64),
@@ -211,8 +223,7 @@ def _shortlist(state, rows, lo, node, judged, blocks, room, settings, scratch):
     shuffle_front(state, proposals.order, n_singles)
     for c in range(n_singles):
         proposals.singles[c] = proposals.order[c]
-    if settings.family == SPARSE:
-        draw_nonzeros(state, len(proposals.order), settings.density, proposals.nonzeros)
+    draw_nonzeros(state, len(proposals.order), settings.density, proposals.nonzeros)
     kept, floor, first = ZERO, 0.0, ZERO
     while first < n_singles + settings.n_projections:
         border = n_singles if first < n_singles else n_singles + settings.n_projections
@@ -271,7 +282,13 @@ def search(state, rows, lo, node, blocks, settings, scratch):
     enough = m >= SCREENED_NODE * settings.screen_rows
     if enough and settings.screen_rows >= SCREENED_NODE * settings.min_leaf:
         judged = describe(
-            rows, lo, settings.screen_rows, scratch.value, scratch.moments, node.criterion
+            rows,
+            lo,
+            settings.screen_rows,
+            scratch.value,
+            scratch.moments,
+            node.logs,
+            node.criterion,
         )
         room = SHORTLIST
     kept = 0
@@ -280,14 +297,14 @@ def search(state, rows, lo, node, blocks, settings, scratch):
         if room == 1:
             break
         if kept == 0:
-            judged = describe(rows, lo, m, node.value, scratch.moments, node.criterion)
+            judged = describe(rows, lo, m, node.value, scratch.moments, node.logs, node.criterion)
             room = 1
     if kept == 0:
         return 0.0, np.float32(0.0), -1
     if m <= settings.exact_rows and room == 1:
         return scratch.gains[0], scratch.thresholds[0], 0
     if room > 1:
-        node = describe(rows, lo, m, node.value, scratch.moments, node.criterion)
+        node = describe(rows, lo, m, node.value, scratch.moments, node.logs, node.criterion)
     quantum = write_words(node, scratch.words) if scratch.left is None else 0.0
     best_score, best_gain, threshold, best = 0.0, 0.0, np.float32(0.0), -1
     for i in range(kept):

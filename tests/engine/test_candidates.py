@@ -87,8 +87,8 @@ def test_singles_are_equally_likely():
 
 
 @kernel
-def sparse_direction(state, order, q, columns, theta):
-    return _sparse_direction(state, order, q, columns, theta, 0)
+def sparse_direction(state, order, nonzeros, j, columns, theta):
+    return _sparse_direction(state, order, nonzeros, j, columns, theta, 0)
 
 
 def sparse_matrices(p, d, density, n_draws):
@@ -99,7 +99,7 @@ def sparse_matrices(p, d, density, n_draws):
     for i in range(n_draws):
         draw_nonzeros(state, p, density, nonzeros)
         for j, number in enumerate(nonzeros):
-            q = sparse_direction(state, order, number, columns, theta)
+            q = sparse_direction(state, order, nonzeros, j, columns, theta)
             assert len(set(columns[0, :q])) == q == number
             drawn[i, columns[0, :q], j] = theta[0, :q]
     assert sorted(order) == list(range(p))

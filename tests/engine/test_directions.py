@@ -41,7 +41,8 @@ def estimate(family, Z, t, a, y=None):
     total, share = moments(t, a, m, work.moment)
     covariances(work.Z, d, m, a, work.moment, total, work, theta)
     if family == "lda":
-        lda(work.Z, d, m, t, a, t if y is None else y, 5, total, share, work, theta)
+        y, sums, means = t if y is None else y, work.class_weight, work.class_mean
+        lda(work.Z, d, m, a, y, total, share, sums, means, work, theta)
     elif family == "logistic":
         logistic(work.Z, d, m, t, a, total, share, STEPS, work, theta)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
@@ -13,10 +13,13 @@ from odrf.engine.impurity import (
     ENTROPY,
     GINI,
     class_gain,
+    counted,
+    counts_gain,
     describe,
     impurity,
     is_allowed,
     moment_gain,
+    whole_logs,
 )
 from odrf.engine.rows import Rows
 from reference.impurity import gain
@@ -28,7 +31,7 @@ quick = settings(deadline=None)
 @kernel
 def describe_numbers(rows, value, moments, criterion):
     """Return what of a node Python can be given: a kernel's arrays are not counted."""
-    node = describe(rows, 0, len(rows.y), value, moments, criterion)
+    node = describe(rows, 0, len(rows.y), value, moments, value, criterion)
     return node.weight, node.n_rows, node.impurity, node.factor, node.unit
 
 
@@ -79,6 +82,25 @@ def test_gains_are_those_of_the_definition(criterion, sample, seed):
         parts = np.bincount(y[left].astype(int), weights=w[left], minlength=n_classes)
         found = class_gain(parts, left_weight, node.value, node.weight, criterion)
     assert found == pytest.approx(gain(y, w, left, criterion), abs=1e-12)
+
+
+@quick
+@given(samples(), st.sampled_from([GINI, ENTROPY]), st.integers(0, 2**32), st.integers(0, 50))
+def test_gains_from_counts_are_those_of_the_definition(sample, criterion, seed, n_logs):
+    _, y, _, counts, n_classes = sample
+    left = np.random.default_rng(seed).random(len(y)) < 0.5
+    assume(left.any() and not left.all())
+    sides = [
+        [counts[side & (y == k)].sum() for k in range(n_classes)]
+        for side in (left, ~left, left | ~left)
+    ]
+    logs = whole_logs(criterion, n_logs)
+    adds = [sum(counted(float(number), criterion, logs) for number in side) for side in sides]
+    n_left, n = float(sum(sides[0])), float(counts.sum())
+    found = counts_gain(adds[0], adds[1], n_left, n, criterion, logs)
+    shared = adds[2] / n if criterion == GINI else adds[2] - counted(n, criterion, logs)
+    expected = gain(y, counts.astype(float), left, criterion)
+    assert (found - shared) / n == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_side_needs_rows_and_more_weight_than_rounding_has():
