@@ -176,7 +176,7 @@ def _floor(scores, kept, room):
     return lowest
 
 
-@part
+@inlined
 def _judge(rows, lo, judged, n, settings, scratch):
     """Write the gains of a round's n candidates on the rows of `judged`, which begin at `lo`."""
     # Taken apart once: every use of a member of a tuple, or of a view, counts its references.
