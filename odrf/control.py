@@ -162,7 +162,7 @@ def resolve(
         max_leaves_rule=rule,
         min_leaf=_min_leaf(options["min_leaf"], n),
         max_depth=None if max_depth is None else _whole("max_depth", max_depth, 0),
-        criterion=_criterion(options["criterion"], kind),
+        criterion=_criterion(options["criterion"], kind, projection),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
@@ -275,10 +275,11 @@ def _min_leaf(value: Any, n: int) -> int:
     return least
 
 
-def _criterion(value: Any, kind: str) -> str:
+def _criterion(value: Any, kind: str, projection: str) -> str:
     choices = ["squared_error"] if kind == "regression" else ["gini", "entropy"]
     if value == "auto":
-        return choices[0]
+        # Of many random directions entropy finds the better ones; estimated ones gain nothing.
+        return choices[-1] if projection == "sparse" else choices[0]
     if value in CRITERIA and value not in choices:
         suited = " or ".join(repr(choice) for choice in choices)
         raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")

@@ -87,7 +87,8 @@ def odt(
     max_depth : int, optional
         Most splits between root and leaf.
     criterion : {"auto", "squared_error", "gini", "entropy"}, default "auto"
-        Impurity: squared error for a regression, Gini for classes.
+        Impurity: squared error for a regression; for classes Gini, with sparse directions entropy,
+        which tells the better ones of many random directions.
     penalty : {None, "aic", "bic"}, default None
         Charge each split for its coefficients, 2 or log N(A) each: it must lower
         N(A)·log(impurity) by more.
@@ -95,7 +96,7 @@ def odt(
         λ, the share of nonzero coefficients of sparse directions; 3 per direction on average.
     split_search : {"auto", "exact"}, default "auto"
         ``"exact"`` tries every cut along every direction.  The default compares directions by
-        the cuts between up to 256 bins, in nodes of more than 16 rows, and in nodes of
+        the cuts between up to 256 bins, in nodes of more than 64 rows, and in nodes of
         thousands first on a sample of their rows; the winner's cut is then refined on all
         rows.
     weights : str or array of shape (n,), optional

@@ -55,6 +55,8 @@ def test_a_control_is_frozen():
 def test_defaults():
     found = control()
     assert (found.criterion, classes().criterion) == ("squared_error", "gini")
+    assert classes(projection="sparse").criterion == "entropy"
+    assert control(projection="sparse").criterion == "squared_error"
     assert (found.n_singles, found.n_projections) == (10, 5)
     assert (found.max_leaves, found.max_leaves_rule) == (None, "no limit")
     assert found.n_jobs == available_cores()
