@@ -21,14 +21,15 @@ def described(
         value = np.array([np.average(y, weights=w)])
     else:
         value = np.array([np.average(y == k, weights=w) for k in range(n_classes)])
-    factor = 0.0
-    if criterion == SQUARED_ERROR or (criterion == GINI and n_classes == 2):
-        factor = float(len(value))
-    moments = w * (y - value[-1]) if factor else np.empty(0)
+    factor, moments, unit = 0.0, np.empty(0), bool((w == counts).all())
+    if criterion == ENTROPY and n_classes == 2:
+        factor, moments = 1 / w.sum(), w * y
+    elif len(value) <= 2:
+        factor, moments = float(len(value)), w * (y - value[-1])
     return Node(
         y, w, counts.astype(np.int32), moments, value, float(w.sum()), int(counts.sum()),
-        impurity(y, w, criterion), factor, criterion, bool((w == counts).all()),
-        whole_logs(criterion, 2 * n_classes),
+        impurity(y, w, criterion), factor, criterion, unit,
+        whole_logs(criterion, 2 * n_classes)[: None if unit else 0],
     )  # fmt: skip
 
 

@@ -11,7 +11,16 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.impurity import GINI, class_gain, counted, counts_gain, is_allowed, moment_gain
+from odrf.engine.impurity import (
+    ENTROPY,
+    GINI,
+    class_gain,
+    counted,
+    counts_gain,
+    is_allowed,
+    moment_gain,
+    whole_moments,
+)
 from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys, sort_lanes, value_of
 
 __all__ = [
@@ -41,26 +50,27 @@ def _between(low, high):
 
 
 @part
-def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, shift, min_leaf):
+def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, min_leaf):
     """Return (gain, i) of the best cut, after row i of a lane of n sorted keys; -1 for none.
 
     The sums given are those of the rows that lie left of all keys.
     """
     weights, counts, moments = node.weights, node.counts, node.moments
-    weight, n_rows, best, at = node.weight, node.n_rows, 0.0, -1
-    place, step = np.uint64(lane), np.uint64(lanes)
+    weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
+    second, whole = whole_moments(node)
+    place, step, best = np.uint64(lane), np.uint64(lanes), whole
     for i in range(n - 1):
         key = keys[place]
         place += step
         row = key & POSITION
         left_weight += weights[row]
         left_rows += counts[row]
-        shift += moments[row]
+        moment += moments[row]
         if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
-            gain = moment_gain(shift, left_weight, weight)
+            gain = moment_gain(moment, left_weight, weight, second, criterion, node.logs)
             if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
                 best, at = gain, i
-    return node.factor * best, at
+    return node.factor * (best - whole), at
 
 
 @part
@@ -219,12 +229,14 @@ def write_words(node, words):
     """Write each row's moment, a whole number of quanta, and multiplicity to one word.
 
     So that a bin adds up both at once.  Returns the quantum: small enough that rounding is lost
-    in that of the sums, large enough that no sum of them overflows.
+    in that of the sums, large enough that no sum of them overflows; 1 where moments are whole.
     """
-    moments, counts, largest = node.moments, node.counts, 0.0
-    for moment in moments:
-        largest += abs(moment)
-    quantum = max(largest, TINY) / LARGEST_SUM
+    moments, counts, quantum = node.moments, node.counts, 1.0
+    if node.criterion != ENTROPY or not node.unit:
+        largest = 0.0
+        for moment in moments:
+            largest += abs(moment)
+        quantum = max(largest, TINY) / LARGEST_SUM
     scale = 1.0 / quantum
     for i in range(np.uint64(len(moments))):
         words[i] = (np.int64(np.rint(moments[i] * scale)) << COUNT_BITS) + np.int64(counts[i])
@@ -233,7 +245,7 @@ def write_words(node, words):
 
 @part
 def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
-    weights, unit = node.weights, node.unit
+    weights, unit, logs = node.weights, node.unit, node.logs
     for b in range(n_bins):
         tally[b] = 0
     for i in range(np.uint64(len(bins))):
@@ -243,16 +255,19 @@ def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
             table[b, 0] = 0.0
         for i in range(np.uint64(len(bins))):
             table[np.uint64(bins[i]), 0] += weights[i]
-    weight, n_rows, best, at = node.weight, node.n_rows, 0.0, -1
-    left_weight, left_rows, shift = 0.0, 0, 0.0
+    weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
+    second, whole = whole_moments(node)
+    left_weight, left_rows, moment, best = 0.0, 0, 0.0, whole
     for b in range(n_bins - 1):
+        if tally[b] == 0:
+            continue
         left_rows += tally[b] & COUNT
-        shift += tally[b] >> COUNT_BITS
+        moment += (tally[b] >> COUNT_BITS) * quantum
         left_weight = left_rows if unit else left_weight + table[b, 0]
-        gain = moment_gain(shift, left_weight, weight)
+        gain = moment_gain(moment, left_weight, weight, second, criterion, logs)
         if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
             best, at = gain, b
-    return node.factor * quantum * quantum * best, at
+    return node.factor * (best - whole), at
 
 
 @part
@@ -348,11 +363,11 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
             left_rows += node.counts[i]
     sort_keys(keys, n)
     if left is None:
-        shift = 0.0
+        moment = 0.0
         for i in range(len(values)):
             if bins[i] < at:
-                shift += node.moments[i]
-        gain, i = _scan_moments(keys, ZERO, ONE, n, node, left_weight, left_rows, shift, min_leaf)
+                moment += node.moments[i]
+        gain, i = _scan_moments(keys, ZERO, ONE, n, node, left_weight, left_rows, moment, min_leaf)
     else:
         for k in range(len(left)):
             left[k] = 0.0

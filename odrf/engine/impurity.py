@@ -29,6 +29,7 @@ __all__ = [
     "moment_gain",
     "uses_moments",
     "whole_logs",
+    "whole_moments",
 ]
 
 SQUARED_ERROR, GINI, ENTROPY = 0, 1, 2
@@ -41,14 +42,16 @@ class Node(NamedTuple):
     """The responses of a node's m rows, and what its cuts are judged by.
 
     Squared error and the Gini index of two classes need one sum per side, that of w·(y - mean):
-    Δ = factor·S²/(W_L·W_R), with factor 1 and 2.  Other criteria need every class's weight.
+    Δ = factor·S²/(W_L·W_R), with factor 1 and 2.  So does the entropy of two classes, for which
+    S is the weight of the second class.  More classes need the weight of each.
 
     Attributes
     ----------
     y, weights : (m,) float64
     counts : (m,) int32
     moments : (m,) float64
-        w·(y - mean), y the indicator of the second of two classes; empty where not used.
+        What S adds up: w·(y - mean), y the indicator of the second of two classes, or w·y for
+        entropy; empty where not used.
     value : (K,) float64
         Mean response, or class proportions.
     weight : float
@@ -56,12 +59,12 @@ class Node(NamedTuple):
         N(A), multiplicities counted.
     impurity : float
     factor : float
-        0 where moments are not used.
+        What `moment_gain` is to be multiplied by; 0 where moments are not used.
     criterion : int
     unit : bool
         Whether weights are multiplicities, case weights all being 1.
-    logs : (≥ 1,) float64
-        x·log(x) of the first whole numbers; see `whole_logs`.
+    logs : array of float64
+        x·log(x) of the first whole numbers, see `whole_logs`; empty unless `unit`.
     """
 
     y: np.ndarray
@@ -85,9 +88,9 @@ def whole_logs(criterion: int, n: int) -> NDArray[np.float64]:
 
 
 @kernel
-def uses_moments(criterion, K):
+def uses_moments(K):
     """Whether one moment per side tells the gain of a cut; see `Node`."""
-    return criterion == SQUARED_ERROR or (criterion == GINI and K == 2)
+    return K <= 2
 
 
 @part
@@ -124,10 +127,11 @@ def describe(rows, lo, m, value, moments, logs, criterion):
     for k in range(K):
         value[k] /= weight
     factor = 0.0
-    if uses_moments(criterion, K):
-        factor = float(K)
+    if uses_moments(K):
+        factor = 1.0 / weight if criterion == ENTROPY else float(K)
+        centre = 0.0 if criterion == ENTROPY else value[K - 1]
         for i in range(m):
-            moments[i] = weights[i] * (y[i] - value[K - 1])
+            moments[i] = weights[i] * (y[i] - centre)
             if K == 1:
                 spread += moments[i] * (y[i] - value[0])
         spread /= weight
@@ -136,18 +140,54 @@ def describe(rows, lo, m, value, moments, logs, criterion):
     elif K > 1:
         spread = impurity(value, criterion)
     used = moments[:m] if factor > 0.0 else moments[:0]
+    known = logs if rows.unit else logs[:0]
     return Node(
-        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, rows.unit, logs
+        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, rows.unit, known
     )
 
 
 @kernel
-def moment_gain(shift, left_weight, weight):
-    """Return Δ / factor of a cut, `shift` being its left side's sum of w·(y - mean).
+def counted(number, criterion, logs):
+    """Return what a class adds to its side: x², or x·log(x) for entropy.
 
-    Not finite, or of any size, when a side has lost its weight: ask `is_allowed`.
+    x is its weight; a whole number as far as `logs` are given.
     """
-    return shift * shift / (left_weight * (weight - left_weight))
+    if criterion == GINI:
+        return number * number
+    x = np.int64(number)
+    return logs[x] if x < len(logs) else _xlogx(number)
+
+
+@kernel
+def moment_gain(moment, left_weight, weight, second, criterion, logs):
+    """Return Δ / factor of a cut, but for the same amount in all of a node, from its left side.
+
+    `moment` is the left side's S of `Node`; `second` the node's, for entropy.  Not finite, or of
+    any size, when a side has lost its weight: ask `is_allowed`.
+    """
+    right_weight = weight - left_weight
+    if criterion != ENTROPY:
+        return moment * moment / (left_weight * right_weight)
+    other = second - moment
+    total = counted(moment, criterion, logs) + counted(left_weight - moment, criterion, logs)
+    total += counted(other, criterion, logs) + counted(right_weight - other, criterion, logs)
+    total -= counted(left_weight, criterion, logs)
+    return total - counted(right_weight, criterion, logs)
+
+
+@kernel
+def whole_moments(node):
+    """Return S of the node and what `moment_gain` says of no cut: (0, 0) but for entropy."""
+    if node.criterion != ENTROPY:
+        return 0.0, 0.0
+    second = node.value[1] * node.weight
+    if node.unit:
+        second = np.rint(second)
+    return second, (
+        counted(second, ENTROPY, node.logs)
+        + counted(node.weight - second, ENTROPY, node.logs)
+        - counted(node.weight, ENTROPY, node.logs)
+    )
 
 
 @kernel
@@ -181,15 +221,6 @@ def class_gain(left, left_weight, value, weight, criterion):
         total += _xlogx(left[k]) + _xlogx(whole - left[k]) - _xlogx(whole)
     total += _xlogx(weight) - _xlogx(left_weight) - _xlogx(right_weight)
     return max(total, 0.0) / weight
-
-
-@kernel
-def counted(number, criterion, logs):
-    """Return what a class of so many rows adds to its side: x², or x·log(x) for entropy."""
-    if criterion == GINI:
-        return number * number
-    x = np.int64(number)
-    return logs[x] if x < len(logs) else number * math.log(number)
 
 
 @kernel

@@ -112,7 +112,7 @@ def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
         np.empty(n, dtype=np.int64),
         np.empty(MOST_BINS, dtype=np.int64),
         np.empty((MOST_BINS + 1, K + 1)),
-        None if uses_moments(settings.criterion, K) else np.empty(K),
+        None if uses_moments(K) else np.empty(K),
         np.empty(K),
         whole_logs(settings.criterion, n),
         workspace(estimated, sample, K if settings.family == LDA else 0),
