@@ -1,9 +1,13 @@
 """The methods whose speed is compared, each fed in the way that suits it best.
 
 A contender has two parts.  ``arrange`` puts rows into the form that the library works on; it is not
-timed.  ``fit`` trains and returns a function that predicts, a class as its number; both are timed.
+timed.  ``fit`` trains and returns functions that predict, a class as its number; both are timed.
 This package takes a data frame through its public face, formula and all; scikit-learn and the
 boosters take float32 arrays, ydf a dictionary of float32 columns, ranger a matrix in R's memory.
+
+A single row comes in the form that suits its method best too.  This package predicts it with
+``fit.row_predictor()``, which takes the p raw values as a float64 array; the others have one
+function for many rows and for one, scikit-learn and the boosters taking a float32 array (1, p).
 
 Everyone grows the same number of trees.  Random forests are grown until their leaves are pure, with
 the exception of ``odrf``, which is this package's default.  ``odrf_sparse`` and ``ydf_oblique``
@@ -36,15 +40,26 @@ SINGLE_TREES = ("odt", "obliquetree")
 
 Arrange = Callable[[pd.DataFrame, "NDArray | None"], Any]
 Predict = Callable[[Any], Any]
-Fit = Callable[[Any, str, Setting], Predict]
+
+
+@dataclass(frozen=True)
+class Model:
+    """What training gives: functions that predict many rows, and one row."""
+
+    predict: Predict
+    predict_row: Predict
+
+
+Fit = Callable[[Any, str, Setting], Model]
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A method, the module that it needs, and the process that it runs in."""
+    """A method, the module that it needs, how it takes rows and a row, and its process."""
 
     module: str
     arrange: Arrange
+    arrange_row: Callable[[pd.DataFrame], Any]
     fit: Fit
     pid: Callable[[], int] = os.getpid
 
@@ -68,6 +83,11 @@ def version(name: str) -> str:
 def frame(X: pd.DataFrame, y: NDArray | None = None) -> pd.DataFrame:
     """One data frame, the response in its last column."""
     return X.copy() if y is None else X.assign(y=y)
+
+
+def values(X: pd.DataFrame) -> NDArray:
+    """Values of the one row of X (1, p), as (p,) float64."""
+    return X.to_numpy(np.float64)[0]
 
 
 def arrays(X: pd.DataFrame, y: NDArray | None = None) -> Any:
@@ -96,29 +116,29 @@ def _rows(X: pd.DataFrame, dtype: type[np.floating], y: NDArray | None) -> Any:
     return matrix if y is None else (matrix, y)
 
 
-def fit_default(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+def fit_default(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package at its defaults."""
     return _fit_odrf(data, task, setting)
 
 
-def fit_grown(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+def fit_grown(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package, leaves down to one row."""
     return _fit_odrf(data, task, setting, min_leaf=1)
 
 
-def fit_axis(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+def fit_axis(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package with single predictors only, leaves down to one row."""
     return _fit_odrf(data, task, setting, projection="axis", min_leaf=1)
 
 
-def fit_sparse(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+def fit_sparse(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package with sparse random projections, leaves down to one row."""
     p = data.shape[1] - 1
     return _fit_odrf(data, task, setting, projection="sparse", n_projections=p, min_leaf=1)
 
 
-def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Predict:
-    return odrf.odrf(
+def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Model:
+    forest = odrf.odrf(
         "y ~ .",
         data,
         kind=task,
@@ -126,18 +146,20 @@ def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -
         seed=setting.seed,
         n_jobs=setting.threads,
         **options,
-    ).predict
+    )
+    return Model(forest.predict, forest.row_predictor())
 
 
-def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Predict:
+def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """One tree of this package, leaves down to one row."""
-    return odrf.odt("y ~ .", data, kind=task, min_leaf=1, seed=setting.seed).predict
+    tree = odrf.odt("y ~ .", data, kind=task, min_leaf=1, seed=setting.seed)
+    return Model(tree.predict, tree.row_predictor())
 
 
 def estimator(module: str, family: str, **options: Any) -> Fit:
     """Classifier or regressor in the manner of scikit-learn; `family` ends neither way."""
 
-    def fit(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Predict:
+    def fit(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Model:
         ending = "Regressor" if task == "regression" else "Classifier"
         model = getattr(import_module(module), family + ending)(
             n_estimators=setting.trees,
@@ -145,12 +167,12 @@ def estimator(module: str, family: str, **options: Any) -> Fit:
             n_jobs=setting.threads,
             **options,
         )
-        return model.fit(*data).predict
+        return _one_for_both(model.fit(*data).predict)
 
     return fit
 
 
-def fit_treeple(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Predict:
+def fit_treeple(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Model:
     """Treeple's oblique forest, as many projections as predictors."""
     p = data[0].shape[1]
     fit = estimator(
@@ -159,22 +181,22 @@ def fit_treeple(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> P
     return fit(data, task, setting)
 
 
-def fit_obliquetree(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Predict:
+def fit_obliquetree(data: tuple[NDArray, NDArray], task: str, setting: Setting) -> Model:
     """One tree of obliquetree at its defaults, which grow it fully."""
     module = import_module("obliquetree")
     model = (module.Regressor if task == "regression" else module.Classifier)(
         random_state=setting.seed
     )
     model.fit(*data)
-    return model.predict
+    return _one_for_both(model.predict)
 
 
-def fit_ydf_axis(data: dict[str, NDArray], task: str, setting: Setting) -> Predict:
+def fit_ydf_axis(data: dict[str, NDArray], task: str, setting: Setting) -> Model:
     """Yggdrasil's random forest of single predictors."""
     return _fit_ydf(data, task, setting)
 
 
-def fit_ydf_oblique(data: dict[str, NDArray], task: str, setting: Setting) -> Predict:
+def fit_ydf_oblique(data: dict[str, NDArray], task: str, setting: Setting) -> Model:
     """Yggdrasil's random forest with sparse oblique splits."""
     return _fit_ydf(
         data,
@@ -187,7 +209,7 @@ def fit_ydf_oblique(data: dict[str, NDArray], task: str, setting: Setting) -> Pr
     )
 
 
-def _fit_ydf(data: dict[str, NDArray], task: str, setting: Setting, **options: Any) -> Predict:
+def _fit_ydf(data: dict[str, NDArray], task: str, setting: Setting, **options: Any) -> Model:
     ydf = import_module("ydf")
     ydf.verbose(0)
     model = ydf.RandomForestLearner(
@@ -203,19 +225,25 @@ def _fit_ydf(data: dict[str, NDArray], task: str, setting: Setting, **options: A
         **options,
     ).train(data)
     if task == "regression":
-        return lambda rows: model.predict(rows, num_threads=setting.threads)
+        return _one_for_both(lambda rows: model.predict(rows, num_threads=setting.threads))
     numbers = np.array([int(label) for label in model.label_classes()])
-    return lambda rows: numbers[_class_number(model.predict(rows, num_threads=setting.threads))]
+    return _one_for_both(
+        lambda rows: numbers[_class_number(model.predict(rows, num_threads=setting.threads))]
+    )
 
 
-def fit_ranger(data: Any, task: str, setting: Setting) -> Predict:
+def fit_ranger(data: Any, task: str, setting: Setting) -> Model:
     """Random forest of R's ranger."""
-    return import_module("ranger_bridge").fit(data, task, setting)
+    return _one_for_both(import_module("ranger_bridge").fit(data, task, setting))
 
 
 def pid_of_r() -> int:
     """Process that ranger runs in."""
     return import_module("ranger_bridge").pid()
+
+
+def _one_for_both(predict: Predict) -> Model:
+    return Model(predict, predict)
 
 
 def _class_number(probability: NDArray) -> NDArray:
@@ -224,18 +252,18 @@ def _class_number(probability: NDArray) -> NDArray:
 
 
 CONTENDERS: dict[str, Contender] = {
-    "odrf": Contender("odrf", frame, fit_default),
-    "odrf_grown": Contender("odrf", frame, fit_grown),
-    "odrf_sparse": Contender("odrf", frame, fit_sparse),
-    "odrf_axis": Contender("odrf", frame, fit_axis),
-    "rf": Contender("sklearn", arrays, estimator("sklearn.ensemble", "RandomForest")),
-    "et": Contender("sklearn", arrays, estimator("sklearn.ensemble", "ExtraTrees")),
-    "ydf_oblique": Contender("ydf", columns, fit_ydf_oblique),
-    "ydf_axis": Contender("ydf", columns, fit_ydf_axis),
-    "ranger": Contender("ranger_bridge", in_r, fit_ranger, pid_of_r),
-    "treeple": Contender("treeple", arrays, fit_treeple),
-    "xgboost": Contender("xgboost", arrays, estimator("xgboost", "XGB")),
-    "lightgbm": Contender("lightgbm", arrays, estimator("lightgbm", "LGBM", verbosity=-1)),
-    "odt": Contender("odrf", frame, fit_tree),
-    "obliquetree": Contender("obliquetree", doubles, fit_obliquetree),
+    "odrf": Contender("odrf", frame, values, fit_default),
+    "odrf_grown": Contender("odrf", frame, values, fit_grown),
+    "odrf_sparse": Contender("odrf", frame, values, fit_sparse),
+    "odrf_axis": Contender("odrf", frame, values, fit_axis),
+    "rf": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "RandomForest")),
+    "et": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "ExtraTrees")),
+    "ydf_oblique": Contender("ydf", columns, columns, fit_ydf_oblique),
+    "ydf_axis": Contender("ydf", columns, columns, fit_ydf_axis),
+    "ranger": Contender("ranger_bridge", in_r, in_r, fit_ranger, pid_of_r),
+    "treeple": Contender("treeple", arrays, arrays, fit_treeple),
+    "xgboost": Contender("xgboost", arrays, arrays, estimator("xgboost", "XGB")),
+    "lightgbm": Contender("lightgbm", arrays, arrays, estimator("lightgbm", "LGBM", verbosity=-1)),
+    "odt": Contender("odrf", frame, values, fit_tree),
+    "obliquetree": Contender("obliquetree", doubles, doubles, fit_obliquetree),
 }

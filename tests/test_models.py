@@ -43,13 +43,22 @@ def test_one_oblique_split_finds_the_plane(plane):
     assert abs(found - np.degrees(np.arctan2(2, 1))) < 4
 
 
-@pytest.mark.parametrize("projection", ["logistic", "least_squares", "lda", "sparse"])
+@pytest.mark.parametrize("projection", ["logistic", "least_squares", "lda"])
 def test_oblique_beats_axis_on_a_plane(plane, projection):
     error = {
         name: odrf.odrf("side ~ a + b", plane, n_trees=30, projection=name, seed=1).oob_error
         for name in (projection, "axis")
     }
     assert error[projection] < 0.75 * error["axis"]
+
+
+def test_sparse_directions_beat_axis_on_a_plane_of_signs(plane):
+    plane["side"] = np.where(plane.a - plane.b > 0, "over", "below")
+    error = {
+        name: odrf.odrf("side ~ a + b", plane, n_trees=30, projection=name, seed=1).oob_error
+        for name in ("sparse", "axis")
+    }
+    assert error["sparse"] < 0.5 * error["axis"]
 
 
 def test_axis_is_cart(plane):

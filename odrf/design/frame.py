@@ -12,7 +12,7 @@ from odrf.design.listing import listed
 from odrf.design.measurement import LOGICAL, NUMBERS, contents
 from odrf.errors import InputError, nearest
 
-__all__ = ["Schema", "check_frame", "learn_schema"]
+__all__ = ["Schema", "check_frame", "learn_schema", "selected"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Schema:
                 f"new data lacks column{'s' * (len(absent) > 1)} {listed(absent)}{hint}: add "
                 "what the model was fitted with"
             )
-        frame = data[list(self.columns)]
+        frame = selected(data, self.columns)
         _require_unique(frame.columns, "new data")
         return frame
 
@@ -62,11 +62,17 @@ class Schema:
                 )
 
 
+def selected(data: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return these columns of `data`: itself if they are all, as pandas takes time to pick."""
+    return data if data.columns.tolist() == list(columns) else data[list(columns)]
+
+
 def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
     """Return the schema of `columns` in `data`."""
     known: dict[object, str] = {}
     held = []
-    dtypes = data.dtypes[list(columns)].tolist()
+    of = dict(zip(data.columns, data.dtypes, strict=True))
+    dtypes = [of[name] for name in columns]
     for name, dtype in zip(columns, dtypes, strict=True):
         # One look per type will do, except that a column of objects may hold anything.
         if is_object_dtype(dtype) or dtype not in known:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.frame import selected
 from odrf.errors import InputError
 
 __all__ = ["MISSING", "Missing", "find_missing"]
@@ -57,7 +58,7 @@ class Missing:
 
 def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
     """Find missing values (None, NaN, NA, NaT) in `columns` of `frame`."""
-    absent = np.asarray(frame[list(columns)].isna(), dtype=np.bool_)
+    absent = np.asarray(selected(frame, columns).isna(), dtype=np.bool_)
     counts = absent.sum(axis=0)
     order = np.argsort(-counts, kind="stable")
     return Missing(

@@ -15,6 +15,7 @@ from patsy import EvalEnvironment
 from odrf.design.atoms import Atom
 from odrf.design.encoding import BASIS, PLAIN
 from odrf.design.finite import require_finite
+from odrf.design.frame import selected
 from odrf.design.listing import listed
 from odrf.design.variable import Variable, learn_variable
 from odrf.errors import InputError
@@ -86,7 +87,7 @@ class Predictors:
             if len(term) == 1 and self.variables[term[0]].is_number_column
         }
         names = [self.variables[v].name for v in rows]
-        matrix[list(rows.values())] = frame[names].to_numpy(dtype=np.float64).T
+        matrix[list(rows.values())] = selected(frame, names).to_numpy(dtype=np.float64).T
         return {v: matrix[row : row + 1] for v, row in rows.items()}
 
 

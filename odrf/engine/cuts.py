@@ -277,9 +277,8 @@ def _binned_classes(bins, table, left, node, n_bins, min_leaf):
         for k in range(K + 1):
             table[b, k] = 0.0
     for i in range(np.uint64(len(bins))):
-        b = np.uint64(bins[i])
-        table[b, np.uint64(y[i])] += weights[i]
-        table[b, K] += counts[i]
+        table[np.uint64(bins[i]), np.uint64(y[i])] += weights[i]
+        table[np.uint64(bins[i]), K] += counts[i]
     for k in range(K):
         left[k] = 0.0
     weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1

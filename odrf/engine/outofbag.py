@@ -11,8 +11,9 @@ from odrf.engine.compiling import allocating, part
 from odrf.engine.forest import Forest
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
-from odrf.engine.routing import leaf_of, rows_of
+from odrf.engine.routing import leaves_of
 from odrf.engine.sampling import Sampling, draw_counts
+from odrf.engine.walking import walk
 
 __all__ = ["OutOfBag", "out_of_bag", "permutation_loss"]
 
@@ -54,63 +55,77 @@ def _loss(value, y, classes):
 
 
 @allocating
-def _accumulate(X, y, weights, lo, hi, undrawn, packed, value, classes, out, votes, path):
-    """Add up the rows lo … hi, tree by tree; path (B, 2) gathers weighted losses and weights."""
-    root, words, floats = packed
-    n_classes = value.shape[1]
-    mean = np.empty(n_classes)
-    rows = rows_of(X, lo, hi)
-    for row in range(lo, hi):
-        loss = 0.0
-        for b in range(len(root)):
+def _accumulate(leaves, y, weights, lo, undrawn, value, classes, out, votes, path):
+    """Add up the rows from `lo` on, tree by tree; path (B, 2) gathers weighted losses and weights.
+
+    leaves (B, m) are theirs, where undrawn (B, n).
+    """
+    n_trees, n_rows = leaves.shape
+    n_values = value.shape[1]
+    mean, losses = np.empty(n_values), np.zeros(n_rows)
+    for b in range(n_trees):
+        for i in range(n_rows):
+            row = lo + i
             if undrawn[b, row]:
-                leaf = leaf_of(rows, row - lo, root[b], words, floats)
                 votes[row] += 1
-                for k in range(n_classes):
-                    out[row, k] += value[leaf, k]
+                for k in range(n_values):
+                    out[row, k] += value[leaves[b, i], k]
                     mean[k] = out[row, k] / votes[row]
-                loss = _loss(mean, y[row], classes)
+                losses[i] = _loss(mean, y[row], classes)
             if votes[row] > 0:
-                path[b, 0] += weights[row] * loss
+                path[b, 0] += weights[row] * losses[i]
                 path[b, 1] += weights[row]
-        for k in range(n_classes):
+    for row in range(lo, lo + n_rows):
+        for k in range(n_values):
             out[row, k] = out[row, k] / votes[row] if votes[row] > 0 else np.nan
 
 
 @part
 def _exchange(X, rows, first, last, own):
-    """Copy rows of X (p, n) to own (m, p), the predictor columns first … last only."""
+    """Copy rows of X (p, n) to the flat own (m, p), the predictor columns first … last only."""
     for j in range(first, last):
         for i in range(len(rows)):
-            own[i, j] = X[j, rows[i]]
+            own[i * X.shape[0] + j] = X[j, rows[i]]
+
+
+@part
+def _row_losses(own, rows, y, root, words, floats, value, classes, who, at, leaves, out):
+    """Write to out (m,) the losses of a tree's prediction for the flat own (m, p), of `rows`."""
+    n_rows = np.uint64(len(rows))
+    for i in range(n_rows):
+        who[i], at[i] = i, root
+    walk(own, np.uint64(len(own)) // n_rows, who, at, n_rows, words, floats, leaves)
+    for i in range(n_rows):
+        out[i] = _loss(value[leaves[i]], y[rows[i]], classes)
 
 
 @allocating
-def _permuted_losses(X, y, weights, rows, first, state, index, packed, value, classes, out):
-    """Write to out (P,) the rise of a tree's loss on `rows` when each predictor is permuted."""
-    root, words, floats = packed
-    n_predictors = len(first) - 1
-    used = np.zeros(X.shape[0], dtype=np.bool_)
-    for column in index:
-        used[column] = True
-    own = np.empty((len(rows), X.shape[0]), dtype=np.float32)
-    _exchange(X, rows, 0, X.shape[0], own)
-    base, total = np.empty(len(rows)), 0.0
-    for i in range(len(rows)):
-        leaf = leaf_of(own, i, root[0], words, floats)
-        base[i] = _loss(value[leaf], y[rows[i]], classes)
+def _permuted_losses(
+    X, y, weights, rows, first, moved, state, own, root, words, floats, value, classes, out
+):
+    """Write to out (P,) the rise of a tree's loss on `rows` as each predictor `moved` is permuted.
+
+    own (m * p,) is overwritten.
+    """
+    n_rows = len(rows)
+    who, at = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
+    leaves, permuted = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    base, losses, total = np.empty(n_rows), np.empty(n_rows), 0.0
+    for i in range(n_rows):
+        permuted[i] = rows[i]
         total += weights[rows[i]]
-    permuted = rows.copy()
-    for j in range(n_predictors):
-        if total <= 0.0 or not used[first[j] : first[j + 1]].any():
-            continue
-        shuffle_front(state, permuted, len(permuted))
+    if total <= 0.0 or root < 0:
+        return
+    _exchange(X, rows, 0, X.shape[0], own)
+    _row_losses(own, rows, y, root, words, floats, value, classes, who, at, leaves, base)
+    for j in moved:
+        shuffle_front(state, permuted, n_rows)
         _exchange(X, permuted, first[j], first[j + 1], own)
-        rise = 0.0
-        for i in range(len(rows)):
-            leaf = leaf_of(own, i, root[0], words, floats)
-            rise += weights[rows[i]] * (_loss(value[leaf], y[rows[i]], classes) - base[i])
+        _row_losses(own, rows, y, root, words, floats, value, classes, who, at, leaves, losses)
         _exchange(X, rows, first[j], first[j + 1], own)
+        rise = 0.0
+        for i in range(n_rows):
+            rise += weights[rows[i]] * (losses[i] - base[i])
         out[j] = rise / total
 
 
@@ -140,10 +155,10 @@ def out_of_bag(
 
     def run(block: slice) -> NDArray[np.float64]:
         path = np.zeros((forest.n_trees, 2))
+        leaves = leaves_of(packed, X, block, undrawn)
         _accumulate(
-            X, y, weights, block.start, block.stop, undrawn, packed,
-            forest.value, K > 1, value, votes, path,
-        )  # fmt: skip
+            leaves, y, weights, block.start, undrawn, forest.value, K > 1, value, votes, path
+        )
         return path
 
     path = sum(in_order(run, row_blocks(n), n_jobs), np.zeros((forest.n_trees, 2)))
@@ -167,14 +182,19 @@ def permutation_loss(
     out-of-bag rows (Breiman 2001, section 10).  A predictor the tree does not use has rise 0.
     """
     rise = np.zeros((forest.n_trees, len(first) - 1))
+    root, words, floats = forest.packed
+    p, classes = len(X), forest.value.shape[1] > 1
 
     def run(b: int) -> None:
         state = streams[b].copy()
         rows = np.nonzero(_undrawn(state, weights, sampling))[0]
-        tree = forest.tree(b)
+        used = np.zeros(p, dtype=bool)
+        used[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
+        moved = np.flatnonzero(np.logical_or.reduceat(used, first[:-1]))
+        own = np.empty(len(rows) * p, dtype=np.float32)
         _permuted_losses(
-            X, y, weights, rows, first, state, tree.index, tree.packed, tree.value,
-            tree.value.shape[1] > 1, rise[b],
+            X, y, weights, rows, first, moved, state, own, root[b], words, floats,
+            forest.value, classes, rise[b],
         )  # fmt: skip
 
     for _ in in_order(run, range(forest.n_trees), n_jobs):

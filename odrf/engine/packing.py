@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import allocating, kernel
-
 __all__ = ["HEAD", "Packed", "pack"]
 
 # Numbers in a record before its terms: left, right, threshold, number of terms.
 HEAD = 4
+
+# Nodes packed at a time, whole trees: what is in hand stays in the cache, and takes little memory
+# beside the forest.
+NODES_AT_A_TIME = 2**16
 
 
 class Packed(NamedTuple):
@@ -37,48 +40,79 @@ class Packed(NamedTuple):
     floats: NDArray[np.float32]
 
 
-@allocating
-def _places(left, start):
-    """Return where each split's record begins, or -1 less a leaf's number, and their length."""
-    place, length = np.empty(len(left), dtype=np.int64), 0
-    for i in range(len(left)):
-        if left[i] < 0:
-            place[i] = -1 - i
-        else:
-            place[i] = length
-            length += HEAD + 2 * (start[i + 1] - start[i])
-    return place, length
-
-
-@kernel
-def _write(left, threshold, start, index, coef, place, words, floats):
-    for i in range(len(left)):
-        at = place[i]
-        if at < 0:
-            continue
-        for side in range(2):
-            child = place[left[i] + side]
-            words[at + side] = child if child < 0 else child - at
-        floats[at + 2] = threshold[i]
-        words[at + 3] = start[i + 1] - start[i]
-        at += HEAD
-        for term in range(start[i], start[i + 1]):
-            words[at] = index[term]
-            floats[at + 1] = coef[term]
-            at += 2
-
-
 def pack(
-    root: NDArray[np.int64],
-    left: NDArray[np.int64],
+    root: NDArray[np.integer],
+    left: NDArray[np.integer],
     threshold: NDArray[np.float32],
-    start: NDArray[np.int64],
-    index: NDArray[np.int64],
+    start: NDArray[np.integer],
+    index: NDArray[np.integer],
     coef: NDArray[np.float32],
 ) -> Packed:
     """Pack the arrays of a `Forest`, which describes them."""
-    place, length = _places(left, start)
-    words = np.empty(length, dtype=np.int32)
-    floats = words.view(np.float32)
-    _write(left, threshold, start, index, coef, place, words, floats)
-    return Packed(place[root[:-1]], words, floats)
+    # In NumPy: a kernel would be faster, but every first summary would wait for it to compile.
+    splits = np.flatnonzero(left >= 0)
+    n_terms = int((start[splits + 1] - start[splits]).sum(dtype=np.int64))
+    words = np.empty(HEAD * len(splits) + 2 * n_terms, dtype=np.int32)
+    packed = Packed(np.empty(len(root) - 1, dtype=np.int64), words, words.view(np.float32))
+    begin = 0
+    for trees in _groups(root):
+        nodes = slice(int(root[trees.start]), int(root[trees.stop]))
+        terms = slice(int(start[nodes.start]), int(start[nodes.stop]))
+        sizes = np.diff(start[nodes.start : nodes.stop + 1])
+        split = left[nodes] >= 0
+        place, end = _places(split, sizes, nodes.start, begin)
+        packed.root[trees] = place[root[trees] - nodes.start]
+        _write_heads(packed, place, left[nodes] - nodes.start, threshold[nodes], sizes)
+        # a cut leaves its node's terms in the arrays
+        kept = np.repeat(split, sizes)
+        _write_terms(packed, begin, sizes[split], index[terms][kept], coef[terms][kept])
+        begin = end
+    return packed
+
+
+def _groups(root: NDArray[np.integer]) -> Iterator[slice]:
+    """Yield trees that have some `NODES_AT_A_TIME` nodes together, one at least."""
+    first = 0
+    while first < len(root) - 1:
+        beyond = int(np.searchsorted(root, root[first] + NODES_AT_A_TIME, side="right"))
+        yield slice(first, max(first + 1, beyond - 1))
+        first = max(first + 1, beyond - 1)
+
+
+def _places(
+    split: NDArray[np.bool_], sizes: NDArray[np.integer], first: int, begin: int
+) -> tuple[NDArray[np.int64], int]:
+    """Return where each split's record begins, or -1 less a leaf's number, and the last's end."""
+    ends = begin + np.cumsum(np.where(split, HEAD + 2 * sizes, 0), dtype=np.int64)
+    leaf = np.arange(-1 - first, -1 - first - len(split), -1)
+    return np.where(split, ends - HEAD - 2 * sizes, leaf), int(ends[-1])
+
+
+def _write_heads(
+    packed: Packed,
+    place: NDArray[np.int64],
+    left: NDArray[np.integer],
+    threshold: NDArray[np.float32],
+    sizes: NDArray[np.integer],
+) -> None:
+    split = place >= 0
+    at, left = place[split], left[split]
+    for side in range(2):
+        child = place[left + side]
+        packed.words[at + side] = np.where(child < 0, child, child - at)
+    packed.floats[at + 2] = threshold[split]
+    packed.words[at + 3] = sizes[split]
+
+
+def _write_terms(
+    packed: Packed,
+    begin: int,
+    sizes: NDArray[np.integer],
+    index: NDArray[np.integer],
+    coef: NDArray[np.float32],
+) -> None:
+    """Write the terms of records of these `sizes`, which follow one another from `begin` on."""
+    heads = HEAD * np.repeat(np.arange(1, len(sizes) + 1), sizes)
+    at = begin + heads + 2 * np.arange(len(heads))
+    packed.words[at] = index
+    packed.floats[at + 1] = coef

@@ -25,13 +25,14 @@ def in_order(
     function: Callable[[Task], Result], tasks: Iterable[Task], n_jobs: int
 ) -> Iterator[Result]:
     """Yield ``function(task)`` for every task, in the tasks' order, from `n_jobs` threads."""
-    if n_jobs == 1:
+    tasks = list(tasks)
+    if min(n_jobs, len(tasks)) <= 1:
         yield from map(function, tasks)
         return
     with ThreadPoolExecutor(n_jobs) as pool:
         yield from pool.map(function, tasks)
 
 
-def row_blocks(n: int) -> list[slice]:
-    """Cut n rows into blocks whose borders depend on n alone, never on the threads."""
-    return [slice(lo, min(lo + ROWS_PER_BLOCK, n)) for lo in range(0, n, ROWS_PER_BLOCK)]
+def row_blocks(n: int, size: int = ROWS_PER_BLOCK) -> list[slice]:
+    """Cut n rows into blocks of `size`: where sums meet, one that no number of threads changes."""
+    return [slice(lo, min(lo + size, n)) for lo in range(0, n, size)]

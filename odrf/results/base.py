@@ -17,6 +17,7 @@ from odrf.errors import allowed
 from odrf.importance import impurity_importance
 from odrf.results.fit import Fit
 from odrf.results.prediction import as_response, predict_rows, rows_of
+from odrf.results.row import RowPredictor, row_predictor
 from odrf.summary import Summary
 
 __all__ = ["TreeResults"]
@@ -136,6 +137,39 @@ class TreeResults(ABC):
             lacks a column, or holds values that the fit knows nothing of.
         """
         return predict_rows(self.fit, rows_of(self.fit, newdata), type)
+
+    def row_predictor(self, type: str = "response") -> RowPredictor:
+        """Return a function that predicts one row at a time, in microseconds.
+
+        Parameters
+        ----------
+        type : {"response", "class", "prob"}, default "response"
+            What it returns for a row, as in `predict`.
+
+        Returns
+        -------
+        RowPredictor
+            It takes the raw values in the order of its `predictors`, or a mapping of their
+            names to values.
+
+        Raises
+        ------
+        InputError
+            If `type` is none of these, or needs classes where there are none; if the formula
+            has terms that are not simply columns of the data.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> fit = odrf.odrf("progression ~ bmi + bp + sex", data, n_trees=20, seed=1)
+        >>> progression = fit.row_predictor()
+        >>> progression.predictors
+        ('bmi', 'bp', 'sex')
+        >>> bool(progression(data.loc[0]) == fit.predict(data)[0])
+        True
+        """
+        return row_predictor(self.fit, type)
 
     def importance(self, type: str = "impurity") -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.

@@ -8,13 +8,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design import Response
 from odrf.engine.forest import Forest
 from odrf.engine.routing import leaf_nodes, predict
 from odrf.errors import InputError, allowed
 from odrf.results.fit import Fit
 from odrf.results.labels import class_labels, most_likely, spread_codes, spread_numbers
 
-__all__ = ["PREDICTIONS", "Rows", "as_prob", "as_response", "predict_rows", "rows_of"]
+__all__ = [
+    "PREDICTIONS",
+    "Rows",
+    "as_prob",
+    "as_response",
+    "predict_rows",
+    "require_classes",
+    "rows_of",
+]
 
 PREDICTIONS = ("response", "class", "prob", "leaf", "trees")
 
@@ -49,12 +58,7 @@ def predict_rows(fit: Fit, rows: Rows, type: str) -> pd.Series | pd.DataFrame:
     """Return the prediction of the kind `type` for each of the rows."""
     if type not in PREDICTIONS:
         raise allowed("type", type, PREDICTIONS)
-    classification = fit.design.response.kind == "classification"
-    if type in ("class", "prob") and not classification:
-        raise InputError(
-            f"type={type!r} needs classes, but {fit.design.response.name!r} was fitted as a "
-            'number: use type="response", or fit with kind="classification"'
-        )
+    require_classes(fit.design.response, type)
     if type == "leaf":
         return _leaves(fit, rows)
     if type == "trees":
@@ -63,6 +67,15 @@ def predict_rows(fit: Fit, rows: Rows, type: str) -> pd.Series | pd.DataFrame:
     if type == "prob":
         return as_prob(fit, value, rows.index)
     return as_response(fit, value, rows.index)
+
+
+def require_classes(response: Response, type: str) -> None:
+    """Raise `InputError` where the prediction `type` needs classes and the response is a number."""
+    if type in ("class", "prob") and response.classes is None:
+        raise InputError(
+            f"type={type!r} needs classes, but {response.name!r} was fitted as a number: "
+            'use type="response", or fit with kind="classification"'
+        )
 
 
 def as_response(fit: Fit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:

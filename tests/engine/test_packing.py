@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import fields, replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from odrf.engine import packing
 from odrf.engine.packing import HEAD
 from odrf.engine.routing import leaf_nodes
 from problems import noisy, problems
@@ -62,3 +65,24 @@ def test_records_are_made_once_and_not_pickled():
     copy = pickle.loads(pickle.dumps(forest))
     assert "packed" not in vars(copy)
     assert copy.packed.words.tobytes() == forest.packed.words.tobytes()
+
+
+def narrow(forest):
+    """The same forest, its whole numbers of 32 bits."""
+    names = [field.name for field in fields(forest)]
+    whole = [name for name in names if getattr(forest, name).dtype == np.int64]
+    return replace(forest, **{name: getattr(forest, name).astype(np.int32) for name in whole})
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(), st.integers(1, 200), st.data())
+def test_trees_are_packed_alike_in_any_company(problem, nodes_at_a_time, data):
+    forest = problem.grow(5)
+    kept = data.draw(st.lists(st.booleans(), min_size=forest.n_nodes, max_size=forest.n_nodes))
+    forest = forest.keeping(np.array(kept))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "NODES_AT_A_TIME", nodes_at_a_time)
+        some = narrow(forest).packed
+    assert some.words.tobytes() == forest.packed.words.tobytes()
+    assert some.root.tolist() == forest.packed.root.tolist()
+    assert len(some.words) == sum(len(forest.tree(b).packed.words) for b in range(5))

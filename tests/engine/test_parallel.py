@@ -45,6 +45,13 @@ def test_blocks_cover_each_row_once(n):
     assert rows == list(range(n))
 
 
+@pytest.mark.parametrize(("n", "size"), [(1, 1), (10, 3), (9, 3), (2, 5)])
+def test_blocks_of_a_size(n, size):
+    blocks = row_blocks(n, size)
+    assert [row for block in blocks for row in range(block.start, block.stop)] == list(range(n))
+    assert all(block.stop - block.start == size for block in blocks[:-1])
+
+
 def test_there_is_a_core():
     assert available_cores() >= 1
 

@@ -1,0 +1,128 @@
+"""One row at a time, against `predict` of a frame."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+
+FITS = ["number_tree", "class_tree", "number_forest", "class_forest"]
+
+
+def rows_as_lists(fit, table):
+    return [list(row) for row in table[list(fit.row_predictor().predictors)].to_numpy(object)]
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_responses_are_those_of_predict_bit_for_bit(request, table, name):
+    fit = request.getfixturevalue(name)
+    predict_row = fit.row_predictor()
+    assert predict_row.predictors == ("a", "b", "f")
+    expected = fit.predict(table).tolist()
+    assert list(map(predict_row, rows_as_lists(fit, table))) == expected
+    assert [predict_row(row) for _, row in table.iterrows()] == expected
+
+
+@pytest.mark.parametrize("name", ["class_tree", "class_forest"])
+def test_classes_and_probabilities(request, table, name):
+    fit = request.getfixturevalue(name)
+    rows = rows_as_lists(fit, table)
+    assert list(map(fit.row_predictor("class"), rows)) == fit.predict(table, "class").tolist()
+    probabilities = list(map(fit.row_predictor("prob"), rows))
+    assert probabilities == fit.predict(table, "prob").to_dict("records")
+    assert list(probabilities[0]) == ["low", "mid", "top"]
+
+
+def test_plain_types_are_returned(number_forest, class_forest):
+    row = [0.5, 10, "x"]
+    assert type(number_forest.row_predictor()(row)) is float
+    assert type(class_forest.row_predictor()(row)) is str
+    assert {type(p) for p in class_forest.row_predictor("prob")(row).values()} == {float}
+
+
+@pytest.mark.parametrize(
+    "labels", [[1, 2, 3], [False, True], pd.CategoricalIndex(["b", "a", "c"]), [0.5, 1.5]]
+)
+def test_labels_keep_their_type(table, labels):
+    index = pd.Index(labels)
+    codes = pd.Categorical(table["c"]).codes % len(index)
+    data = table.assign(c=pd.Series(index[codes], index=table.index))
+    fit = odrf.odrf("c ~ a + b", data, kind="classification", n_trees=3, missing="drop", seed=1)
+    found = list(map(fit.row_predictor(), data[["a", "b"]].to_numpy()))
+    assert found == fit.predict(data).tolist()
+    assert {type(label) for label in found} == {type(label) for label in index.tolist()}
+
+
+def test_ties_go_to_the_first_class(table):
+    halves = table.assign(c=np.arange(120) % 2 == 0)
+    fit = odrf.odt("c ~ a", halves, max_leaves=1, seed=1)
+    assert fit.row_predictor("prob")([0.0]) == {False: 0.5, True: 0.5}
+    assert fit.row_predictor()([0.0]) == fit.predict(halves).iloc[0] == False  # noqa: E712
+
+
+def test_pruned_trees_and_trees_of_one_node(number_tree, class_forest, table):
+    fits = [
+        number_tree.prune(leaves=4),
+        number_tree.prune(leaves=1),
+        class_forest.prune(0.05),
+        class_forest.prune(10.0),
+        class_forest.tree(3),
+    ]
+    for fit in fits:
+        rows = rows_as_lists(fit, table)
+        assert list(map(fit.row_predictor(), rows)) == fit.predict(table).tolist()
+
+
+def test_missing_values(table, number_forest, class_forest):
+    holed = pd.DataFrame({"a": [np.nan], "b": [1.0]})
+    for formula in ("y ~ a + b", "c ~ a + b"):
+        fit = odrf.odrf(formula, table, n_trees=3, missing="drop", seed=1)
+        for type in ("response", *(["class"] if fit.kind == "classification" else [])):
+            assert pd.isna(fit.row_predictor(type)([np.nan, 1.0]))
+            assert pd.isna(fit.predict(holed, type).iloc[0])
+    missing = fit.row_predictor("prob")([np.nan, 1.0])
+    assert list(missing) == ["low", "mid", "top"]
+    assert np.isnan(list(missing.values())).all()
+    for fit in (number_forest, class_forest):
+        with pytest.raises(InputError, match=r"missing values, in 'a'.*missing=.drop"):
+            fit.row_predictor()([None, 1.0, "x"])
+
+
+def test_unknown_labels_are_refused(class_forest):
+    with pytest.raises(InputError, match=r"'f' has unknown levels 'w'.*known are 'x', 'y', 'z'"):
+        class_forest.row_predictor()([0.0, 1.0, "w"])
+
+
+def test_a_predictor_pickles_without_the_data(class_forest, table):
+    predict_row = class_forest.row_predictor("prob")
+    again = pickle.loads(pickle.dumps(predict_row))
+    rows = rows_as_lists(class_forest, table)
+    assert list(map(again, rows)) == list(map(predict_row, rows))
+    assert repr(again) == repr(predict_row)
+    assert len(pickle.dumps(predict_row)) < len(pickle.dumps(class_forest))
+
+
+def test_a_predictor_shows_its_predictors_and_cannot_be_changed(class_tree):
+    predict_row = class_tree.row_predictor()
+    assert repr(predict_row) == "RowPredictor(type='response') of a row: 'a', 'b', 'f'"
+    with pytest.raises(FrozenInstanceError):
+        predict_row.type = "prob"
+
+
+def test_types_of_prediction(number_tree, class_tree):
+    with pytest.raises(InputError, match="type='prob' needs classes"):
+        number_tree.row_predictor("prob")
+    with pytest.raises(InputError, match="type='leaf' is not known: use one of 'response'"):
+        class_tree.row_predictor("leaf")
+
+
+def test_computed_predictors_are_left_to_predict(table):
+    fit = odrf.odt("y ~ a + np.exp(a)", table, seed=1)
+    with pytest.raises(InputError, match=r"'np.exp\(a\)' is computed.*use predict"):
+        fit.row_predictor()
