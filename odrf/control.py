@@ -28,7 +28,8 @@ SUBSAMPLE_FRACTION = 0.632
 # A forest averages its directions' errors away; a single tree's are read.
 FOREST_DIRECTION_ROWS, TREE_DIRECTION_ROWS = 200, 1000
 FOREST_NEWTON_STEPS, TREE_NEWTON_STEPS = 2, 8
-EXACT_ROWS, SCREEN_ROWS = 64, 1024
+# Bins cost more, compared with sorting, where they hold many classes.
+EXACT_ROWS, SCREEN_ROWS = (64, 128), 1024
 SPLIT_SEARCHES = ("auto", "exact")
 MANY_SINGLES = 60
 NONZEROS = 3
@@ -120,7 +121,7 @@ class Control:
             penalty=PENALTIES[self.penalty],
             newton_steps=TREE_NEWTON_STEPS if lone else FOREST_NEWTON_STEPS,
             direction_rows=TREE_DIRECTION_ROWS if lone else FOREST_DIRECTION_ROWS,
-            exact_rows=NO_LIMIT if self.split_search == "exact" else EXACT_ROWS,
+            exact_rows=NO_LIMIT if self.split_search == "exact" else EXACT_ROWS[self.n_classes > 2],
             screen_rows=NO_LIMIT // SCREENED_NODE if self.split_search == "exact" else SCREEN_ROWS,
         )
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odrf.engine.binning import MOST_BINS, bin_values, binned_cut, write_words
 from odrf.engine.candidates import (
     LDA,
     ROUND,
@@ -17,16 +18,7 @@ from odrf.engine.candidates import (
     propose,
 )
 from odrf.engine.compiling import ZERO, inlined, part
-from odrf.engine.cuts import (
-    MOST_BINS,
-    bin_values,
-    binned_cut,
-    exact_cut,
-    exact_cuts,
-    refined_cut,
-    write_lane,
-    write_words,
-)
+from odrf.engine.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.directions import workspace
 from odrf.engine.impurity import NEGLIGIBLE, describe, uses_moments, whole_logs
 from odrf.engine.randomness import shuffle_front
@@ -36,7 +28,7 @@ from odrf.engine.settings import AIC, NO_PENALTY, Settings
 __all__ = ["SCREENED_NODE", "SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
 
 # Up to so many rows the candidates of a round are sorted together; above, one by one.
-SORTED_TOGETHER = 64
+SORTED_TOGETHER = 128
 # A node this many times larger than its screen is worth screening, and so many candidates
 # then go on to be judged on all its rows.
 SCREENED_NODE, SHORTLIST = 4, 4

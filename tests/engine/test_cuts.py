@@ -8,18 +8,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
-from odrf.engine.cuts import (
+from odrf.engine.binning import (
     COUNT,
     COUNT_BITS,
     MOST_BINS,
     bin_values,
     binned_cut,
-    exact_cut,
-    exact_cuts,
-    refined_cut,
-    write_lane,
     write_words,
 )
+from odrf.engine.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.impurity import GINI, SQUARED_ERROR
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin_impurity
