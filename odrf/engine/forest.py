@@ -33,13 +33,13 @@ class Forest:
         Split point s on the projected, scaled predictors; NaN for a node never split.
     start : (m + 1,) int64
         Where each node's direction begins in `index` and `coef`; empty for a node never split.
-    index : (z,) int64
+    index : (z,) int32
         Columns with a nonzero coefficient.
     coef : (z,) float32
         Their coefficients θ, ‖θ‖₂ = 1, for predictors scaled to [0, 1].
     value : (m, K) float64
         Mean response (K = 1) or class proportions of the node's training rows.
-    count : (m,) int64
+    count : (m,) int32
         Training rows N(A), a row drawn twice counted twice.
     weight : (m,) float64
         Sum of their case weights.
@@ -48,7 +48,7 @@ class Forest:
     gain : (m,) float64
         Impurity decrease Δ_A of the node's split, per unit of weight in the node; 0 where
         never split.
-    order : (m,) int64
+    order : (m,) int32
         Rank τ of the node's split in the growth of its tree (1 = the root's): after it the
         tree has τ + 1 leaves; 0 where never split.
 
@@ -60,14 +60,14 @@ class Forest:
     left: NDArray[np.int64]
     threshold: NDArray[np.float32]
     start: NDArray[np.int64]
-    index: NDArray[np.int64]
+    index: NDArray[np.int32]
     coef: NDArray[np.float32]
     value: NDArray[np.float64]
-    count: NDArray[np.int64]
+    count: NDArray[np.int32]
     weight: NDArray[np.float64]
     impurity: NDArray[np.float64]
     gain: NDArray[np.float64]
-    order: NDArray[np.int64]
+    order: NDArray[np.int32]
 
     @property
     def n_trees(self) -> int:
@@ -134,39 +134,22 @@ class Forest:
 
 
 def concatenate(trees: list[Forest]) -> Forest:
-    """Join forests of the same design into one, trees in the given order."""
-    nodes = np.cumsum([0] + [tree.n_nodes for tree in trees])
+    """Join forests of the same design into one, trees in the given order, and empty the list.
+
+    Field by field, and each given up when it is joined: memory never holds the trees twice.
+    """
+    roots = np.cumsum([0] + [tree.n_nodes for tree in trees])
     terms = np.cumsum([0] + [len(tree.index) for tree in trees])
-
-    def join(name: str) -> NDArray:
-        return np.concatenate([getattr(tree, name) for tree in trees])
-
-    return Forest(
-        root=np.concatenate(
-            [tree.root[:-1] + at for tree, at in zip(trees, nodes[:-1], strict=True)] + [nodes[-1:]]
-        ),
-        left=np.concatenate(
-            [
-                np.where(tree.left < 0, -1, tree.left + at)
-                for tree, at in zip(trees, nodes[:-1], strict=True)
-            ]
-        ),
-        start=np.concatenate(
-            [tree.start[:-1] + at for tree, at in zip(trees, terms[:-1], strict=True)]
-            + [terms[-1:]]
-        ),
-        **{
-            name: join(name)
-            for name in (
-                "threshold",
-                "index",
-                "coef",
-                "value",
-                "count",
-                "weight",
-                "impurity",
-                "gain",
-                "order",
-            )
-        },
-    )
+    parts = [{field.name: getattr(tree, field.name) for field in fields(tree)} for tree in trees]
+    trees.clear()
+    for part, nodes_before, terms_before in zip(parts, roots, terms, strict=False):
+        part["root"] = part["root"][:-1] + nodes_before
+        part["left"] = np.where(part["left"] < 0, -1, part["left"] + nodes_before)
+        part["start"] = part["start"][:-1] + terms_before
+    parts.append({"root": roots[-1:], "start": terms[-1:]})
+    joined = {}
+    for field in fields(Forest):
+        some = [part.pop(field.name) for part in parts if field.name in part]
+        joined[field.name] = np.concatenate(some)
+        del some
+    return Forest(**joined)

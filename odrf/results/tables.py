@@ -70,5 +70,5 @@ def _parents(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
     return parent
 
 
-def _numbers(values: NDArray[np.int64], missing: NDArray[np.bool_]) -> pd.arrays.IntegerArray:
+def _numbers(values: NDArray[np.integer], missing: NDArray[np.bool_]) -> pd.arrays.IntegerArray:
     return pd.arrays.IntegerArray(values.astype(np.int64), missing)

@@ -21,10 +21,12 @@ def assert_same(one: Forest, other: Forest) -> None:
 def test_trees_taken_apart_join_again(problem):
     forest = problem.grow(4)
     trees = [forest.tree(b) for b in range(4)]
-    assert_same(concatenate(trees), forest)
+    assert_same(concatenate(trees.copy()), forest)
     assert_same(concatenate([concatenate(trees[:1]), concatenate(trees[1:])]), forest)
     assert forest.n_nodes == sum(tree.n_nodes for tree in trees)
     assert forest.leaves().tolist() == [tree.is_leaf().sum() for tree in trees]
+    concatenate(trees)
+    assert trees == []
 
 
 @settings(max_examples=40, deadline=None)
