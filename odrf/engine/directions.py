@@ -121,7 +121,10 @@ def _inner_row(x, Z, j, m):
 
 @part
 def _solve(A, b, d):
-    """Solve A·x = b, both of order d, in place for a symmetric positive definite A (Cholesky)."""
+    """Solve A·x = b of order d in place for a symmetric positive definite A.
+
+    By Cholesky's factor, whose diagonal is kept inverted.
+    """
     for j in range(d):
         for k in range(j):
             for i in range(j, d):
@@ -130,17 +133,17 @@ def _solve(A, b, d):
             for i in range(d):
                 b[i] = 0.0
             return
-        root = math.sqrt(A[j, j])
-        for i in range(j, d):
-            A[i, j] /= root
+        A[j, j] = 1.0 / math.sqrt(A[j, j])
+        for i in range(j + 1, d):
+            A[i, j] *= A[j, j]
     for i in range(d):
         for k in range(i):
             b[i] -= A[i, k] * b[k]
-        b[i] /= A[i, i]
+        b[i] *= A[i, i]
     for i in range(d - 1, -1, -1):
         for k in range(i + 1, d):
             b[i] -= A[k, i] * b[k]
-        b[i] /= A[i, i]
+        b[i] *= A[i, i]
 
 
 @part

@@ -12,7 +12,7 @@ import numpy as np
 
 from odrf.engine.compiling import inlined, kernel
 from odrf.engine.impurity import NEGLIGIBLE, describe
-from odrf.engine.rows import divide, project
+from odrf.engine.rows import divide, divide_columns, is_pure, project
 from odrf.engine.searching import search
 
 __all__ = ["NEXT", "NODES", "TERMS", "Trunk", "enlarged", "grow_tree", "trunk_for"]
@@ -142,6 +142,8 @@ def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments
                 )
+                if not (is_pure(rows, lo, middle - lo) and is_pure(rows, middle, end[i] - middle)):
+                    divide_columns(rows, lo, m, scratch.goes_left, scratch.values)
                 threshold[i], gain[i] = cut, decrease
                 left[i], order[i] = n_nodes, n_leaves
                 begin[n_nodes], end[n_nodes] = lo, middle

@@ -158,6 +158,15 @@ def counted(number, criterion, logs):
     return logs[x] if x < len(logs) else _xlogx(number)
 
 
+@part
+def _entropy_gain(moment, left_weight, weight, second, logs):
+    right_weight, other = weight - left_weight, second - moment
+    total = counted(moment, ENTROPY, logs) + counted(left_weight - moment, ENTROPY, logs)
+    total += counted(other, ENTROPY, logs) + counted(right_weight - other, ENTROPY, logs)
+    total -= counted(left_weight, ENTROPY, logs)
+    return total - counted(right_weight, ENTROPY, logs)
+
+
 @kernel
 def moment_gain(moment, left_weight, weight, second, criterion, logs):
     """Return Δ / factor of a cut, but for the same amount in all of a node, from its left side.
@@ -165,14 +174,9 @@ def moment_gain(moment, left_weight, weight, second, criterion, logs):
     `moment` is the left side's S of `Node`; `second` the node's, for entropy.  Not finite, or of
     any size, when a side has lost its weight: ask `is_allowed`.
     """
-    right_weight = weight - left_weight
-    if criterion != ENTROPY:
-        return moment * moment / (left_weight * right_weight)
-    other = second - moment
-    total = counted(moment, criterion, logs) + counted(left_weight - moment, criterion, logs)
-    total += counted(other, criterion, logs) + counted(right_weight - other, criterion, logs)
-    total -= counted(left_weight, criterion, logs)
-    return total - counted(right_weight, criterion, logs)
+    if criterion == ENTROPY:
+        return _entropy_gain(moment, left_weight, weight, second, logs)
+    return moment * moment / (left_weight * (weight - left_weight))
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from odrf.engine.compiling import allocating, kernel, part
 from odrf.engine.randomness import shuffle_front
 
-__all__ = ["Rows", "divide", "gather_rows", "load", "project"]
+__all__ = ["Rows", "divide", "divide_columns", "gather_rows", "is_pure", "load", "project"]
 
 
 class Rows(NamedTuple):
@@ -129,28 +129,12 @@ def _divide_one(values, lo, m, goes_left, spare):
         values[first + i] = spare[i]
 
 
-@part
-def _divide_columns(X, lo, m, goes_left, spare):
-    one = np.uint64(1)
-    for j in range(np.uint64(X.shape[0])):
-        first, left, right = np.uint64(lo), np.uint64(0), np.uint64(0)
-        for i in range(np.uint64(m)):
-            value = X[j, first + i]
-            X[j, first + left] = value
-            spare[right] = value
-            left += np.uint64(goes_left[i])
-            right = i + one - left
-        first += left
-        for i in range(right):
-            X[j, first + i] = spare[i]
-
-
 @kernel
 def divide(rows, lo, m, threshold, values, goes_left, spare):
     """Move the m rows from `lo` on whose projected `values` are at most `threshold` to the front.
 
-    Both sides keep their old order.  values (≥ m,) float32, which is overwritten, goes_left and
-    spare (≥ m,) float64 are scratch.  Returns how many rows go left.
+    Both sides keep their old order.  The predictors stay where they are until `divide_columns`.
+    goes_left and spare (≥ m,) float64 are scratch.  Returns how many rows go left.
     """
     left = 0
     for i in range(np.uint64(m)):
@@ -160,6 +144,35 @@ def divide(rows, lo, m, threshold, values, goes_left, spare):
     _divide_one(rows.counts, lo, m, goes_left, spare)
     _divide_one(rows.y, lo, m, goes_left, spare)
     _divide_one(rows.weights, lo, m, goes_left, spare)
-    if rows.copied:
-        _divide_columns(rows.X, lo, m, goes_left, values)
     return left
+
+
+@kernel
+def divide_columns(rows, lo, m, goes_left, spare):
+    """Move the copied predictors as `divide` has moved their rows; spare (≥ m,) is scratch.
+
+    A node whose two sides are leaves can do without.
+    """
+    if not rows.copied:
+        return
+    one = np.uint64(1)
+    for j in range(np.uint64(rows.X.shape[0])):
+        first, left, right = np.uint64(lo), np.uint64(0), np.uint64(0)
+        for i in range(np.uint64(m)):
+            value = rows.X[j, first + i]
+            rows.X[j, first + left] = value
+            spare[right] = value
+            left += np.uint64(goes_left[i])
+            right = i + one - left
+        first += left
+        for i in range(right):
+            rows.X[j, first + i] = spare[i]
+
+
+@kernel
+def is_pure(rows, lo, m):
+    """Whether the m rows from `lo` on have one and the same response."""
+    i = lo + 1
+    while i < lo + m and rows.y[i] == rows.y[lo]:
+        i += 1
+    return i >= lo + m

@@ -123,7 +123,7 @@ def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
 @part
 def _n_bins(m):
     """Bins for m rows: enough to place a cut, few enough to cost less than filling them."""
-    return 32 if m <= 128 else 64 if m <= 2048 else MOST_BINS
+    return 32 if m <= 512 else 64 if m <= 2048 else MOST_BINS
 
 
 @part

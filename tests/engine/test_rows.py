@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from odrf.engine.randomness import streams
-from odrf.engine.rows import divide, gather_rows, load, project
+from odrf.engine.rows import divide, divide_columns, gather_rows, is_pure, load, project
 from reference.forests import goes_left
 from reference.randomness import Stream
 
@@ -72,8 +72,12 @@ def test_dividing_keeps_the_order_of_both_sides(n, seed, copied, data):
     m = data.draw(st.integers(1, len(before) - lo))
     values = np.random.default_rng(seed).random(m, dtype=np.float32)
     left = values <= 0.5
-    found = divide(rows, lo, m, np.float32(0.5), values, np.empty(m, dtype=np.bool_), np.empty(m))
+    goes_left = np.empty(m, dtype=np.bool_)
+    found = divide(rows, lo, m, np.float32(0.5), values, goes_left, np.empty(m))
     assert found == left.sum()
+    divide_columns(rows, lo, m, goes_left, np.empty(m, dtype=np.float32))
+    assert is_pure(rows, lo, m) == (len(set(y[before[lo : lo + m]])) == 1)
+    assert is_pure(rows, lo, 1)
     own = before[lo : lo + m]
     expected = np.concatenate([before[:lo], own[left], own[~left], before[lo + m :]])
     assert rows.at.tolist() == expected.tolist()
