@@ -12,7 +12,8 @@ function for many rows and for one, scikit-learn and the boosters taking a float
 Everyone grows the same number of trees.  Random forests are grown until their leaves are pure, with
 the exception of ``odrf``, which is this package's default.  ``odrf_sparse`` and ``ydf_oblique``
 try p projections at each node, each with 3 nonzero weights of ±1 on average (SPORF's d = p and
-λ = 3/p), as does ``treeple``.  Out-of-bag errors are switched off where they are not free.
+λ = 3/p), as does ``treeple``.  But ydf tries single predictors as well at every node;
+``odrf_sparse_more`` makes that up with as many more projections.  Out-of-bag errors are switched off where they are not free.
 ``odt`` and ``obliquetree`` are single trees whatever the number of trees: compare them with each
 other.
 """
@@ -23,6 +24,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,6 @@ from numpy.typing import NDArray
 
 import odrf
 from methods import Setting
-from odrf.control import FAMILIES
 
 __all__ = ["CONTENDERS", "SINGLE_TREES", "Contender", "missing", "version"]
 
@@ -66,8 +67,6 @@ class Contender:
 
 def missing(name: str) -> str | None:
     """Say why the contender cannot run here; None if it can."""
-    if name == "odrf_sparse" and "sparse" not in FAMILIES:
-        return 'this version has no projection="sparse"'
     try:
         import_module(CONTENDERS[name].module)
     except ImportError as error:
@@ -135,6 +134,15 @@ def fit_sparse(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package with sparse random projections, leaves down to one row."""
     p = data.shape[1] - 1
     return _fit_odrf(data, task, setting, projection="sparse", n_projections=p, min_leaf=1)
+
+
+def fit_sparse_more(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+    """Such a forest with as many more projections as ydf tries single predictors beside its own."""
+    p = data.shape[1] - 1
+    singles = ceil(p / 3) if task == "regression" else ceil(sqrt(p))
+    return _fit_odrf(
+        data, task, setting, projection="sparse", n_projections=p + singles, min_leaf=1
+    )
 
 
 def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Model:
@@ -255,6 +263,7 @@ CONTENDERS: dict[str, Contender] = {
     "odrf": Contender("odrf", frame, values, fit_default),
     "odrf_grown": Contender("odrf", frame, values, fit_grown),
     "odrf_sparse": Contender("odrf", frame, values, fit_sparse),
+    "odrf_sparse_more": Contender("odrf", frame, values, fit_sparse_more),
     "odrf_axis": Contender("odrf", frame, values, fit_axis),
     "rf": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "RandomForest")),
     "et": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "ExtraTrees")),
