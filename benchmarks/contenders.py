@@ -13,7 +13,8 @@ Everyone grows the same number of trees.  Random forests are grown until their l
 the exception of ``odrf``, which is this package's default.  ``odrf_sparse`` and ``ydf_oblique``
 try p projections at each node, each with 3 nonzero weights of ±1 on average (SPORF's d = p and
 λ = 3/p), as does ``treeple``.  But ydf tries single predictors as well at every node;
-``odrf_sparse_more`` makes that up with as many more projections.  Out-of-bag errors are switched off where they are not free.
+``odrf_sparse_more`` makes that up with as many more projections.  Out-of-bag errors are switched
+off where they are not free.
 ``odt`` and ``obliquetree`` are single trees whatever the number of trees: compare them with each
 other.
 """
