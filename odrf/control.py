@@ -66,6 +66,8 @@ class Control:
         ``"squared_error"``, ``"gini"`` or ``"entropy"``.
     penalty : str or None
         ``"aic"``, ``"bic"`` or None.
+    n_thresholds : "all" or int
+        Random cuts tried along a direction.
     split_search : str
         ``"auto"`` or ``"exact"``.
     resample : str
@@ -93,6 +95,7 @@ class Control:
     max_depth: int | None
     criterion: str
     penalty: str | None
+    n_thresholds: str | int
     split_search: str
     resample: str
     sample_fraction: float
@@ -121,6 +124,7 @@ class Control:
             penalty=PENALTIES[self.penalty],
             newton_steps=TREE_NEWTON_STEPS if lone else FOREST_NEWTON_STEPS,
             direction_rows=TREE_DIRECTION_ROWS if lone else FOREST_DIRECTION_ROWS,
+            n_thresholds=0 if isinstance(self.n_thresholds, str) else self.n_thresholds,
             exact_rows=NO_LIMIT if self.split_search == "exact" else EXACT_ROWS[self.n_classes > 2],
             screen_rows=NO_LIMIT // SCREENED_NODE if self.split_search == "exact" else SCREEN_ROWS,
         )
@@ -165,6 +169,7 @@ def resolve(
         max_depth=None if max_depth is None else _whole("max_depth", max_depth, 0),
         criterion=_criterion(options["criterion"], kind, projection),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
+        n_thresholds=_n_thresholds(options["n_thresholds"]),
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
         sample_fraction=_fraction(options["sample_fraction"], resample),
@@ -251,6 +256,12 @@ def _n_projections(value: Any, projection: str, P: int, p: int) -> int:
     if value != "auto":
         return _whole("n_projections", value, 1)
     return p if projection == "sparse" else max(5, math.ceil(math.sqrt(P)))
+
+
+def _n_thresholds(value: Any) -> str | int:
+    if isinstance(value, str) and value != "all":
+        raise InputError(f'n_thresholds={value!r}: use "all" or a whole number')
+    return value if isinstance(value, str) else _whole("n_thresholds", value, 1)
 
 
 def _max_leaves(value: int | Callable[[int], float] | None, n: int) -> tuple[int | None, str]:

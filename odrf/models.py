@@ -44,6 +44,7 @@ def odt(
     criterion: str = "auto",
     penalty: str | None = None,
     density: str | float = "auto",
+    n_thresholds: str | int = "all",
     split_search: str = "auto",
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
@@ -94,6 +95,9 @@ def odt(
         N(A)·log(impurity) by more.
     density : "auto" or float, default "auto"
         λ, the share of nonzero coefficients of sparse directions; 3 per direction on average.
+    n_thresholds : "all" or int, default "all"
+        Cuts tried along each direction: all of them, or the best of so many at random, uniform
+        between the ends, as in extremely randomised trees (Geurts et al. 2006).
     split_search : {"auto", "exact"}, default "auto"
         ``"exact"`` tries every cut along every direction.  The default compares directions by
         the cuts between up to 256 bins, in nodes of more than 64 rows, and in nodes of
@@ -151,6 +155,7 @@ def odrf(
     criterion: str = "auto",
     penalty: str | None = None,
     density: str | float = "auto",
+    n_thresholds: str | int = "all",
     split_search: str = "auto",
     resample: str = "bootstrap",
     sample_fraction: str | float = "auto",
@@ -181,7 +186,7 @@ def odrf(
         Predictors tried singly at each node: all up to 60, then 60 or, if more, ⌈√P⌉, drawn
         anew for each node; with ``projection="axis"`` those of the ordinary random forest, ⌈√P⌉
         for classes and ⌈P/3⌉ for a regression, with ``"sparse"`` none.
-    max_leaves, alpha, max_depth, criterion, penalty, density, split_search
+    max_leaves, alpha, max_depth, criterion, penalty, density, n_thresholds, split_search
         As in `odt`, for every tree; the same α_n prunes each tree (Theorem 5).
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging does the smoothing.

@@ -41,6 +41,7 @@ CART = Settings(
     penalty=NO_PENALTY,
     newton_steps=2,
     direction_rows=1000,
+    n_thresholds=0,
     exact_rows=MANY_ROWS,
     screen_rows=MANY_ROWS,
 )
@@ -157,6 +158,7 @@ def options(P: int, n_classes: int, rng: np.random.Generator) -> Settings:
         penalty=one_of(*[NO_PENALTY] * 6, AIC, BIC),
         newton_steps=one_of(1, 2, 5),
         direction_rows=one_of(1, 1000),
+        n_thresholds=0,
         exact_rows=MANY_ROWS,
         screen_rows=MANY_ROWS,
     )

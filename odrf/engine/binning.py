@@ -17,7 +17,15 @@ from odrf.engine.impurity import (
 )
 from odrf.engine.scanning import sums_of_counts
 
-__all__ = ["COUNT", "COUNT_BITS", "MOST_BINS", "bin_values", "binned_cut", "write_words"]
+__all__ = [
+    "COUNT",
+    "COUNT_BITS",
+    "MOST_BINS",
+    "bin_values",
+    "binned_cut",
+    "extremes",
+    "write_words",
+]
 
 MOST_BINS = 256
 SIGN_SHIFT, ALL_BUT_SIGN = np.int32(31), np.int32(0x7FFFFFFF)
@@ -33,7 +41,7 @@ def _in_order(bits):
 
 
 @part
-def _extremes(values):
+def extremes(values):
     """Return the least and the largest of `values`, as integers: those LLVM compares in lanes."""
     bits = values.view(np.int32)
     low = high = _in_order(bits[0])
@@ -46,7 +54,7 @@ def _extremes(values):
 @kernel
 def bin_values(values, bins, n_bins):
     """Put `values` (m,) into equal-width bins, numbers in bins (m,); False if all are equal."""
-    low, high = _extremes(values)
+    low, high = extremes(values)
     if not high > low:
         return False
     scale = np.float32(n_bins) / (high - low)

@@ -17,6 +17,7 @@ from odrf.engine.candidates import (
     proposals_for,
     propose,
 )
+from odrf.engine.chance import random_cut
 from odrf.engine.compiling import ZERO, inlined, part
 from odrf.engine.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.directions import workspace
@@ -169,7 +170,7 @@ def _floor(scores, kept, room):
 
 
 @inlined
-def _judge(rows, lo, judged, n, settings, scratch):
+def _judge(state, rows, lo, judged, n, settings, scratch):
     """Write the gains of a round's n candidates on the rows of `judged`, which begin at `lo`."""
     # Taken apart once: every use of a member of a tuple, or of a view, counts its references.
     m = len(judged.y)
@@ -181,15 +182,20 @@ def _judge(rows, lo, judged, n, settings, scratch):
         scratch.proposals.theta,
         scratch.proposals.sizes,
     )
-    exact = m <= settings.exact_rows
+    random = settings.n_thresholds > 0
+    exact = m <= settings.exact_rows and not random
     together = exact and m <= SORTED_TOGETHER
     words, tally, quantum = scratch.words, scratch.tally, 0.0
-    if not exact and left is None:
+    if not (exact or random) and left is None:
         quantum = write_words(judged, words)
     for c in range(n):
         project(rows, lo, m, columns, theta, c, sizes[c], values)
         if together:
             write_lane(values, keys, c, n)
+        elif random:
+            gains[c], thresholds[c] = random_cut(
+                state, values, left, judged, settings.n_thresholds, min_leaf
+            )
         elif exact:
             gains[c], thresholds[c] = exact_cut(values, keys, left, judged, min_leaf)
         elif bin_values(values, bins, n_bins):
@@ -224,7 +230,7 @@ def _shortlist(state, rows, lo, node, judged, blocks, room, settings, scratch):
             state, rows, lo, len(node.y), node.n_rows, first, last,
             blocks, settings, proposals, work,
         )  # fmt: skip
-        _judge(rows, lo, judged, n, settings, scratch)
+        _judge(state, rows, lo, judged, n, settings, scratch)
         first = last
         for c in range(n):
             gain = scratch.judged_gains[c]
@@ -271,7 +277,7 @@ def search(state, rows, lo, node, blocks, settings, scratch):
     """
     m = len(node.y)
     judged, room = node, 1
-    enough = m >= SCREENED_NODE * settings.screen_rows
+    enough = m >= SCREENED_NODE * settings.screen_rows and settings.n_thresholds == 0
     if enough and settings.screen_rows >= SCREENED_NODE * settings.min_leaf:
         judged = describe(
             rows,
@@ -293,7 +299,7 @@ def search(state, rows, lo, node, blocks, settings, scratch):
             room = 1
     if kept == 0:
         return 0.0, np.float32(0.0), -1
-    if m <= settings.exact_rows and room == 1:
+    if room == 1 and (m <= settings.exact_rows or settings.n_thresholds > 0):
         return scratch.gains[0], scratch.thresholds[0], 0
     if room > 1:
         node = describe(rows, lo, m, node.value, scratch.moments, node.logs, node.criterion)

@@ -34,6 +34,8 @@ class Settings(NamedTuple):
         Newton steps of a logistic direction.
     direction_rows : int
         A direction is estimated on at most this many rows of a node (or ten per column).
+    n_thresholds : int
+        Random thresholds tried along a candidate; 0 tries all cuts.
     exact_rows : int
         Up to this many rows every cut is tried; above, those between bins.
     screen_rows : int
@@ -53,5 +55,6 @@ class Settings(NamedTuple):
     penalty: int
     newton_steps: int
     direction_rows: int
+    n_thresholds: int
     exact_rows: int
     screen_rows: int

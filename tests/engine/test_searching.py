@@ -64,12 +64,18 @@ def test_the_default_search_gives_away_little_of_the_best_gain(n, n_classes):
     assert max(share) < 1 + 1e-9
 
 
-@settings(max_examples=100, deadline=None)
-@given(problems(max_rows=72), st.sampled_from([(1, 1), (4, 2), (16, 8), (1, 100)]))
-def test_bins_and_screens_keep_the_terms_of_a_split(problem, rows):
+@settings(max_examples=150, deadline=None)
+@given(
+    problems(max_rows=72),
+    st.sampled_from([(1, 1), (4, 2), (16, 8), (1, 100)]),
+    st.sampled_from([0, 0, 1, 3]),
+)
+def test_every_search_keeps_the_terms_of_a_split(problem, rows, n_thresholds):
     """The gain is that of the sides it makes, and each side has the rows it needs."""
     exact_rows, screen_rows = rows
-    forest = problem.but(exact_rows=exact_rows, screen_rows=screen_rows).grow()
+    forest = problem.but(
+        exact_rows=exact_rows, screen_rows=screen_rows, n_thresholds=n_thresholds
+    ).grow()
     split = np.flatnonzero(forest.left >= 0)
     left, least = forest.left[split], problem.settings.min_leaf
     assert (forest.count[left] + forest.count[left + 1] == forest.count[split]).all()
