@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.engine.forest import concatenate
+from odrf.engine.forest import joined
 from odrf.importance import impurity_importance
 from problems import problems
 from stumps import stump
@@ -26,7 +26,7 @@ def test_a_predictor_collects_what_its_columns_get():
 
 
 def test_a_forest_has_the_mean_over_its_trees():
-    forest = concatenate([stump({0: 1.0}, 0.5, gain=1.0), stump({1: 1.0}, 0.5, gain=0.5)])
+    forest = joined([stump({0: 1.0}, 0.5, gain=1.0), stump({1: 1.0}, 0.5, gain=0.5)], 2)
     np.testing.assert_allclose(impurity_importance(forest, np.arange(3)), [0.5, 0.25])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 
 from odrf.engine.packing import Packed, pack
 
-__all__ = ["Forest", "concatenate"]
+__all__ = ["Forest", "joined"]
+
+# Trees are of much the same size; those that come may be a little larger than the first.
+ROOM = 1.25
 
 
 @dataclass(frozen=True)
@@ -133,23 +137,37 @@ class Forest:
         return np.add.reduceat(self.is_leaf().astype(np.int64), self.root[:-1])
 
 
-def concatenate(trees: list[Forest]) -> Forest:
-    """Join forests of the same design into one, trees in the given order, and empty the list.
+def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
+    """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
-    Field by field, and each given up when it is joined: memory never holds the trees twice.
+    Each is written behind the others as it comes, so that memory never holds them twice: room is
+    made for trees like the first, and memory that is not written to is not taken.
     """
-    roots = np.cumsum([0] + [tree.n_nodes for tree in trees])
-    terms = np.cumsum([0] + [len(tree.index) for tree in trees])
-    parts = [{field.name: getattr(tree, field.name) for field in fields(tree)} for tree in trees]
-    trees.clear()
-    for part, nodes_before, terms_before in zip(parts, roots, terms, strict=False):
-        part["root"] = part["root"][:-1] + nodes_before
-        part["left"] = np.where(part["left"] < 0, -1, part["left"] + nodes_before)
-        part["start"] = part["start"][:-1] + terms_before
-    parts.append({"root": roots[-1:], "start": terms[-1:]})
-    joined = {}
-    for field in fields(Forest):
-        some = [part.pop(field.name) for part in parts if field.name in part]
-        joined[field.name] = np.concatenate(some)
-        del some
-    return Forest(**joined)
+    arrays: dict[str, NDArray] = {}
+    used = dict.fromkeys((field.name for field in fields(Forest)), 0)
+    for tree in trees:
+        for name, part in _moved(tree, used["left"], used["index"]).items():
+            end = used[name] + len(part)
+            if name not in arrays:
+                room = int(ROOM * n_trees * len(part)) + 1
+                arrays[name] = np.empty((room, *part.shape[1:]), dtype=part.dtype)
+            elif end > len(arrays[name]):
+                arrays[name].resize((int(ROOM * end), *part.shape[1:]), refcheck=False)
+            arrays[name][used[name] : end] = part
+            used[name] = end
+    for name, last in [("root", used["left"]), ("start", used["index"])]:
+        arrays[name].resize(used[name] + 1, refcheck=False)
+        arrays[name][-1] = last
+        used[name] += 1
+    for name, array in arrays.items():
+        array.resize((used[name], *array.shape[1:]), refcheck=False)
+    return Forest(**arrays)
+
+
+def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:
+    """Return the arrays of a tree that follows so many nodes and terms, borders without ends."""
+    arrays = {field.name: getattr(tree, field.name) for field in fields(tree)}
+    arrays["root"] = tree.root[:-1] + nodes
+    arrays["left"] = np.where(tree.left < 0, -1, tree.left + np.int64(nodes))
+    arrays["start"] = tree.start[:-1] + terms
+    return arrays

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.candidates import SPARSE, Blocks
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.forest import Forest, concatenate
+from odrf.engine.forest import Forest, joined
 from odrf.engine.growing import NEXT, NODES, TERMS, enlarged, grow_tree, trunk_for
 from odrf.engine.parallel import in_order
 from odrf.engine.rows import gather_rows
@@ -47,12 +47,13 @@ def grow_forest(
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(X, y, weights, blocks, sampling, settings, stream.copy(), copied)
 
-    trees = []
-    with compiled_at_ease(grow_tree):
+    def grown() -> Iterator[Forest]:
         for tree in in_order(grow, streams, n_jobs):
-            trees.append(tree)
+            yield tree
             advance()
-    return concatenate(trees)
+
+    with compiled_at_ease(grow_tree):
+        return joined(grown(), len(streams))
 
 
 def grow_one(
@@ -69,8 +70,7 @@ def grow_one(
     n, K = len(y), settings.n_classes
     widest = widest_direction(blocks, settings, n)
     permuted = X.shape[0] if settings.family == SPARSE else len(blocks.types)
-    counts = draw_counts(state, weights, sampling)
-    rows = gather_rows(state, X, y, weights, counts, copied)
+    rows = gather_rows(state, X, y, weights, draw_counts(state, weights, sampling), copied)
     scratch = scratch_for(len(rows.at), permuted, widest, settings)
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
     trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)

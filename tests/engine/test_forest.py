@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 from hypothesis import given, settings
 
-from odrf.engine.forest import Forest, concatenate
+from odrf.engine.forest import Forest, joined
 from problems import noisy, problems
 
 
@@ -21,12 +21,11 @@ def assert_same(one: Forest, other: Forest) -> None:
 def test_trees_taken_apart_join_again(problem):
     forest = problem.grow(4)
     trees = [forest.tree(b) for b in range(4)]
-    assert_same(concatenate(trees.copy()), forest)
-    assert_same(concatenate([concatenate(trees[:1]), concatenate(trees[1:])]), forest)
+    assert_same(joined(trees, 4), forest)
+    assert_same(joined(trees, 1), forest)
+    assert_same(joined([joined(trees[:1], 9), joined(iter(trees[1:]), 3)], 2), forest)
     assert forest.n_nodes == sum(tree.n_nodes for tree in trees)
     assert forest.leaves().tolist() == [tree.is_leaf().sum() for tree in trees]
-    concatenate(trees)
-    assert trees == []
 
 
 @settings(max_examples=40, deadline=None)
