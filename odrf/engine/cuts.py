@@ -19,8 +19,11 @@ def exact_cut(values, keys, left, node, min_leaf):
     """Return (gain, threshold) of the best of all cuts along the projected `values` (m,) float32.
 
     keys (≥ m,) uint64 and left (K,) or None are scratch.  Of equal gains the leftmost wins; a
-    gain of 0 means that no cut is allowed or none reduces the impurity.
+    gain of 0 means that no cut is allowed or none reduces the impurity.  None for `keys` compiles
+    to nothing, where nobody calls it.
     """
+    if keys is None:
+        return 0.0, np.float32(0.0)
     m = len(values)
     write_lane(values, keys, ZERO, ONE)
     sort_keys(keys, m)

@@ -37,11 +37,6 @@ class OutOfBag(NamedTuple):
     error_path: NDArray[np.float64]
 
 
-@allocating
-def _undrawn(state, weights, sampling):
-    return draw_counts(state, weights, sampling) == 0
-
-
 @part
 def _loss(value, y, classes):
     """Squared error of value[0], or whether the first largest of `value` (K,) is not class y."""
@@ -146,7 +141,7 @@ def out_of_bag(
     undrawn = np.empty((forest.n_trees, n), dtype=np.bool_)
 
     def redraw(b: int) -> None:
-        undrawn[b] = _undrawn(streams[b].copy(), weights, sampling)
+        undrawn[b] = draw_counts(streams[b].copy(), weights, sampling) == 0
 
     for _ in in_order(redraw, range(forest.n_trees), n_jobs):
         pass
@@ -187,7 +182,7 @@ def permutation_loss(
 
     def run(b: int) -> None:
         state = streams[b].copy()
-        rows = np.nonzero(_undrawn(state, weights, sampling))[0]
+        rows = np.flatnonzero(draw_counts(state, weights, sampling) == 0)
         used = np.zeros(p, dtype=bool)
         used[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
         moved = np.flatnonzero(np.logical_or.reduceat(used, first[:-1]))

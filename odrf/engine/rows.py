@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from odrf.engine.compiling import allocating, kernel, part
+from odrf.engine.compiling import kernel, part
 from odrf.engine.randomness import shuffle_front
 
 __all__ = ["Rows", "divide", "divide_columns", "gather_rows", "is_pure", "load", "project"]
@@ -43,31 +44,22 @@ class Rows(NamedTuple):
     unit: bool
 
 
-@allocating
-def gather_rows(state, X, y, weights, counts, copied):
+def gather_rows(
+    state: NDArray[np.uint64],
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    copied: bool,
+) -> Rows:
     """Gather the rows drawn (counts > 0) in random order, so that any first few are a sample."""
-    drawn = np.nonzero(counts)[0]
-    n = len(drawn)
-    shuffle_front(state, drawn, n)
-    unit = True
-    at = np.empty(n, dtype=np.int32)
-    own_y, own_weights = np.empty(n), np.empty(n)
-    own_counts = np.empty(n, dtype=np.int32)
-    for i in range(n):
-        row = drawn[i]
-        at[i] = row
-        own_y[i] = y[row]
-        own_counts[i] = counts[row]
-        own_weights[i] = weights[row] * counts[row]
-        unit = unit and weights[row] == 1.0
-    if not copied:
-        return Rows(X, at, own_y, own_weights, own_counts, copied, unit)
-    own_X = np.empty((X.shape[0], n), dtype=np.float32)
-    for j in range(X.shape[0]):
-        column, source = own_X[j], X[j]
-        for i in range(n):
-            column[i] = source[at[i]]
-    return Rows(own_X, at, own_y, own_weights, own_counts, copied, unit)
+    drawn = np.flatnonzero(counts)
+    shuffle_front(state, drawn, len(drawn))
+    at, times, own_weights = drawn.astype(np.int32), counts[drawn].astype(np.int32), weights[drawn]
+    unit = bool((own_weights == 1.0).all())
+    own_weights *= times
+    own_X = np.take(X, at, axis=1) if copied else X
+    return Rows(own_X, at, y[drawn], own_weights, times, copied, unit)
 
 
 # Indices below are unsigned, and no views are made: Numba then checks no index for being

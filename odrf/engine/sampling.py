@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from odrf.engine.compiling import allocating
+from odrf.engine.compiling import kernel
 from odrf.engine.randomness import below, uniform
 
 __all__ = ["ALL_ROWS", "BOOTSTRAP", "SUBSAMPLE", "Sampling", "draw_counts"]
@@ -29,23 +30,29 @@ class Sampling(NamedTuple):
     fraction: float
 
 
-@allocating
-def draw_counts(state, weights, sampling):
-    """Draw how often each row enters a tree: counts (n,); rows of weight zero never do."""
-    candidates = np.nonzero(weights > 0.0)[0]
-    n = len(candidates)
-    counts = np.zeros(len(weights), dtype=np.int64)
-    if sampling.resample == ALL_ROWS:
-        counts[candidates] = 1
-        return counts
-    size = max(1, int(np.rint(sampling.fraction * n)))
-    if sampling.resample == BOOTSTRAP:
+@kernel
+def _draw(state, candidates, size, resample, counts):
+    """Draw `size` of the candidates, row numbers; count in counts (n,) how often each comes."""
+    n, needed = len(candidates), size
+    if resample == BOOTSTRAP:
         for _ in range(size):
             counts[candidates[below(state, n)]] += 1
-        return counts
-    needed = size
+        return
     for i in range(n):
         if uniform(state) * (n - i) < needed:
             counts[candidates[i]] = 1
             needed -= 1
+
+
+def draw_counts(
+    state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
+) -> NDArray[np.int64]:
+    """Draw how often each row enters a tree: counts (n,); rows of weight zero never do."""
+    candidates = np.flatnonzero(weights > 0.0)
+    counts = np.zeros(len(weights), dtype=np.int64)
+    if sampling.resample == ALL_ROWS:
+        counts[candidates] = 1
+    else:
+        size = max(1, round(sampling.fraction * len(candidates)))
+        _draw(state, candidates, size, sampling.resample, counts)
     return counts

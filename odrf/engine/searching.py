@@ -42,8 +42,12 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
+    n_thresholds : int or None
+        As `random_cut` takes it.
     values : (n,) float32
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
+    all_keys : the same, or None
+        As `exact_cut` takes them: None where larger nodes are put into bins.
     bins : (n,) uint8
     moments : (n,) float64
     goes_left : (n,) bool
@@ -68,8 +72,10 @@ class Scratch(NamedTuple):
         The best candidates so far, likewise.
     """
 
+    n_thresholds: int | None
     values: np.ndarray
     keys: np.ndarray
+    all_keys: np.ndarray | None
     bins: np.ndarray
     moments: np.ndarray
     goes_left: np.ndarray
@@ -96,9 +102,12 @@ def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
     K = settings.n_classes
     estimated = 1 if settings.family == SPARSE else widest
     sample = min(n, max(settings.direction_rows, 10 * estimated))
+    keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
+        settings.n_thresholds or None,
         np.empty(n, dtype=np.float32),
-        np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64),
+        keys,
+        keys if settings.exact_rows > SORTED_TOGETHER else None,
         np.empty(n, dtype=np.uint8),
         np.empty(n),
         np.empty(n, dtype=np.bool_),
@@ -194,10 +203,10 @@ def _judge(state, rows, lo, judged, n, settings, scratch):
             write_lane(values, keys, c, n)
         elif random:
             gains[c], thresholds[c] = random_cut(
-                state, values, left, judged, settings.n_thresholds, min_leaf
+                state, values, left, judged, scratch.n_thresholds, min_leaf
             )
         elif exact:
-            gains[c], thresholds[c] = exact_cut(values, keys, left, judged, min_leaf)
+            gains[c], thresholds[c] = exact_cut(values, scratch.all_keys, left, judged, min_leaf)
         elif bin_values(values, bins, n_bins):
             gains[c], _ = binned_cut(
                 bins, words, quantum, tally, table, left, judged, n_bins, min_leaf
