@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike
 from patsy import EvalEnvironment
 from tqdm import tqdm
 
+from odrf.blending import grow_blend
 from odrf.control import Control, resolve
 from odrf.design import Design, TrainingData, build_design
 from odrf.engine.candidates import Blocks
 from odrf.engine.growth import grow_forest
 from odrf.engine.randomness import streams
+from odrf.kinds import BEST, kinds_of_trees, require_enough
 from odrf.results.fit import Fit
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
@@ -144,6 +146,7 @@ def odrf(
     data: pd.DataFrame,
     *,
     n_trees: int = 500,
+    blend: bool = False,
     projection: str = "logistic",
     subset_size: str | int = "random",
     n_projections: str | int = "auto",
@@ -157,7 +160,7 @@ def odrf(
     density: str | float = "auto",
     n_thresholds: str | int = "all",
     split_search: str = "auto",
-    resample: str = "bootstrap",
+    resample: str = "auto",
     sample_fraction: str | float = "auto",
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
@@ -180,6 +183,10 @@ def odrf(
     n_trees : int, default 500
         B, the number of trees.  More never hurt accuracy; `ODRFResults.plot` shows whether
         the out-of-bag error has settled.
+    blend : bool, default False
+        Grow several kinds of trees: greedy, with random cuts, with few directions, with large
+        leaves.  A pilot of each is judged out of bag, and stacking decides how many there are of
+        each; options given hold for all.  See `ODRFResults.kinds`.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"
@@ -190,12 +197,12 @@ def odrf(
         As in `odt`, for every tree; the same α_n prunes each tree (Theorem 5).
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging does the smoothing.
-    resample : {"bootstrap", "subsample", "none"}, default "bootstrap"
+    resample : {"auto", "bootstrap", "subsample", "none"}, default "auto"
         Each tree's rows: drawn with replacement, without, or all of them.  Out-of-bag results
-        need one of the first two.
+        need one of the first two.  By default a bootstrap, for a blend a subsample.
     sample_fraction : "auto" or float, default "auto"
         Rows drawn as a share of n: 1 for a bootstrap, 0.632 for a subsample, which then has as
-        many distinct rows.
+        many distinct rows; for a blend 0.8, because its randomised trees do best on all rows.
     weights, missing, kind
         As in `odt`.
     seed : int, SeedSequence or Generator, optional
@@ -227,7 +234,13 @@ def odrf(
     for name in ("formula", "data", "progress"):
         del options[name]
     call = _call(odrf, formula, options)
-    fit = _fit(call, formula, data, options, EvalEnvironment.capture(1), progress)
+    env = EvalEnvironment.capture(1)
+    if blend:
+        given = {name for name, value in options.items() if not _is_default(odrf, name, value)}
+        fit = _fit_blend(call, formula, data, options, given, env, progress)
+    else:
+        options |= {"resample": "bootstrap" if resample == "auto" else resample}
+        fit = _fit(call, formula, data, options, env, progress)
     results = ODRFResults(fit)
     return results if fit.control.alpha is None else results.prune(alpha=fit.control.alpha)
 
@@ -260,6 +273,41 @@ def _fit(
     return Fit(call, design, training, control, forest, tree_streams)
 
 
+def _fit_blend(
+    call: str,
+    formula: str,
+    data: pd.DataFrame,
+    options: Mapping[str, Any],
+    given: Collection[str],
+    env: EvalEnvironment,
+    progress: bool,
+) -> Fit:
+    design, training = build_design(
+        formula, data, env=env, **{name: options[name] for name in DESIGN_ARGUMENTS}
+    )
+    classification = design.response.kind == "classification"
+    kinds = kinds_of_trees(options, given, len(design.predictors), classification)
+    base = _resolve(kinds[BEST], design, training)
+    require_enough(base.n_trees, base.resample)
+    controls = {
+        name: _resolve(some | {"seed": base.seed}, design, training) for name, some in kinds.items()
+    }
+    with tqdm(unit="tree", disable=not progress) as bar:
+        forest, tree_streams, blended = grow_blend(
+            training.X,
+            training.y,
+            training.weights,
+            Blocks(design.first, design.types),
+            base.sampling(),
+            [control.settings() for control in controls.values()],
+            base.seed,
+            base.n_trees,
+            base.n_jobs,
+            bar.update,
+        )
+    return Fit(call, design, training, base, forest, tree_streams, blended, controls)
+
+
 def _resolve(options: Mapping[str, Any], design: Design, training: TrainingData) -> Control:
     classes = design.response.classes
     return resolve(
@@ -274,14 +322,17 @@ def _resolve(options: Mapping[str, Any], design: Design, training: TrainingData)
 
 def _call(function: Callable[..., Any], formula: str, options: Mapping[str, Any]) -> str:
     """Write the call as the user would, arguments at their defaults left out."""
-    defaults = inspect.signature(function).parameters
     words = [repr(formula) if isinstance(formula, str) else "…", "data"]
     for name, value in options.items():
-        default = defaults[name].default
-        if value is default or (isinstance(value, SPELLED) and value == default):
+        if _is_default(function, name, value):
             continue
         if isinstance(value, SPELLED):
             words.append(f"{name}={value!r}")
         else:
             words.append(f"{name}={getattr(value, '__name__', '…')}")
     return f"{function.__name__}({', '.join(words)})"
+
+
+def _is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
+    default = inspect.signature(function).parameters[name].default
+    return value is default or (isinstance(value, SPELLED) and bool(value == default))

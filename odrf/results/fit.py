@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.blending import Blend
 from odrf.control import Control
 from odrf.design import Design, TrainingData
 from odrf.engine.forest import Forest
@@ -32,6 +33,10 @@ class Fit:
         The trees; an oblique decision tree is a forest of one.
     streams : (B, 4) uint64
         Random stream of each tree, from which its resample can be drawn again.
+    blend : Blend or None
+        How a forest of several kinds of trees came about.
+    kinds : dict
+        The options of each kind, by its name; empty where there is no blend.
     """
 
     call: str
@@ -40,3 +45,5 @@ class Fit:
     control: Control
     forest: Forest
     streams: NDArray[np.uint64]
+    blend: Blend | None = None
+    kinds: dict[str, Control] = field(default_factory=dict)

@@ -10,12 +10,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf.control import Control
 from odrf.engine.outofbag import OutOfBag, out_of_bag, permutation_loss
 from odrf.errors import InputError, allowed
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance
 from odrf.plots.style import new_panels
 from odrf.results.base import TreeResults
+from odrf.results.kinds import kinds_table
 from odrf.results.prediction import as_prob, as_response
 from odrf.results.pruned import pruned_at
 from odrf.results.report import forest_card, forest_summary
@@ -144,11 +146,37 @@ class ODRFResults(TreeResults):
             replace(
                 fit,
                 call=f"{fit.call}.tree({i})",
-                control=replace(fit.control, n_trees=1),
+                control=replace(self._control_of(int(i)), n_trees=1),
                 forest=fit.forest.tree(int(i)),
                 streams=fit.streams[i : i + 1],
+                blend=None,
+                kinds={},
             )
         )
+
+    def _control_of(self, i: int) -> Control:
+        fit = self.fit
+        if fit.blend is None:
+            return fit.control
+        return list(fit.kinds.values())[fit.blend.of_tree[i]]
+
+    @property
+    def kinds(self) -> pd.DataFrame:
+        """The kinds of trees of a blended forest: one row each.
+
+        Columns ``trees``, how many of them there are; ``weight``, their share as stacking found
+        it; ``pilot_error``, the out-of-bag mean squared error of the pilot (for classes its Brier
+        score), as of very many trees; ``cuts``, ``min_leaf``, ``singles`` and ``directions``,
+        what makes them a kind.
+
+        Raises
+        ------
+        InputError
+            If all trees are of one kind.
+        """
+        if self.fit.blend is None:
+            raise InputError("all trees are of one kind: fit with blend=True for several")
+        return kinds_table(self.fit.blend, self.fit.kinds)
 
     def prune(self, alpha: float) -> ODRFResults:
         """Return the forest with every tree pruned at the same complexity.

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.results.kinds import kinds_table
 from odrf.summary import Summary
 from odrf.wording import number
 
@@ -74,6 +75,8 @@ def _summary(
             notes.append(f"The confusion matrix of {len(table)} classes: see confusion_matrix.")
         else:
             sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
+    if results.fit.blend is not None:
+        sections["Kinds of trees"] = kinds_table(results.fit.blend, results.fit.kinds)
     importance = results.importance()
     few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
     sections[f"Importance (impurity removed{few})"] = importance.head(TOP)
@@ -124,6 +127,7 @@ def _predictors(results: TreeResults) -> str:
 def _growth_facts(results: TreeResults) -> dict[str, str]:
     control, forest = results.control, results.forest
     q = control.subset_size
+    several = results.fit.blend is not None
     facts = {
         "Criterion": control.criterion.replace("_", " "),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
@@ -131,10 +135,12 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
         "Seed": str(control.seed),
         "Projection": control.projection.replace("_", " "),
         "Subset size q": "random, up to n(node)^0.4" if q == "random" else str(q),
-        "Tried per node": f"{control.n_singles} single, {control.n_projections} oblique",
+        "Tried per node": "by kind of tree"
+        if several
+        else f"{control.n_singles} single, {control.n_projections} oblique",
         "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
-        "Min. leaf": str(control.min_leaf),
+        "Min. leaf": "by kind of tree" if several else str(control.min_leaf),
         "Leaves": _leaves(results),
         "Depth": _mean_and_range(np.maximum.reduceat(forest.depth(), forest.root[:-1])),
     }
