@@ -1,12 +1,18 @@
-"""Accuracy and seconds of methods on open tables; prints one table.
+"""Accuracy and seconds of methods on open tables, by the protocols of three papers.
 
-    python benchmarks/accuracy.py [--data DIR] [--tables a,b] [--methods odrf,rf] [--partitions 20]
-                                  [--trees 100] [--threads 1] [--seed 0] [--out results.csv]
+    python benchmarks/accuracy.py --out accuracy.csv [--data DIR] [--tables a,b] [--methods a,b]
+                                  [--protocols Z,T,G] [--partitions 20] [--trees 500] [--jobs 1]
 
-``protocol.py`` says how errors are measured, ``methods.py`` what the methods are, ``tables.py``
-what the data folder must hold.  ``--out`` keeps the result of every partition, for paired
-comparisons.  Seconds are medians over the partitions: compilation meets only the first of them.
-Needs ``pip install ".[bench]"``.
+``protocol.py`` says how rows are divided, ``measures.py`` what is measured, ``methods.py`` what the
+methods are, ``tables.py`` what the data folder must hold, ``results_file.py`` what the csv holds.
+Called again with the same csv, a run goes on where it stopped; what fails is written down and the
+run continues.  ``report.py`` makes tables of the csv.
+
+Needs ``pip install ".[bench]"``.  treeple needs an environment of its own, made by
+
+    python benchmarks/accuracy.py --make-treeple-env DIR
+
+which prints the interpreter to be given as ``--treeple-python``.
 """
 
 from __future__ import annotations
@@ -14,34 +20,112 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection
-from dataclasses import asdict
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from os import _exit
 from pathlib import Path
 
-import pandas as pd
+from tqdm import tqdm
 
-from methods import METHODS, Setting
-from protocol import run, summarise
+from methods import METHODS, SEPARATE, Setting
+from protocol import PROTOCOLS
+from results_file import Results
 from tables import read_table, table_names
+from treeple_env import make_environment
+from trial import Study, Trial
+
+METHODS_OF_A_RUN = [name for name in METHODS if name not in ("rf_codes", "et_codes", "odt")]
+INTERRUPTED = 130
 
 
 def main() -> int:
     """Run the chosen methods on the chosen tables."""
     options = _parser().parse_args()
+    if options.make_treeple_env is not None:
+        print(make_environment(options.make_treeple_env))
+        return 0
     if not (options.data / "index.csv").exists():
-        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
+        _say(f"nothing to do: {options.data} holds no index.csv")
         return 0
     names = _chosen("table", options.tables, table_names(options.data))
-    methods = _chosen("method", options.methods, METHODS)
-    setting = Setting(options.trees, options.seed, options.threads)
-    outcomes = pd.DataFrame(
-        asdict(outcome)
-        for name in names
-        for outcome in run(read_table(options.data, name), methods, options.partitions, setting)
+    protocols = _chosen("protocol", options.protocols, PROTOCOLS)
+    study = _study(options)
+    results = Results(options.out, options.retry)
+    _require_same_setting(results, study.setting)
+    return _run(options, names, protocols, study, results)
+
+
+def _run(
+    options: argparse.Namespace,
+    names: list[str],
+    protocols: list[str],
+    study: Study,
+    results: Results,
+) -> int:
+    """Run tables side by side; a table that breaks is reported at the end."""
+    with tqdm(unit="fit", smoothing=0) as bar, ThreadPoolExecutor(options.jobs) as pool:
+
+        def run_table(name: str) -> None:
+            table = read_table(options.data, name)
+            for protocol in (PROTOCOLS[letter] for letter in protocols):
+                if table.task in protocol.tasks:
+                    Trial(table, protocol, study, results).run(bar.update)
+
+        running = {name: pool.submit(run_table, name) for name in names}
+        try:
+            broken = {name: table.exception() for name, table in running.items()}
+        except KeyboardInterrupt:
+            _say(f"\nstopped; the same command goes on from {options.out}")
+            _exit(INTERRUPTED)  # the pool would wait for every table
+    for name, error in broken.items():
+        if error is not None:
+            _say(f"{name} left unfinished: {type(error).__name__}: {error}")
+    return int(any(error is not None for error in broken.values()))
+
+
+def _study(options: argparse.Namespace) -> Study:
+    interpreters = dict.fromkeys(SEPARATE, options.treeple_python)
+    return Study(
+        [
+            name
+            for name in _chosen("method", options.methods, METHODS)
+            if _available(name, interpreters)
+        ],
+        Setting(options.trees, options.seed, options.threads),
+        options.partitions,
+        options.slow_seconds,
+        options.slow_partitions,
+        options.limit,
+        {name: python for name, python in interpreters.items() if python is not None},
     )
-    if options.out is not None:
-        outcomes.to_csv(options.out, index=False)
-    print(summarise(outcomes).to_string(float_format="{:.4g}".format))
-    return 0
+
+
+def _available(name: str, interpreters: dict[str, str | None]) -> bool:
+    if name in interpreters:
+        if interpreters[name] is None:
+            _say(f"{name} left out: --treeple-python says which interpreter has it")
+        return interpreters[name] is not None
+    library = METHODS[name].library.partition(".")[0]
+    if find_spec(library) is None:
+        _say(f"{name} left out: {library} is not installed")
+        return False
+    return True
+
+
+def _require_same_setting(results: Results, setting: Setting) -> None:
+    for line in results.lines.values():
+        if int(line["trees"]) != setting.trees:
+            raise SystemExit(
+                f"{results.path} was begun with --trees {line['trees']}: choose another file"
+            )
+
+
+def _chosen(what: str, names: str, known: Collection[str]) -> list[str]:
+    chosen = list(known) if names == "all" else names.split(",")
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        raise SystemExit(f"unknown {what} {', '.join(unknown)}; known: {', '.join(known)}")
+    return chosen
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -49,25 +133,35 @@ def _parser() -> argparse.ArgumentParser:
         description=(__doc__ or "").splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument(
-        "--data", type=Path, default=Path("../shared/data"), help="folder with index.csv"
+    add = parser.add_argument
+    add(
+        "--out",
+        type=Path,
+        default=Path("accuracy.csv"),
+        help="csv that is written, or gone on with",
     )
-    parser.add_argument("--tables", help="names with commas between them; all of the index if none")
-    parser.add_argument("--methods", default="odrf,rf", help=f"of {', '.join(METHODS)}")
-    parser.add_argument("--partitions", type=int, default=20, help="random partitions")
-    parser.add_argument("--trees", type=int, default=100, help="trees of each forest")
-    parser.add_argument("--threads", type=int, default=1, help="threads of each method")
-    parser.add_argument("--seed", type=int, default=0, help="of the partitions and the methods")
-    parser.add_argument("--out", type=Path, help="csv of every partition's result")
+    add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
+    add("--tables", default="all", help="names with commas between them")
+    add("--methods", default=",".join(METHODS_OF_A_RUN), help=f"of {', '.join(METHODS)}; or all")
+    add("--protocols", default="Z", help=f"of {', '.join(PROTOCOLS)}; or all")
+    add("--partitions", type=int, default=20, help="random partitions of protocol Z")
+    add(
+        "--slow-seconds", type=float, default=20.0, help="all methods on one partition: slow beyond"
+    )
+    add("--slow-partitions", type=int, default=10, help="random partitions of a slow table")
+    add("--trees", type=int, default=500, help="trees of each forest")
+    add("--threads", type=int, default=1, help="threads of each method")
+    add("--jobs", type=int, default=1, help="tables at a time")
+    add("--seed", type=int, default=0, help="of the partitions and the methods")
+    add("--limit", type=float, default=600.0, help="seconds that one fit may take")
+    add("--retry", action="store_true", help="run again what failed or timed out")
+    add("--treeple-python", help="interpreter that has treeple")
+    add("--make-treeple-env", type=Path, metavar="DIR", help="make an environment for treeple")
     return parser
 
 
-def _chosen(what: str, names: str | None, known: Collection[str]) -> list[str]:
-    chosen = list(known) if names is None else names.split(",")
-    unknown = [name for name in chosen if name not in known]
-    if unknown:
-        raise SystemExit(f"unknown {what} {', '.join(unknown)}; known: {', '.join(known)}")
-    return chosen
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,34 +1,33 @@
-"""The methods that the benchmarks compare, one function each.
+"""The methods whose accuracy is compared, one function each, and how each is fed.
 
-A method takes the training rows (predictors and the response ``y``) and returns a function that
-predicts ``y`` for new predictor rows.  Methods that know factors take the data frame as it is.  The
-others take a matrix: predictors scaled to [0, 1] on the training rows, a factor either as one 0/1
-indicator per level or, in the methods that end in ``_codes``, as the number of its level.  The
-number of trees, the seed and the number of threads are given; the rest is the library's default.
+A method takes the training rows (predictors ``x1`` … ``xp``, numbers scaled to [0, 1] by the
+protocol, and the response ``y``) and returns a function that predicts for new predictor rows: the
+response of a regression (n,), for classes their probabilities (n, K) in the order of the sorted
+labels.  The predicted class is the most probable one.
 
-To add a method, write its function and a line in ``METHODS``.  A library is imported by the methods
-that use it, so that nobody needs them all.
+Forests grow as many trees as the setting says; the boosters keep their libraries' own number of
+rounds (100 each); seed and threads are given; the rest is the library's documented default.  A
+factor comes as a category with all levels of the table, also those that no training row has.  This
+package, HistGradientBoosting, ydf and obliquetree take factors as factors; the others get one 0/1
+indicator per level, or, in the methods that end in ``_codes``, the number of the level.
+
+To add a method, write its function and a line in ``METHODS``.  A method imports its library when it
+is called, so that nobody needs them all and each may have an interpreter of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.preprocessing import LabelEncoder, MinMaxScaler
+from numpy.typing import NDArray
 
-import odrf
-
-__all__ = ["METHODS", "Method", "Predictor", "Setting"]
+__all__ = ["FORESTS", "METHODS", "SEPARATE", "Fit", "Method", "Predict", "Setting"]
 
 
 @dataclass(frozen=True)
@@ -40,123 +39,219 @@ class Setting:
     threads: int
 
 
-Predictor = Callable[[pd.DataFrame], Any]
-Method = Callable[[pd.DataFrame, str, Setting], Predictor]
-Encoding = Callable[[pd.DataFrame], pd.DataFrame]
+Predict = Callable[[pd.DataFrame], NDArray]
+Fit = Callable[[pd.DataFrame, str, Setting], Predict]
+Encoding = Callable[[pd.DataFrame], Any]
 
 
-def oblique_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """Forest of this package."""
-    fit = odrf.odrf(
-        "y ~ .", train, kind=task, n_trees=setting.trees, seed=setting.seed, n_jobs=setting.threads
+@dataclass(frozen=True)
+class Method:
+    """A method: the module of its library, and the function that fits it."""
+
+    library: str
+    fit: Fit
+
+
+def oblique_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Forest of this package; factors as they are."""
+    return _odrf(
+        "odrf", train, task, n_trees=setting.trees, seed=setting.seed, n_jobs=setting.threads
     )
-    return fit.predict
 
 
-def oblique_tree(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """One tree of this package."""
-    return odrf.odt("y ~ .", train, kind=task, seed=setting.seed).predict
+def oblique_tree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """One tree of this package; factors as they are."""
+    return _odrf("odt", train, task, seed=setting.seed)
 
 
-def random_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """scikit-learn's random forest, factors as indicators."""
-    model = RandomForestRegressor if task == "regression" else RandomForestClassifier
-    return _on_matrix(_forest(model, setting), train, _indicators)
+def random_forest(encode: Encoding, train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """scikit-learn's random forest; factors as indicators or codes."""
+    return _forest("sklearn.ensemble", "RandomForest", encode, train, task, setting)
 
 
-def random_forest_codes(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """scikit-learn's random forest, factors as codes."""
-    model = RandomForestRegressor if task == "regression" else RandomForestClassifier
-    return _on_matrix(_forest(model, setting), train, _codes)
+def extra_trees(encode: Encoding, train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """scikit-learn's extremely randomised trees; factors as indicators or codes."""
+    return _forest("sklearn.ensemble", "ExtraTrees", encode, train, task, setting)
 
 
-def extra_trees(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """scikit-learn's extremely randomised trees, factors as indicators."""
-    model = ExtraTreesRegressor if task == "regression" else ExtraTreesClassifier
-    return _on_matrix(_forest(model, setting), train, _indicators)
+def hist_gradient_boosting(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """scikit-learn's HistGradientBoosting; factors as they are.
+
+    Its threads are OpenMP's: the environment says how many.
+    """
+    model = _class("sklearn.ensemble", "HistGradientBoosting", task)(random_state=setting.seed)
+    return _fitted(model, _unchanged, train, task)
 
 
-def extra_trees_codes(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """scikit-learn's extremely randomised trees, factors as codes."""
-    model = ExtraTreesRegressor if task == "regression" else ExtraTreesClassifier
-    return _on_matrix(_forest(model, setting), train, _codes)
+def xgboost(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """XGBoost's boosted trees; factors as indicators, as it takes none unless told to."""
+    model = _class("xgboost", "XGB", task)(random_state=setting.seed, n_jobs=setting.threads)
+    return _fitted(model, _indicators, train, task)
 
 
-def xgboost(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """XGBoost's boosted trees, factors as indicators."""
-    from xgboost import XGBClassifier, XGBRegressor
+def lightgbm(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """LightGBM's boosted trees; factors as indicators.
 
-    model = XGBRegressor if task == "regression" else XGBClassifier
-    return _on_matrix(_forest(model, setting), train, _indicators)
-
-
-def lightgbm(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """LightGBM's boosted trees, factors as indicators."""
-    from lightgbm import LGBMClassifier, LGBMRegressor
-
-    model = LGBMRegressor if task == "regression" else LGBMClassifier
-    return _on_matrix(_forest(model, setting, verbosity=-1), train, _indicators)
+    Factors as they are would cost it much on small tables, where it asks for 100 rows a group.
+    """
+    model = _class("lightgbm", "LGBM", task)(
+        random_state=setting.seed, n_jobs=setting.threads, verbosity=-1
+    )
+    return _fitted(model, _indicators, train, task)
 
 
-def ydf_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predictor:
-    """Yggdrasil's random forest with sparse oblique splits."""
-    import ydf
+def ydf_axis(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Yggdrasil's random forest; factors as text."""
+    return _ydf(train, task, setting)
 
+
+def ydf_oblique(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Yggdrasil's random forest with sparse oblique splits of the numbers; factors as text."""
+    return _ydf(train, task, setting, split_axis="SPARSE_OBLIQUE")
+
+
+def treeple(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Oblique forest of treeple; factors as indicators."""
+    if task == "regression":
+        # treeple 0.10.3 sets a tag that scikit-learn 1.6 dropped, and whose class admits no new one
+        base: Any = import_module("sklearn.base")
+        base.RegressorTags = type("RegressorTags", (base.RegressorTags,), {})
+    return _forest("treeple", "ObliqueRandomForest", _indicators, train, task, setting)
+
+
+def obliquetree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """One tree of obliquetree, which splits obliquely by default; factors as codes it is told of.
+
+    It refuses levels that no training row has: they count as the most frequent one.  Its threads
+    are OpenMP's: the environment says how many.
+    """
+    library = import_module("obliquetree")
+    predictors = train.drop(columns="y")
+    factors = [j for j, name in enumerate(predictors) if _is_factor(predictors[name])]
+    seen = {j: predictors.iloc[:, j].cat.codes.value_counts().index for j in factors}
+
+    def encode(rows: pd.DataFrame) -> NDArray:
+        codes = _codes(rows)
+        for j, levels in seen.items():
+            codes[~np.isin(codes[:, j], levels), j] = levels[0]
+        return codes
+
+    model = (library.Regressor if task == "regression" else library.Classifier)(
+        random_state=setting.seed, categories=factors or None
+    )
+    return _fitted(model, encode, train, task)
+
+
+def _odrf(function: str, train: pd.DataFrame, task: str, **options: Any) -> Predict:
+    """Fit by a function of this package; levels without a training row are named in the formula."""
+    levels = {
+        name: list(train[name].cat.categories)
+        for name in train.columns.drop("y")
+        if _is_factor(train[name]) and train[name].nunique() < len(train[name].cat.categories)
+    }
+    named = [f" - {name} + C({name}, levels=levels[{name!r}])" for name in levels]
+    fit = getattr(import_module("odrf"), function)(
+        "y ~ ." + "".join(named), train, kind=task, **options
+    )
+    if task == "regression":
+        return lambda rows: fit.predict(rows).to_numpy()
+    labels = sorted(train["y"].unique())
+    return lambda rows: fit.predict(rows, type="prob")[labels].to_numpy()
+
+
+def _forest(
+    module: str, family: str, encode: Encoding, train: pd.DataFrame, task: str, setting: Setting
+) -> Predict:
+    model = _class(module, family, task)(
+        n_estimators=setting.trees, random_state=setting.seed, n_jobs=setting.threads
+    )
+    return _fitted(model, encode, train, task)
+
+
+def _class(module: str, family: str, task: str) -> Callable[..., Any]:
+    ending = "Regressor" if task == "regression" else "Classifier"
+    return getattr(import_module(module), family + ending)
+
+
+def _fitted(model: Any, encode: Encoding, train: pd.DataFrame, task: str) -> Predict:
+    """Fit a model in the manner of scikit-learn, its classes numbered in the order of labels."""
+    X = encode(train.drop(columns="y"))
+    if task == "regression":
+        model.fit(X, train["y"].to_numpy(copy=True))  # obliquetree wants to be able to write
+        return lambda rows: np.asarray(model.predict(encode(rows)))
+    model.fit(X, pd.factorize(train["y"], sort=True)[0])
+    return lambda rows: np.asarray(model.predict_proba(encode(rows)))
+
+
+def _ydf(train: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Predict:
+    ydf = import_module("ydf")
     ydf.verbose(0)
-    learner = ydf.RandomForestLearner(
+    model = ydf.RandomForestLearner(
         label="y",
         task=getattr(ydf.Task, task.upper()),
         num_trees=setting.trees,
         random_seed=setting.seed,
         num_threads=setting.threads,
-        split_axis="SPARSE_OBLIQUE",
-    )
-    model = learner.train(_plain_text(train))
-    predict = model.predict if task == "regression" else model.predict_class
-    return lambda predictors: predict(_plain_text(predictors))
+        **options,
+    ).train(_plain_text(train))
+
+    def predict(rows: pd.DataFrame) -> NDArray:
+        return model.predict(_plain_text(rows), num_threads=setting.threads)
+
+    if task == "regression":
+        return predict
+    labels = sorted(train["y"].unique())
+    known = [labels.index(label) for label in model.label_classes()]
+
+    def probabilities(rows: pd.DataFrame) -> NDArray:
+        predicted = predict(rows)
+        if predicted.ndim == 1:  # of two classes, the probability of the second
+            predicted = np.column_stack([1 - predicted, predicted])
+        every = np.zeros((len(rows), len(labels)))
+        every[:, known] = predicted
+        return every
+
+    return probabilities
 
 
-def _forest(model: Callable[..., Any], setting: Setting, **more: Any) -> Any:
-    return model(
-        n_estimators=setting.trees, random_state=setting.seed, n_jobs=setting.threads, **more
-    )
+def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows
 
 
-def _on_matrix(model: Any, train: pd.DataFrame, encode: Encoding) -> Predictor:
-    """Fit a model that wants a matrix of scaled numbers, and classes as 0 … K - 1."""
-    scaler = MinMaxScaler()
-    X = scaler.fit_transform(encode(train.drop(columns="y")))
-    if pd.api.types.is_numeric_dtype(train["y"]):
-        model.fit(X, train["y"].to_numpy())
-        return lambda predictors: model.predict(scaler.transform(encode(predictors)))
-    labels = LabelEncoder()
-    model.fit(X, labels.fit_transform(train["y"]))
-    return lambda predictors: labels.inverse_transform(
-        np.asarray(model.predict(scaler.transform(encode(predictors))))
-    )
+def _indicators(rows: pd.DataFrame) -> NDArray:
+    return pd.get_dummies(rows, dtype=float).to_numpy(float)
 
 
-def _indicators(predictors: pd.DataFrame) -> pd.DataFrame:
-    return pd.get_dummies(predictors, dtype=float)
+def _codes(rows: pd.DataFrame) -> NDArray:
+    columns = [rows[name].cat.codes if _is_factor(rows[name]) else rows[name] for name in rows]
+    return np.column_stack(columns).astype(float)
 
 
-def _codes(predictors: pd.DataFrame) -> pd.DataFrame:
-    factors = predictors.select_dtypes("category")
-    return predictors.assign(**{str(name): factors[name].cat.codes for name in factors})
+def _plain_text(rows: pd.DataFrame) -> pd.DataFrame:
+    text = [name for name in rows if not pd.api.types.is_numeric_dtype(rows[name])]
+    return rows.astype(dict.fromkeys(text, str)).astype(dict.fromkeys(text, object))
 
 
-def _plain_text(data: pd.DataFrame) -> pd.DataFrame:
-    return data.astype(dict.fromkeys(data.select_dtypes("category"), object))
+def _is_factor(column: pd.Series) -> bool:
+    return isinstance(column.dtype, pd.CategoricalDtype)
 
 
 METHODS: dict[str, Method] = {
-    "odrf": oblique_forest,
-    "odt": oblique_tree,
-    "rf": random_forest,
-    "rf_codes": random_forest_codes,
-    "et": extra_trees,
-    "et_codes": extra_trees_codes,
-    "xgboost": xgboost,
-    "lightgbm": lightgbm,
-    "ydf": ydf_forest,
+    "odrf": Method("odrf", oblique_forest),
+    "rf": Method("sklearn", partial(random_forest, _indicators)),
+    "et": Method("sklearn", partial(extra_trees, _indicators)),
+    "hgb": Method("sklearn", hist_gradient_boosting),
+    "xgboost": Method("xgboost", xgboost),
+    "lightgbm": Method("lightgbm", lightgbm),
+    "ydf_axis": Method("ydf", ydf_axis),
+    "ydf_oblique": Method("ydf", ydf_oblique),
+    "treeple": Method("treeple", treeple),
+    "obliquetree": Method("obliquetree", obliquetree),
+    "rf_codes": Method("sklearn", partial(random_forest, _codes)),
+    "et_codes": Method("sklearn", partial(extra_trees, _codes)),
+    "odt": Method("odrf", oblique_tree),
 }
+FORESTS = ("rf", "et", "ydf_axis", "ydf_oblique", "treeple", "rf_codes", "et_codes")
+"""Forests of other libraries."""
+SEPARATE = ("treeple",)
+"""Methods that cannot share an interpreter with the others."""

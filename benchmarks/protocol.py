@@ -1,87 +1,94 @@
-"""The protocol of Zhan, Liu and Xia: Consistency of the oblique decision tree and its forest.
+"""The protocols of three papers: which rows train, which test, and what is measured.
 
-Rows with missing values are left out.  A partition takes n_train = min(floor(2 N / 3), 2000) random
-rows for training and the others for testing; every method meets the same partitions.  The error of
-a regression is the relative prediction error (RPE), sum (prediction - y)^2 / sum (training mean -
-y)^2 over the test rows; that of a classification is the misclassification rate in per cent.
+* Z: Zhan, Liu and Xia, Tables 1 and 2.  A partition takes n_train = min(⌊2N/3⌋, 2000) random rows
+  for training and the others for testing.  A regression is judged by its relative prediction
+  error, a classification by the share of misclassified rows.
+* T: Tomita et al. (2020), Table 1.  Five-fold cross-validation that keeps the classes' shares,
+  Cohen's κ; classification only.
+* G: Gupta et al., Table D.1.  The same with four folds.
+
+In all of them rows with missing values are left out (T imputes them) and numeric predictors are
+scaled to [0, 1] on the training rows.  Every method meets the same partitions.  The predictors are
+renamed x1 … xp, because some libraries refuse some characters.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import MinMaxScaler
 
-from methods import METHODS, Setting
 from tables import Table
 
-__all__ = ["METRICS", "Outcome", "partitions", "run", "summarise"]
+__all__ = ["LARGEST_TRAINING_SET", "PROTOCOLS", "Partition", "Protocol", "partitions"]
 
 LARGEST_TRAINING_SET = 2000
-METRICS = {"regression": "RPE", "classification": "error %"}
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one method did on one partition of one table."""
+class Protocol:
+    """A protocol: its folds, or None for random partitions, and the tasks it applies to."""
 
-    table: str
-    method: str
-    metric: str
-    partition: int
-    error: float
-    fit_s: float
-    predict_s: float
+    name: str
+    folds: int | None
+    tasks: tuple[str, ...]
 
 
-def partitions(table: Table, number: int, seed: int) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-    """Draw training and test rows, which depend on the table and on `seed` alone."""
-    n = len(table.data)
+PROTOCOLS = {
+    "Z": Protocol("Z", None, ("regression", "classification")),
+    "T": Protocol("T", 5, ("classification",)),
+    "G": Protocol("G", 4, ("classification",)),
+}
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Training and test rows: predictors x1 … xp, then the response ``y``."""
+
+    train: pd.DataFrame
+    test: pd.DataFrame
+
+
+def partitions(table: Table, protocol: Protocol, number: int, seed: int) -> Iterator[Partition]:
+    """Split a table `number` times; the splits depend on the table's name and on `seed` alone."""
+    data = table.data.set_axis([*(f"x{j}" for j in range(1, table.data.shape[1])), "y"], axis=1)
+    stream = [seed, crc32(table.name.encode())]
+    rows = _random(len(data), stream) if protocol.folds is None else _folds(data, protocol, stream)
+    for (train, test), _ in zip(rows, range(number), strict=False):
+        yield _scaled(data.iloc[train], data.iloc[test])
+
+
+def _random(n: int, stream: list[int]) -> Iterator[tuple[NDArray, NDArray]]:
     n_train = min(2 * n // 3, LARGEST_TRAINING_SET)
-    rng = np.random.default_rng([seed, crc32(table.name.encode())])
-    for _ in range(number):
+    rng = np.random.default_rng(stream)
+    while True:
         order = rng.permutation(n)
-        yield table.data.iloc[order[:n_train]], table.data.iloc[order[n_train:]]
+        yield order[:n_train], order[n_train:]
 
 
-def run(table: Table, methods: list[str], number: int, setting: Setting) -> Iterator[Outcome]:
-    """Fit and test every method on every partition."""
-    for partition, (train, test) in enumerate(partitions(table, number, setting.seed)):
-        for method in methods:
-            start = time.perf_counter()
-            predict = METHODS[method](train, table.task, setting)
-            fitted = time.perf_counter()
-            prediction = predict(test.drop(columns="y"))
-            predicted = time.perf_counter()
-            yield Outcome(
-                table.name,
-                method,
-                METRICS[table.task],
-                partition,
-                _error(table.task, np.asarray(prediction), train["y"], test["y"]),
-                fitted - start,
-                predicted - fitted,
-            )
+def _folds(
+    data: pd.DataFrame, protocol: Protocol, stream: list[int]
+) -> Iterator[tuple[NDArray, NDArray]]:
+    state = int(np.random.SeedSequence(stream).generate_state(1)[0])
+    folds = StratifiedKFold(protocol.folds, shuffle=True, random_state=state)
+    return folds.split(np.zeros(len(data)), data["y"])
 
 
-def _error(task: str, prediction: np.ndarray, train: pd.Series, test: pd.Series) -> float:
-    y = test.to_numpy()
-    if task == "classification":
-        return 100.0 * float(np.mean(prediction.astype(str) != y.astype(str)))
-    return float(np.sum((prediction - y) ** 2) / np.sum((train.mean() - y) ** 2))
+def _scaled(train: pd.DataFrame, test: pd.DataFrame) -> Partition:
+    numbers = train.drop(columns="y").select_dtypes("number").columns
+    if numbers.empty:
+        return Partition(train, test)
+    scaler = MinMaxScaler().fit(train[numbers].to_numpy(float))
+    return Partition(*(_with_numbers(part, numbers, scaler) for part in (train, test)))
 
 
-def summarise(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Mean error with its standard error, and median seconds, of each method on each table."""
-    groups = outcomes.groupby(["table", "metric", "method"], sort=False)
-    return groups.agg(
-        mean=("error", "mean"),
-        se=("error", "sem"),
-        partitions=("error", "size"),
-        fit_s=("fit_s", "median"),
-        predict_s=("predict_s", "median"),
-    )
+def _with_numbers(part: pd.DataFrame, numbers: pd.Index, scaler: MinMaxScaler) -> pd.DataFrame:
+    values = scaler.transform(part[numbers].to_numpy(float))
+    scaled = pd.DataFrame(values, part.index, numbers)
+    return pd.concat([scaled, part.drop(columns=numbers)], axis=1)[part.columns]

@@ -1,0 +1,129 @@
+"""Fits in a process of their own, which can be stopped and may be another interpreter's.
+
+A fit that takes too long, crashes or exhausts memory takes its process with it and nothing else.
+`worker.py` is the other side.  Requests and answers are pickles on a socket, so both interpreters
+need the same major version of pandas.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import TracebackType
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from methods import Setting
+
+__all__ = ["Answer", "Failure", "Fitter", "Request"]
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Fit a method to the training rows and predict the test rows, which have no ``y``."""
+
+    method: str
+    task: str
+    train: pd.DataFrame
+    test: pd.DataFrame
+    setting: Setting
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of it, elapsed seconds, and the versions of the library and of what it rests on."""
+
+    prediction: NDArray
+    fit_s: float
+    predict_s: float
+    version: str
+    packages: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why nothing came of it; `status` is "failed" or "timed out"."""
+
+    status: str
+    message: str
+
+
+class Fitter:
+    """A process that fits, started when it is first needed and again after it had to be stopped.
+
+    Parameters
+    ----------
+    python : str
+        The interpreter.
+    threads : int
+        Threads of libraries that take their number from the environment.
+    """
+
+    def __init__(self, python: str, threads: int) -> None:
+        self.python = python
+        self.threads = threads
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Fitter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def fit(self, request: Request, limit: float) -> Answer | Failure:
+        """Have a request done in at most `limit` seconds, the process's start included."""
+        if self.process is None:
+            self._start()
+        try:
+            self.connection.send(request)
+            if self.connection.poll(limit):
+                return self.connection.recv()
+        except (EOFError, OSError):
+            return Failure("failed", f"the process ended: {self._last_words()}")
+        self.stop()
+        return Failure("timed out", f"not done within {limit:g} s")
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        if self.process is None:
+            return
+        self.process.kill()
+        self.process.communicate()
+        self.process = None
+        self.connection.close()
+        self.output.close()
+
+    def _start(self) -> None:
+        self.connection, theirs = Pipe()
+        self.output = TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self.process = subprocess.Popen(
+            [self.python, WORKER, str(theirs.fileno())],
+            stdin=subprocess.PIPE,  # ends with this process, and the worker with it
+            stdout=self.output,
+            stderr=self.output,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # an interrupt from the keyboard is not for the worker
+            env={**os.environ, "OMP_NUM_THREADS": str(self.threads)},
+        )
+        theirs.close()
+
+    def _last_words(self) -> str:
+        assert self.process is not None
+        status = self.process.wait()
+        self.output.seek(0)
+        lines = self.output.read().decode(errors="replace").split("\n")
+        said = [line for line in lines if line.strip()]
+        self.stop()
+        return f"status {status}" + (f", {said[-1]}" if said else "")

@@ -1,0 +1,208 @@
+"""Report of an accuracy benchmark's csv: tables, tests and critical-difference diagrams.
+
+    python benchmarks/report.py accuracy.csv [more.csv] --out accuracy.md [--peers peers.csv]
+
+Several files are read as one; of fits that they share the last file's count, so that one method can
+be run again without the others.  The report is markdown; its diagrams are written beside it.  A
+table's means are over the partitions that all methods with a result did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from cd_plot import save_ranks
+from elsewhere import beside_peers, beside_published
+from ranks import critical_difference, mean_ranks, relative_differences
+from scores import MEASURES, Means, mean_scores, read_results
+from sections import (
+    aucs,
+    friedman_line,
+    hard_tables,
+    mean_table,
+    not_done,
+    pairwise_table,
+    rank_table,
+    seconds,
+    wilcoxon_table,
+    worse_than,
+)
+
+__all__ = ["View", "report"]
+
+AMONG = "odrf,rf,et,xgboost,lightgbm,ydf_oblique"
+HARD = (
+    "servo,splice,soybean,colon,madelon,puma32h,uji_longitude,ringnorm,strike,letter,pendigits,"
+    "company_bankruptcy,insurance"
+)
+SOURCES = {
+    "Z": "Zhan, Liu and Xia: random partitions",
+    "T": "Tomita et al.: five folds",
+    "G": "Gupta et al.: four folds",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """What the report looks at.
+
+    Attributes
+    ----------
+    base : str
+        The method that is tested against the others.
+    rival : str
+        The method that it must not be worse than on any table.
+    among : list of str
+        A subset of methods that are also ranked among themselves.
+    hard : list of str
+        Tables looked at one by one.
+    level : float
+        Of significance.
+    peers : Path or None
+        File of figures measured elsewhere.
+    plots : Path
+        Folder for the diagrams.
+    """
+
+    base: str
+    rival: str
+    among: list[str]
+    hard: list[str]
+    level: float
+    peers: Path | None
+    plots: Path
+
+
+def report(results: pd.DataFrame, view: View) -> str:
+    """Write the diagrams and return the report."""
+    parts = ["# Accuracy", _origin(results)]
+    for protocol, lines in results.groupby("protocol", sort=False):
+        means = {
+            task: mean_scores(lines[lines["task"] == task], MEASURES[str(protocol), str(task)])
+            for task in lines["task"].unique()
+        }
+        means = {task: of_task for task, of_task in means.items() if not of_task.mean.empty}
+        for task, of_task in means.items():
+            parts.append(f"## {SOURCES[str(protocol)]}, {task}: {of_task.measure.title}")
+            parts += _one_task(lines, str(protocol), str(task), of_task, view)
+        if len(means) > 1:
+            parts.append(f"## {SOURCES[str(protocol)]}, all tables")
+            losses = pd.concat([of_task.loss for of_task in means.values()])
+            parts += _comparison(losses, f"{protocol}_all", view, relative=True)
+    parts += ["## Seconds", seconds(results), "## Failures", not_done(results)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _one_task(
+    results: pd.DataFrame, protocol: str, task: str, means: Means, view: View
+) -> Iterator[str]:
+    yield mean_table(means)
+    yield from _comparison(means.loss, f"{protocol}_{task}", view)
+    if protocol == "G":
+        yield pairwise_table(means.loss, view.level)
+    yield worse_than(results, means, view.base, view.rival)
+    yield hard_tables(means, view.base, view.hard)
+    if task == "classification":
+        yield aucs(results[results["task"] == task])
+    if protocol == "Z":
+        yield beside_published(means)
+        if view.peers is not None and view.base in means.mean:
+            yield beside_peers(means, view.base, view.peers)
+
+
+def _comparison(
+    losses: pd.DataFrame, name: str, view: View, relative: bool = False
+) -> Iterator[str]:
+    """Ranks and tests; `relative` where the losses of tables have different units."""
+    yield rank_table(losses, view.among)
+    yield friedman_line(losses, view.level)
+    tables, methods = losses.shape
+    if tables > 1 and methods > 1:
+        path = view.plots / f"cd_{name}.png"
+        difference = critical_difference(methods, tables, view.level)
+        save_ranks(path, mean_ranks(losses), difference, view.base)
+        yield f"![Mean ranks; a bar joins methods that do not differ]({path.name})"
+    if view.base in losses and methods > 1:
+        differences = (
+            relative_differences(losses, view.base)
+            if relative
+            else losses.drop(columns=view.base).rsub(losses[view.base], axis=0)
+        )
+        yield wilcoxon_table(differences, view.base, view.level)
+
+
+def _origin(results: pd.DataFrame) -> str:
+    done = results[results["status"] == "ok"]
+    versions = done.groupby("method", observed=True)["version"].unique()
+    listed = ", ".join(f"{method} {'/'.join(map(str, of))}" for method, of in versions.items())
+    return "\n".join(
+        f"* {what}: {text}"
+        for what, text in {
+            "methods": listed,
+            "packages": " · ".join(done["packages"].dropna().unique()),
+            "trees": _listed(results["trees"]),
+            "seed": _listed(results["seed"]),
+            "commit": _listed(results["commit"].dropna()),
+            "machine": _listed(results["machine"]),
+        }.items()
+    )
+
+
+def _listed(values: pd.Series) -> str:
+    return " · ".join(map(str, values.unique()))
+
+
+def main() -> int:
+    """Write the report, or print it."""
+    options = _parser().parse_args()
+    methods = None if options.methods is None else options.methods.split(",")
+    results = read_results(options.results, methods)
+    plots = Path() if options.out is None else options.out.parent
+    view = View(
+        options.base,
+        options.rival,
+        options.among.split(","),
+        options.hard.split(","),
+        options.level,
+        options.peers if options.peers.exists() else None,
+        plots,
+    )
+    text = report(results, view)
+    if options.out is None:
+        print(text)
+    else:
+        options.out.write_text(text, encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("results", type=Path, nargs="+", help="csv files of accuracy.py")
+    add("--out", type=Path, help="markdown file; printed, and diagrams written here, if none")
+    add("--methods", help="names with commas between them, in the order to be shown; all if none")
+    add("--base", default="odrf", help="method tested against the others")
+    add("--rival", default="rf", help="method that the base must not be worse than")
+    add("--among", default=AMONG, help="methods also ranked among themselves")
+    add("--hard", default=HARD, help="tables compared with the best forest")
+    add("--level", type=float, default=0.05, help="of significance")
+    add(
+        "--peers",
+        type=Path,
+        default=Path("../shared/peers/accuracy.csv"),
+        help="measured elsewhere",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

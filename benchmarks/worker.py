@@ -1,0 +1,98 @@
+"""The process in which methods are fitted: ``python worker.py SOCKET``; started by `fitter.py`.
+
+It answers requests until its standard input ends, as it does when the process that started it
+does.  Before a method's first fit it fits a few rows, untimed, so that what is loaded or compiled
+on first use is not counted.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing.connection import Connection
+from threading import Thread
+
+import numpy as np
+
+from fitter import Answer, Failure, Request
+from methods import METHODS
+
+FOUNDATIONS = ("numpy", "scipy", "pandas", "scikit-learn", "numba")
+WARM_UP_ROWS = 100
+WARM_UP_TREES = 5
+
+
+def main() -> None:
+    """Serve until told otherwise."""
+    Thread(target=_end_with_parent, daemon=True).start()
+    connection = Connection(int(sys.argv[1]))
+    warm: set[str] = set()
+    with suppress(EOFError):
+        while True:
+            request = connection.recv()
+            if request.method not in warm:
+                warm.add(request.method)
+                with suppress(Exception):  # the fit itself will say what is wrong
+                    answer(_few(request))
+            try:
+                connection.send(answer(request))
+            except Exception as error:
+                message = " ".join(str(error).split())
+                connection.send(Failure("failed", f"{type(error).__name__}: {message}"))
+
+
+def answer(request: Request) -> Answer:
+    """Fit and predict."""
+    method = METHODS[request.method]
+    library = import_module(method.library)
+    gc.collect()
+    start = time.perf_counter()
+    predict = method.fit(request.train, request.task, request.setting)
+    fitted = time.perf_counter()
+    prediction = predict(request.test)
+    predicted = time.perf_counter()
+    return Answer(
+        np.asarray(prediction, dtype=float),
+        fitted - start,
+        predicted - fitted,
+        library.__version__,
+        _packages(),
+    )
+
+
+def _few(request: Request) -> Request:
+    """Return the same with a few rows, of every class, and a few trees."""
+    y = request.train["y"]
+    rows = np.arange(min(WARM_UP_ROWS, len(y)))
+    if request.task == "classification":
+        rows = np.union1d(rows, np.unique(y.to_numpy(str), return_index=True)[1])
+    return replace(
+        request,
+        train=request.train.iloc[rows],
+        test=request.test.head(WARM_UP_ROWS),
+        setting=replace(request.setting, trees=WARM_UP_TREES),
+    )
+
+
+def _packages() -> str:
+    known = [f"python {platform.python_version()}"]
+    for name in FOUNDATIONS:
+        with suppress(PackageNotFoundError):
+            known.append(f"{name} {version(name)}")
+    return "; ".join(known)
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
