@@ -52,6 +52,19 @@ class Method:
     fit: Fit
 
 
+def blended_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Forest of this package of several kinds of trees; factors as they are."""
+    return _odrf(
+        "odrf",
+        train,
+        task,
+        n_trees=setting.trees,
+        seed=setting.seed,
+        n_jobs=setting.threads,
+        blend=True,
+    )
+
+
 def oblique_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Forest of this package; factors as they are."""
     return _odrf(
@@ -238,6 +251,7 @@ def _is_factor(column: pd.Series) -> bool:
 
 METHODS: dict[str, Method] = {
     "odrf": Method("odrf", oblique_forest),
+    "odrf_blend": Method("odrf", blended_forest),
     "rf": Method("sklearn", partial(random_forest, _indicators)),
     "et": Method("sklearn", partial(extra_trees, _indicators)),
     "hgb": Method("sklearn", hist_gradient_boosting),

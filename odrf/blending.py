@@ -39,6 +39,7 @@ JUDGED_ROWS = 10_000
 PRIOR_ROWS = 20.0
 # The sum of the weights is held to 1 by an equation that counts so much more than the others.
 HELD = 1e3
+TINY = 1e-200
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,8 @@ def stacking_weights(products: NDArray[np.float64], rows: float) -> NDArray[np.f
     how much they count against equal weights.
     """
     G = len(products)
-    prior = np.trace(products) / G * PRIOR_ROWS / max(rows, 1.0)
-    root = _root(products + max(prior, 1e-300) * np.eye(G))
+    prior = np.abs(np.diag(products)).mean() * PRIOR_ROWS / max(rows, 1.0)
+    root = _root(products + prior * np.eye(G))
     held = HELD * np.abs(root).max()
     equations = np.vstack([root, np.full((1, G), held)])
     found, _ = nnls(equations, np.append(np.zeros(G), held))
@@ -105,7 +106,7 @@ def mean_products(
 def _root(products: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a matrix whose square is the nearest to `products` that is no less than 0."""
     values, vectors = np.linalg.eigh(products)
-    least = 1e-9 * max(values[-1], 0.0)
+    least = max(1e-9 * np.abs(values).max(), TINY)
     return (vectors * np.sqrt(np.maximum(values, least))).T
 
 
