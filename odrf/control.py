@@ -14,7 +14,6 @@ from odrf.engine.candidates import LDA, LEAST_SQUARES, LOGISTIC, SPARSE
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
-from odrf.engine.searching import SCREENED_NODE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
 
@@ -29,7 +28,7 @@ SUBSAMPLE_FRACTION = 0.632
 FOREST_DIRECTION_ROWS, TREE_DIRECTION_ROWS = 200, 1000
 FOREST_NEWTON_STEPS, TREE_NEWTON_STEPS = 2, 8
 # Bins cost more, compared with sorting, where they hold many classes.
-EXACT_ROWS, SCREEN_ROWS = (64, 128), 1024
+EXACT_ROWS = (64, 128)
 SPLIT_SEARCHES = ("auto", "exact")
 MANY_SINGLES = 60
 NONZEROS = 3
@@ -126,7 +125,6 @@ class Control:
             direction_rows=TREE_DIRECTION_ROWS if lone else FOREST_DIRECTION_ROWS,
             n_thresholds=0 if isinstance(self.n_thresholds, str) else self.n_thresholds,
             exact_rows=NO_LIMIT if self.split_search == "exact" else EXACT_ROWS[self.n_classes > 2],
-            screen_rows=NO_LIMIT // SCREENED_NODE if self.split_search == "exact" else SCREEN_ROWS,
         )
 
 

@@ -101,10 +101,9 @@ def odt(
         Cuts tried along each direction: all of them, or the best of so many at random, uniform
         between the ends, as in extremely randomised trees (Geurts et al. 2006).
     split_search : {"auto", "exact"}, default "auto"
-        ``"exact"`` tries every cut along every direction.  The default compares directions by
-        the cuts between up to 256 bins, in nodes of more than 64 rows, and in nodes of
-        thousands first on a sample of their rows; the winner's cut is then refined on all
-        rows.
+        ``"exact"`` tries every cut along every direction.  The default does so in nodes of up
+        to 64 rows (128 for three or more classes); in larger ones it compares directions by the
+        cuts between up to 256 bins, and tries every cut near the winner's.
     weights : str or array of shape (n,), optional
         Case weights, as a column of `data` or as numbers in its order.
     missing : {"raise", "drop"}, default "raise"

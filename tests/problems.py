@@ -43,7 +43,6 @@ CART = Settings(
     direction_rows=1000,
     n_thresholds=0,
     exact_rows=MANY_ROWS,
-    screen_rows=MANY_ROWS,
 )
 EVERY_ROW = Sampling(ALL_ROWS, 1.0)
 
@@ -160,7 +159,6 @@ def options(P: int, n_classes: int, rng: np.random.Generator) -> Settings:
         direction_rows=one_of(1, 1000),
         n_thresholds=0,
         exact_rows=MANY_ROWS,
-        screen_rows=MANY_ROWS,
     )
 
 

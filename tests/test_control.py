@@ -11,7 +11,6 @@ from odrf.engine.candidates import LDA, SPARSE
 from odrf.engine.impurity import ENTROPY
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import SUBSAMPLE, Sampling
-from odrf.engine.searching import SCREENED_NODE
 from odrf.engine.settings import BIC
 from odrf.errors import InputError
 
@@ -101,13 +100,12 @@ def test_sparse_directions_take_the_place_of_singles():
     assert (settings.family, settings.density, settings.n_singles) == (SPARSE, 0.5, 0)
 
 
-def test_an_exact_search_bins_and_screens_no_node():
+def test_an_exact_search_bins_no_node():
     """However many rows it has, without overflow of what the engine makes of the numbers."""
     settings, most = control(split_search="exact").settings(), 2**32
-    assert settings.exact_rows >= most
-    assert most <= SCREENED_NODE * settings.screen_rows <= NO_LIMIT
+    assert most <= settings.exact_rows <= NO_LIMIT
     settings = control().settings()
-    assert 0 < settings.exact_rows < settings.screen_rows < 10_000
+    assert 0 < settings.exact_rows < classes().settings().exact_rows < 10_000
 
 
 def test_rules_of_leaves():

@@ -134,11 +134,11 @@ def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
         weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
         left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
         if _may_split(node, depth[i], n_leaves, spread[0], settings):
-            decrease, cut, best = search(state, rows, lo, node, blocks, settings, scratch)
+            decrease, cut, size = search(state, rows, lo, node, blocks, settings, scratch)
             if decrease > 0.0:
-                columns, theta, size = scratch.columns, scratch.theta, scratch.sizes[best]
-                n_terms = _append(columns, theta, best, size, trunk.column, trunk.coef, n_terms)
-                project(rows, lo, m, columns, theta, best, size, scratch.values)
+                columns, theta = scratch.columns, scratch.theta
+                n_terms = _append(columns, theta, 0, size, trunk.column, trunk.coef, n_terms)
+                project(rows, lo, m, columns, theta, 0, size, scratch.values)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments
                 )

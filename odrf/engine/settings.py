@@ -38,8 +38,6 @@ class Settings(NamedTuple):
         Random thresholds tried along a candidate; 0 tries all cuts.
     exact_rows : int
         Up to this many rows every cut is tried; above, those between bins.
-    screen_rows : int
-        Rows on which the candidates of a far larger node are compared first.
     """
 
     criterion: int
@@ -57,4 +55,3 @@ class Settings(NamedTuple):
     direction_rows: int
     n_thresholds: int
     exact_rows: int
-    screen_rows: int

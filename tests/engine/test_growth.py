@@ -34,10 +34,8 @@ def test_a_copy_of_the_rows_changes_no_bit_of_a_small_tree(problem):
 
 
 @pytest.mark.parametrize("family", [LOGISTIC, SPARSE])
-def test_a_copy_of_the_rows_changes_no_bit_of_a_screened_and_binned_tree(family):
-    problem = noisy(
-        n=1500, family=family, n_singles=0, n_projections=4, exact_rows=16, screen_rows=128
-    )
+def test_a_copy_of_the_rows_changes_no_bit_of_a_binned_tree(family):
+    problem = noisy(n=1500, family=family, n_singles=0, n_projections=4, exact_rows=16)
     assert grow(problem, True) == grow(problem, False)
 
 
