@@ -112,7 +112,7 @@ def _total(x, m):
 
 @summing
 def _inner_row(x, Z, j, m):
-    """Return Σ x·z_j over the first m: no view of the row is made, which would cost as much."""
+    """Return Σ x·z_j over the first m."""
     total = 0.0
     for i in range(m):
         total += x[i] * Z[j, i]

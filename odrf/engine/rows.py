@@ -62,9 +62,8 @@ def gather_rows(
     return Rows(own_X, at, y[drawn], own_weights, times, copied, unit)
 
 
-# Indices below are unsigned, and no views are made: Numba then checks no index for being
-# negative and counts no references, which for the few rows of most nodes costs more than the
-# work itself, and keeps loops from running in SIMD lanes.
+# Indices below are unsigned: Numba then checks none for being negative, which for the few rows of
+# most nodes costs more than the work itself, and keeps loops from running in SIMD lanes.
 
 
 @kernel
