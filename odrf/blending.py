@@ -157,7 +157,9 @@ def grow_blend(
     counts = apportion(shares, n_trees)
     more = [grow(g, n_pilot, counts[g]) if counts[g] > n_pilot else None for g in range(G)]
     of_tree = _in_turn(counts)
-    rank = np.array([np.sum(of_tree[:b] == of_tree[b]) for b in range(n_trees)])
+    rank = np.empty(n_trees, dtype=np.int64)
+    for g in range(G):
+        rank[of_tree == g] = np.arange(counts[g])
 
     def trees() -> Iterator[Forest]:
         for g, i in zip(of_tree, rank, strict=True):

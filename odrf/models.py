@@ -135,7 +135,8 @@ def odt(
         del options[name]
     call = _call(odt, formula, options)
     options |= {"n_trees": 1, "resample": "none", "sample_fraction": "auto", "n_jobs": 1}
-    fit = _fit(call, formula, data, options, EvalEnvironment.capture(1), progress=False)
+    design, training = _design(formula, data, options, EvalEnvironment.capture(1))
+    fit = _fit(call, design, training, options, progress=False)
     results = ODTResults(fit)
     return results if fit.control.alpha is None else results.prune(alpha=fit.control.alpha)
 
@@ -233,28 +234,32 @@ def odrf(
     for name in ("formula", "data", "progress"):
         del options[name]
     call = _call(odrf, formula, options)
-    env = EvalEnvironment.capture(1)
+    design, training = _design(formula, data, options, EvalEnvironment.capture(1))
     if blend:
         given = {name for name, value in options.items() if not _is_default(odrf, name, value)}
-        fit = _fit_blend(call, formula, data, options, given, env, progress)
+        fit = _fit_blend(call, design, training, options, given, progress)
     else:
         options |= {"resample": "bootstrap" if resample == "auto" else resample}
-        fit = _fit(call, formula, data, options, env, progress)
+        fit = _fit(call, design, training, options, progress)
     results = ODRFResults(fit)
     return results if fit.control.alpha is None else results.prune(alpha=fit.control.alpha)
 
 
-def _fit(
-    call: str,
-    formula: str,
-    data: pd.DataFrame,
-    options: Mapping[str, Any],
-    env: EvalEnvironment,
-    progress: bool,
-) -> Fit:
-    design, training = build_design(
+def _design(
+    formula: str, data: pd.DataFrame, options: Mapping[str, Any], env: EvalEnvironment
+) -> tuple[Design, TrainingData]:
+    return build_design(
         formula, data, env=env, **{name: options[name] for name in DESIGN_ARGUMENTS}
     )
+
+
+def _fit(
+    call: str,
+    design: Design,
+    training: TrainingData,
+    options: Mapping[str, Any],
+    progress: bool,
+) -> Fit:
     control = _resolve(options, design, training)
     tree_streams = streams(control.seed, 0, control.n_trees)
     with tqdm(total=control.n_trees, unit="tree", disable=not progress) as bar:
@@ -274,16 +279,12 @@ def _fit(
 
 def _fit_blend(
     call: str,
-    formula: str,
-    data: pd.DataFrame,
+    design: Design,
+    training: TrainingData,
     options: Mapping[str, Any],
     given: Collection[str],
-    env: EvalEnvironment,
     progress: bool,
 ) -> Fit:
-    design, training = build_design(
-        formula, data, env=env, **{name: options[name] for name in DESIGN_ARGUMENTS}
-    )
     classification = design.response.kind == "classification"
     kinds = kinds_of_trees(options, given, len(design.predictors), classification)
     base = _resolve(kinds[BEST], design, training)

@@ -93,11 +93,11 @@ def _may_split(node, depth, n_leaves, root_impurity, settings):
 
 
 @inlined
-def _append(columns, theta, c, size, index, coef, used):
-    """Write the nonzero terms of theta[c] behind the `used` ones; return how many there are."""
+def _append(columns, theta, size, index, coef, used):
+    """Write the nonzero terms of theta[0] behind the `used` ones; return how many there are."""
     for j in range(size):
-        if theta[c, j] != 0.0:
-            index[used], coef[used] = columns[c, j], theta[c, j]
+        if theta[0, j] != 0.0:
+            index[used], coef[used] = columns[0, j], theta[0, j]
             used += 1
     return used
 
@@ -137,7 +137,7 @@ def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
             decrease, cut, size = search(state, rows, lo, node, blocks, settings, scratch)
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta
-                n_terms = _append(columns, theta, 0, size, trunk.column, trunk.coef, n_terms)
+                n_terms = _append(columns, theta, size, trunk.column, trunk.coef, n_terms)
                 project(rows, lo, m, columns, theta, 0, size, scratch.values)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments

@@ -39,8 +39,26 @@ def grow_forest(
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
-    `advance` is called after each tree, in the order of the trees; the other arguments are
-    those of `odrf.engine.growing.grow_tree`.
+    Parameters
+    ----------
+    X : (p, n) float32
+        Predictors, one column of the design per row of the array, scaled to [0, 1].
+    y : (n,) float64
+        Response, or class codes 0 … K - 1.
+    weights : (n,) float64
+        Case weights.
+    blocks : Blocks
+        Which columns make up each predictor.
+    sampling : Sampling
+        How each tree's rows are drawn.
+    settings : Settings
+        Options of growth.
+    streams : (B, 4) uint64
+        Random stream of each tree; left as they are.
+    n_jobs : int
+        Threads.
+    advance : callable
+        Called after each tree, in the order of the trees.
     """
     copied = pays_to_copy(X.shape[0], blocks, settings, len(y))
 
@@ -66,7 +84,11 @@ def grow_one(
     state: NDArray[np.uint64],
     copied: bool,
 ) -> Forest:
-    """Grow one tree, moving its random stream `state` (4,) on; `copied` as in `grow_tree`."""
+    """Grow one tree, moving its random stream `state` (4,) on.
+
+    `copied` says whether it keeps a copy of X whose rows move with the nodes; the other arguments
+    are those of `grow_forest`.
+    """
     n, K = len(y), settings.n_classes
     widest = widest_direction(blocks, settings, n)
     permuted = X.shape[0] if settings.family == SPARSE else len(blocks.types)

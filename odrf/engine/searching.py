@@ -52,7 +52,7 @@ class Scratch(NamedTuple):
     tally : (MOST_BINS,) int64
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
-        As `odrf.engine.cuts` takes it.
+        As `odrf.engine.scanning` takes it.
     logs : (≥ 1,) float64
         As `odrf.engine.impurity.whole_logs` gives them.
     work : Workspace
