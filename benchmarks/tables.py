@@ -1,7 +1,8 @@
 """Reading the open tables that the benchmarks run on.
 
 A data folder holds ``index.csv`` (columns ``name`` and ``task``, one row per table) and, for each
-table, ``<name>.csv.gz`` with the response in the last column, called ``y``.
+table, ``<name>.csv.gz`` with the response in the last column, called ``y``, or, for images,
+``<name>.npz`` with arrays ``x_train``, ``y_train``, ``x_test`` and ``y_test``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 __all__ = ["Table", "read_table", "table_names"]
@@ -32,15 +34,20 @@ class Table:
 
 
 def table_names(folder: Path) -> list[str]:
-    """Names of the tables in csv format, in the order of the index."""
+    """Names of the tables that the folder holds, in the order of the index."""
     names = pd.read_csv(folder / "index.csv")["name"]
-    return [name for name in names if _path(folder, name).exists()]
+    return [name for name in names if any(path.exists() for path in _paths(folder, name))]
 
 
 def read_table(folder: Path, name: str) -> Table:
-    """Read a table; leave out its rows with missing values."""
+    """Read a table without its missing values.
+
+    What is left out is columns, those with the most missing values first, as many as keep most
+    values; then the rows that still miss one.
+    """
     tasks = pd.read_csv(folder / "index.csv", index_col="name")["task"]
-    data = pd.read_csv(_path(folder, name)).dropna(ignore_index=True)
+    text, images = _paths(folder, name)
+    data = _complete(pd.read_csv(text) if text.exists() else _pixels(images))
     if tasks[name] == "classification":
         data["y"] = data["y"].astype(str)
     predictors = data.drop(columns="y")
@@ -48,5 +55,19 @@ def read_table(folder: Path, name: str) -> Table:
     return Table(name, tasks[name], data.astype(dict.fromkeys(factors, "category")))
 
 
-def _path(folder: Path, name: str) -> Path:
-    return folder / f"{name}.csv.gz"
+def _complete(data: pd.DataFrame) -> pd.DataFrame:
+    missing = data.drop(columns="y").isna()
+    worst = missing.sum().sort_values(ascending=False, kind="stable").index
+    kept = [(~missing[worst[k:]].any(axis=1)).sum() * (len(worst) - k) for k in range(len(worst))]
+    return data.drop(columns=worst[: int(np.argmax(kept))]).dropna(ignore_index=True)
+
+
+def _pixels(path: Path) -> pd.DataFrame:
+    with np.load(path) as arrays:
+        X = np.concatenate([arrays["x_train"], arrays["x_test"]])
+        y = np.concatenate([arrays["y_train"], arrays["y_test"]])
+    return pd.DataFrame(X.reshape(len(X), -1)).add_prefix("pixel").assign(y=y)
+
+
+def _paths(folder: Path, name: str) -> tuple[Path, Path]:
+    return folder / f"{name}.csv.gz", folder / f"{name}.npz"

@@ -31,7 +31,7 @@ from ranks import (
 from report import View, report
 from results_file import COLUMNS, Results
 from scores import ERROR, KAPPA, mean_scores, read_results
-from tables import read_table
+from tables import read_table, table_names
 
 TREES = 3
 
@@ -62,6 +62,32 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataF
         return pd.read_csv(folder / "out.csv")
 
     return run_it
+
+
+# Tables
+
+
+def test_a_column_that_costs_more_rows_than_it_is_worth_goes_before_them(folder: Path) -> None:
+    whole = pd.read_csv(folder / "line.csv.gz")
+    holes = whole.copy()
+    holes.loc[10:, "c"] = np.nan
+    holes.loc[[3, 20], "a"] = np.nan
+    holes.to_csv(folder / "line.csv.gz", index=False)
+    kept = whole.drop(columns="c").drop(index=[3, 20]).reset_index(drop=True)
+    read = read_table(folder, "line").data.astype({"f": object})
+    pd.testing.assert_frame_equal(read, kept, check_dtype=False)
+
+
+def test_images_are_read_as_rows_of_pixels(folder: Path) -> None:
+    x = np.arange(5 * 4, dtype=np.uint8).reshape(5, 2, 2)
+    y = np.array([0, 1, 1, 0, 1])
+    np.savez(folder / "dots.npz", x_train=x[:3], y_train=y[:3], x_test=x[3:], y_test=y[3:])
+    with (folder / "index.csv").open("a") as index:
+        index.write("dots,classification\n")
+    assert table_names(folder) == ["line", "bands", "dots"]
+    data = read_table(folder, "dots").data
+    assert data["pixel3"].tolist() == [3, 7, 11, 15, 19]
+    assert data["y"].tolist() == ["0", "1", "1", "0", "1"]
 
 
 # Protocols and measures
