@@ -52,8 +52,8 @@ class Method:
     fit: Fit
 
 
-def blended_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
-    """Forest of this package of several kinds of trees; factors as they are."""
+def one_kind(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Forest of this package with trees of one kind; factors as they are."""
     return _odrf(
         "odrf",
         train,
@@ -61,7 +61,7 @@ def blended_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
         n_trees=setting.trees,
         seed=setting.seed,
         n_jobs=setting.threads,
-        blend=True,
+        blend=False,
     )
 
 
@@ -251,7 +251,7 @@ def _is_factor(column: pd.Series) -> bool:
 
 METHODS: dict[str, Method] = {
     "odrf": Method("odrf", oblique_forest),
-    "odrf_blend": Method("odrf", blended_forest),
+    "odrf_plain": Method("odrf", one_kind),
     "rf": Method("sklearn", partial(random_forest, _indicators)),
     "et": Method("sklearn", partial(extra_trees, _indicators)),
     "hgb": Method("sklearn", hist_gradient_boosting),

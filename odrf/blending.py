@@ -1,24 +1,22 @@
 """A forest of several kinds of trees, of each kind as many as its out-of-bag errors deserve.
 
 Which kind of tree suits a table cannot be told beforehand: greedy splits or randomised ones,
-small leaves or large.  A pilot of a few trees of each kind is judged on the rows that they have
-not seen.  With E_g the error of the kind's mean prediction there, the weights minimise the
-mean of (Σ w_g·E_g)² over w ≥ 0, Σ w_g = 1: stacking (Breiman 1996, "Stacked regressions").  The
-forest then has trees of each kind in proportion, and predicts their plain mean.
+small leaves or large, many candidates at a node or few.  A pilot of a few trees of each kind is
+judged on the rows that they have not seen; `odrf.stacking` weighs the kinds.  The forest then has
+trees of each kind in proportion, and predicts their plain mean.
 
-Few trees err by chance as well.  So the mean of E_g·E_h is estimated from the products of the
-errors of different trees, which leave that part out, and the i-th trees of all kinds draw the same
-rows, so that the kinds are compared on the same.
+The i-th trees of all kinds have the same random stream, so that those that draw as many rows draw
+the same, and the kinds are compared on the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from odrf.engine.candidates import Blocks
 from odrf.engine.forest import Forest, joined
@@ -27,19 +25,22 @@ from odrf.engine.randomness import streams
 from odrf.engine.routing import leaf_nodes
 from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.settings import Settings
+from odrf.stacking import free_weights, held_weights, mean_products, mean_relations
 
-__all__ = ["Blend", "apportion", "grow_blend", "mean_products", "stacking_weights"]
+__all__ = ["Blend", "Kind", "apportion", "grow_blend"]
 
 # Trees of a pilot: the fewest, and so many that with the rows they make this number.  On few rows
 # it takes many trees to tell the kinds apart, and they are quickly grown.
 FEWEST_PILOT, MOST_PILOT, EVIDENCE = 5, 200, 60_000
 # Rows that the pilots are judged on: more would say little more.
-JUDGED_ROWS = 10_000
-# How many rows' worth of equal weights is added to the evidence.
-PRIOR_ROWS = 20.0
-# The sum of the weights is held to 1 by an equation that counts so much more than the others.
-HELD = 1e3
-TINY = 1e-200
+JUDGED_ROWS = 20_000
+
+
+class Kind(NamedTuple):
+    """How trees of a kind are grown, and on which rows."""
+
+    settings: Settings
+    sampling: Sampling
 
 
 @dataclass(frozen=True)
@@ -59,55 +60,6 @@ class Blend:
     of_tree: NDArray[np.int64]
     weights: NDArray[np.float64]
     errors: NDArray[np.float64]
-
-
-def stacking_weights(products: NDArray[np.float64], rows: float) -> NDArray[np.float64]:
-    """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise wᵀ·products·w.
-
-    `products` (G, G) are the mean products of the kinds' errors; over how many `rows` decides
-    how much they count against equal weights.
-    """
-    G = len(products)
-    prior = np.abs(np.diag(products)).mean() * PRIOR_ROWS / max(rows, 1.0)
-    root = _root(products + prior * np.eye(G))
-    held = HELD * np.abs(root).max()
-    equations = np.vstack([root, np.full((1, G), held)])
-    found, _ = nnls(equations, np.append(np.zeros(G), held))
-    return found / found.sum()
-
-
-def mean_products(
-    errors: list[NDArray[np.float64]], unseen: NDArray[np.bool_], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float]:
-    """Return the mean products (G, G) of the kinds' errors, and the number of rows they are from.
-
-    Parameters
-    ----------
-    errors : list of G arrays (m, b, K) float64
-        Errors of the b trees of each kind on m rows.
-    unseen : (m, b) bool
-        Which rows the i-th trees have not seen.
-    weights : (m,) float64
-        Case weights.
-    """
-    known = [error * unseen[:, :, None] for error in errors]
-    sums = [error.sum(axis=1) for error in known]
-    G, trees = len(errors), unseen.sum(axis=1)
-    products = np.empty((G, G))
-    pairs = weights @ (trees * (trees - 1.0))
-    for g in range(G):
-        for h in range(g + 1):
-            own = np.einsum("ibk,ibk->i", known[g], known[h])
-            both = np.einsum("ik,ik->i", sums[g], sums[h])
-            products[g, h] = products[h, g] = weights @ (both - own) / pairs if pairs else 0.0
-    return products, float(np.sum(trees > 1))
-
-
-def _root(products: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a matrix whose square is the nearest to `products` that is no less than 0."""
-    values, vectors = np.linalg.eigh(products)
-    least = max(1e-9 * np.abs(values).max(), TINY)
-    return (vectors * np.sqrt(np.maximum(values, least))).T
 
 
 def apportion(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
@@ -131,8 +83,7 @@ def grow_blend(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     blocks: Blocks,
-    sampling: Sampling,
-    kinds: list[Settings],
+    kinds: Sequence[Kind],
     seed: int,
     n_trees: int,
     n_jobs: int,
@@ -147,13 +98,13 @@ def grow_blend(
     own = streams(seed, 0, max(n_trees, n_pilot))
 
     def grow(g: int, first: int, last: int) -> Forest:
+        settings, sampling = kinds[g]
         return grow_forest(
-            X, y, weights, blocks, sampling, kinds[g], own[first:last], n_jobs, advance
+            X, y, weights, blocks, sampling, settings, own[first:last], n_jobs, advance
         )
 
     pilots = [grow(g, 0, n_pilot) for g in range(G)]
-    products, rows = _judged(pilots, X, y, weights, sampling, own[:n_pilot], n_jobs)
-    shares = stacking_weights(products, rows)
+    shares, errors = _judged(pilots, X, y, weights, kinds, own[:n_pilot], n_jobs)
     counts = apportion(shares, n_trees)
     more = [grow(g, n_pilot, counts[g]) if counts[g] > n_pilot else None for g in range(G)]
     of_tree = _in_turn(counts)
@@ -166,23 +117,36 @@ def grow_blend(
             rest = more[g]
             yield pilots[g].tree(i) if i < n_pilot or rest is None else rest.tree(i - n_pilot)
 
-    return joined(trees(), n_trees), own[rank], Blend(of_tree, shares, np.diag(products).copy())
+    return joined(trees(), n_trees), own[rank], Blend(of_tree, shares, errors)
 
 
 def _judged(
-    pilots: list[Forest],
+    pilots: Sequence[Forest],
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
-    sampling: Sampling,
+    kinds: Sequence[Kind],
     own: NDArray[np.uint64],
     n_jobs: int,
-) -> tuple[NDArray[np.float64], float]:
-    """Return the mean products of the pilots' errors, and the number of rows they are from."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the weights (G,) of the kinds and their errors (G,)."""
     n, K = len(y), pilots[0].value.shape[1]
     at = np.unique(np.linspace(0, n - 1, min(n, JUDGED_ROWS)).astype(np.int64))
-    some = np.take(X, at, axis=1)
-    target = y[at, None] if K == 1 else np.eye(K)[y[at].astype(np.int64)]
-    unseen = np.array([draw_counts(stream.copy(), weights, sampling)[at] == 0 for stream in own]).T
-    errors = [pilot.value[leaf_nodes(pilot, some, n_jobs)] - target[:, None, :] for pilot in pilots]
-    return mean_products(errors, unseen, weights[at])
+    some, given = np.take(X, at, axis=1), weights[at]
+    values = [pilot.value[leaf_nodes(pilot, some, n_jobs)] for pilot in pilots]
+    unseen = [
+        np.array([draw_counts(stream.copy(), weights, kind.sampling)[at] == 0 for stream in own]).T
+        for kind in kinds
+    ]
+    if K == 1:
+        left = [value - y[at, None, None] for value in values]
+        products, rows = mean_products(left, unseen, given)
+        return held_weights(products, rows), np.diag(products).copy()
+    target = np.eye(K)[y[at].astype(np.int64)]
+    shares = given @ target / given.sum()
+    target -= shares
+    centred = [value - shares for value in values]
+    products, rows = mean_products(centred, unseen, given)
+    relations = mean_relations(centred, unseen, given, target)
+    errors = np.diag(products) - 2 * relations + given @ np.sum(target**2, axis=1) / given.sum()
+    return free_weights(products, relations, errors, rows), errors

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from odrf.engine.candidates import LDA, LEAST_SQUARES, LOGISTIC, SPARSE
+from odrf.engine.candidates import LDA, LEAST_SQUARES, LOGISTIC
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
@@ -20,7 +20,8 @@ from odrf.errors import InputError, allowed
 __all__ = ["Control", "resolve"]
 
 CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
-FAMILIES = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA, "sparse": SPARSE}
+ESTIMATORS = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA}
+PROJECTIONS = [*ESTIMATORS, "sparse", "axis"]
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
 RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
 SUBSAMPLE_FRACTION = 0.632
@@ -55,6 +56,8 @@ class Control:
         λ, the share of nonzeros of a sparse direction.
     n_singles, n_projections : int
         Predictors tried singly at each node, and directions.
+    n_sparse : int
+        How many of the directions are sparse; the others are estimated.
     max_leaves : int or None
         t_n; None for no limit.
     max_leaves_rule : str
@@ -88,6 +91,7 @@ class Control:
     density: float
     n_singles: int
     n_projections: int
+    n_sparse: int
     max_leaves: int | None
     max_leaves_rule: str
     min_leaf: int
@@ -112,11 +116,12 @@ class Control:
         return Settings(
             criterion=CRITERIA[self.criterion],
             n_classes=self.n_classes,
-            family=FAMILIES.get(self.projection, LOGISTIC),
+            family=ESTIMATORS.get(self.projection, LOGISTIC),
             subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
             density=self.density,
             n_singles=self.n_singles,
-            n_projections=self.n_projections,
+            n_sparse=self.n_sparse,
+            n_projections=self.n_projections - self.n_sparse,
             max_leaves=NO_LIMIT if self.max_leaves is None else self.max_leaves,
             min_leaf=self.min_leaf,
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
@@ -146,11 +151,13 @@ def resolve(
     InputError
         Naming the argument at fault and what it may be.
     """
-    projection = _one_of("projection", options["projection"], [*FAMILIES, "axis"])
+    projection = _one_of("projection", options["projection"], PROJECTIONS)
     if projection == "lda" and kind == "regression":
         raise InputError('projection="lda" needs classes: use "least_squares" or "logistic"')
     resample = _one_of("resample", options["resample"], list(RESAMPLES))
     max_leaves, rule = _max_leaves(options["max_leaves"], n)
+    n_projections = _n_projections(options["n_projections"], projection, P, p)
+    n_sparse = n_projections if projection == "sparse" else options.get("n_sparse", 0)
     max_depth, alpha = options["max_depth"], options["alpha"]
     return Control(
         kind=kind,
@@ -159,7 +166,8 @@ def resolve(
         projection=projection,
         subset_size=_subset_size(options["subset_size"], P),
         n_singles=_n_singles(options["n_singles"], projection, kind, options["n_trees"], P),
-        n_projections=_n_projections(options["n_projections"], projection, P, p),
+        n_projections=n_projections,
+        n_sparse=n_sparse,
         density=_density(options["density"], projection, p),
         max_leaves=max_leaves,
         max_leaves_rule=rule,

@@ -6,45 +6,95 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import numpy as np
+
 from odrf.errors import InputError
 
-__all__ = ["BEST", "kinds_of_trees", "require_enough"]
+__all__ = ["BEST", "blends", "kinds_of_trees", "require_enough"]
 
 BEST = "best"
-# Rows that each tree of a blend draws, without replacement: more than a bootstrap's, for the
-# randomised kinds do best on all, while a fifth is left to judge them by.
-SEEN_SHARE = 0.8
-FEWEST_TREES = 20
+# Rows that the trees of a kind draw, as a share, without replacement: the less greedy a kind is,
+# the more rows it can do with before its trees are too alike.  Some are left to judge it by.
+GREEDY_SHARE, RANDOM_SHARE, SMOOTH_SHARE = 0.8, 0.9, 0.632
+FEWEST_TREES, ENOUGH_TREES = 20, 100
+# Directions of their own, which the user wants rather than a blend.
+NAMED_FAMILIES = ("sparse", "axis")
+# What the sparse kind consists in, and nobody else may say.
+MIX = {"n_singles", "n_projections", "subset_size"}
+MANY_SPARSE = 60
+
+
+def blends(blend: Any, n_trees: Any, projection: Any, resample: Any) -> bool:
+    """Whether a forest is to be of several kinds of trees; ``"auto"`` says so for large ones.
+
+    Raises
+    ------
+    InputError
+        Where `blend` is neither ``"auto"`` nor a truth value.
+    """
+    if isinstance(blend, bool):
+        return blend
+    if blend != "auto":
+        raise InputError(f'blend={blend!r}: use "auto", True or False')
+    enough = isinstance(n_trees, int | np.integer) and n_trees >= ENOUGH_TREES
+    return bool(enough) and projection not in NAMED_FAMILIES and resample != "none"
 
 
 def kinds_of_trees(
-    options: Mapping[str, Any], given: Collection[str], P: int, classification: bool
+    options: Mapping[str, Any], given: Collection[str], P: int, p: int, classification: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the options of each kind of tree by its name; what was `given` holds for all.
 
     ``"best"`` makes the best cut along each direction.  ``"random"`` makes the best of three
     random ones, in leaves down to one row.  ``"extra"`` tries one random cut along each of few
     directions, mostly single predictors, as extremely randomised trees do.  ``"smooth"`` has
-    leaves of ten rows, for noisy responses.
+    leaves of ten rows, for noisy responses.  For classes, ``"few"`` makes random cuts along few
+    directions, and ``"sparse"`` tries random signs on a few columns, as SPORF does.  Every kind
+    tries estimated directions too.
+
+    P and p are the numbers of predictors and of their columns.
     """
-    common = dict(options)
-    if common["resample"] == "auto":
-        common["resample"] = "subsample"
-        if common["sample_fraction"] == "auto":
-            common["sample_fraction"] = SEEN_SHARE
-    few = math.ceil(math.sqrt(P)) if classification else "auto"
+    root = math.ceil(math.sqrt(P))
+    random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
     special: dict[str, dict[str, Any]] = {
-        BEST: {},
-        "random": {"n_thresholds": 3, "min_leaf": 1},
-        "extra": {"n_thresholds": 1, "min_leaf": 1, "n_projections": 1, "n_singles": few},
-        "smooth": {"min_leaf": 10},
+        BEST: {"sample_fraction": GREEDY_SHARE},
+        "random": random | {"n_thresholds": 3},
+        "extra": random | {"n_thresholds": 1, "n_projections": 1},
+        "smooth": {"min_leaf": 10, "sample_fraction": SMOOTH_SHARE},
     }
+    if classification:
+        half = max(1, root // 2)
+        special["extra"]["n_singles"] = root
+        special["few"] = random | {"n_thresholds": 3, "n_singles": half, "n_projections": half}
+    if classification and not MIX.intersection(given):
+        special["sparse"] = _sparse(p)
+    sampled = {"resample": "subsample"}
     kinds: dict[str, dict[str, Any]] = {}
     for name, changes in special.items():
-        kind = common | {key: value for key, value in changes.items() if key not in given}
-        if kind not in kinds.values():
+        free = {key: value for key, value in (sampled | changes).items() if key not in given}
+        if "resample" in given:
+            free.pop("sample_fraction", None)
+        kind = dict(options) | free
+        if all(_grows(kind) != _grows(other) for other in kinds.values()):
             kinds[name] = kind
     return kinds
+
+
+def _grows(kind: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a kind that say how its trees grow on the rows they draw."""
+    return {key: value for key, value in kind.items() if key != "sample_fraction"}
+
+
+def _sparse(p: int) -> dict[str, Any]:
+    n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
+    return {
+        "min_leaf": 1,
+        "sample_fraction": SMOOTH_SHARE,
+        "criterion": "entropy",
+        "n_singles": 0,
+        "n_sparse": n_sparse,
+        "n_projections": n_sparse + 1,
+    }
 
 
 def require_enough(n_trees: int, resample: str) -> None:

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from patsy import EvalEnvironment
 from tqdm import tqdm
 
-from odrf.blending import grow_blend
+from odrf.blending import Kind, grow_blend
 from odrf.control import Control, resolve
 from odrf.design import Design, TrainingData, build_design
 from odrf.engine.candidates import Blocks
 from odrf.engine.growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.kinds import BEST, kinds_of_trees, require_enough
+from odrf.kinds import BEST, blends, kinds_of_trees, require_enough
 from odrf.results.fit import Fit
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
@@ -146,7 +146,7 @@ def odrf(
     data: pd.DataFrame,
     *,
     n_trees: int = 500,
-    blend: bool = False,
+    blend: bool | str = "auto",
     projection: str = "logistic",
     subset_size: str | int = "random",
     n_projections: str | int = "auto",
@@ -183,10 +183,12 @@ def odrf(
     n_trees : int, default 500
         B, the number of trees.  More never hurt accuracy; `ODRFResults.plot` shows whether
         the out-of-bag error has settled.
-    blend : bool, default False
+    blend : "auto" or bool, default "auto"
         Grow several kinds of trees: greedy, with random cuts, with few directions, with large
-        leaves.  A pilot of each is judged out of bag, and stacking decides how many there are of
-        each; options given hold for all.  See `ODRFResults.kinds`.
+        leaves.  A pilot of each is judged out of bag, and stacking (Breiman 1996) decides how
+        many there are of each; options given hold for all.  See `ODRFResults.kinds`.  The
+        default does so from 100 trees on, unless `projection` is ``"sparse"`` or ``"axis"`` or
+        `resample` ``"none"``.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"
@@ -196,13 +198,14 @@ def odrf(
     max_leaves, alpha, max_depth, criterion, penalty, density, n_thresholds, split_search
         As in `odt`, for every tree; the same α_n prunes each tree (Theorem 5).
     min_leaf : int, default 2
-        Fewest rows of a leaf; small, because averaging does the smoothing.
+        Fewest rows of a leaf; small, because averaging does the smoothing.  In a blend it is 1 to
+        10 by the kind of tree, unless given.
     resample : {"auto", "bootstrap", "subsample", "none"}, default "auto"
         Each tree's rows: drawn with replacement, without, or all of them.  Out-of-bag results
         need one of the first two.  By default a bootstrap, for a blend a subsample.
     sample_fraction : "auto" or float, default "auto"
         Rows drawn as a share of n: 1 for a bootstrap, 0.632 for a subsample, which then has as
-        many distinct rows; for a blend 0.8, because its randomised trees do best on all rows.
+        many distinct rows; in a blend 0.632 to 0.9, the more the less greedy a kind of tree is.
     weights, missing, kind
         As in `odt`.
     seed : int, SeedSequence or Generator, optional
@@ -235,7 +238,7 @@ def odrf(
         del options[name]
     call = _call(odrf, formula, options)
     design, training = _design(formula, data, options, EvalEnvironment.capture(1))
-    if blend:
+    if blends(blend, n_trees, projection, resample):
         given = {name for name, value in options.items() if not _is_default(odrf, name, value)}
         fit = _fit_blend(call, design, training, options, given, progress)
     else:
@@ -286,7 +289,8 @@ def _fit_blend(
     progress: bool,
 ) -> Fit:
     classification = design.response.kind == "classification"
-    kinds = kinds_of_trees(options, given, len(design.predictors), classification)
+    P, p = len(design.predictors), len(design.columns)
+    kinds = kinds_of_trees(options, given, P, p, classification)
     base = _resolve(kinds[BEST], design, training)
     require_enough(base.n_trees, base.resample)
     controls = {
@@ -298,8 +302,7 @@ def _fit_blend(
             training.y,
             training.weights,
             Blocks(design.first, design.types),
-            base.sampling(),
-            [control.settings() for control in controls.values()],
+            [Kind(control.settings(), control.sampling()) for control in controls.values()],
             base.seed,
             base.n_trees,
             base.n_jobs,

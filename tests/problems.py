@@ -16,7 +16,6 @@ from odrf.engine.candidates import (
     LEAST_SQUARES,
     LOGISTIC,
     PLAIN,
-    SPARSE,
     Blocks,
 )
 from odrf.engine.forest import Forest
@@ -34,6 +33,7 @@ CART = Settings(
     subset_size=0,
     density=0.5,
     n_singles=1,
+    n_sparse=0,
     n_projections=0,
     max_leaves=1000,
     min_leaf=1,
@@ -132,24 +132,21 @@ def case_weights(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
 
 def options(P: int, n_classes: int, rng: np.random.Generator) -> Settings:
     """Settings of all kinds; axis trees are those with no projections."""
-    n_projections = int(rng.integers(0, 5))
-    families = [LOGISTIC, LEAST_SQUARES, SPARSE, *([LDA] if n_classes > 1 else [])]
+    n_projections, n_sparse = int(rng.integers(0, 5)), int(rng.choice([0, 0, 1, 4]))
+    families = [LOGISTIC, LEAST_SQUARES, *([LDA] if n_classes > 1 else [])]
 
     def one_of(*choices: int) -> int:
         return int(rng.choice(choices))
 
-    family = one_of(*families)
-    if family == SPARSE:
-        n_projections, n_singles = n_projections + 1, 0
-    else:
-        n_singles = int(rng.integers(0 if n_projections else 1, P + 1))
+    n_singles = int(rng.integers(0 if n_projections or n_sparse else 1, P + 1))
     return Settings(
         criterion=one_of(GINI, ENTROPY) if n_classes > 1 else SQUARED_ERROR,
         n_classes=n_classes,
-        family=family,
+        family=one_of(*families),
         subset_size=int(rng.integers(0, P + 1)),
         density=float(rng.choice([0.1, 0.5, 1.0])),
         n_singles=n_singles,
+        n_sparse=n_sparse,
         n_projections=n_projections,
         max_leaves=one_of(2, 5, 9, *[1000] * 5),
         min_leaf=one_of(1, 1, 2, 4),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from odrf.control import NO_LIMIT, Control, resolve
-from odrf.engine.candidates import LDA, SPARSE
+from odrf.engine.candidates import LDA
 from odrf.engine.impurity import ENTROPY
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import SUBSAMPLE, Sampling
@@ -91,13 +91,21 @@ def test_axis_tries_no_directions():
 
 def test_sparse_directions_take_the_place_of_singles():
     found = control(projection="sparse")
-    assert (found.n_singles, found.n_projections, found.density) == (0, 12, 3 / 12)
+    assert (found.n_singles, found.n_sparse, found.n_projections) == (0, 12, 12)
+    assert found.density == 3 / 12
     assert control(projection="sparse", p=2).density == 1
     assert control(projection="sparse", n_trees=1).n_singles == 0
     found = control(projection="sparse", n_projections=7, density=0.5)
     assert (found.n_projections, found.density) == (7, 0.5)
     settings = found.settings()
-    assert (settings.family, settings.density, settings.n_singles) == (SPARSE, 0.5, 0)
+    assert (settings.n_sparse, settings.n_projections) == (7, 0)
+    assert (settings.density, settings.n_singles) == (0.5, 0)
+
+
+def test_sparse_directions_may_stand_beside_estimated_ones():
+    settings = control(n_projections=7, n_sparse=4).settings()
+    assert (settings.n_sparse, settings.n_projections) == (4, 3)
+    assert control().n_sparse == 0
 
 
 def test_an_exact_search_bins_no_node():

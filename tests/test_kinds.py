@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ import pytest
 import odrf
 from odrf.errors import InputError
 from odrf.kinds import kinds_of_trees
+
+KINDS = ["best", "random", "extra", "smooth", "few", "sparse"]
 
 
 @pytest.fixture(scope="module")
@@ -28,20 +31,22 @@ def fit(data):
 
 
 def test_the_kinds_have_a_table(fit):
-    assert fit.kinds.index.tolist() == ["best", "random", "extra", "smooth"]
+    assert fit.kinds.index.tolist() == KINDS
     assert fit.kinds.trees.sum() == fit.forest.n_trees == 40
     assert fit.kinds.weight.sum() == pytest.approx(1.0)
-    assert fit.kinds.cuts.tolist() == ["all", "3", "1", "all"]
-    assert fit.kinds.min_leaf.tolist() == [2, 1, 1, 10]
-    assert fit.kinds.singles.tolist() == [4, 4, 2, 4]
-    assert fit.kinds.directions.tolist() == [5, 5, 1, 5]
+    assert fit.kinds.rows.tolist() == [0.8, 0.9, 0.9, 0.632, 0.9, 0.632]
+    assert fit.kinds.cuts.tolist() == ["all", "3", "1", "all", "3", "all"]
+    assert fit.kinds.min_leaf.tolist() == [2, 1, 1, 10, 1, 1]
+    assert fit.kinds.singles.tolist() == [4, 4, 2, 4, 1, 0]
+    assert fit.kinds.directions.tolist() == [5, 5, 1, 5, 1, 5]
     assert (fit.kinds.pilot_error > 0).all()
 
 
 def test_the_summary_tells_the_kinds(fit):
     text = str(fit.summary())
     assert "Kinds of trees" in text
-    assert "subsample of 80% of the rows" in text
+    for fact in ("Criterion", "Resampling", "Tried per node", "Min. leaf"):
+        assert re.search(rf"{fact} +by kind of tree", text)
     assert "blend=True" in text
 
 
@@ -75,13 +80,64 @@ def test_what_is_given_holds_for_all_kinds(data):
     assert fit.kinds.index.tolist() == ["best", "random", "extra"]
 
 
-def test_the_sample_is_one_for_all_kinds():
-    options = {"resample": "auto", "sample_fraction": "auto", "min_leaf": 2}
-    for kind in kinds_of_trees(options, set(), 9, True).values():
-        assert (kind["resample"], kind["sample_fraction"]) == ("subsample", 0.8)
-    given = options | {"resample": "bootstrap"}
-    for kind in kinds_of_trees(given, {"resample"}, 9, True).values():
+def options_of(*given, classification=True, **options):
+    options = {"resample": "auto", "sample_fraction": "auto", "min_leaf": 2, **options}
+    return kinds_of_trees(options, given, 9, 12, classification)
+
+
+def test_each_kind_draws_its_share_of_the_rows():
+    for classification in (True, False):
+        kinds = options_of(classification=classification)
+        assert {kind["resample"] for kind in kinds.values()} == {"subsample"}
+        shares = {name: kind["sample_fraction"] for name, kind in kinds.items()}
+        assert shares["smooth"] < shares["best"] < shares["random"] == shares["extra"] < 1
+
+
+def test_resampling_that_is_given_holds_for_all_kinds():
+    for kind in options_of("resample", resample="bootstrap").values():
         assert (kind["resample"], kind["sample_fraction"]) == ("bootstrap", "auto")
+    for kind in options_of("sample_fraction", sample_fraction=0.5).values():
+        assert (kind["resample"], kind["sample_fraction"]) == ("subsample", 0.5)
+
+
+def test_a_regression_has_no_kinds_of_few_or_sparse_directions():
+    assert list(options_of(classification=False)) == ["best", "random", "extra", "smooth"]
+
+
+@pytest.mark.parametrize("given", ["n_singles", "n_projections", "subset_size"])
+def test_who_names_the_candidates_gets_no_sparse_ones(given):
+    assert "sparse" not in options_of(given, **{given: 3})
+
+
+def test_sparse_directions_have_estimated_ones_beside():
+    kind = options_of()["sparse"]
+    assert (kind["n_singles"], kind["n_sparse"], kind["n_projections"]) == (0, 12, 13)
+    many = kinds_of_trees({"min_leaf": 2}, (), 5000, 5000, True)["sparse"]
+    assert (many["n_sparse"], many["n_projections"]) == (71, 72)
+
+
+@pytest.mark.parametrize(
+    ("options", "several"),
+    [
+        ({"n_trees": 100}, True),
+        ({"n_trees": 99}, False),
+        ({"n_trees": 20, "blend": True}, True),
+        ({"n_trees": 100, "blend": False}, False),
+        ({"n_trees": 100, "projection": "least_squares"}, True),
+        ({"n_trees": 100, "projection": "sparse"}, False),
+        ({"n_trees": 100, "projection": "axis"}, False),
+        ({"n_trees": 100, "resample": "none"}, False),
+    ],
+)
+def test_large_forests_are_blends_unless_told_otherwise(data, options, several):
+    fit = odrf.odrf("y ~ a + b", data[:40], max_leaves=4, seed=1, **options)
+    assert (fit.fit.blend is not None) == several
+    assert fit.forest.n_trees == options["n_trees"]
+
+
+def test_a_blend_is_told_to_be_one_or_not(data):
+    with pytest.raises(InputError, match="blend='yes': use \"auto\", True or False"):
+        odrf.odrf("y ~ a + b", data, blend="yes")
 
 
 def test_trees_of_one_kind_have_no_table(data):

@@ -3,7 +3,8 @@
 Zhan, Liu and Xia, section 5: each direction is estimated on its own random subset of q
 predictors, q fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  A predictor of one column is its own
 direction; a factor's levels are ordered by their mean target, the columns of a basis combined
-by least squares.  Candidates are proposed in rounds, to be judged together.
+by least squares.  Sparse directions have random signs on a few columns (SPORF, Tomita et al.
+2020).  Candidates are proposed in rounds, to be judged together.
 """
 
 from __future__ import annotations
@@ -35,7 +36,6 @@ __all__ = [
     "LOGISTIC",
     "PLAIN",
     "ROUND",
-    "SPARSE",
     "Blocks",
     "Proposals",
     "draw_nonzeros",
@@ -43,7 +43,7 @@ __all__ = [
     "propose",
 ]
 
-LOGISTIC, LEAST_SQUARES, LDA, SPARSE, LEVEL_MEANS = 0, 1, 2, 3, 4
+LOGISTIC, LEAST_SQUARES, LDA, LEVEL_MEANS = 0, 1, 2, 3
 PLAIN, INDICATORS, BASIS = 0, 1, 2
 # Fewer rows do not tell a logistic model from its linear limit, least squares.
 LOGISTIC_ROWS = 50
@@ -77,11 +77,13 @@ class Proposals(NamedTuple):
     sizes : (ROUND,) int64
         How many columns each has.
     order : (P,) int64
-        A permutation of the predictors, or of the columns for sparse directions.
+        A permutation of the predictors.
+    mixed : (p,) int64
+        A permutation of the columns.
     singles : (P,) int64
         The predictors that a node tries singly.
-    nonzeros : (n_projections,) int64 or None
-        How many columns each sparse direction of a node is to have; None in other families.
+    nonzeros : (n_sparse,) int64
+        How many columns each sparse direction of a node is to have.
     class_weight : (K,) float64
     chosen : (K,) bool
     """
@@ -90,21 +92,23 @@ class Proposals(NamedTuple):
     theta: np.ndarray
     sizes: np.ndarray
     order: np.ndarray
+    mixed: np.ndarray
     singles: np.ndarray
-    nonzeros: np.ndarray | None
+    nonzeros: np.ndarray
     class_weight: np.ndarray
     chosen: np.ndarray
 
 
-def proposals_for(P: int, widest: int, settings: Settings) -> Proposals:
-    """Allocate scratch for P items to permute and directions on up to `widest` columns."""
+def proposals_for(P: int, p: int, widest: int, settings: Settings) -> Proposals:
+    """Allocate scratch for P predictors of p columns, directions on up to `widest` of them."""
     return Proposals(
         np.empty((ROUND, widest), dtype=np.int64),
         np.empty((ROUND, widest), dtype=np.float32),
         np.empty(ROUND, dtype=np.int64),
         np.arange(P),
+        np.arange(p),
         np.empty(P, dtype=np.int64),
-        np.empty(settings.n_projections, dtype=np.int64) if settings.family == SPARSE else None,
+        np.empty(settings.n_sparse, dtype=np.int64),
         np.empty(settings.n_classes),
         np.empty(settings.n_classes, dtype=np.bool_),
     )
@@ -238,10 +242,7 @@ def draw_nonzeros(state, p, density, nonzeros):
 
     ⌈λpd⌉ cells are drawn without replacement (Tomita et al. 2020): one more falls to a column
     in proportion to its empty cells.  Where nonzeros are the greater part, zeros are drawn.
-    Nothing is drawn where `nonzeros` is None.
     """
-    if nonzeros is None:
-        return
     d = len(nonzeros)
     number = int(np.ceil(density * p * d - 1e-9))
     fewer = 2 * number <= p * d
@@ -261,8 +262,6 @@ def draw_nonzeros(state, p, density, nonzeros):
 @part
 def _sparse_direction(state, order, nonzeros, j, columns, theta, c):
     """Write nonzeros[j] random columns to columns[c], signs scaled to length 1 to theta[c]."""
-    if nonzeros is None:
-        return ZERO
     q = nonzeros[j]
     shuffle_front(state, order, q)
     size = np.float32(1.0 / np.sqrt(max(q, 1)))
@@ -276,23 +275,24 @@ def _sparse_direction(state, order, nonzeros, j, columns, theta, c):
 def propose(state, rows, lo, m, n_rows, first, last, blocks, settings, proposals, work):
     """Propose a node's candidates first … last - 1; return how many there are.
 
-    Those before `settings.n_singles` are the `singles`; the others are sparse directions or
-    estimated on subsets.  The node's m rows, N(A) = `n_rows`, begin at `lo`.  A direction is
+    Those before `settings.n_singles` are the `singles`; then come the sparse directions, then
+    those estimated on subsets.  The node's m rows, N(A) = `n_rows`, begin at `lo`.  A direction is
     estimated on the first of them, which are in random order, up to `settings.direction_rows`
     or ten per column.  A subset of one column is no candidate where all predictors are tried
     singly.
     """
     columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
     order, singles, n_singles = proposals.order, proposals.singles, settings.n_singles
+    mixed, nonzeros = proposals.mixed, proposals.nonzeros
     c, aimed, total, share, known = ZERO, ZERO, 0.0, 0.0, False
     for candidate in range(first, last):
         if candidate < n_singles and blocks.types[singles[candidate]] == PLAIN:
             columns[c, 0], theta[c, 0], sizes[c] = blocks.first[singles[candidate]], 1.0, 1
             c += 1
             continue
-        if settings.family == SPARSE:
+        if n_singles <= candidate < n_singles + len(nonzeros):
             j = candidate - n_singles
-            sizes[c] = _sparse_direction(state, order, proposals.nonzeros, j, columns, theta, c)
+            sizes[c] = _sparse_direction(state, mixed, nonzeros, j, columns, theta, c)
             c += sizes[c] > 0
             continue
         if candidate < n_singles:

@@ -48,11 +48,8 @@ def random_cut(state, values, left, node, n_thresholds, min_leaf):
     Thresholds are uniform between the least and the largest value (Geurts, Ernst and Wehenkel
     2006); as many random numbers are used where those are equal.  left (K,) is scratch, or None
     as `odrf.engine.scanning` has it.  Of equal gains the first wins; a gain of 0 means that no
-    cut is allowed or none reduces the impurity.  None for `n_thresholds` compiles to nothing,
-    where nobody calls it.
+    cut is allowed or none reduces the impurity.
     """
-    if n_thresholds is None:
-        return 0.0, np.float32(0.0)
     low, high = extremes(values)
     second, whole = whole_moments(node)
     best, chosen = 0.0, np.float32(0.0)

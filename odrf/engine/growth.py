@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.candidates import SPARSE, Blocks
+from odrf.engine.candidates import Blocks
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest, joined
 from odrf.engine.growing import NEXT, NODES, TERMS, enlarged, grow_tree, trunk_for
@@ -17,7 +17,7 @@ from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.searching import scratch_for
 from odrf.engine.settings import Settings
 
-__all__ = ["grow_forest", "grow_one", "largest_subset", "pays_to_copy", "widest_direction"]
+__all__ = ["grow_forest", "grow_one", "largest_subset", "pays_to_copy", "widest_estimate"]
 
 # Relative costs of one number: streamed from a tree's own copy, fetched by its row's number, and
 # moved when a split parts the rows.  Rough: they only choose between two ways to the same tree.
@@ -90,10 +90,10 @@ def grow_one(
     are those of `grow_forest`.
     """
     n, K = len(y), settings.n_classes
-    widest = widest_direction(blocks, settings, n)
-    permuted = X.shape[0] if settings.family == SPARSE else len(blocks.types)
+    estimated = widest_estimate(blocks, settings, n)
+    widest = X.shape[0] if settings.n_sparse else estimated
     rows = gather_rows(state, X, y, weights, draw_counts(state, weights, sampling), copied)
-    scratch = scratch_for(len(rows.at), permuted, widest, settings)
+    scratch = scratch_for(len(rows.at), len(blocks.types), X.shape[0], estimated, widest, settings)
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
     trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     trunk.begin[0], trunk.end[0], trunk.depth[0] = 0, len(rows.at), 0
@@ -127,11 +127,9 @@ def largest_subset(settings: Settings, P: int, n: int) -> int:
     return min(int(np.ceil(n**0.4)), P)
 
 
-def widest_direction(blocks: Blocks, settings: Settings, n: int) -> int:
-    """Return the most columns that a direction can have."""
+def widest_estimate(blocks: Blocks, settings: Settings, n: int) -> int:
+    """Return the most columns that an estimated direction can have."""
     widths = np.sort(np.diff(blocks.first))[::-1]
-    if settings.family == SPARSE:
-        return int(widths.sum())
     subset = largest_subset(settings, len(widths), n) if settings.n_projections else 1
     return int(widths[:subset].sum())
 
@@ -143,9 +141,7 @@ def pays_to_copy(p: int, blocks: Blocks, settings: Settings, n: int) -> bool:
     enough of the p columns that are moved for it.
     """
     width = p / len(blocks.types)
-    if settings.family == SPARSE:
-        looked_at = settings.n_projections * max(1.0, settings.density * p)
-    else:
-        subset = largest_subset(settings, len(blocks.types), n) / 2
-        looked_at = width * (settings.n_singles + settings.n_projections * subset)
+    subset = largest_subset(settings, len(blocks.types), n) / 2
+    looked_at = width * (settings.n_singles + settings.n_projections * subset)
+    looked_at += settings.n_sparse * max(1.0, settings.density * p)
     return looked_at * (FETCHED - STREAMED) > p * MOVED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -129,19 +130,19 @@ def out_of_bag(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
-    sampling: Sampling,
+    samplings: Sequence[Sampling],
     streams: NDArray[np.uint64],
     n_jobs: int,
 ) -> OutOfBag:
     """Predict every training row by the trees that did not draw it.
 
-    The draws are not kept: each tree's `streams` (B, 4) repeat them.
+    The draws are not kept: each tree's `streams` (B, 4) and `samplings` (B) repeat them.
     """
     n, K = X.shape[1], forest.value.shape[1]
     undrawn = np.empty((forest.n_trees, n), dtype=np.bool_)
 
     def redraw(b: int) -> None:
-        undrawn[b] = draw_counts(streams[b].copy(), weights, sampling) == 0
+        undrawn[b] = draw_counts(streams[b].copy(), weights, samplings[b]) == 0
 
     for _ in in_order(redraw, range(forest.n_trees), n_jobs):
         pass
@@ -167,7 +168,7 @@ def permutation_loss(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     first: NDArray[np.int64],
-    sampling: Sampling,
+    samplings: Sequence[Sampling],
     streams: NDArray[np.uint64],
     n_jobs: int,
 ) -> NDArray[np.float64]:
@@ -182,7 +183,7 @@ def permutation_loss(
 
     def run(b: int) -> None:
         state = streams[b].copy()
-        rows = np.flatnonzero(draw_counts(state, weights, sampling) == 0)
+        rows = np.flatnonzero(draw_counts(state, weights, samplings[b]) == 0)
         used = np.zeros(p, dtype=bool)
         used[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
         moved = np.flatnonzero(np.logical_or.reduceat(used, first[:-1]))

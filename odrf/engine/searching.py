@@ -11,7 +11,6 @@ from odrf.engine.binning import MOST_BINS, bin_values, binned_cut, write_words
 from odrf.engine.candidates import (
     LDA,
     ROUND,
-    SPARSE,
     Proposals,
     draw_nonzeros,
     proposals_for,
@@ -39,8 +38,6 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    n_thresholds : int or None
-        As `random_cut` takes it.
     values : (n,) float32
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
     all_keys : the same, or None
@@ -65,7 +62,6 @@ class Scratch(NamedTuple):
         The best direction so far.
     """
 
-    n_thresholds: int | None
     values: np.ndarray
     keys: np.ndarray
     all_keys: np.ndarray | None
@@ -85,14 +81,15 @@ class Scratch(NamedTuple):
     theta: np.ndarray
 
 
-def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
-    """Allocate scratch for n rows, P items to permute and directions on up to `widest` columns."""
+def scratch_for(n: int, P: int, p: int, estimated: int, widest: int, settings: Settings) -> Scratch:
+    """Allocate scratch for n rows of P predictors with p columns.
+
+    Directions have up to `widest` columns, those that are estimated up to `estimated`.
+    """
     K = settings.n_classes
-    estimated = 1 if settings.family == SPARSE else widest
     sample = min(n, max(settings.direction_rows, 10 * estimated))
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
-        settings.n_thresholds or None,
         np.empty(n, dtype=np.float32),
         keys,
         keys if settings.exact_rows > SORTED_TOGETHER else None,
@@ -105,7 +102,7 @@ def scratch_for(n: int, P: int, widest: int, settings: Settings) -> Scratch:
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
         workspace(estimated, sample, K if settings.family == LDA else 0),
-        proposals_for(P, widest, settings),
+        proposals_for(P, p, widest, settings),
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, widest), dtype=np.int64),
@@ -157,7 +154,7 @@ def _judge(state, rows, lo, node, n, binned, quantum, settings, scratch):
             write_lane(values, keys, c, n)
         elif random:
             gains[c], thresholds[c] = random_cut(
-                state, values, left, node, scratch.n_thresholds, min_leaf
+                state, values, left, node, settings.n_thresholds, min_leaf
             )
         elif not binned:
             gains[c], thresholds[c] = exact_cut(values, scratch.all_keys, left, node, min_leaf)
@@ -194,6 +191,7 @@ def search(state, rows, lo, node, blocks, settings, scratch):
     place.  A perfect split ends the search after its round: nothing can beat it.
     """
     proposals, work, n_singles = scratch.proposals, scratch.work, settings.n_singles
+    n_given = n_singles + settings.n_sparse
     binned = settings.n_thresholds == 0 and len(node.y) > settings.exact_rows
     quantum = 0.0
     if binned and scratch.left is None:
@@ -201,10 +199,12 @@ def search(state, rows, lo, node, blocks, settings, scratch):
     shuffle_front(state, proposals.order, n_singles)
     for c in range(n_singles):
         proposals.singles[c] = proposals.order[c]
-    draw_nonzeros(state, len(proposals.order), settings.density, proposals.nonzeros)
+    draw_nonzeros(state, len(proposals.mixed), settings.density, proposals.nonzeros)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
-    while first < n_singles + settings.n_projections:
-        border = n_singles if first < n_singles else n_singles + settings.n_projections
+    while first < n_given + settings.n_projections:
+        border = n_given + settings.n_projections
+        if first < n_given:
+            border = n_singles if first < n_singles else n_given
         last = min(first + ROUND, border)
         n = propose(
             state, rows, lo, len(node.y), node.n_rows, first, last,

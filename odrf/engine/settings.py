@@ -24,8 +24,8 @@ class Settings(NamedTuple):
         Predictors in each random subset; 0 draws the size anew for every candidate.
     density : float
         λ, the share of nonzeros of a sparse direction.
-    n_singles, n_projections : int
-        Predictors tried singly at a node, and directions.
+    n_singles, n_sparse, n_projections : int
+        Predictors tried singly at a node, sparse directions and estimated ones.
     max_leaves, min_leaf, max_depth : int
         t_n, the fewest rows of a leaf and the largest depth.
     penalty : int
@@ -46,6 +46,7 @@ class Settings(NamedTuple):
     subset_size: int
     density: float
     n_singles: int
+    n_sparse: int
     n_projections: int
     max_leaves: int
     min_leaf: int

@@ -11,6 +11,7 @@ from odrf.blending import Blend
 from odrf.control import Control
 from odrf.design import Design, TrainingData
 from odrf.engine.forest import Forest
+from odrf.engine.sampling import Sampling
 
 __all__ = ["Fit"]
 
@@ -47,3 +48,11 @@ class Fit:
     streams: NDArray[np.uint64]
     blend: Blend | None = None
     kinds: dict[str, Control] = field(default_factory=dict)
+
+    @property
+    def samplings(self) -> list[Sampling]:
+        """How each tree's rows were drawn."""
+        if self.blend is None:
+            return [self.control.sampling()] * self.forest.n_trees
+        of_kind = [control.sampling() for control in self.kinds.values()]
+        return [of_kind[g] for g in self.blend.of_tree]

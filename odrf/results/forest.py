@@ -59,7 +59,7 @@ class ODRFResults(TreeResults):
             fit.data.X,
             fit.data.y,
             fit.data.weights,
-            fit.control.sampling(),
+            fit.samplings,
             fit.streams,
             fit.control.n_jobs,
         )
@@ -166,8 +166,8 @@ class ODRFResults(TreeResults):
 
         Columns ``trees``, how many of them there are; ``weight``, their share as stacking found
         it; ``pilot_error``, the out-of-bag mean squared error of the pilot (for classes its Brier
-        score), as of very many trees; ``cuts``, ``min_leaf``, ``singles`` and ``directions``,
-        what makes them a kind.
+        score), as of very many trees; ``rows``, the share of the rows that each tree draws;
+        ``cuts``, ``min_leaf``, ``singles`` and ``directions``, what else makes them a kind.
 
         Raises
         ------
@@ -207,7 +207,7 @@ class ODRFResults(TreeResults):
             fit.data.y,
             fit.data.weights,
             fit.design.first,
-            fit.control.sampling(),
+            fit.samplings,
             fit.streams,
             fit.control.n_jobs,
         )

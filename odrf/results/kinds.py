@@ -21,6 +21,7 @@ def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
             "trees": np.bincount(blend.of_tree, minlength=len(kinds)),
             "weight": blend.weights,
             "pilot_error": blend.errors,
+            "rows": [control.sample_fraction for control in controls],
             "cuts": [str(control.n_thresholds) for control in controls],
             "min_leaf": [control.min_leaf for control in controls],
             "singles": [control.n_singles for control in controls],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.control import Control
 from odrf.results.kinds import kinds_table
 from odrf.summary import Summary
 from odrf.wording import number
@@ -127,20 +129,17 @@ def _predictors(results: TreeResults) -> str:
 def _growth_facts(results: TreeResults) -> dict[str, str]:
     control, forest = results.control, results.forest
     q = control.subset_size
-    several = results.fit.blend is not None
     facts = {
-        "Criterion": control.criterion.replace("_", " "),
+        "Criterion": _by_kind(results, _criterion),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
-        "Resampling": _resampling(control.resample, control.sample_fraction),
+        "Resampling": _by_kind(results, _resampling),
         "Seed": str(control.seed),
         "Projection": control.projection.replace("_", " "),
         "Subset size q": "random, up to n(node)^0.4" if q == "random" else str(q),
-        "Tried per node": "by kind of tree"
-        if several
-        else f"{control.n_singles} single, {control.n_projections} oblique",
+        "Tried per node": _by_kind(results, _tried),
         "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
-        "Min. leaf": "by kind of tree" if several else str(control.min_leaf),
+        "Min. leaf": _by_kind(results, lambda control: str(control.min_leaf)),
         "Leaves": _leaves(results),
         "Depth": _mean_and_range(np.maximum.reduceat(forest.depth(), forest.root[:-1])),
     }
@@ -155,10 +154,24 @@ def _limit(max_leaves: int | None, rule: str) -> str:
     return rule if max_leaves is None else f"{max_leaves} ({rule})"
 
 
-def _resampling(resample: str, fraction: float) -> str:
-    if resample == "none":
-        return "none"
-    return resample if fraction == 1 else f"{resample} of {100 * fraction:.3g}% of the rows"
+def _by_kind(results: TreeResults, fact: Callable[[Control], str]) -> str:
+    """Return what holds for all trees, or that it depends on their kind."""
+    facts = {fact(control) for control in results.fit.kinds.values() or [results.control]}
+    return facts.pop() if len(facts) == 1 else "by kind of tree"
+
+
+def _criterion(control: Control) -> str:
+    return control.criterion.replace("_", " ")
+
+
+def _resampling(control: Control) -> str:
+    if control.resample == "none" or control.sample_fraction == 1:
+        return control.resample
+    return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the rows"
+
+
+def _tried(control: Control) -> str:
+    return f"{control.n_singles} single, {control.n_projections} oblique"
 
 
 def _leaves(results: TreeResults) -> str:

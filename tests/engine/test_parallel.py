@@ -70,9 +70,9 @@ def test_the_same_bits_for_any_number_of_threads(n_jobs):
         yield from (getattr(forest, field.name) for field in fields(Forest))
         yield leaf_nodes(forest, problem.X, n_jobs)
         yield predict(forest, problem.X, n_jobs)
-        yield from out_of_bag(forest, *data, problem.sampling, streams, n_jobs)
+        yield from out_of_bag(forest, *data, [problem.sampling] * 7, streams, n_jobs)
         yield permutation_loss(
-            forest, *data, problem.blocks.first, problem.sampling, streams, n_jobs
+            forest, *data, problem.blocks.first, [problem.sampling] * 7, streams, n_jobs
         )
 
     for one, other in zip(everything(1), everything(n_jobs), strict=True):

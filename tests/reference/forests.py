@@ -47,10 +47,13 @@ def loss(value: NDArray, y: float) -> float:
 
 
 def out_of_bag(
-    forest: Forest, X: NDArray, y: NDArray, weights: NDArray, sampling: Sampling, streams: NDArray
-) -> tuple[NDArray, NDArray[np.int64], NDArray]:
+    forest: Forest, X: NDArray, y: NDArray, weights: NDArray, samplings: list[Sampling],
+    streams: NDArray,
+) -> tuple[NDArray, NDArray[np.int64], NDArray]:  # fmt: skip
     """Prediction, number of voting trees, and the error of the first b trees, b = 1 … B."""
-    drawn = np.array([draw_counts(Stream(state), weights, sampling) for state in streams]) > 0
+    draws = zip(streams, samplings, strict=True)
+    drawn = np.array([draw_counts(Stream(state), weights, sampling) for state, sampling in draws])
+    drawn = drawn > 0
     value = np.full((len(y), forest.value.shape[1]), np.nan)
     path = []
     for b in range(forest.n_trees):
@@ -68,13 +71,13 @@ def out_of_bag(
 
 def permutation_loss(
     forest: Forest, X: NDArray, y: NDArray, weights: NDArray, first: NDArray[np.int64],
-    sampling: Sampling, streams: NDArray,
+    samplings: list[Sampling], streams: NDArray,
 ) -> NDArray:  # fmt: skip
     """Rise of each tree's out-of-bag loss when one predictor's columns are permuted together."""
     rise = np.zeros((forest.n_trees, len(first) - 1))
     for b in range(forest.n_trees):
         stream = Stream(streams[b])
-        rows = np.flatnonzero(draw_counts(stream, weights, sampling) == 0).tolist()
+        rows = np.flatnonzero(draw_counts(stream, weights, samplings[b]) == 0).tolist()
         used = set(forest.tree(b).index.tolist())
         moved = list(rows)
 

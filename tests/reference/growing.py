@@ -18,7 +18,6 @@ from odrf.engine.candidates import (
     LOGISTIC,
     LOGISTIC_ROWS,
     ROUND,
-    SPARSE,
     Blocks,
 )
 from odrf.engine.sampling import Sampling
@@ -165,11 +164,13 @@ def draw_candidates(
     node: Node,
     blocks: Blocks,
     permutation: list[int],
+    mixed: list[int],
     settings: Settings,
 ) -> Iterator[list[Candidate | None]]:
-    """Rounds of candidates: single predictors, then directions, at most `ROUND` together.
+    """Rounds of candidates, at most `ROUND` together: singles, sparse directions, estimated ones.
 
-    A subset of one column is passed over where every predictor is tried singly.
+    `permutation` is one of the predictors, `mixed` one of the columns.  A subset of one column
+    is passed over where every predictor is tried singly.
     """
     P = len(permutation)
 
@@ -189,15 +190,13 @@ def draw_candidates(
         return _estimated(stream, X, node, columns, settings.family, settings)
 
     stream.shuffle_front(permutation, settings.n_singles)
+    nonzeros = _nonzeros(stream, len(mixed), settings.n_sparse, settings.density)
     for some in _rounds(permutation[: settings.n_singles]):
         yield [single(j) for j in some]
-    if settings.family == SPARSE:
-        nonzeros = _nonzeros(stream, P, settings.n_projections, settings.density)
-        for some in _rounds(nonzeros):
-            yield [_sparse(stream, permutation, q) if q else None for q in some]
-    else:
-        for some in _rounds(range(settings.n_projections)):
-            yield [on_subset() for _ in some]
+    for some in _rounds(nonzeros):
+        yield [_sparse(stream, mixed, q) if q else None for q in some]
+    for some in _rounds(range(settings.n_projections)):
+        yield [on_subset() for _ in some]
 
 
 def _rounds(items: Sequence) -> list[Sequence]:
@@ -248,7 +247,7 @@ def grow(
     stream.shuffle_front(rows, len(rows))
     rows = np.array(rows)
     nodes = [Node(rows, y[rows], weights[rows] * counts[rows], counts[rows], 0)]
-    permutation = list(range(len(X) if settings.family == SPARSE else len(blocks.types)))
+    permutation, mixed = list(range(len(blocks.types))), list(range(len(X)))
     root_impurity = impurity(nodes[0].y, nodes[0].w, settings.criterion)
     level, carried, leaves = [0], [], 1
     while level != carried:
@@ -263,7 +262,7 @@ def grow(
                 and node.candidates is None
             ):
                 node.candidates = []
-                for drawn in draw_candidates(stream, X, node, blocks, permutation, settings):
+                for drawn in draw_candidates(stream, X, node, blocks, permutation, mixed, settings):
                     found = [candidate for candidate in drawn if candidate is not None]
                     node.candidates += found
                     if any(search.ends(number, node, candidate) for candidate in found):
