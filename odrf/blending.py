@@ -27,11 +27,13 @@ from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.settings import Settings
 from odrf.stacking import free_weights, held_weights, mean_products, mean_relations
 
-__all__ = ["Blend", "Kind", "apportion", "grow_blend"]
+__all__ = ["Blend", "Kind", "apportion", "grow_blend", "pilot_trees"]
 
 # Trees of a pilot: the fewest, and so many that with the rows they make this number.  On few rows
-# it takes many trees to tell the kinds apart, and they are quickly grown.
+# it takes many trees to tell the kinds apart, and they are quickly grown; on more than these the
+# pilots together shall not outgrow the forest.
 FEWEST_PILOT, MOST_PILOT, EVIDENCE = 5, 200, 60_000
+FEW_ROWS = 500
 # Rows that the pilots are judged on: more would say little more.
 JUDGED_ROWS = 20_000
 
@@ -71,6 +73,12 @@ def apportion(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
     return counts
 
 
+def pilot_trees(n: int, G: int, n_trees: int) -> int:
+    """Return how many trees each of G pilots has, for n rows and a forest of `n_trees`."""
+    most = MOST_PILOT if n <= FEW_ROWS else n_trees // G
+    return max(FEWEST_PILOT, min(most, EVIDENCE // n))
+
+
 def _in_turn(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the kind of each tree (B,), so that any first trees are mixed as all are."""
     kind = np.repeat(np.arange(len(counts)), counts)
@@ -94,7 +102,7 @@ def grow_blend(
     The i-th tree of each kind has the i-th stream of the seed.  The other arguments are those of
     `odrf.engine.growth.grow_forest`.
     """
-    G, n_pilot = len(kinds), max(FEWEST_PILOT, min(MOST_PILOT, EVIDENCE // len(y)))
+    G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     own = streams(seed, 0, max(n_trees, n_pilot))
 
     def grow(g: int, first: int, last: int) -> Forest:

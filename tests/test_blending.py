@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.blending import Kind, _in_turn, apportion, grow_blend
+from odrf.blending import Kind, _in_turn, apportion, grow_blend, pilot_trees
 from odrf.engine.randomness import streams
 from odrf.engine.sampling import SUBSAMPLE, Sampling, draw_counts
 from problems import noisy
@@ -33,6 +33,15 @@ def test_the_first_trees_are_mixed_as_all_are(counts):
     for b in range(1, len(order) + 1):
         expected = b * counts / counts.sum()
         assert (np.abs(np.bincount(order[:b], minlength=len(counts)) - expected) <= 2).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "n_trees", "trees"),
+    [(60, 100, 200), (500, 100, 120), (501, 100, 16), (2000, 100, 16), (2000, 500, 30)],
+)
+def test_pilots_are_large_on_few_rows_and_no_larger_than_the_forest_on_many(n, n_trees, trees):
+    assert pilot_trees(n, 6, n_trees) == trees
+    assert pilot_trees(10**6, 6, n_trees) == 5
 
 
 def blend(n_jobs=1, n_trees=30):
