@@ -48,9 +48,9 @@ def kinds_of_trees(
     ``"best"`` makes the best cut along each direction.  ``"random"`` makes the best of three
     random ones, in leaves down to one row.  ``"extra"`` tries one random cut along each of few
     directions, mostly single predictors, as extremely randomised trees do.  ``"smooth"`` has
-    leaves of ten rows, for noisy responses.  For classes, ``"few"`` makes random cuts along few
-    directions, and ``"sparse"`` tries random signs on a few columns, as SPORF does.  Every kind
-    tries estimated directions too.
+    leaves of ten rows, for noisy responses.  For classes, ``"few"`` tries one random cut along each
+    of few directions, half of them estimated, and ``"sparse"`` the best of three random cuts along
+    random signs on a few columns, as in SPORF.  Every kind tries estimated directions too.
 
     P and p are the numbers of predictors and of their columns.
     """
@@ -65,9 +65,9 @@ def kinds_of_trees(
     if classification:
         half = max(1, root // 2)
         special["extra"]["n_singles"] = root
-        special["few"] = random | {"n_thresholds": 3, "n_singles": half, "n_projections": half}
+        special["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
     if classification and not MIX.intersection(given):
-        special["sparse"] = _sparse(p)
+        special["sparse"] = random | {"n_thresholds": 3} | _sparse(p)
     sampled = {"resample": "subsample"}
     kinds: dict[str, dict[str, Any]] = {}
     for name, changes in special.items():
@@ -88,8 +88,6 @@ def _grows(kind: Mapping[str, Any]) -> dict[str, Any]:
 def _sparse(p: int) -> dict[str, Any]:
     n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
     return {
-        "min_leaf": 1,
-        "sample_fraction": SMOOTH_SHARE,
         "criterion": "entropy",
         "n_singles": 0,
         "n_sparse": n_sparse,

@@ -34,8 +34,8 @@ def test_the_kinds_have_a_table(fit):
     assert fit.kinds.index.tolist() == KINDS
     assert fit.kinds.trees.sum() == fit.forest.n_trees == 40
     assert fit.kinds.weight.sum() == pytest.approx(1.0)
-    assert fit.kinds.rows.tolist() == [0.8, 0.9, 0.9, 0.632, 0.9, 0.632]
-    assert fit.kinds.cuts.tolist() == ["all", "3", "1", "all", "3", "all"]
+    assert fit.kinds.rows.tolist() == [0.8, 0.9, 0.9, 0.632, 0.9, 0.9]
+    assert fit.kinds.cuts.tolist() == ["all", "3", "1", "all", "1", "3"]
     assert fit.kinds.min_leaf.tolist() == [2, 1, 1, 10, 1, 1]
     assert fit.kinds.singles.tolist() == [4, 4, 2, 4, 1, 0]
     assert fit.kinds.directions.tolist() == [5, 5, 1, 5, 1, 5]
