@@ -156,16 +156,7 @@ def obliquetree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
 
 
 def _odrf(function: str, train: pd.DataFrame, task: str, **options: Any) -> Predict:
-    """Fit by a function of this package; levels without a training row are named in the formula."""
-    levels = {
-        name: list(train[name].cat.categories)
-        for name in train.columns.drop("y")
-        if _is_factor(train[name]) and train[name].nunique() < len(train[name].cat.categories)
-    }
-    named = [f" - {name} + C({name}, levels=levels[{name!r}])" for name in levels]
-    fit = getattr(import_module("odrf"), function)(
-        "y ~ ." + "".join(named), train, kind=task, **options
-    )
+    fit = getattr(import_module("odrf"), function)("y ~ .", train, kind=task, **options)
     if task == "regression":
         return lambda rows: fit.predict(rows).to_numpy()
     labels = sorted(train["y"].unique())

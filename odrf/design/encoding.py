@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -73,9 +73,18 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """One 0/1 column per level; none is dropped, as trees need no contrasts."""
+    """One 0/1 column per level; none is dropped, as trees need no contrasts.
+
+    Attributes
+    ----------
+    levels : Index
+        Those that have a column.
+    absent : Index
+        Those that may come, though no training row has them: all indicators are then 0.
+    """
 
     levels: pd.Index
+    absent: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object))
     type: ClassVar[int] = INDICATORS
 
     @property
@@ -85,10 +94,8 @@ class Indicators:
 
     def encode(self, values: Values) -> NDArray[np.float64]:
         """Return the indicators (k, n); raises `InputError` for a level never seen."""
-        codes = _codes(values, self.levels)
-        columns = np.zeros((len(self.levels), len(codes)))
-        columns[codes, np.arange(len(codes))] = 1.0
-        return columns
+        codes = _codes(values, self.levels.append(self.absent))
+        return (codes == np.arange(len(self.levels))[:, np.newaxis]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +135,8 @@ def learn_encoding(values: Values) -> Encoding:
         return Indicators(levels)
     scale = measurement(data, values.name)
     if values.nominal or scale == "nominal":
-        return Indicators(observed_levels(data).astype(object))
+        levels = observed_levels(data).astype(object)
+        return Indicators(levels, _declared_levels(data).difference(levels, sort=False))
     if scale == "ordinal":
         return Ranks(data.cat.categories.astype(object))
     return Numbers()
@@ -139,6 +147,12 @@ def observed_levels(data: pd.Series) -> pd.Index:
     if isinstance(data.dtype, pd.CategoricalDtype):
         return data.cat.remove_unused_categories().cat.categories
     return pd.Index(data.unique()).sort_values()
+
+
+def _declared_levels(data: pd.Series) -> pd.Index:
+    """Return the categories of `data`, if it has any."""
+    categorical = isinstance(data.dtype, pd.CategoricalDtype)
+    return pd.Index(data.cat.categories if categorical else [], dtype=object)
 
 
 def _codes(values: Values, levels: pd.Index) -> NDArray[np.intp]:

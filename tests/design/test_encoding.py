@@ -34,6 +34,15 @@ def test_categories_keep_their_order_and_unobserved_ones_go():
     assert learn_encoding(values(data)).suffixes == ("[low]", "[mid]")
 
 
+def test_a_category_without_a_row_may_come_and_has_no_indicator():
+    data = pd.Categorical(["mid", "low"], categories=["low", "never", "mid"])
+    encoding = learn_encoding(values(data))
+    new = pd.Series(["never", "mid", "low"])
+    np.testing.assert_array_equal(encoding.encode(values(new)), [[0, 0, 1], [0, 1, 0]])
+    with pytest.raises(InputError, match="unknown levels 'other' .* 'low', 'mid', 'never'"):
+        encoding.encode(values(["other"]))
+
+
 def test_levels_match_by_value_whatever_the_type_that_holds_them():
     encoding = learn_encoding(values(pd.Categorical([1, 2])))
     np.testing.assert_array_equal(encoding.encode(values([2.0, 1.0])), [[0, 1], [1, 0]])

@@ -99,6 +99,17 @@ def test_unknown_labels_are_refused(class_forest):
         class_forest.row_predictor()([0.0, 1.0, "w"])
 
 
+def test_a_category_without_a_row_is_predicted():
+    rng = np.random.default_rng(0)
+    f = pd.Categorical.from_codes(rng.integers(0, 2, 60), ["a", "b", "never"])
+    data = pd.DataFrame({"x": rng.random(60), "f": f})
+    data["y"] = data["x"] + (f == "a")
+    fit = odrf.odrf("y ~ x + f", data, n_trees=3, seed=1)
+    new = pd.DataFrame({"x": [0.2, 0.7], "f": ["never", "a"]})
+    expected = fit.predict(new).tolist()
+    assert [fit.row_predictor()(row) for row in new.to_numpy(object)] == expected
+
+
 def test_a_predictor_pickles_without_the_data(class_forest, table):
     predict_row = class_forest.row_predictor("prob")
     again = pickle.loads(pickle.dumps(predict_row))
