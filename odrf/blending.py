@@ -25,9 +25,9 @@ from odrf.engine.randomness import streams
 from odrf.engine.routing import leaf_nodes
 from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.settings import Settings
-from odrf.stacking import free_weights, held_weights, mean_products, mean_relations
+from odrf.stacking import Evidence, mean_products, mean_relations
 
-__all__ = ["Blend", "Kind", "apportion", "grow_blend", "pilot_trees"]
+__all__ = ["Blend", "Kind", "apportion", "grow_blend", "judged", "pilot_trees"]
 
 # Trees of a pilot: the fewest, and so many that with the rows they make this number.  On few rows
 # it takes many trees to tell the kinds apart, and they are quickly grown; on more than these the
@@ -112,7 +112,8 @@ def grow_blend(
         )
 
     pilots = [grow(g, 0, n_pilot) for g in range(G)]
-    shares, errors = _judged(pilots, X, y, weights, kinds, own[:n_pilot], n_jobs)
+    evidence = judged(pilots, X, y, weights, kinds, own[:n_pilot], n_jobs)
+    shares = evidence.weights()
     counts = apportion(shares, n_trees)
     more = [grow(g, n_pilot, counts[g]) if counts[g] > n_pilot else None for g in range(G)]
     of_tree = _in_turn(counts)
@@ -125,10 +126,10 @@ def grow_blend(
             rest = more[g]
             yield pilots[g].tree(i) if i < n_pilot or rest is None else rest.tree(i - n_pilot)
 
-    return joined(trees(), n_trees), own[rank], Blend(of_tree, shares, errors)
+    return joined(trees(), n_trees), own[rank], Blend(of_tree, shares, evidence.errors)
 
 
-def _judged(
+def judged(
     pilots: Sequence[Forest],
     X: NDArray[np.float32],
     y: NDArray[np.float64],
@@ -136,8 +137,11 @@ def _judged(
     kinds: Sequence[Kind],
     own: NDArray[np.uint64],
     n_jobs: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the weights (G,) of the kinds and their errors (G,)."""
+) -> Evidence:
+    """Judge the kinds by what the i-th trees of their `pilots`, of stream own[i], have not seen.
+
+    The other arguments are those of `grow_blend`.
+    """
     n, K = len(y), pilots[0].value.shape[1]
     at = np.unique(np.linspace(0, n - 1, min(n, JUDGED_ROWS)).astype(np.int64))
     some, given = np.take(X, at, axis=1), weights[at]
@@ -149,7 +153,7 @@ def _judged(
     if K == 1:
         left = [value - y[at, None, None] for value in values]
         products, rows = mean_products(left, unseen, given)
-        return held_weights(products, rows), np.diag(products).copy()
+        return Evidence(products, None, np.diag(products).copy(), rows)
     target = np.eye(K)[y[at].astype(np.int64)]
     shares = given @ target / given.sum()
     target -= shares
@@ -157,4 +161,4 @@ def _judged(
     products, rows = mean_products(centred, unseen, given)
     relations = mean_relations(centred, unseen, given, target)
     errors = np.diag(products) - 2 * relations + given @ np.sum(target**2, axis=1) / given.sum()
-    return free_weights(products, relations, errors, rows), errors
+    return Evidence(products, relations, errors, rows)

@@ -12,11 +12,14 @@ trees, which leave that part out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-__all__ = ["free_weights", "held_weights", "mean_products", "mean_relations"]
+__all__ = ["Evidence", "free_weights", "held_weights", "mean_products", "mean_relations"]
 
 # How many rows' worth of equal weights is added to the evidence: of numbers, of classes, which
 # say less.
@@ -24,6 +27,40 @@ HELD_PRIOR_ROWS, FREE_PRIOR_ROWS = 20.0, 60.0
 # The sum of the weights is held to 1 by an equation that counts so much more than the others.
 HELD = 1e3
 TINY = 1e-200
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known of the kinds out of bag.
+
+    Attributes
+    ----------
+    products : (G, G) float64
+        Mean products of their errors; for classes of their predictions less the classes' shares.
+    relations : (G,) float64 or None
+        For classes, mean products of those with the target less the classes' shares.
+    errors : (G,) float64
+        Mean squared errors; for classes Brier scores.
+    rows : int
+        The fewest rows that a kind was judged on.
+    """
+
+    products: NDArray[np.float64]
+    relations: NDArray[np.float64] | None
+    errors: NDArray[np.float64]
+    rows: int
+
+    def of(self, kinds: Sequence[int]) -> Evidence:
+        """Return the evidence on some of the kinds."""
+        some = np.asarray(kinds)
+        relations = None if self.relations is None else self.relations[some]
+        return Evidence(self.products[np.ix_(some, some)], relations, self.errors[some], self.rows)
+
+    def weights(self) -> NDArray[np.float64]:
+        """Return how much of each kind (G,) a forest should have."""
+        if self.relations is None:
+            return held_weights(self.products, self.rows)
+        return free_weights(self.products, self.relations, self.errors, self.rows)
 
 
 def mean_products(

@@ -15,6 +15,7 @@ from scipy.stats import friedmanchisquare, wilcoxon
 pytest.importorskip("sklearn")
 
 import accuracy
+import kinds
 import cd_plot
 from fitter import Answer, Failure, Fitter, Request
 from measures import measures
@@ -409,3 +410,23 @@ def test_bars_join_ranks_within_the_difference() -> None:
     assert cd_plot.groups(ranks, 1.0) == [(1.0, 1.5), (1.5, 2.4)]
     assert cd_plot.groups(ranks, 1.5) == [(1.0, 2.4)]
     assert cd_plot.groups(ranks, 0.1) == []
+
+
+def test_sets_of_kinds_are_compared_with_those_of_the_default(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = folder / "kinds.csv"
+    options = f"--data {folder} --out {out} --trees {TREES} --partitions 2"
+    monkeypatch.setattr(sys, "argv", ["kinds.py", *options.split()])
+    assert kinds.main() == 0
+    lines = pd.read_csv(out)
+    assert (lines["loss"] >= 0).all()
+    assert (lines.groupby(["table", "set"]).size() == 2).all()
+    sets = lines.groupby("task")["set"].unique()
+    assert "default without few" in sets["classification"]
+    assert "default without few" not in sets["regression"]
+    printed = capsys.readouterr().out
+    assert "classification, 1 tables" in printed and "| default |" in printed
+    monkeypatch.setattr(sys, "argv", ["kinds.py", "--report", str(out)])
+    assert kinds.main() == 0
+    assert capsys.readouterr().out == printed

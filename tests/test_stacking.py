@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from odrf.stacking import free_weights, held_weights, mean_products, mean_relations
+from odrf.stacking import Evidence, free_weights, held_weights, mean_products, mean_relations
 
 quick = settings(deadline=None)
 MANY = 10**12
@@ -95,6 +95,18 @@ def test_free_weights_have_the_proportions_of_the_least_squared_error(G, seed):
     best = minimize(loss, np.full(G, 1 / G), bounds=[(0, None)] * G, tol=1e-14)
     size = max(found @ relations, 0) / (found @ products @ found)
     assert loss(size * found) <= best.fun + 1e-4 * abs(best.fun) + 1e-6
+
+
+@pytest.mark.parametrize("relations", [None, np.array([1.0, 0.8, 0.6])])
+def test_evidence_on_some_kinds_is_as_if_there_were_no_others(relations):
+    products, errors = np.diag([1.0, 1.2, 1.4]) + 0.3, np.array([1.3, 1.5, 1.7])
+    some = Evidence(products, relations, errors, 90).of([2, 0])
+    assert some.products.tolist() == [[1.7, 0.3], [0.3, 1.3]]
+    if relations is None:
+        expected = held_weights(some.products, 90)
+    else:
+        expected = free_weights(some.products, relations[[2, 0]], errors[[2, 0]], 90)
+    assert some.weights().tolist() == expected.tolist()
 
 
 def test_a_cautious_kind_is_as_good_as_a_bold_one_with_the_same_order():

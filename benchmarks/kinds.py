@@ -1,0 +1,209 @@
+"""Which kinds of trees should a blended forest choose among?  Sets of kinds, tried on open tables.
+
+    python benchmarks/kinds.py --out kinds.csv [--data DIR] [--tables a,b] [--partitions 1]
+                               [--trees 100]
+    python benchmarks/kinds.py --report kinds.csv
+
+Every kind is grown once on the training rows of a partition (``protocol.py``, Z) and judged out of
+bag as `odrf.blending` does; then each set of kinds is weighed, and the weighted mean of their
+predictions judged on the test rows.  The report compares the losses of the sets with those of the
+default's kinds, on the tables of odd and of even place in the index apart, so that what is chosen
+on one half can be confirmed on the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from patsy import EvalEnvironment
+from tqdm import tqdm
+
+from markdown import table as markdown_table
+from measures import measures
+from odrf import odrf
+from odrf.blending import Kind, judged, pilot_trees
+from odrf.control import resolve
+from odrf.design import build_design
+from odrf.engine.candidates import Blocks
+from odrf.engine.growth import grow_forest
+from odrf.engine.randomness import streams
+from odrf.engine.routing import predict
+from odrf.kinds import kinds_of_trees
+from odrf.stacking import Evidence
+from protocol import PROTOCOLS, Partition, partitions
+from tables import read_table, table_names
+
+PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
+"""Kinds that all draw the same share of the rows."""
+FORESTS_TREES = 500
+"""Trees of the forest whose pilots the kinds are judged by."""
+SMALL = {"rpe": 0.002, "error_percent": 0.5}
+"""Added to losses, so that tables without errors do not decide."""
+
+
+def default_options(task: str, trees: int, seed: int) -> dict[str, Any]:
+    """Return the options of `odrf`, at their defaults."""
+    parameters = inspect.signature(odrf).parameters.values()
+    options = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+    return options | {"kind": task, "n_trees": trees, "seed": seed, "n_jobs": 1}
+
+
+def kinds_to_try(options: Mapping[str, Any], P: int, p: int, classes: bool) -> dict[str, Any]:
+    """Return the options of each kind: the default's, and others."""
+    kinds = kinds_of_trees(options, (), P, p, classes)
+    own = dict(kinds)
+    for name in PLAIN:
+        kind, share = name.split()
+        kinds[name] = own[kind] | {"sample_fraction": float(share)}
+    few = math.ceil(math.sqrt(P)) if classes else math.ceil(P / 3)
+    axis = dict(options) | {"projection": "axis", "min_leaf": 1, "n_singles": few}
+    kinds["axis"] = axis | {"resample": "bootstrap"}
+    kinds["axis extra"] = axis | {
+        "resample": "subsample",
+        "sample_fraction": own["extra"]["sample_fraction"],
+        "n_thresholds": 1,
+        "n_singles": few if classes else P,
+    }
+    kinds["SPORF"] = dict(options) | {
+        "projection": "sparse",
+        "min_leaf": 1,
+        "resample": "bootstrap",
+    }
+    return kinds
+
+
+def sets_to_try(kinds: Mapping[str, Any], default: list[str]) -> dict[str, list[str]]:
+    """Return sets of kinds by their names."""
+    sets = {"default": default, "best alone": ["best"], "all on 80 % of the rows": list(PLAIN)}
+    sets |= {
+        f"default without {name}": [kind for kind in default if kind != name] for name in default
+    }
+    others = [name for name in kinds if name not in default and name not in PLAIN]
+    return sets | {f"default with {name}": [*default, name] for name in others}
+
+
+def with_held_sum(evidence: Evidence) -> Evidence:
+    """Turn evidence on classes into that of errors, whose weights add up to 1."""
+    if evidence.relations is None:
+        return evidence
+    related = evidence.relations
+    spread = evidence.errors[0] - evidence.products[0, 0] + 2 * related[0]
+    products = evidence.products - related[:, None] - related + spread
+    return Evidence(products, None, evidence.errors, evidence.rows)
+
+
+def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[str, float]]:
+    """Yield each set of kinds with its loss on the test rows."""
+    options = default_options(task, trees, seed)
+    design, data = build_design("y ~ .", rows.train, kind=task, env=EvalEnvironment.capture())
+    classes = design.response.classes
+    P, p, n = len(design.predictors), len(design.columns), len(data.y)
+    K = 1 if classes is None else len(classes)
+    tried = kinds_to_try(options, P, p, K > 1)
+    controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
+    kinds = [Kind(control.settings(), control.sampling()) for control in controls]
+    own, blocks = streams(seed, 0, trees), Blocks(design.first, design.types)
+    grown = [
+        grow_forest(data.X, data.y, data.weights, blocks, sampling, settings, own, 1, lambda: None)
+        for settings, sampling in kinds
+    ]
+    default = list(kinds_of_trees(options, (), P, p, K > 1))
+    n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
+    evidence = judged(grown, data.X, data.y, data.weights, kinds, own[:n_pilot], 1)
+    new, _ = design.matrix(rows.test)
+    said = np.array([predict(forest, new, 1) for forest in grown])
+    names = list(tried)
+    for name, chosen in sets_to_try(tried, default).items():
+        at = [names.index(kind) for kind in chosen]
+        yield name, _loss(task, np.tensordot(evidence.of(at).weights(), said[at], 1), rows)
+        if name == "default" and K > 1:
+            held = with_held_sum(evidence.of(at)).weights()
+            yield "default, sum of weights held", _loss(task, np.tensordot(held, said[at], 1), rows)
+
+
+def _loss(task: str, prediction: NDArray, rows: Partition) -> float:
+    regression = task == "regression"
+    values = prediction[:, 0] if regression else prediction
+    judged_by = measures(task, values, rows.train["y"], rows.test["y"])
+    return judged_by["rpe" if regression else "error_percent"]
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Try the sets on every table; return a line for each."""
+    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
+    lines = []
+    for name in tqdm(names, unit="table"):
+        table = read_table(options.data, name)
+        splits = partitions(table, PROTOCOLS["Z"], options.partitions, options.seed)
+        for number, rows in enumerate(splits):
+            for kinds, loss in losses(rows, table.task, options.trees, options.seed + number):
+                lines.append((name, table.task, number, kinds, loss))
+    return pd.DataFrame(lines, columns=["table", "task", "partition", "set", "loss"])
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Compare the sets with the default, in percent of the loss, as markdown."""
+    parts = []
+    for task, of_task in lines.groupby("task", sort=False):
+        means = of_task.pivot_table(index="table", columns="set", values="loss", sort=False)
+        small = SMALL["rpe" if task == "regression" else "error_percent"]
+        ratio = 100 * np.log((means + small).div(means["default"] + small, axis=0))
+        odd = np.arange(len(ratio)) % 2 == 0
+        differs = means.sub(means["default"], axis=0)
+        figures = pd.DataFrame(
+            {
+                "odd tables": ratio[odd].mean(),
+                "even tables": ratio[~odd].mean(),
+                "all": ratio.mean(),
+                "standard error": ratio.std() / len(ratio) ** 0.5,
+            }
+        ).map("{:+.1f}".format)
+        figures["better, worse"] = [
+            f"{(differs[name] < 0).sum()}, {(differs[name] > 0).sum()}" for name in differs
+        ]
+        parts.append(f"{task}, {len(means)} tables:\n\n{markdown_table(figures, 'set')}")
+    return "\n\n".join(parts)
+
+
+def main() -> int:
+    """Try the sets, or report what a csv holds."""
+    options = _parser().parse_args()
+    if options.report is not None:
+        print(report(pd.read_csv(options.report)))
+        return 0
+    if not (options.data / "index.csv").exists():
+        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
+        return 0
+    lines = run(options)
+    lines.to_csv(options.out, index=False)
+    print(report(lines))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--out", type=Path, default=Path("kinds.csv"), help="csv that is written")
+    add("--report", type=Path, help="csv to be reported, instead of a run")
+    add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
+    add("--tables", default="all", help="names with commas between them")
+    add("--partitions", type=int, default=1, help="random partitions")
+    add("--trees", type=int, default=100, help="trees of each kind")
+    add("--seed", type=int, default=0, help="of the partitions and the trees")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
