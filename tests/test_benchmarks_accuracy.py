@@ -15,8 +15,8 @@ from scipy.stats import friedmanchisquare, wilcoxon
 pytest.importorskip("sklearn")
 
 import accuracy
-import kinds
 import cd_plot
+import kinds
 from fitter import Answer, Failure, Fitter, Request
 from measures import measures
 from methods import METHODS, Setting
