@@ -34,6 +34,7 @@ from odrf.blending import Kind, judged, pilot_trees
 from odrf.control import resolve
 from odrf.design import build_design
 from odrf.engine.candidates import Blocks
+from odrf.engine.forest import joined
 from odrf.engine.growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.routing import predict
@@ -118,7 +119,8 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     ]
     default = list(kinds_of_trees(options, (), P, p, K > 1))
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
-    evidence = judged(grown, data.X, data.y, data.weights, kinds, own[:n_pilot], 1)
+    pilots = [joined((forest.tree(i) for i in range(n_pilot)), n_pilot) for forest in grown]
+    evidence = judged(pilots, data.X, data.y, data.weights, kinds, own[:n_pilot], 1)
     new, _ = design.matrix(rows.test)
     said = np.array([predict(forest, new, 1) for forest in grown])
     names = list(tried)

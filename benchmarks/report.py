@@ -1,8 +1,10 @@
 """Report of an accuracy benchmark's csv: tables, tests and critical-difference diagrams.
 
     python benchmarks/report.py accuracy.csv [more.csv] --out accuracy.md [--peers peers.csv]
+    python benchmarks/report.py accuracy.csv --into vignettes/accuracy.md
 
-Several files are read as one; of fits that they share the last file's count, so that one method can
+The second form puts the report into a page, between the lines ``<!-- report -->`` and
+``<!-- end of report -->``, in place of what is there.  Several files are read as one; of fits that they share the last file's count, so that one method can
 be run again without the others.  The report is markdown; its diagrams are written beside it.  A
 table's means are over the partitions that all methods with a result did.
 """
@@ -34,13 +36,14 @@ from sections import (
     worse_than,
 )
 
-__all__ = ["View", "report"]
+__all__ = ["View", "put_into", "report"]
 
 AMONG = "odrf,rf,et,xgboost,lightgbm,ydf_oblique"
 HARD = (
     "servo,splice,soybean,colon,madelon,puma32h,uji_longitude,ringnorm,strike,letter,pendigits,"
     "company_bankruptcy,insurance"
 )
+BEGIN, END = "<!-- report -->", "<!-- end of report -->"
 SOURCES = {
     "Z": "Zhan, Liu and Xia: random partitions",
     "T": "Tomita et al.: five folds",
@@ -80,8 +83,8 @@ class View:
 
 
 def report(results: pd.DataFrame, view: View) -> str:
-    """Write the diagrams and return the report."""
-    parts = ["# Accuracy", _origin(results)]
+    """Write the diagrams and return the report, its sections of the second level."""
+    parts = [_origin(results)]
     for protocol, lines in results.groupby("protocol", sort=False):
         means = {
             task: mean_scores(lines[lines["task"] == task], MEASURES[str(protocol), str(task)])
@@ -163,7 +166,8 @@ def main() -> int:
     options = _parser().parse_args()
     methods = None if options.methods is None else options.methods.split(",")
     results = read_results(options.results, methods)
-    plots = Path() if options.out is None else options.out.parent
+    target = options.into or options.out
+    plots = Path() if target is None else target.parent
     view = View(
         options.base,
         options.rival,
@@ -174,11 +178,23 @@ def main() -> int:
         plots,
     )
     text = report(results, view)
-    if options.out is None:
-        print(text)
+    if options.into is not None:
+        page = put_into(options.into.read_text(encoding="utf-8"), text)
+        options.into.write_text(page, encoding="utf-8")
+    elif options.out is not None:
+        options.out.write_text(f"# Accuracy\n\n{text}", encoding="utf-8")
     else:
-        options.out.write_text(text, encoding="utf-8")
+        print(text)
     return 0
+
+
+def put_into(page: str, text: str) -> str:
+    """Return the page with the text between its two marks."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"the page has no lines {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -189,6 +205,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("results", type=Path, nargs="+", help="csv files of accuracy.py")
     add("--out", type=Path, help="markdown file; printed, and diagrams written here, if none")
+    add("--into", type=Path, help="page that holds the two marks, instead")
     add("--methods", help="names with commas between them, in the order to be shown; all if none")
     add("--base", default="odrf", help="method tested against the others")
     add("--rival", default="rf", help="method that the base must not be worse than")

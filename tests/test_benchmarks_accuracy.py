@@ -29,7 +29,7 @@ from ranks import (
     relative_differences,
     wilcoxon_against,
 )
-from report import View, report
+from report import View, put_into, report
 from results_file import COLUMNS, Results
 from scores import ERROR, KAPPA, mean_scores, read_results
 from tables import read_table, table_names
@@ -325,6 +325,15 @@ def test_report(results: pd.DataFrame, tmp_path: Path) -> None:
     assert (tmp_path / "cd_Z_classification.png").stat().st_size
 
 
+def test_a_report_takes_the_place_between_two_marks() -> None:
+    page = "# Title\n<!-- report -->\nold\n<!-- end of report -->\nend\n"
+    new = put_into(page, "new")
+    assert new == "# Title\n<!-- report -->\n\nnew\n<!-- end of report -->\nend\n"
+    assert put_into(new, "new") == new
+    with pytest.raises(SystemExit, match="no lines"):
+        put_into("# Title", "new")
+
+
 def test_kappa_is_ranked_downwards(tmp_path: Path) -> None:
     scores = {"iris": {"odrf": [0.9, 0.8], "rf": [0.7, 0.6]}}
     (tmp_path / "out.csv").write_text(lines(scores, "kappa", protocol="T"))
@@ -416,7 +425,7 @@ def test_sets_of_kinds_are_compared_with_those_of_the_default(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = folder / "kinds.csv"
-    options = f"--data {folder} --out {out} --trees {TREES} --partitions 2"
+    options = f"--data {folder} --out {out} --trees 40 --partitions 2"
     monkeypatch.setattr(sys, "argv", ["kinds.py", *options.split()])
     assert kinds.main() == 0
     lines = pd.read_csv(out)
