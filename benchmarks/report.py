@@ -4,9 +4,10 @@
     python benchmarks/report.py accuracy.csv --into vignettes/accuracy.md
 
 The second form puts the report into a page, between the lines ``<!-- report -->`` and
-``<!-- end of report -->``, in place of what is there.  Several files are read as one; of fits that they share the last file's count, so that one method can
-be run again without the others.  The report is markdown; its diagrams are written beside it.  A
-table's means are over the partitions that all methods with a result did.
+``<!-- end of report -->``, in place of what is there.  Several files are read as one; of fits that
+they share the last file's count, so that one method can be run again without the others.  The
+report is markdown; its diagrams are written beside it.  A table's means are over the partitions
+that all methods with a result did.
 """
 
 from __future__ import annotations
