@@ -70,7 +70,8 @@ def odt(
         How a direction is found: the weights of a one-unit logistic model (the paper's
         choice), ridge-stabilised least squares, Fisher's discriminant (classes only), a few
         columns with random signs (SPORF, Tomita et al. 2020), or not at all: ``"axis"`` gives
-        CART.
+        CART.  Alone, a factor has its levels ordered by their mean response; among several
+        predictors, one of more than six levels is scored so, too.
     subset_size : "random" or int, default "random"
         Predictors in each subset: drawn anew for every direction, uniformly on
         1 … min(⌈N(A)^0.4⌉, P), which is consistent for every continuous regression function;

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.candidates import (
     BASIS,
+    FEW_LEVELS,
     INDICATORS,
     LDA,
     LEAST_SQUARES,
@@ -102,7 +103,7 @@ def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, Block
         steps = rng.choice([2, 3, 6, 1000])
         grid = rng.integers(0, steps, n) / (steps - 1)
         if kind == "f":
-            n_levels = rng.integers(2, 5)
+            n_levels = rng.choice([2, 3, 4, FEW_LEVELS + 2])
             parts.append(indicators(rng.integers(0, n_levels, n), n_levels))
         elif kind == "b":
             parts.append(np.array([grid, grid**2]))

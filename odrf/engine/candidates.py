@@ -2,9 +2,11 @@
 
 Zhan, Liu and Xia, section 5: each direction is estimated on its own random subset of q
 predictors, q fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  A predictor of one column is its own
-direction; a factor's levels are ordered by their mean target, the columns of a basis combined
-by least squares.  Sparse directions have random signs on a few columns (SPORF, Tomita et al.
-2020).  Candidates are proposed in rounds, to be judged together.
+direction; a factor's levels are scored by their mean target.  In a direction of several
+predictors the scores of a factor of many levels are one column, those of few levels as many as
+they are; the columns of a basis are combined by least squares.  Sparse directions have random
+signs on a few columns (SPORF, Tomita et al. 2020).  Candidates are proposed in rounds, to be judged
+together.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined, kernel, part
 from odrf.engine.directions import (
+    UNRELATED,
     covariances,
     lda,
     least_squares,
@@ -29,10 +32,10 @@ from odrf.engine.settings import Settings
 
 __all__ = [
     "BASIS",
+    "FEW_LEVELS",
     "INDICATORS",
     "LDA",
     "LEAST_SQUARES",
-    "LEVEL_MEANS",
     "LOGISTIC",
     "PLAIN",
     "ROUND",
@@ -43,10 +46,13 @@ __all__ = [
     "propose",
 ]
 
-LOGISTIC, LEAST_SQUARES, LDA, LEVEL_MEANS = 0, 1, 2, 3
+LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
 PLAIN, INDICATORS, BASIS = 0, 1, 2
 # Fewer rows do not tell a logistic model from its linear limit, least squares.
 LOGISTIC_ROWS = 50
+# A factor of more levels is one column of scores in a direction of several predictors: as many
+# coefficients as it has levels would cost much and be poorly determined.
+FEW_LEVELS = 6
 # Most candidates of a round: enough for the lanes of `sort_lanes`, few enough for the cache.
 ROUND = 32
 
@@ -190,7 +196,10 @@ def _draw_target(state, y, a, lo, m, proposals, t):
 
 @part
 def _columns_of_subset(state, n_rows, blocks, order, subset_size, columns, c):
-    """Write the columns of a random subset of predictors to columns[c]; return their number."""
+    """Write the columns of a random subset of predictors to columns[c].
+
+    Returns the numbers of predictors, now the first of `order`, and of columns.
+    """
     q = _draw_size(state, n_rows, subset_size, len(order))
     shuffle_front(state, order, q)
     width = 0
@@ -198,7 +207,63 @@ def _columns_of_subset(state, n_rows, blocks, order, subset_size, columns, c):
         for column in range(blocks.first[order[i]], blocks.first[order[i] + 1]):
             columns[c, width] = column
             width += 1
-    return width
+    return q, width
+
+
+@part
+def _is_scored(blocks, j, most):
+    """Whether predictor j is a factor of more than `most` levels."""
+    return blocks.types[j] == INDICATORS and blocks.first[j + 1] - blocks.first[j] > most
+
+
+@part
+def _count_terms(blocks, order, q, most):
+    """Return how many terms a direction on the first q predictors has: scores, or columns."""
+    terms = 0
+    for i in range(q):
+        j = order[i]
+        scored = _is_scored(blocks, j, most)
+        terms += 1 if scored else blocks.first[j + 1] - blocks.first[j]
+    return terms
+
+
+@part
+def _score_levels(m, width, place, at, work):
+    """Turn a factor's `width` indicators in Z from `place` on into one column of scores there.
+
+    Scores are the levels' means of the target, scaled to length 1; they go to work.scores from
+    `at` on.
+    """
+    Z, scores = work.Z[place:], work.scores[at:]
+    level_means(Z, width, m, work.weights, work.moment, scores)
+    largest = 0.0
+    for k in range(width):
+        largest = max(largest, abs(scores[k]))
+    if not (largest > UNRELATED and normalise(scores, width)):
+        for k in range(width):
+            scores[k] = 0.0
+    for i in range(m):
+        Z[0, i] *= scores[0]
+    for k in range(1, width):
+        for i in range(m):
+            Z[0, i] += scores[k] * Z[k, i]
+
+
+@part
+def _load_terms(rows, lo, m, blocks, order, q, most, work):
+    """Load the terms of the first q predictors of `order` to Z, for the target in `work`."""
+    place, at = 0, 0
+    for i in range(q):
+        j = order[i]
+        scored = _is_scored(blocks, j, most)
+        width = blocks.first[j + 1] - blocks.first[j]
+        for k in range(width):
+            load(rows, lo, m, blocks.first[j] + k, not scored, work.Z, place + k)
+            work.scores[at + k], work.term[at + k] = 1.0, place if scored else place + k
+        if scored:
+            _score_levels(m, width, place, at, work)
+        place += 1 if scored else width
+        at += width
 
 
 @part
@@ -211,28 +276,30 @@ def _columns_of_predictor(blocks, j, columns, c):
 
 
 @inlined
-def _estimate(rows, lo, m, total, share, columns, theta, c, width, estimator, settings, work):
-    """Estimate a direction on columns[c], for the target in `work`; False without one."""
+def _estimate(rows, lo, m, total, share, theta, c, width, terms, estimator, settings, work):
+    """Estimate a direction on the terms in Z, for the target in `work`; False without one.
+
+    Its coefficients on the `width` columns go to theta[c].
+    """
     Z, a, estimated = work.Z, work.weights, work.theta
-    for j in range(width):
-        load(rows, lo, m, columns[c, j], estimator != LEVEL_MEANS, Z, j)
-    if estimator == LEVEL_MEANS:
-        level_means(Z, width, m, a, work.moment, estimated)
-    else:
-        if not covariances(Z, width, m, a, work.moment, total, work, estimated):
-            return False
-        if estimator == LDA:
-            y, weight, mean = rows.y[lo : lo + m], work.class_weight, work.class_mean
-            lda(Z, width, m, a, y, total, share, weight, mean, work, estimated)
-        elif estimator == LOGISTIC and m >= LOGISTIC_ROWS and settings.newton_steps > 1:
-            steps = settings.newton_steps
-            logistic(Z, width, m, work.target, a, total, share, steps, work, estimated)
-        else:
-            least_squares(width, work, estimated)
-    if not normalise(estimated, width):
+    if terms == 1:  # a factor's scores are its direction
+        estimated[0] = 1.0
+    elif not covariances(Z, terms, m, a, work.moment, total, work, estimated):
         return False
-    for j in range(width):
-        theta[c, j] = estimated[j]
+    elif estimator == LDA:
+        y, weight, mean = rows.y[lo : lo + m], work.class_weight, work.class_mean
+        lda(Z, terms, m, a, y, total, share, weight, mean, work, estimated)
+    elif estimator == LOGISTIC and m >= LOGISTIC_ROWS and settings.newton_steps > 1:
+        steps = settings.newton_steps
+        logistic(Z, terms, m, work.target, a, total, share, steps, work, estimated)
+    else:
+        least_squares(terms, work, estimated)
+    for k in range(width):
+        work.step[k] = work.scores[k] * estimated[work.term[k]]
+    if not normalise(work.step, width):
+        return False
+    for k in range(width):
+        theta[c, k] = work.step[k]
     return True
 
 
@@ -296,16 +363,18 @@ def propose(state, rows, lo, m, n_rows, first, last, blocks, settings, proposals
             c += sizes[c] > 0
             continue
         if candidate < n_singles:
-            j = singles[candidate]
-            estimator = LEVEL_MEANS if blocks.types[j] == INDICATORS else LEAST_SQUARES
-            width = _columns_of_predictor(blocks, j, columns, c)
+            chosen, q, most, estimator = singles[candidate:], 1, 1, LEAST_SQUARES
+            width = _columns_of_predictor(blocks, chosen[0], columns, c)
         else:
-            q, estimator = settings.subset_size, settings.family
-            width = _columns_of_subset(state, n_rows, blocks, order, q, columns, c)
+            chosen, most, estimator = order, FEW_LEVELS, settings.family
+            q, width = _columns_of_subset(
+                state, n_rows, blocks, order, settings.subset_size, columns, c
+            )
         sizes[c], theta[c, 0] = width, 1.0
         if width == 1:
             c += candidate < n_singles or n_singles < len(order)
             continue
+        terms = _count_terms(blocks, chosen, q, most)
         used = min(m, max(settings.direction_rows, 10 * width))
         if used != aimed or settings.n_classes > 2:
             aimed = used
@@ -313,8 +382,11 @@ def propose(state, rows, lo, m, n_rows, first, last, blocks, settings, proposals
             for i in range(used):
                 work.weights[i] = rows.weights[lo + i]
             total, share = moments(work.target, work.weights, used, work.moment)
-        if known and _estimate(
-            rows, lo, used, total, share, columns, theta, c, width, estimator, settings, work
+        if not known:
+            continue
+        _load_terms(rows, lo, used, blocks, chosen, q, most, work)
+        if _estimate(
+            rows, lo, used, total, share, theta, c, width, terms, estimator, settings, work
         ):
             c += 1
     return c

@@ -17,6 +17,7 @@ from odrf.engine.compiling import kernel, part, summing
 
 __all__ = [
     "RIDGE",
+    "UNRELATED",
     "Workspace",
     "centre",
     "covariances",
@@ -44,6 +45,9 @@ class Workspace(NamedTuple):
     Z, weighted : (D, R) float64
     weights, target, moment, product, eta, mean, variance, residual : (R,) float64
     power : (R,) int64
+    term : (D,) int64
+    scores : (D,) float64
+        Which term of a direction each of its columns belongs to, and what it counts there.
     A : (D + 1, D + 1) float64
     theta, step, sums : (D + 1,) float64
     class_weight, class_mean : (K,) float64 or None
@@ -61,6 +65,8 @@ class Workspace(NamedTuple):
     variance: np.ndarray
     residual: np.ndarray
     power: np.ndarray
+    term: np.ndarray
+    scores: np.ndarray
     A: np.ndarray
     theta: np.ndarray
     step: np.ndarray
@@ -83,6 +89,8 @@ def workspace(D: int, R: int, K: int) -> Workspace:
         np.empty(R),
         np.empty(R),
         np.empty(R, dtype=np.int64),
+        np.empty(D, dtype=np.int64),
+        np.empty(D),
         np.empty((D + 1, D + 1)),
         np.empty(D + 1),
         np.empty(D + 1),

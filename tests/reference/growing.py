@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.candidates import (
+    FEW_LEVELS,
     INDICATORS,
     LDA,
     LEAST_SQUARES,
-    LEVEL_MEANS,
     LOGISTIC,
     LOGISTIC_ROWS,
     ROUND,
@@ -109,34 +109,69 @@ def _draw_target(stream: Stream, y: NDArray, a: NDArray, n_classes: int) -> NDAr
     return np.isin(y, present[chosen]).astype(float)
 
 
-def _direction(
-    Z: NDArray, t: NDArray, a: NDArray, estimate: Callable[[], NDArray]
-) -> NDArray | None:
-    if np.all(np.abs(centred(Z, a).T @ (a * centred(t, a))) <= NEGLIGIBLE * a.sum()):
-        return None
-    theta = estimate()
-    return theta / np.linalg.norm(theta)
+def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray) -> NDArray:
+    """A matrix (columns, terms): one term for each factor, scoring its levels, or plain column."""
+    terms, at = [], 0
+    while at < Z.shape[1]:
+        width = next((each.stop - at for each in factors if each.start == at), 1)
+        term = np.zeros(Z.shape[1])
+        term[at] = 1
+        if any(each.start == at for each in factors):
+            scores = level_means(Z[:, at : at + width], t, a)
+            length = np.linalg.norm(scores)
+            known = np.max(np.abs(scores)) > NEGLIGIBLE
+            term[at : at + width] = scores / length if known else 0
+        terms.append(term)
+        at += width
+    return np.array(terms).T
 
 
 def _estimated(
-    stream: Stream, X: NDArray, node: Node, columns: list[int], family: int, settings: Settings
+    stream: Stream,
+    X: NDArray,
+    node: Node,
+    blocks: Blocks,
+    predictors: list[int],
+    most: int,
+    family: int,
+    settings: Settings,
 ) -> Candidate | None:
-    """A direction estimated on the node's first rows; they are in random order."""
+    """A direction estimated on the node's first rows; they are in random order.
+
+    Factors of more than `most` levels are scored.
+    """
+    widths = [int(blocks.first[j + 1] - blocks.first[j]) for j in predictors]
+    columns = [c for j in predictors for c in range(blocks.first[j], blocks.first[j + 1])]
     if len(columns) == 1:
         return columns, np.ones(1)
+    kinds = zip(predictors, widths, strict=True)
+    is_scored = [blocks.types[j] == INDICATORS and width > most for j, width in kinds]
     first = slice(max(settings.direction_rows, 10 * len(columns)))
     y, a = node.y[first], node.w[first]
     t = _draw_target(stream, y, a, settings.n_classes)
     if t is None:
         return None
+    ends = np.cumsum(widths)
+    parts = zip(is_scored, ends, widths, strict=True)
+    factors = [slice(end - width, end) for scored, end, width in parts if scored]
     Z = X[columns][:, node.rows[first]].T
-    if family == LEVEL_MEANS:
-        return columns, _direction(Z, t, a, lambda: level_means(Z, t, a))
+    terms = _scored(Z, factors, t, a)
+    theta = _direction(Z @ terms, t, a, y, family, settings)
+    if theta is None or not np.any(terms @ theta):
+        return columns, None
+    return columns, terms @ theta / np.linalg.norm(terms @ theta)
+
+
+def _direction(
+    Z: NDArray, t: NDArray, a: NDArray, y: NDArray, family: int, settings: Settings
+) -> NDArray | None:
+    if np.all(np.abs(centred(Z, a).T @ (a * centred(t, a))) <= NEGLIGIBLE * a.sum()):
+        return None
+    if Z.shape[1] == 1:
+        return np.ones(1)
     if family == LOGISTIC and len(y) >= LOGISTIC_ROWS:
-        return columns, _direction(Z, t, a, lambda: logistic(Z, t, a, settings.newton_steps))
-    if family == LDA:
-        return columns, _direction(Z, t, a, lambda: lda(Z, t, a, y))
-    return columns, _direction(Z, t, a, lambda: least_squares(Z, t, a))
+        return logistic(Z, t, a, settings.newton_steps)
+    return lda(Z, t, a, y) if family == LDA else least_squares(Z, t, a)
 
 
 def _nonzeros(stream: Stream, p: int, d: int, density: float) -> list[int]:
@@ -174,20 +209,17 @@ def draw_candidates(
     """
     P = len(permutation)
 
-    def columns_of(predictors: list[int]) -> list[int]:
-        return [c for j in predictors for c in range(blocks.first[j], blocks.first[j + 1])]
-
     def single(j: int) -> Candidate | None:
-        family = LEVEL_MEANS if blocks.types[j] == INDICATORS else LEAST_SQUARES
-        return _estimated(stream, X, node, columns_of([j]), family, settings)
+        return _estimated(stream, X, node, blocks, [j], 1, LEAST_SQUARES, settings)
 
     def on_subset() -> Candidate | None:
         q = settings.subset_size or 1 + stream.below(min(largest_subset(node.counts.sum()), P))
         stream.shuffle_front(permutation, q)
-        columns = columns_of(permutation[:q])
-        if len(columns) == 1 and settings.n_singles == P:
+        chosen = permutation[:q]
+        width = sum(blocks.first[j + 1] - blocks.first[j] for j in chosen)
+        if width == 1 and settings.n_singles == P:
             return None
-        return _estimated(stream, X, node, columns, settings.family, settings)
+        return _estimated(stream, X, node, blocks, chosen, FEW_LEVELS, settings.family, settings)
 
     stream.shuffle_front(permutation, settings.n_singles)
     nonzeros = _nonzeros(stream, len(mixed), settings.n_sparse, settings.density)
