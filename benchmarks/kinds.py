@@ -58,9 +58,11 @@ def default_options(task: str, trees: int, seed: int) -> dict[str, Any]:
     return options | {"kind": task, "n_trees": trees, "seed": seed, "n_jobs": 1}
 
 
-def kinds_to_try(options: Mapping[str, Any], P: int, p: int, classes: bool) -> dict[str, Any]:
+def kinds_to_try(
+    options: Mapping[str, Any], n: int, P: int, p: int, classes: bool
+) -> dict[str, Any]:
     """Return the options of each kind: the default's, and others."""
-    kinds = kinds_of_trees(options, (), P, p, classes)
+    kinds = kinds_of_trees(options, (), n, P, p, classes)
     own = dict(kinds)
     for name in PLAIN:
         kind, share = name.split()
@@ -109,7 +111,7 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     classes = design.response.classes
     P, p, n = len(design.predictors), len(design.columns), len(data.y)
     K = 1 if classes is None else len(classes)
-    tried = kinds_to_try(options, P, p, K > 1)
+    tried = kinds_to_try(options, n, P, p, K > 1)
     controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
     kinds = [Kind(control.settings(), control.sampling()) for control in controls]
     own, blocks = streams(seed, 0, trees), Blocks(design.first, design.types)
@@ -117,7 +119,7 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
         grow_forest(data.X, data.y, data.weights, blocks, sampling, settings, own, 1, lambda: None)
         for settings, sampling in kinds
     ]
-    default = list(kinds_of_trees(options, (), P, p, K > 1))
+    default = list(kinds_of_trees(options, (), n, P, p, K > 1))
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
     pilots = [joined((forest.tree(i) for i in range(n_pilot)), n_pilot) for forest in grown]
     evidence = judged(pilots, data.X, data.y, data.weights, kinds, own[:n_pilot], 1)

@@ -16,6 +16,7 @@ BEST = "best"
 # Rows that the trees of a kind draw, as a share, without replacement: the less greedy a kind is,
 # the more rows it can do with before its trees are too alike.  Some are left to judge it by.
 GREEDY_SHARE, RANDOM_SHARE, SMOOTH_SHARE = 0.8, 0.9, 0.632
+SMOOTH_LEAF = 10
 FEWEST_TREES, ENOUGH_TREES = 20, 100
 # Directions of their own, which the user wants rather than a blend.
 NAMED_FAMILIES = ("sparse", "axis")
@@ -41,7 +42,12 @@ def blends(blend: Any, n_trees: Any, projection: Any, resample: Any) -> bool:
 
 
 def kinds_of_trees(
-    options: Mapping[str, Any], given: Collection[str], P: int, p: int, classification: bool
+    options: Mapping[str, Any],
+    given: Collection[str],
+    n: int,
+    P: int,
+    p: int,
+    classification: bool,
 ) -> dict[str, dict[str, Any]]:
     """Return the options of each kind of tree by its name; what was `given` holds for all.
 
@@ -52,7 +58,7 @@ def kinds_of_trees(
     of few directions, half of them estimated, and ``"sparse"`` the best of three random cuts along
     random signs on a few columns, as in SPORF.  Every kind tries estimated directions too.
 
-    P and p are the numbers of predictors and of their columns.
+    n, P and p are the numbers of rows, predictors and their columns.
     """
     root = math.ceil(math.sqrt(P))
     random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
@@ -60,7 +66,7 @@ def kinds_of_trees(
         BEST: {"sample_fraction": GREEDY_SHARE},
         "random": random | {"n_thresholds": 3},
         "extra": random | {"n_thresholds": 1, "n_projections": 1},
-        "smooth": {"min_leaf": 10, "sample_fraction": SMOOTH_SHARE},
+        "smooth": {"min_leaf": min(SMOOTH_LEAF, n), "sample_fraction": SMOOTH_SHARE},
     }
     if classification:
         half = max(1, root // 2)

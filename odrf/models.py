@@ -290,8 +290,8 @@ def _fit_blend(
     progress: bool,
 ) -> Fit:
     classification = design.response.kind == "classification"
-    P, p = len(design.predictors), len(design.columns)
-    kinds = kinds_of_trees(options, given, P, p, classification)
+    n, P, p = len(training.y), len(design.predictors), len(design.columns)
+    kinds = kinds_of_trees(options, given, n, P, p, classification)
     base = _resolve(kinds[BEST], design, training)
     require_enough(base.n_trees, base.resample)
     controls = {

@@ -82,7 +82,7 @@ def test_what_is_given_holds_for_all_kinds(data):
 
 def options_of(*given, classification=True, **options):
     options = {"resample": "auto", "sample_fraction": "auto", "min_leaf": 2, **options}
-    return kinds_of_trees(options, given, 9, 12, classification)
+    return kinds_of_trees(options, given, 99, 9, 12, classification)
 
 
 def test_each_kind_draws_its_share_of_the_rows():
@@ -112,7 +112,7 @@ def test_who_names_the_candidates_gets_no_sparse_ones(given):
 def test_sparse_directions_have_estimated_ones_beside():
     kind = options_of()["sparse"]
     assert (kind["n_singles"], kind["n_sparse"], kind["n_projections"]) == (0, 12, 13)
-    many = kinds_of_trees({"min_leaf": 2}, (), 5000, 5000, True)["sparse"]
+    many = kinds_of_trees({"min_leaf": 2}, (), 99, 5000, 5000, True)["sparse"]
     assert (many["n_sparse"], many["n_projections"]) == (71, 72)
 
 
@@ -133,6 +133,15 @@ def test_large_forests_are_blends_unless_told_otherwise(data, options, several):
     fit = odrf.odrf("y ~ a + b", data[:40], max_leaves=4, seed=1, **options)
     assert (fit.fit.blend is not None) == several
     assert fit.forest.n_trees == options["n_trees"]
+
+
+@pytest.mark.parametrize("n", [3, 6])
+@pytest.mark.parametrize("response", ["y", "side"])
+def test_a_few_rows_are_enough(data, n, response):
+    rows = data.sort_values("y").iloc[:: len(data) // n][:n]
+    fit = odrf.odrf(f"{response} ~ a + b", rows, n_trees=100, seed=1)
+    assert fit.predict(rows).notna().all()
+    assert fit.kinds.trees.sum() == 100
 
 
 def test_a_blend_is_told_to_be_one_or_not(data):
