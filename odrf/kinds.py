@@ -10,7 +10,7 @@ import numpy as np
 
 from odrf.errors import InputError
 
-__all__ = ["BEST", "blends", "kinds_of_trees", "require_enough"]
+__all__ = ["BEST", "blends", "kinds_of_trees", "require_blendable"]
 
 BEST = "best"
 # Rows that the trees of a kind draw, as a share, without replacement: the less greedy a kind is,
@@ -101,8 +101,11 @@ def _sparse(p: int) -> dict[str, Any]:
     }
 
 
-def require_enough(n_trees: int, resample: str) -> None:
-    """Raise unless there are trees, and rows that they have not seen, to judge the kinds by.
+def require_blendable(n_trees: int, resample: str, projection: str) -> None:
+    """Raise unless a forest can be of several kinds of trees.
+
+    There must be trees, and rows that they have not seen, to judge the kinds by; and all kinds
+    try estimated directions.
 
     Raises
     ------
@@ -118,4 +121,9 @@ def require_enough(n_trees: int, resample: str) -> None:
         raise InputError(
             'resample="none" with blend=True leaves no rows to judge the kinds of trees by: '
             'use "subsample" or "bootstrap"'
+        )
+    if projection in NAMED_FAMILIES:
+        raise InputError(
+            f'projection="{projection}" with blend=True: the kinds of trees differ in their '
+            "estimated directions too: use blend=False, or a projection that estimates them"
         )

@@ -18,7 +18,7 @@ from odrf.design import Design, TrainingData, build_design
 from odrf.engine.candidates import Blocks
 from odrf.engine.growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.kinds import BEST, blends, kinds_of_trees, require_enough
+from odrf.kinds import BEST, blends, kinds_of_trees, require_blendable
 from odrf.results.fit import Fit
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
@@ -293,7 +293,7 @@ def _fit_blend(
     n, P, p = len(training.y), len(design.predictors), len(design.columns)
     kinds = kinds_of_trees(options, given, n, P, p, classification)
     base = _resolve(kinds[BEST], design, training)
-    require_enough(base.n_trees, base.resample)
+    require_blendable(base.n_trees, base.resample, base.projection)
     controls = {
         name: _resolve(some | {"seed": base.seed}, design, training) for name, some in kinds.items()
     }

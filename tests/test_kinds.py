@@ -159,8 +159,10 @@ def test_trees_of_one_kind_have_no_table(data):
     [
         ({"n_trees": 19}, "n_trees=19 with blend=True: use at least 20"),
         ({"n_trees": 30, "resample": "none"}, 'resample="none" with blend=True'),
+        ({"n_trees": 30, "projection": "axis"}, 'projection="axis" with blend=True'),
+        ({"n_trees": 30, "projection": "sparse"}, 'projection="sparse" with blend=True'),
     ],
 )
-def test_a_blend_needs_trees_and_unseen_rows(data, options, message):
+def test_what_a_blend_needs(data, options, message):
     with pytest.raises(InputError, match=message):
         odrf.odrf("y ~ a + b", data, blend=True, **options)

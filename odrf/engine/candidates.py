@@ -217,17 +217,6 @@ def _is_scored(blocks, j, most):
 
 
 @part
-def _count_terms(blocks, order, q, most):
-    """Return how many terms a direction on the first q predictors has: scores, or columns."""
-    terms = 0
-    for i in range(q):
-        j = order[i]
-        scored = _is_scored(blocks, j, most)
-        terms += 1 if scored else blocks.first[j + 1] - blocks.first[j]
-    return terms
-
-
-@part
 def _score_levels(m, width, place, at, work):
     """Turn a factor's `width` indicators in Z from `place` on into one column of scores there.
 
@@ -251,7 +240,10 @@ def _score_levels(m, width, place, at, work):
 
 @part
 def _load_terms(rows, lo, m, blocks, order, q, most, work):
-    """Load the terms of the first q predictors of `order` to Z, for the target in `work`."""
+    """Load the terms of the first q predictors of `order` to Z; return how many there are.
+
+    Factors are scored for the target in `work`.
+    """
     place, at = 0, 0
     for i in range(q):
         j = order[i]
@@ -264,6 +256,7 @@ def _load_terms(rows, lo, m, blocks, order, q, most, work):
             _score_levels(m, width, place, at, work)
         place += 1 if scored else width
         at += width
+    return place
 
 
 @part
@@ -374,7 +367,6 @@ def propose(state, rows, lo, m, n_rows, first, last, blocks, settings, proposals
         if width == 1:
             c += candidate < n_singles or n_singles < len(order)
             continue
-        terms = _count_terms(blocks, chosen, q, most)
         used = min(m, max(settings.direction_rows, 10 * width))
         if used != aimed or settings.n_classes > 2:
             aimed = used
@@ -384,7 +376,7 @@ def propose(state, rows, lo, m, n_rows, first, last, blocks, settings, proposals
             total, share = moments(work.target, work.weights, used, work.moment)
         if not known:
             continue
-        _load_terms(rows, lo, used, blocks, chosen, q, most, work)
+        terms = _load_terms(rows, lo, used, blocks, chosen, q, most, work)
         if _estimate(
             rows, lo, used, total, share, theta, c, width, terms, estimator, settings, work
         ):
