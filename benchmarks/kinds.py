@@ -69,7 +69,7 @@ def kinds_to_try(
         kinds[name] = own[kind] | {"sample_fraction": float(share)}
     few = math.ceil(math.sqrt(P)) if classes else math.ceil(P / 3)
     axis = dict(options) | {"projection": "axis", "min_leaf": 1, "n_singles": few}
-    kinds["axis"] = axis | {"resample": "bootstrap"}
+    kinds["random forest"] = axis | {"resample": "bootstrap"}
     kinds["axis extra"] = axis | {
         "resample": "subsample",
         "sample_fraction": own["extra"]["sample_fraction"],

@@ -15,13 +15,14 @@ __all__ = ["BEST", "blends", "kinds_of_trees", "require_blendable"]
 BEST = "best"
 # Rows that the trees of a kind draw, as a share, without replacement: the less greedy a kind is,
 # the more rows it can do with before its trees are too alike.  Some are left to judge it by.
-GREEDY_SHARE, RANDOM_SHARE, SMOOTH_SHARE = 0.8, 0.9, 0.632
+GREEDY_SHARE, RANDOM_SHARE, LEAST_SHARE = 0.8, 0.9, 0.632
 SMOOTH_LEAF = 10
 FEWEST_TREES, ENOUGH_TREES = 20, 100
 # Directions of their own, which the user wants rather than a blend.
 NAMED_FAMILIES = ("sparse", "axis")
-# What the sparse kind consists in, and nobody else may say.
+# What the sparse and the axis kind consist in, and nobody else may say.
 MIX = {"n_singles", "n_projections", "subset_size"}
+FAMILY = MIX | {"projection"}
 MANY_SPARSE = 60
 
 
@@ -56,7 +57,9 @@ def kinds_of_trees(
     directions, mostly single predictors, as extremely randomised trees do.  ``"smooth"`` has
     leaves of ten rows, for noisy responses.  For classes, ``"few"`` tries one random cut along each
     of few directions, half of them estimated, and ``"sparse"`` the best of three random cuts along
-    random signs on a few columns, as in SPORF.  Every kind tries estimated directions too.
+    random signs on a few columns, as in SPORF.  All of these try estimated directions too.
+    ``"axis"``, for classes, is the ordinary random forest, whose trees split on single predictors
+    alone; where such trees cannot approach the truth, stacking leaves them less and less to say.
 
     n, P and p are the numbers of rows, predictors and their columns.
     """
@@ -66,7 +69,7 @@ def kinds_of_trees(
         BEST: {"sample_fraction": GREEDY_SHARE},
         "random": random | {"n_thresholds": 3},
         "extra": random | {"n_thresholds": 1, "n_projections": 1},
-        "smooth": {"min_leaf": min(SMOOTH_LEAF, n), "sample_fraction": SMOOTH_SHARE},
+        "smooth": {"min_leaf": min(SMOOTH_LEAF, n), "sample_fraction": LEAST_SHARE},
     }
     if classification:
         half = max(1, root // 2)
@@ -74,6 +77,12 @@ def kinds_of_trees(
         special["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
     if classification and not MIX.intersection(given):
         special["sparse"] = random | {"n_thresholds": 3} | _sparse(p)
+    if classification and not FAMILY.intersection(given):
+        special["axis"] = {
+            "projection": "axis",
+            "min_leaf": 1,
+            "sample_fraction": LEAST_SHARE,
+        }
     sampled = {"resample": "subsample"}
     kinds: dict[str, dict[str, Any]] = {}
     for name, changes in special.items():

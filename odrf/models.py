@@ -186,10 +186,10 @@ def odrf(
         the out-of-bag error has settled.
     blend : "auto" or bool, default "auto"
         Grow several kinds of trees: greedy, with random cuts, with few directions, with large
-        leaves.  A pilot of each is judged out of bag, and stacking (Breiman 1996) decides how
-        many there are of each; options given hold for all.  See `ODRFResults.kinds`.  The
-        default does so from 100 trees on, unless `projection` is ``"sparse"`` or ``"axis"`` or
-        `resample` ``"none"``.
+        leaves, for classes also with sparse directions and with none.  A pilot of each is judged
+        out of bag, and stacking (Breiman 1996) decides how many there are of each; options given
+        hold for all.  See `ODRFResults.kinds`.  The default does so from 100 trees on, unless
+        `projection` is ``"sparse"`` or ``"axis"`` or `resample` ``"none"``.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"

@@ -13,7 +13,7 @@ import odrf
 from odrf.errors import InputError
 from odrf.kinds import kinds_of_trees
 
-KINDS = ["best", "random", "extra", "smooth", "few", "sparse"]
+KINDS = ["best", "random", "extra", "smooth", "few", "sparse", "axis"]
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,11 @@ def test_the_kinds_have_a_table(fit):
     assert fit.kinds.index.tolist() == KINDS
     assert fit.kinds.trees.sum() == fit.forest.n_trees == 40
     assert fit.kinds.weight.sum() == pytest.approx(1.0)
-    assert fit.kinds.rows.tolist() == [0.8, 0.9, 0.9, 0.632, 0.9, 0.9]
-    assert fit.kinds.cuts.tolist() == ["all", "3", "1", "all", "1", "3"]
-    assert fit.kinds.min_leaf.tolist() == [2, 1, 1, 10, 1, 1]
-    assert fit.kinds.singles.tolist() == [4, 4, 2, 4, 1, 0]
-    assert fit.kinds.directions.tolist() == [5, 5, 1, 5, 1, 5]
+    assert fit.kinds.rows.tolist() == [0.8, 0.9, 0.9, 0.632, 0.9, 0.9, 0.632]
+    assert fit.kinds.cuts.tolist() == ["all", "3", "1", "all", "1", "3", "all"]
+    assert fit.kinds.min_leaf.tolist() == [2, 1, 1, 10, 1, 1, 1]
+    assert fit.kinds.singles.tolist() == [4, 4, 2, 4, 1, 0, 2]
+    assert fit.kinds.directions.tolist() == [5, 5, 1, 5, 1, 5, 0]
     assert (fit.kinds.pilot_error > 0).all()
 
 
@@ -100,13 +100,24 @@ def test_resampling_that_is_given_holds_for_all_kinds():
         assert (kind["resample"], kind["sample_fraction"]) == ("subsample", 0.5)
 
 
-def test_a_regression_has_no_kinds_of_few_or_sparse_directions():
+def test_a_regression_has_fewer_kinds():
     assert list(options_of(classification=False)) == ["best", "random", "extra", "smooth"]
 
 
 @pytest.mark.parametrize("given", ["n_singles", "n_projections", "subset_size"])
-def test_who_names_the_candidates_gets_no_sparse_ones(given):
-    assert "sparse" not in options_of(given, **{given: 3})
+def test_who_names_the_candidates_gets_no_others(given):
+    assert not {"sparse", "axis"}.intersection(options_of(given, **{given: 3}))
+
+
+def test_who_names_the_projection_gets_it_in_all_kinds():
+    kinds = options_of("projection", projection="lda")
+    assert "axis" not in kinds
+    assert {kind["projection"] for kind in kinds.values()} == {"lda"}
+
+
+def test_the_axis_kind_is_the_ordinary_random_forest(fit):
+    axis = fit.fit.kinds["axis"]
+    assert (axis.projection, axis.n_singles, axis.min_leaf) == ("axis", 2, 1)
 
 
 def test_sparse_directions_have_estimated_ones_beside():
