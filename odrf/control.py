@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -16,6 +16,8 @@ from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
+from odrf.pruning.prices import RULES
+from odrf.sizes import leaf_limit, leaf_price
 
 __all__ = ["Control", "resolve"]
 
@@ -77,6 +79,10 @@ class Control:
     sample_fraction : float
     alpha : float or None
         Pruning penalty α_n.
+    alpha_rule : str
+        How α came about.
+    pruning : str
+        ``"weakest_link"`` or ``"growth"``: which subtrees there are to choose from.
     seed : int
         Repeats the fit.
     n_jobs : int
@@ -103,6 +109,8 @@ class Control:
     resample: str
     sample_fraction: float
     alpha: float | None
+    alpha_rule: str
+    pruning: str
     seed: int
     n_jobs: int
 
@@ -155,10 +163,12 @@ def resolve(
     if projection == "lda" and kind == "regression":
         raise InputError('projection="lda" needs classes: use "least_squares" or "logistic"')
     resample = _one_of("resample", options["resample"], list(RESAMPLES))
-    max_leaves, rule = _max_leaves(options["max_leaves"], n)
+    lone = options["n_trees"] == 1 and resample == "none"
+    max_leaves, rule = leaf_limit(options["max_leaves"], n, lone)
+    alpha, alpha_rule = leaf_price(options["alpha"], n, lone)
     n_projections = _n_projections(options["n_projections"], projection, P, p)
     n_sparse = n_projections if projection == "sparse" else options.get("n_sparse", 0)
-    max_depth, alpha = options["max_depth"], options["alpha"]
+    max_depth = options["max_depth"]
     return Control(
         kind=kind,
         n_classes=n_classes,
@@ -179,7 +189,9 @@ def resolve(
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
         sample_fraction=_fraction(options["sample_fraction"], resample),
-        alpha=None if alpha is None else _not_negative("alpha", alpha),
+        alpha=alpha,
+        alpha_rule=alpha_rule,
+        pruning=_one_of("pruning", options["pruning"], list(RULES)),
         seed=_seed(options["seed"]),
         n_jobs=_n_jobs(options["n_jobs"]),
     )
@@ -195,12 +207,6 @@ def _whole(argument: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{argument}={value!r}: use a whole number of at least {least}")
     return int(value)
-
-
-def _not_negative(argument: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
-        raise InputError(f"{argument}={value!r}: use a finite number of at least 0")
-    return float(value)
 
 
 def _share(argument: str, value: Any) -> float:
@@ -268,22 +274,6 @@ def _n_thresholds(value: Any) -> str | int:
     if isinstance(value, str) and value != "all":
         raise InputError(f'n_thresholds={value!r}: use "all" or a whole number')
     return value if isinstance(value, str) else _whole("n_thresholds", value, 1)
-
-
-def _max_leaves(value: int | Callable[[int], float] | None, n: int) -> tuple[int | None, str]:
-    if value is None:
-        return None, "no limit"
-    if not callable(value):
-        return _whole("max_leaves", value, 1), "fixed"
-    leaves = value(n)
-    if not isinstance(leaves, Real) or not leaves >= 1:
-        raise InputError(
-            f"max_leaves: the rule gives {leaves!r} for n = {n}: "
-            "it must give a number of at least 1"
-        )
-    name = getattr(value, "__name__", "<lambda>")
-    rule = "rule" if name == "<lambda>" else f"rule {name}"
-    return int(min(leaves, n)), f"{rule} at n = {n}"
 
 
 def _min_leaf(value: Any, n: int) -> int:

@@ -19,6 +19,8 @@ from odrf.engine.candidates import Blocks
 from odrf.engine.growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.kinds import BEST, blends, kinds_of_trees, require_blendable
+from odrf.pruning.prices import WEAKEST_LINK
+from odrf.results.complexity import sized_forest, sized_tree
 from odrf.results.fit import Fit
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
@@ -26,7 +28,8 @@ from odrf.results.tree import ODTResults
 __all__ = ["odrf", "odt"]
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
-LeafRule = int | Callable[[int], float] | None
+LeafRule = int | str | Callable[[int], float] | None
+PriceRule = float | str | Callable[[int], float] | None
 DESIGN_ARGUMENTS = ("weights", "missing", "kind")
 SPELLED = (str, int, float)
 
@@ -40,7 +43,8 @@ def odt(
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
     max_leaves: LeafRule = None,
-    alpha: float | None = None,
+    alpha: PriceRule = None,
+    pruning: str = WEAKEST_LINK,
     min_leaf: int = 5,
     max_depth: int | None = None,
     criterion: str = "auto",
@@ -81,11 +85,20 @@ def odt(
         as the design has columns.
     n_singles : "auto" or int, default "auto"
         Predictors tried singly at each node; all of them, none for ``"sparse"``.
-    max_leaves : int, callable or None, default None
+    max_leaves : int, str, callable or None, default None
         t_n, the number of leaves at which growth stops, or a rule such as
-        ``lambda n: n**0.5``; None sets no limit.
-    alpha : float, optional
-        Prune the grown tree at this price of a leaf; see `ODTResults.prune`.
+        ``lambda n: n**0.5``; None sets no limit.  By name, rates that Theorem 1 allows:
+        ``"sqrt"`` and ``"n/log5"``, c·√n and c·n/ln⁵n, with c found by 10-fold cross-validation
+        along the growth.
+    alpha : float, str or callable, optional
+        α_n: prune the grown tree at this price of a leaf, or by a rule in n; see
+        `ODTResults.prune`.  ``"cv"`` takes the smallest error of 10-fold cross-validation,
+        ``"1se"`` the smallest tree within one standard error of it.  By name, rates that Theorem
+        3 allows: ``"log6/n"`` and ``"1/sqrt(n)"``, c·ln⁶n/n and c/√n, with c found by
+        cross-validation.
+    pruning : {"weakest_link", "growth"}, default "weakest_link"
+        Which subtrees pruning has to choose from: all, or, as in Zhan, Liu and Xia (section 3.2),
+        those that there were while the tree grew, which never cost less at the same α.
     min_leaf : int, default 5
         Fewest rows of a leaf: enough for its mean to say something, as in rpart's 7.
     max_depth : int, optional
@@ -137,9 +150,7 @@ def odt(
     call = _call(odt, formula, options)
     options |= {"n_trees": 1, "resample": "none", "sample_fraction": "auto", "n_jobs": 1}
     design, training = _design(formula, data, options, EvalEnvironment.capture(1))
-    fit = _fit(call, design, training, options, progress=False)
-    results = ODTResults(fit)
-    return results if fit.control.alpha is None else results.prune(alpha=fit.control.alpha)
+    return sized_tree(ODTResults(_fit(call, design, training, options, progress=False)))
 
 
 def odrf(
@@ -153,7 +164,8 @@ def odrf(
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
     max_leaves: LeafRule = None,
-    alpha: float | None = None,
+    alpha: PriceRule = None,
+    pruning: str = WEAKEST_LINK,
     min_leaf: int = 2,
     max_depth: int | None = None,
     criterion: str = "auto",
@@ -196,8 +208,14 @@ def odrf(
         Predictors tried singly at each node: all up to 60, then 60 or, if more, ⌈√P⌉, drawn
         anew for each node; with ``projection="axis"`` those of the ordinary random forest, ⌈√P⌉
         for classes and ⌈P/3⌉ for a regression, with ``"sparse"`` none.
-    max_leaves, alpha, max_depth, criterion, penalty, density, n_thresholds, split_search
-        As in `odt`, for every tree; the same α_n prunes each tree (Theorem 5).
+    max_leaves : int, callable or None, default None
+        As in `odt`, for every tree.
+    alpha : float, str or callable, optional
+        As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` takes the α with the
+        smallest out-of-bag error, and the constant of a rate by its name, ``"log6/n"`` or
+        ``"1/sqrt(n)"``, is found out of bag as well.
+    pruning, max_depth, criterion, penalty, density, n_thresholds, split_search
+        As in `odt`, for every tree.
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging does the smoothing.  In a blend it is 1 to
         10 by the kind of tree, unless given.
@@ -245,8 +263,7 @@ def odrf(
     else:
         options |= {"resample": "bootstrap" if resample == "auto" else resample}
         fit = _fit(call, design, training, options, progress)
-    results = ODRFResults(fit)
-    return results if fit.control.alpha is None else results.prune(alpha=fit.control.alpha)
+    return sized_forest(ODRFResults(fit))
 
 
 def _design(

@@ -18,6 +18,8 @@ WIDTH = 80
 # side by side where that is not much wider than the rest
 MAX_WIDTH = 90
 GAP = "   "
+# Numbers further apart have no decimals in common.
+SPAN = 1e-4
 LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -188,7 +190,8 @@ def _cells(column: pd.Series) -> list[str]:
     values = column.to_numpy(dtype=float)
     largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
     decimals = 3 - math.floor(math.log10(largest)) if largest > 0 else 0
-    if decimals > 8:
+    smallest = np.abs(values[np.isfinite(values) & (values != 0)]).min(initial=largest)
+    if decimals > 8 or smallest < SPAN * largest:
         return [f"{value:.3g}" for value in values]
     return ["" if np.isnan(value) else f"{value:.{max(decimals, 0)}f}" for value in values]
 

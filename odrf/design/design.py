@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -100,6 +100,30 @@ class Design:
         self.schema.check_contents(frame)
         return self.scaling.apply(self.recipe.matrix(frame)), found.complete
 
+    def labelled(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Take new data with responses through the recipe.
+
+        Parameters
+        ----------
+        data : pandas.DataFrame
+            As in `matrix`, and the columns that the response needs.
+
+        Returns
+        -------
+        X : (p, m) float32
+            Scaled predictors of the m rows without missing predictors.
+        y : (m,) float64
+            Their responses, or class codes 0 … K - 1.
+
+        Raises
+        ------
+        InputError
+            As in `matrix`; or a response is absent, missing, not a number, or a class never
+            seen.
+        """
+        X, complete = self.matrix(data)
+        return X, self.response.numbers(data[complete])
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
@@ -184,7 +208,9 @@ def build_design(
     found = _settle_missing(terms, data, missing, weights_column)
     frame, w = found.complete_rows(data), case_weights[found.complete]
     check_weights(w)
-    response, y = read_response(training_values(terms.response, frame, env)[1], kind)
+    evaluation, values = training_values(terms.response, frame, env)
+    response, y = read_response(values, kind)
+    response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     recipe = learn_predictors(terms.terms, frame, env)
     X = recipe.matrix(frame)
     scaling = learn_scaling(X)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.encoding import observed_levels
+from odrf.design.evaluation import Evaluation
 from odrf.design.finite import require_finite
-from odrf.design.listing import listed
+from odrf.design.listing import listed, rows_listed
 from odrf.design.measurement import measurement
-from odrf.design.values import Values
-from odrf.errors import InputError
+from odrf.design.values import Values, column_values
+from odrf.errors import InputError, nearest
 
 __all__ = ["KINDS", "Response", "read_response"]
 
@@ -35,11 +37,61 @@ class Response:
     classes : (K,) pandas.Index or None
         The class labels as in the data: in the order of the categories if the response is
         one, else sorted. None for regression.
+    columns : tuple of str
+        The columns of the data that it is computed from.
+    evaluation : Evaluation or None
+        How it is computed from them; None for a column taken as it is.
     """
 
     name: str
     kind: str
     classes: pd.Index | None = None
+    columns: tuple[str, ...] = ()
+    evaluation: Evaluation | None = None
+
+    def numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the responses of new rows (n,): numbers, or class codes 0 … K - 1.
+
+        Raises
+        ------
+        InputError
+            A column is absent, a value missing, not a number, or a class never seen.
+        """
+        absent = [name for name in self.columns if name not in data.columns]
+        if absent:
+            raise InputError(
+                f"new data lacks {absent[0]!r}, from which the response {self.name!r} comes"
+                f"{nearest(absent[0], data.columns)}: to be judged on, rows need their responses"
+            )
+        missing = data[list(self.columns)].isna().any(axis=1).to_numpy()
+        if missing.any():
+            raise InputError(
+                f"response {self.name!r} is missing in {rows_listed(missing, data.index)}: "
+                "leave these rows out"
+            )
+        rule = self.evaluation
+        found = column_values(data, self.name) if rule is None else rule.values(data)
+        values = cast(pd.Series, found.data)  # a response of several columns was refused
+        if self.classes is None:
+            return self._measured(values)
+        codes = self.classes.get_indexer(pd.Index(values))
+        if (codes < 0).any():
+            unseen = pd.Index(values)[codes < 0].unique()
+            raise InputError(
+                f"response {self.name!r} has classes that the training rows had not: "
+                f"{listed(unseen)}; leave such rows out"
+            )
+        return codes.astype(np.float64)
+
+    def _measured(self, values: pd.Series) -> NDArray[np.float64]:
+        if measurement(values, self.name) not in ("numeric", "logical"):
+            raise InputError(
+                f"response {self.name!r} held numbers in training and holds {values.dtype} now: "
+                "turn it into numbers"
+            )
+        y = values.to_numpy(dtype=np.float64)
+        require_finite(y[np.newaxis], [self.name], values.index, "response")
+        return y
 
 
 def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float64]]:

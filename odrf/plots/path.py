@@ -1,4 +1,4 @@
-"""Training error along a pruning path."""
+"""Error along a pruning path: held-out rows', or the training rows'."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.style import ACCENT, MUTED, new_panels, plain
+from odrf.plots.style import ACCENT, GRID, INK, MUTED, new_panels, plain
 from odrf.wording import number
 
-__all__ = ["plot_path"]
+__all__ = ["plot_judged_path", "plot_path"]
 
-LABELS = 7
+LABELS = 9
+# Fewer points are told apart by their own error bars.
+MOST_BARS = 40
 
 
-def plot_path(
-    table: pd.DataFrame, errors: NDArray[np.float64], error: str, ax: Axes | None = None
+def plot_judged_path(
+    table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the training error of every tree along the growth, and mark those that some α chooses.
+    """Draw the held-out error of each subtree, one standard error to either side.
+
+    The number of leaves goes up to the right, on a logarithmic scale: the small trees are the
+    ones to choose among.
 
     Parameters
     ----------
     table : DataFrame
-        Columns ``alpha``, ``leaves``, ``error``: the subtrees that are chosen.
-    errors : (t,) float64
-        Error with 1, …, t leaves.
+        Columns ``alpha``, ``leaves``, ``xerror``, ``xstd``, from the largest tree to the root.
+    best : int
+        The row of the smallest error.
+    chosen : int
+        The row that is marked.
+    choice : str
+        What it was chosen by.
     error : str
         What the error is called.
     ax : Axes, optional
@@ -36,11 +45,68 @@ def plot_path(
     Axes
     """
     ax = new_panels(1)[0] if ax is None else ax
-    leaves = np.arange(1, len(errors) + 1)
-    ax.plot(leaves, errors, color=MUTED, linewidth=1, label="every tree along the growth")
+    at = np.log2(table["leaves"].to_numpy(dtype=float))
+    level, spread = table["xerror"].to_numpy(), table["xstd"].to_numpy()
+    if len(table) <= MOST_BARS:
+        ax.errorbar(at, level, spread, color=MUTED, fmt="none", capsize=2, linewidth=1)
+    else:
+        ax.fill_between(at, level - spread, level + spread, color=GRID, linewidth=0)
+    ax.plot(at, level, "o-", color=ACCENT, markersize=3.5, linewidth=1.2)
+    limit = float(level[best] + spread[best])
+    ax.axhline(limit, color=MUTED, linestyle="--", linewidth=1, label="smallest + 1 standard error")
+    leaves = number(float(table["leaves"].iloc[chosen]), 3)
+    ax.plot(
+        at[chosen], level[chosen], "o", mfc="none", mec=INK, markersize=11, mew=1.6,
+        label=f"{choice}: {leaves} {'leaf' if leaves == '1' else 'leaves'}",
+    )  # fmt: skip
+    ax.set_ylabel(error)
+    ax.legend(frameon=False)
+    plain(ax, "y")
+    _label_subtrees(ax, table, at)
+    return ax
+
+
+def _label_subtrees(ax: Axes, table: pd.DataFrame, at: NDArray[np.float64]) -> None:
+    """Write some subtrees' smallest α below the axes, and their sizes above."""
+    wanted = np.linspace(at.min(), at.max(), LABELS)
+    shown = np.unique([int(np.argmin(np.abs(at - place))) for place in wanted])
+    alphas, leaves = table["alpha"].to_numpy()[shown], table["leaves"].to_numpy()[shown]
+    ax.set_xticks(at[shown], labels=[number(float(alpha), 2) for alpha in alphas])
+    ax.set_xlabel("smallest α that chooses the tree")
+    ax.margins(x=0.03)
+    top = ax.secondary_xaxis("top")
+    top.set_xticks(at[shown], labels=[number(float(size), 3) for size in leaves])
+    top.set_xlabel("leaves", labelpad=7)
+    top.tick_params(colors=MUTED)
+    top.spines["top"].set_visible(False)
+
+
+def plot_path(
+    table: pd.DataFrame, along: NDArray[np.float64] | None, error: str, ax: Axes | None = None
+) -> Axes:
+    """Draw the training error of the subtrees that some α chooses against their leaves.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``alpha``, ``leaves``, ``error``: the subtrees that are chosen.
+    along : (t,) float64 or None
+        Error of every tree along the growth, with 1, …, t leaves, where these are chosen among.
+    error : str
+        What the error is called.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    if along is not None:
+        leaves = np.arange(1, len(along) + 1)
+        ax.plot(leaves, along, color=MUTED, linewidth=1, label="every tree along the growth")
     ax.plot(
         table["leaves"], table["error"], "o-", color=ACCENT, markersize=5, linewidth=1.4,
-        label="chosen by some α (lower hull)",
+        label="chosen by some α",
     )  # fmt: skip
     ax.set_xlabel("leaves")
     ax.set_ylabel(f"training {error}")

@@ -16,13 +16,19 @@ from odrf.errors import InputError, allowed
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance
 from odrf.plots.style import new_panels
+from odrf.pruning.choosing import CHOICES
+from odrf.pruning.forests import unseen_prices
+from odrf.pruning.prices import RULES, split_prices
 from odrf.results.base import TreeResults
+from odrf.results.fit import Fit
+from odrf.results.forest_path import ForestPath
 from odrf.results.kinds import kinds_table
 from odrf.results.prediction import as_prob, as_response
-from odrf.results.pruned import pruned_at
+from odrf.results.pruned import checked_alpha, pruned_at, with_forest
 from odrf.results.report import forest_card, forest_summary
 from odrf.results.scores import confusion_table, error_name, r_squared
 from odrf.results.tree import ODTResults
+from odrf.sizes import OUT_OF_BAG
 from odrf.summary import Summary
 
 __all__ = ["ODRFResults"]
@@ -37,10 +43,13 @@ class ODRFResults(TreeResults):
     ----------
     fit : Fit
         Design, data, options and the trees.
+    parent : ODRFResults, optional
+        The forest this one was pruned from.
 
     Attributes
     ----------
     fit : Fit
+    parent : ODRFResults or None
 
     Examples
     --------
@@ -49,6 +58,10 @@ class ODRFResults(TreeResults):
     >>> bool(forest.r_squared > 0.3)
     True
     """
+
+    def __init__(self, fit: Fit, parent: ODRFResults | None = None) -> None:
+        super().__init__(fit)
+        self.parent = parent
 
     @cached_property
     def _out_of_bag(self) -> OutOfBag:
@@ -178,21 +191,92 @@ class ODRFResults(TreeResults):
             raise InputError("all trees are of one kind: fit with blend=True for several")
         return kinds_table(self.fit.blend, self.fit.kinds)
 
-    def prune(self, alpha: float) -> ODRFResults:
-        """Return the forest with every tree pruned at the same complexity.
+    def pruning_path(self, rule: str | None = None) -> ForestPath:
+        """Return what rising prices α of a leaf do to size and out-of-bag error.
 
         Parameters
         ----------
-        alpha : float
-            Price of a leaf.  Each tree becomes the one with the smallest R(τ) + alpha·τ along
-            its growth, with R the error on the rows it drew; see `ODTResults.prune`.
+        rule : {"weakest_link", "growth"}, optional
+            Which subtrees each tree has to choose from; by default those of the fit's option
+            `pruning`.  See `ODTResults.pruning_path`.
 
         Raises
         ------
         InputError
-            If `alpha` is negative or no number.
+            If `rule` is unknown, or no rows are out of bag.
         """
-        return ODRFResults(pruned_at(self.fit, alpha))
+        self._needs_out_of_bag("Pruning paths of forests")
+        rule = self.control.pruning if rule is None else rule
+        if rule not in RULES:
+            raise allowed("rule", rule, RULES)
+        return ForestPath(self, rule)
+
+    def prune(
+        self,
+        alpha: float | None = None,
+        *,
+        rule: str | None = None,
+        path: ForestPath | None = None,
+    ) -> ODRFResults:
+        """Return the forest with its trees pruned.
+
+        Give `alpha` or `rule`:
+
+        Parameters
+        ----------
+        alpha : float, optional
+            Price of a leaf, the same for every tree (Theorem 5).  Each tree becomes its subtree
+            with the smallest R + alpha·(number of leaves), with R the error on the rows it drew;
+            see `ODTResults.prune`.
+        rule : {"oob", "min", "1se"}, optional
+            - ``"oob"``: each tree at the α that the rows it did not draw find best for it alone.
+              These rows have then had their say: the out-of-bag error of the pruned forest is
+              too low.
+            - ``"min"``, ``"1se"``: all trees at the α that the forest's out-of-bag error finds
+              best; see `ForestPath.best`.
+        path : ForestPath, optional
+            What was found for the forest before, for ``"min"`` and ``"1se"``.
+
+        Returns
+        -------
+        ODRFResults
+            With this forest as its ``parent``.
+
+        Raises
+        ------
+        InputError
+            If not exactly one of the two is given, or it is out of range.
+        """
+        if (alpha is None) == (rule is None):
+            raise InputError("prune() takes either alpha= or rule=, and exactly one of them")
+        by = self.control.pruning if path is None else path.rule
+        if rule == OUT_OF_BAG:
+            return ODRFResults(self._pruned_unseen(by), parent=self)
+        if rule is None:
+            price = checked_alpha(alpha)
+            return ODRFResults(pruned_at(self.fit, price, by, f"alpha={price!r}"), parent=self)
+        if rule not in CHOICES:
+            raise allowed("rule", rule, (OUT_OF_BAG, *CHOICES))
+        path = self.pruning_path() if path is None else path
+        price = float(path.table["alpha"].iloc[path.row(rule)])
+        return ODRFResults(pruned_at(self.fit, price, path.rule, f"rule={rule!r}"), parent=self)
+
+    def _pruned_unseen(self, by: str) -> Fit:
+        self._needs_out_of_bag('rule="oob"')
+        fit = self.fit
+        prices = split_prices(fit.forest, by)
+        alpha = unseen_prices(
+            fit.forest,
+            prices,
+            fit.data.X,
+            fit.data.y,
+            fit.data.weights,
+            fit.samplings,
+            fit.streams,
+            fit.control.n_jobs,
+        )
+        kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
+        return with_forest(fit, kept, 'rule="oob"')
 
     def _permutation_importance(self) -> pd.DataFrame:
         self._needs_out_of_bag("Permutation importances")

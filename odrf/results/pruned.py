@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
+from typing import Any
 
 from odrf.engine.forest import Forest
 from odrf.errors import InputError
-from odrf.pruning import prune_to_alpha
+from odrf.pruning.prices import ERROR, pruned, split_prices
 from odrf.results.fit import Fit
 
-__all__ = ["pruned_at", "with_forest"]
+__all__ = ["checked_alpha", "pruned_at", "with_forest"]
 
 
-def pruned_at(fit: Fit, alpha: float) -> Fit:
-    """Return the fit with every tree pruned at complexity `alpha`."""
-    if isinstance(alpha, str) or not alpha >= 0:
+def checked_alpha(alpha: Any) -> float:
+    """Return `alpha`; raise `InputError` where it is no price of a leaf."""
+    if not isinstance(alpha, Real) or not float(alpha) >= 0:
         raise InputError(f"alpha={alpha!r} must be a number that is not negative")
+    return float(alpha)
+
+
+def pruned_at(fit: Fit, alpha: float, rule: str, option: str, loss: str = ERROR) -> Fit:
+    """Return the fit with every tree pruned at complexity `alpha`, as the call's `option` says.
+
+    An empty `option` stands for a fit whose own call asked for it.
+    """
     # what a larger α took away before does not come back
-    strictest = max(float(alpha), fit.control.alpha or 0.0)
-    control = replace(fit.control, alpha=strictest)
-    forest = prune_to_alpha(fit.forest, float(alpha))
-    if fit.control.alpha == alpha:
-        # the call asked for this itself
-        return replace(fit, forest=forest)
-    return with_forest(replace(fit, control=control), forest, f"alpha={float(alpha)!r}")
+    strictest = max(alpha, fit.control.alpha or 0.0)
+    forest = pruned(fit.forest, split_prices(fit.forest, rule, loss), alpha, loss)
+    fit = replace(fit, control=replace(fit.control, alpha=strictest, pruning=rule))
+    return with_forest(fit, forest, option)
 
 
 def with_forest(fit: Fit, forest: Forest, option: str) -> Fit:
     """Return the fit with `forest` for its own, the call saying which pruning option made it."""
-    return replace(fit, forest=forest, call=f"{fit.call}.prune({option})")
+    call = f"{fit.call}.prune({option})" if option else fit.call
+    return replace(fit, forest=forest, call=call)

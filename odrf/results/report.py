@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.control import Control
+from odrf.engine.routing import predict
 from odrf.results.kinds import kinds_table
+from odrf.sizes import FIXED, NONE
 from odrf.summary import Summary
 from odrf.wording import number
 
@@ -23,6 +26,7 @@ __all__ = ["forest_card", "forest_summary", "tree_card", "tree_summary"]
 
 MAX_CLASSES = 10
 TOP = 10
+TIMED_ROWS = 10_000
 
 
 def tree_summary(tree: ODTResults) -> Summary:
@@ -34,6 +38,9 @@ def tree_summary(tree: ODTResults) -> Summary:
 def forest_summary(forest: ODRFResults) -> Summary:
     """Summarise a forest: data, out-of-bag error, growth, importances."""
     facts = {"Trees": str(forest.forest.n_trees), **_forest_scores(forest)}
+    if forest.parent is not None:
+        now, before = _prediction_ms(forest), _prediction_ms(forest.parent)
+        facts["Prediction"] = f"{now:.3g} ms for {_timed(forest)} rows, unpruned {before:.3g}"
     confusion = {}
     if forest.classes is not None and forest.control.resample != "none":
         confusion["out of bag"] = forest.confusion_matrix
@@ -106,6 +113,23 @@ def _forest_scores(forest: ODRFResults) -> dict[str, str]:
     return {"OOB MSE": number(forest.oob_error), "OOB R²": f"{forest.r_squared:.3f}"}
 
 
+def _timed(forest: ODRFResults) -> int:
+    return min(forest.nobs, TIMED_ROWS)
+
+
+def _prediction_ms(forest: ODRFResults) -> float:
+    """Return the milliseconds that predicting the first training rows takes, at best of three."""
+    X = np.ascontiguousarray(forest.fit.data.X[:, : _timed(forest)])
+
+    def seconds() -> float:
+        start = perf_counter()
+        predict(forest.forest, X, 1)
+        return perf_counter() - start
+
+    seconds()  # the first call packs the trees
+    return 1000 * min(seconds() for _ in range(3))
+
+
 def _data_facts(results: TreeResults) -> dict[str, str]:
     response = results.design.response
     classes = "" if response.classes is None else f" ({len(response.classes)} classes)"
@@ -145,9 +169,15 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > results.n_leaves).any():
-        by = "" if control.alpha is None else f"alpha = {control.alpha:.4g}, "
-        facts["Pruned"] = f"{by}from {_mean_and_range(grown)} leaves"
+        facts["Pruned"] = f"{_price(control)}from {_mean_and_range(grown)} leaves"
     return facts
+
+
+def _price(control: Control) -> str:
+    if control.alpha is None:
+        return ""
+    said = "" if control.alpha_rule in (NONE, FIXED) else f" ({control.alpha_rule})"
+    return f"alpha = {control.alpha:.4g}{said}, "
 
 
 def _limit(max_leaves: int | None, rule: str) -> str:

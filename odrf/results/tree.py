@@ -11,11 +11,13 @@ from matplotlib.axes import Axes
 from odrf.errors import InputError, allowed
 from odrf.plots.importance import plot_importance
 from odrf.plots.tree import plot_tree
-from odrf.pruning import prune_to_leaves
+from odrf.pruning.prices import ERROR, LOSSES, RULES, WEAKEST_LINK
+from odrf.pruning.subtrees import with_leaves
 from odrf.results.base import TreeResults
 from odrf.results.fit import Fit
+from odrf.results.judging import by_folds, by_rows, checked_folds
 from odrf.results.path import PruningPath
-from odrf.results.pruned import pruned_at, with_forest
+from odrf.results.pruned import checked_alpha, pruned_at, with_forest
 from odrf.results.report import tree_card, tree_summary
 from odrf.results.rules import rules_text
 from odrf.results.scores import confusion_table, mean_loss, r_squared
@@ -25,7 +27,6 @@ from odrf.summary import Summary
 __all__ = ["ODTResults"]
 
 PLOTS = ("tree", "importance")
-PRUNING_RULES = ("growth",)
 
 
 class ODTResults(TreeResults):
@@ -37,11 +38,14 @@ class ODTResults(TreeResults):
         Design, data, options and the tree.
     parent : ODTResults, optional
         The tree this one was pruned from.
+    path : PruningPath, optional
+        The subtrees it was chosen from.
 
     Attributes
     ----------
     fit : Fit
     parent : ODTResults or None
+    path : PruningPath or None
 
     Examples
     --------
@@ -53,9 +57,12 @@ class ODTResults(TreeResults):
     3
     """
 
-    def __init__(self, fit: Fit, parent: ODTResults | None = None) -> None:
+    def __init__(
+        self, fit: Fit, parent: ODTResults | None = None, path: PruningPath | None = None
+    ) -> None:
         super().__init__(fit)
         self.parent = parent
+        self.path = path
 
     @cached_property
     def nodes(self) -> pd.DataFrame:
@@ -128,53 +135,142 @@ class ODTResults(TreeResults):
         """
         return rules_text(self.fit.forest, self.fit.design, digits)
 
-    def pruning_path(self, rule: str = "growth") -> PruningPath:
-        """Return the subtrees that pruning can choose, with the α from which each is chosen.
+    def pruning_path(
+        self,
+        rule: str = WEAKEST_LINK,
+        *,
+        cv: int | None = 10,
+        validation: pd.DataFrame | None = None,
+        loss: str = ERROR,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> PruningPath:
+        """Return the nested subtrees that pruning can choose, judged on held-out rows.
+
+        A subtree T costs R(T) + α·(number of leaves) at the complexity α, R being the training
+        error.  The path holds those that are cheapest at some α.
 
         Parameters
         ----------
-        rule : {"growth"}, default "growth"
-            The tree with τ leaves is the tree as it was when it had grown τ leaves.
+        rule : {"weakest_link", "growth"}, default "weakest_link"
+            - ``"weakest_link"``: of all subtrees (Breiman et al. 1984, section 3.3).
+            - ``"growth"``: of the trees that there were while this one grew, with τ = 1, 2, …
+              leaves (Zhan, Liu and Xia, section 3.2).  They never cost less.
+        cv : int or None, default 10
+            Folds of the cross-validation: the tree is grown again without each fold, with the
+            same options, pruned at the geometric means of successive critical values, and judged
+            on the fold.  Classes are dealt out evenly.  None for training errors alone.
+        validation : DataFrame, optional
+            Rows with responses to judge the subtrees on, instead of folds.
+        loss : {"error", "impurity"}, default "error"
+            For classes, R is the misclassification rate, or the impurity by which the tree was
+            grown.  Held-out rows always judge by misclassification.
+        seed : int, optional
+            Of folds and trees; by default that of the fit.
+        n_jobs : int, optional
+            Threads, a fold each; by default all cores.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar of the folds.
+
+        Returns
+        -------
+        PruningPath
 
         Raises
         ------
         InputError
-            If `rule` is unknown.
+            If an option is unknown or out of range, or `validation` cannot be judged on.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1)
+        >>> path = tree.pruning_path(cv=5)
+        >>> small = path.best("1se")
         """
-        if rule not in PRUNING_RULES:
-            raise allowed("rule", rule, PRUNING_RULES)
-        return PruningPath(self)
+        if rule not in RULES:
+            raise allowed("rule", rule, RULES)
+        if loss not in LOSSES:
+            raise allowed("loss", loss, LOSSES)
+        fit = self.fit
+        if validation is not None:
+            judged = by_rows(fit, rule, loss, validation)
+            return PruningPath(self, rule, loss, judged, f"{len(validation)} validation rows")
+        if cv is None:
+            return PruningPath(self, rule, loss, None, "")
+        k = checked_folds(cv, self.nobs)
+        own = fit.control.seed if seed is None else seed
+        judged = by_folds(fit, rule, loss, k, own, n_jobs, progress)
+        return PruningPath(self, rule, loss, judged, f"{k}-fold cross-validation")
 
-    def prune(self, *, alpha: float | None = None, leaves: int | None = None) -> ODTResults:
-        """Return the tree cut back along its growth.
+    def prune(
+        self,
+        *,
+        alpha: float | None = None,
+        leaves: int | None = None,
+        rule: str | None = None,
+        path: PruningPath | None = None,
+    ) -> ODTResults:
+        """Return the tree cut back to one of its subtrees.
 
-        Give one of:
+        Give one of the first three:
 
         Parameters
         ----------
         alpha : float, optional
-            Price of a leaf: of the trees with τ = 1, 2, … leaves along the growth, the one with
-            the smallest R(τ) + alpha·τ, where R is the training mean squared error or
-            misclassification rate; the smallest tree if tied.
+            Price of a leaf: the subtree with the smallest R + alpha·(number of leaves), the
+            smallest if tied, where R is the training mean squared error or misclassification
+            rate.
         leaves : int, optional
-            The number of leaves to keep.
+            The number of leaves to keep.  Weakest links leave no subtree of some sizes; then the
+            largest that is smaller.
+        rule : {"min", "1se"}, optional
+            What held-out rows find best; see `PruningPath.best`.
+        path : PruningPath, optional
+            The subtrees to choose from.  By default those of the fit's option `pruning`, judged,
+            if need be, by 10-fold cross-validation.
 
         Returns
         -------
         ODTResults
-            With this tree as its ``parent``.
+            With this tree as its ``parent`` and the ``path`` it was taken from, if any.
 
         Raises
         ------
         InputError
-            If not exactly one is given, or it is out of range.
+            If not exactly one is given, or it is out of range, or `path` is another tree's.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1)
+        >>> int(tree.prune(rule="1se").n_leaves[0]) < int(tree.n_leaves[0])
+        True
         """
-        if (alpha is None) == (leaves is None):
-            raise InputError("prune() takes either alpha= or leaves=, and exactly one of them")
+        if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
+            raise InputError(
+                "prune() takes one of alpha=, leaves= and rule=, and exactly one of them"
+            )
+        if path is not None and path.grown.forest is not self.forest:
+            raise InputError("path= belongs to another tree: use this tree's pruning_path()")
+        if rule is not None:
+            path = self._own_path() if path is None else path
+            chosen = float(path.table["alpha"].iloc[path.row(rule)])
+            return self._cut(chosen, f"rule={rule!r}", path)
         if alpha is not None:
-            return ODTResults(pruned_at(self.fit, alpha), parent=self)
-        forest = prune_to_leaves(self.fit.forest, self._checked_leaves(leaves))
-        return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), parent=self)
+            price = checked_alpha(alpha)
+            return self._cut(price, f"alpha={price!r}", path)
+        by, loss = _rule_and_loss(path, self.control.pruning)
+        forest = with_leaves(self.forest, self._checked_leaves(leaves), by, loss)
+        return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), self, path)
+
+    def _own_path(self) -> PruningPath:
+        return self.pruning_path(self.control.pruning, cv=min(10, self.nobs))
+
+    def _cut(self, alpha: float, option: str, path: PruningPath | None) -> ODTResults:
+        by, loss = _rule_and_loss(path, self.control.pruning)
+        return ODTResults(pruned_at(self.fit, alpha, by, option, loss), self, path)
 
     def _checked_leaves(self, leaves: object) -> int:
         most = int(self.n_leaves[0])
@@ -247,3 +343,8 @@ class ODTResults(TreeResults):
 
     def __repr__(self) -> str:
         return tree_card(self)
+
+
+def _rule_and_loss(path: PruningPath | None, rule: str) -> tuple[str, str]:
+    """Return by which rule and loss a path prunes; without one, `rule` and the error."""
+    return (rule, ERROR) if path is None else (path.rule, path.loss)

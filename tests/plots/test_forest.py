@@ -46,15 +46,3 @@ def test_bad_kind_and_axes(forest):
         forest.plot("tree")
     with pytest.raises(InputError, match="ax holds 1 axes: kind=None draws on two"):
         forest.plot(ax=plt.subplots()[1])
-
-
-def test_pruning_path():
-    tree = odrf.odt("mpg ~ .", odrf.load_data("auto_mpg"), missing="drop", seed=1)
-    path = tree.pruning_path()
-    ax = path.plot()
-    every, chosen = ax.lines
-    np.testing.assert_array_equal(every.get_ydata(), path.errors)
-    np.testing.assert_array_equal(chosen.get_xdata(), path.table["leaves"])
-    np.testing.assert_array_equal(chosen.get_ydata(), path.table["error"])
-    given = plt.subplots()[1]
-    assert path.plot(ax=given) is given

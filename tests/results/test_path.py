@@ -1,24 +1,35 @@
-"""The pruning path as a result."""
+"""The pruning path of a tree as a result."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import odrf
 from odrf import InputError
 
 
+@pytest.fixture(params=["weakest_link", "growth"])
+def rule(request):
+    return request.param
+
+
 @pytest.fixture
-def path(number_tree):
-    return number_tree.pruning_path()
+def path(number_tree, rule):
+    return number_tree.pruning_path(rule, cv=5)
 
 
 def test_table(path, number_tree):
     table = path.table
-    assert list(table.columns) == ["alpha", "leaves", "error", "relative_error"]
+    columns = ["alpha", "leaves", "error", "relative_error", "xerror", "xstd"]
+    assert list(table.columns) == columns
     assert table["alpha"].iloc[0] == 0
     assert table["leaves"].iloc[-1] == 1
     assert table["relative_error"].iloc[-1] == 1
     assert table["error"].iloc[-1] == pytest.approx(number_tree.nodes.loc[0, "impurity"])
+    # without a split, a fold is predicted by the mean of the others
+    assert table["xerror"].iloc[-1] == pytest.approx(1, abs=0.1)
+    assert table["xerror"].min() < 0.5
 
 
 def test_every_row_is_a_tree(path, number_tree):
@@ -27,12 +38,79 @@ def test_every_row_is_a_tree(path, number_tree):
         assert tree.n_leaves[0] == row["leaves"]
         assert tree.training_error == pytest.approx(row["error"])
         assert tree.parent is number_tree
+        assert tree.path is path
 
 
-def test_copied_calls_give_the_same_tree(path, number_tree):
+def test_copied_calls_give_the_same_tree(number_tree):
+    path = number_tree.pruning_path(cv=None)
     tree = path.tree(len(path.table) - 2)
     alpha = float(tree.call.rsplit("alpha=", 1)[1].rstrip(")"))
     assert number_tree.prune(alpha=alpha).n_leaves[0] == tree.n_leaves[0]
+
+
+def test_rules_of_choice(path):
+    table = path.table
+    least = path.best("min")
+    assert table["xerror"][path.row("min")] == table["xerror"].min()
+    limit = table["xerror"].min() + table["xstd"][path.row("min")]
+    assert path.best("1se").n_leaves[0] == table["leaves"][table["xerror"] <= limit].min()
+    assert path.best("1se").n_leaves[0] <= least.n_leaves[0]
+    with pytest.raises(InputError, match="rule='2se' is not known"):
+        path.best("2se")
+
+
+@pytest.mark.parametrize("tree", ["number_tree", "class_tree"])
+def test_threads_and_time_change_nothing(request, tree):
+    tree = request.getfixturevalue(tree)
+    one = tree.pruning_path(cv=4, n_jobs=1).table
+    for again in (tree.pruning_path(cv=4, n_jobs=1), tree.pruning_path(cv=4, n_jobs=3)):
+        assert one.equals(again.table)
+    assert not one.equals(tree.pruning_path(cv=4, seed=99).table)
+
+
+def test_validation_rows_judge_the_subtrees_themselves(number_tree, table, rule):
+    rows = table.iloc[40:90].sample(frac=1, random_state=1)
+    path = number_tree.pruning_path(rule, validation=rows)
+    root = path.table["error"].iloc[-1]
+    for k in range(len(path.table)):
+        loss = (path.tree(k).predict(rows) - rows["y"]) ** 2
+        assert path.table["xerror"][k] * root == pytest.approx(loss.mean())
+        standard_error = loss.std(ddof=0) / len(rows) ** 0.5
+        assert path.table["xstd"][k] * root == pytest.approx(standard_error)
+    assert "50 validation rows" in str(path.summary())
+
+
+def test_validation_of_a_transformed_response(table):
+    data = table.assign(y=np.exp(table["y"]))
+    tree = odrf.odt("np.log(y) ~ a + b", data, max_leaves=6, seed=1)
+    path = tree.pruning_path(validation=data)
+    np.testing.assert_allclose(path.table["xerror"], path.table["relative_error"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows.drop(columns="c"), "lacks 'c', from which the response 'c' comes"),
+        (lambda rows: rows.assign(c="huge"), "classes that the training rows had not: 'huge'"),
+        (lambda rows: rows.assign(c=None), "response 'c' is missing in 120 rows"),
+        (lambda rows: rows.drop(columns="a"), "lacks column 'a'"),
+        (lambda rows: rows.iloc[:0], "no complete rows"),
+    ],
+)
+def test_validation_rows_that_cannot_judge(class_tree, table, change, message):
+    with pytest.raises(InputError, match=message):
+        class_tree.pruning_path(validation=change(table))
+
+
+def test_a_number_must_stay_a_number(number_tree, table):
+    with pytest.raises(InputError, match="held numbers in training"):
+        number_tree.pruning_path(validation=table.assign(y="much"))
+
+
+@pytest.mark.parametrize("cv", [1, 121, 2.5, "10", True])
+def test_bad_numbers_of_folds(number_tree, cv):
+    with pytest.raises(InputError, match="is no number of folds: use 2 to 120"):
+        number_tree.pruning_path(cv=cv)
 
 
 @pytest.mark.parametrize("k", [-1, 99, 1.0])
@@ -41,14 +119,46 @@ def test_rows_out_of_range(path, k):
         path.tree(k)
 
 
-def test_summary_holds_the_table(path):
+def test_a_path_without_held_out_rows_cannot_choose(number_tree):
+    path = number_tree.pruning_path(cv=None)
+    assert not path.is_judged
+    with pytest.raises(InputError, match="make the path with cv=10"):
+        path.best()
+
+
+def test_summary_holds_the_table(path, rule):
     summary = path.summary()
-    assert summary.tables[1].equals(path.table)
-    assert "growth order" in str(summary)
+    shown = summary.tables[1]
+    assert shown.equals(path.table.loc[shown.index])
+    assert {0, path.row("min"), path.row("1se"), len(path.table) - 1} <= set(shown.index)
+    for words in (rule.replace("_", " ").replace("growth", "growth order"), "5-fold", "1-SE rule"):
+        assert words in str(summary)
     assert repr(path).startswith(f"PruningPath: {len(path.table)} subtrees")
 
 
-def test_classes_are_judged_by_misclassification(class_tree):
-    path = class_tree.pruning_path()
-    assert path.errors[-1] == pytest.approx(class_tree.training_error)
+def test_classes_are_judged_by_misclassification(class_tree, table):
+    path = class_tree.pruning_path(cv=3)
+    assert path.table["error"].iloc[0] == pytest.approx(class_tree.training_error)
     assert "error rate" in str(path.summary())
+    root = np.bincount(class_tree.fit.data.y.astype(int)).max() / len(table)
+    assert path.table["error"].iloc[-1] == pytest.approx(1 - root)
+
+
+def test_impurity_can_be_what_leaves_are_paid_for_with(class_tree):
+    path = class_tree.pruning_path(loss="impurity", cv=3)
+    nodes = class_tree.nodes
+    left = nodes.loc[nodes["leaf"], ["weight", "impurity"]].prod(axis=1).sum() / 120
+    assert path.table["error"].iloc[0] == pytest.approx(left)
+    assert "impurity" in str(path.summary())
+    # held-out rows judge by misclassification all the same
+    same = path.table.merge(class_tree.pruning_path(cv=3).table, on="leaves")
+    assert same["xerror_x"].iloc[-1] == pytest.approx(same["xerror_y"].iloc[-1])
+
+
+def test_case_weights_count(table):
+    weights = np.where(np.arange(120) < 60, 1.0, 0.0)
+    weighted = odrf.odt("y ~ a + b + f", table, weights=weights, seed=1)
+    path = weighted.pruning_path(cv=5)
+    assert (path.table["xerror"] > 0).all()
+    half = odrf.odt("y ~ a + b + f", table.iloc[:60], seed=1).pruning_path(cv=5)
+    assert path.table["error"].iloc[-1] == pytest.approx(half.table["error"].iloc[-1])

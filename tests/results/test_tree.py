@@ -95,14 +95,16 @@ def test_weights_count_in_scores(table):
     tree = odrf.odt("y ~ a + b", table, weights=weights, max_leaves=5, seed=1)
     mse = np.average((table["y"] - tree.fittedvalues) ** 2, weights=weights)
     assert tree.training_error == pytest.approx(mse)
-    assert tree.pruning_path().errors[-1] == pytest.approx(mse)
+    assert tree.pruning_path(cv=None).table["error"].iloc[0] == pytest.approx(mse)
 
 
 def test_pruning_to_leaves(number_tree):
-    small = number_tree.prune(leaves=3)
+    path = number_tree.pruning_path("growth", cv=None)
+    small = number_tree.prune(leaves=3, path=path)
     assert small.n_leaves[0] == 3
     assert len(small.nodes) == 5
     assert small.parent is number_tree
+    assert small.path is path
     assert number_tree.parent is None
     assert small.call.endswith(".prune(leaves=3)")
     assert small.nodes["value"].equals(number_tree.nodes["value"].loc[small.nodes.index])
@@ -110,15 +112,24 @@ def test_pruning_to_leaves(number_tree):
     assert number_tree.prune(leaves=whole).nodes.equals(number_tree.nodes)
 
 
-def test_pruning_at_alpha(number_tree):
-    small = number_tree.prune(alpha=0.05)
-    errors = number_tree.pruning_path().errors
-    cost = errors + 0.05 * np.arange(1, len(errors) + 1)
-    assert small.n_leaves[0] == 1 + np.argmin(cost)
-    assert small.control.alpha == 0.05
-    assert small.training_error == pytest.approx(errors[small.n_leaves[0] - 1])
-    assert small.prune(alpha=0.01).n_leaves[0] == small.n_leaves[0]
-    assert small.prune(alpha=0.01).control.alpha == 0.05
+def test_weakest_links_leave_the_largest_tree_of_no_more_leaves(number_tree):
+    sizes = number_tree.pruning_path(cv=None).table["leaves"].to_numpy()
+    for leaves in range(1, int(number_tree.n_leaves[0]) + 1):
+        found = number_tree.prune(leaves=leaves).n_leaves[0]
+        assert found == sizes[sizes <= leaves].max()
+
+
+@pytest.mark.parametrize("rule", ["weakest_link", "growth"])
+def test_pruning_at_alpha(number_tree, rule):
+    path = number_tree.pruning_path(rule, cv=None)
+    small = number_tree.prune(alpha=0.05, path=path)
+    cost = path.table["error"] + 0.05 * path.table["leaves"]
+    assert small.n_leaves[0] == path.table["leaves"][cost.idxmin()]
+    assert (small.control.alpha, small.control.pruning) == (0.05, rule)
+    assert small.training_error == pytest.approx(path.table["error"][cost.idxmin()])
+    again = small.prune(alpha=0.01)
+    assert again.n_leaves[0] == small.n_leaves[0]
+    assert again.control.alpha == 0.05
     leaves = number_tree.n_leaves[0]
     assert f"alpha = 0.05, from {leaves} leaves" in str(small.summary())
 
@@ -127,6 +138,21 @@ def test_alpha_of_the_fit_prunes(number_tree, table):
     tree = odrf.odt("y ~ a + b + f", table, alpha=0.05, seed=1)
     assert tree.nodes.equals(number_tree.prune(alpha=0.05).nodes)
     assert tree.call == "odt('y ~ a + b + f', data, alpha=0.05, seed=1)"
+    grown = odrf.odt("y ~ a + b + f", table, alpha=0.05, pruning="growth", seed=1)
+    path = number_tree.pruning_path("growth", cv=None)
+    assert grown.nodes.equals(number_tree.prune(alpha=0.05, path=path).nodes)
+
+
+def test_pruning_by_what_folds_find(number_tree):
+    small = number_tree.prune(rule="1se")
+    assert small.call.endswith(".prune(rule='1se')")
+    assert small.n_leaves[0] == small.path.best("1se").n_leaves[0]
+    assert "10-fold" in small.path.by
+
+
+def test_paths_of_other_trees_are_refused(number_tree, class_tree):
+    with pytest.raises(InputError, match="path= belongs to another tree"):
+        number_tree.prune(rule="1se", path=class_tree.pruning_path(cv=2))
 
 
 @pytest.mark.parametrize(
@@ -134,6 +160,8 @@ def test_alpha_of_the_fit_prunes(number_tree, table):
     [
         ({}, "exactly one"),
         ({"alpha": 0.1, "leaves": 2}, "exactly one"),
+        ({"rule": "1se", "leaves": 2}, "exactly one"),
+        ({"rule": "2se"}, "rule='2se' is not known: use one of 'min', '1se'"),
         ({"alpha": -0.1}, "alpha=-0.1"),
         ({"alpha": float("nan")}, "alpha=nan"),
         ({"alpha": "0.1"}, "alpha='0.1'"),
@@ -148,8 +176,10 @@ def test_bad_pruning(number_tree, options, message):
 
 
 def test_unknown_rule_and_importance(number_tree):
-    with pytest.raises(InputError, match="rule='weakest' is not known: use one of 'growth'"):
+    with pytest.raises(InputError, match="rule='weakest' is not known: use one of 'weakest_link'"):
         number_tree.pruning_path(rule="weakest")
+    with pytest.raises(InputError, match="loss='gini' is not known: use one of 'error'"):
+        number_tree.pruning_path(loss="gini")
     with pytest.raises(InputError, match='type="impurity"'):
         number_tree.importance("permutation")
 

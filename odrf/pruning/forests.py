@@ -1,0 +1,73 @@
+"""Prices of a leaf for a forest: common ones, or for each tree what its own unseen rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.forest import Forest
+from odrf.engine.parallel import in_order
+from odrf.engine.sampling import Sampling, draw_counts
+from odrf.pruning.choosing import MINIMUM, chosen
+from odrf.pruning.heldout import held_out
+
+__all__ = ["common_prices", "unseen_prices"]
+
+# Common prices that are tried: each leaves about as much smaller a forest as the one before.
+STEPS = 20
+
+
+def common_prices(prices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return prices of a leaf, rising from 0, at which fewer and fewer splits are left, then none.
+
+    Parameters
+    ----------
+    prices : (m,) float64
+        Price of each split of all trees; 0 where there is none.
+    """
+    dear = np.sort(prices[prices > 0])
+    if len(dear) == 0:
+        return np.zeros(1)
+    kept = np.geomspace(len(dear), 1, STEPS).round().astype(np.int64)[1:]
+    return np.unique(
+        np.concatenate([[0.0], dear[len(dear) - 1 - kept[kept < len(dear)]], dear[-1:]])
+    )
+
+
+def unseen_prices(
+    forest: Forest,
+    prices: NDArray[np.float64],
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    streams: NDArray[np.uint64],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return for each tree (B,) the α at which the rows that it did not draw find it best.
+
+    Parameters
+    ----------
+    forest : Forest
+    prices : (m,) float64
+        Price of each split; 0 where there is none.
+    X, y, weights
+        The training rows, as in `odrf.engine.growth.grow_forest`.
+    samplings, streams
+        How the trees drew them: the draws are repeated.
+    n_jobs : int
+        Threads.
+    """
+
+    def best(b: int) -> float:
+        unseen = draw_counts(streams[b].copy(), weights, samplings[b]) == 0
+        if not weights[unseen].any():
+            return 0.0
+        own = prices[forest.root[b] : forest.root[b + 1]]
+        alpha = np.unique(np.append(0.0, own))
+        judged = held_out(forest.tree(b), own, alpha, X[:, unseen], y[unseen], weights[unseen])
+        return float(alpha[chosen(judged.mean, judged.standard_error, MINIMUM)])
+
+    return np.array(list(in_order(best, range(forest.n_trees), n_jobs)))

@@ -1,0 +1,30 @@
+"""Rates in n at which theory lets α_n fall and the number of leaves t_n rise, by their names.
+
+Zhan, Liu and Xia, Theorems 1, 3, 4 and 5: trees that stop at t_n leaves are consistent if
+t_n → ∞ and t_n = o(n/ln⁴n); pruned ones if α_n → 0 and ln⁵n/(α_n·n) → 0 (the exponent is hard to
+read in print; 5 is enough in every reading).  A rate leaves its constant open, and theory is
+silent on it: it is chosen on held-out rows, at the number of rows that the folds' trees grow on,
+and carried over to n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+__all__ = ["ALPHA_RATES", "LEAF_RATES"]
+
+Rate = Callable[[float], float]
+LEAST = 2.0
+
+ALPHA_RATES: dict[str, Rate] = {
+    "log6/n": lambda n: math.log(max(n, LEAST)) ** 6 / n,
+    "1/sqrt(n)": lambda n: 1 / math.sqrt(n),
+}
+"""Names of rates for α_n."""
+
+LEAF_RATES: dict[str, Rate] = {
+    "sqrt": math.sqrt,
+    "n/log5": lambda n: n / math.log(max(n, LEAST)) ** 5,
+}
+"""Names of rates for t_n."""

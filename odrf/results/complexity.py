@@ -1,0 +1,121 @@
+"""The size of trees as the fit asked for it, found on held-out rows where it is not a number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.forest import Forest
+from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen
+from odrf.pruning.folds import between, cross_validated
+from odrf.pruning.prices import GROWTH, growth_ranks
+from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
+from odrf.pruning.subtrees import with_leaves
+from odrf.results.fit import Fit
+from odrf.results.judging import grown_without
+from odrf.results.pruned import pruned_at
+from odrf.sizes import NONE
+from odrf.wording import number
+
+if TYPE_CHECKING:
+    from odrf.results.forest import ODRFResults
+    from odrf.results.tree import ODTResults
+
+__all__ = ["sized_forest", "sized_tree"]
+
+FOLDS = 10
+
+
+def sized_tree(tree: ODTResults) -> ODTResults:
+    """Return the grown tree with as many leaves as its options say."""
+    if tree.control.max_leaves_rule in LEAF_RATES:
+        tree = _with_found_leaves(tree)
+    control = tree.control
+    if control.alpha_rule == NONE:
+        return tree
+    if control.alpha is None:
+        return _at_found_price(tree)
+    return type(tree)(pruned_at(tree.fit, control.alpha, control.pruning, ""), parent=tree)
+
+
+def sized_forest(forest: ODRFResults) -> ODRFResults:
+    """Return the grown forest with its trees pruned as its options say."""
+    control = forest.control
+    if control.alpha_rule == NONE:
+        return forest
+    alpha, words = control.alpha, control.alpha_rule
+    if alpha is None:
+        path = forest.pruning_path()
+        if words in ALPHA_RATES:
+            rate = ALPHA_RATES[words](forest.nobs)
+            constant = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM)) / rate
+            alpha, words = constant * rate, f"{number(constant, 3)}·{words}, constant out of bag"
+        else:
+            alpha = float(path.table["alpha"].iloc[path.row(MINIMUM)])
+            words = "smallest out-of-bag error"
+    fit = pruned_at(forest.fit, alpha, control.pruning, "")
+    return type(forest)(_saying(fit, words), parent=forest)
+
+
+def _saying(fit: Fit, words: str) -> Fit:
+    return replace(fit, control=replace(fit.control, alpha_rule=words))
+
+
+def _at_found_price(tree: ODTResults) -> ODTResults:
+    """Return the tree pruned at the α that its own rule finds."""
+    rule, n = tree.control.alpha_rule, tree.nobs
+    folds = min(FOLDS, n)
+    path = tree.pruning_path(tree.control.pruning, cv=folds)
+    validation = f"{folds}-fold cross-validation"
+    if rule in ALPHA_RATES:
+        rate = ALPHA_RATES[rule]
+        typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
+        constant = typical / rate(n * (folds - 1) / folds)
+        alpha = constant * rate(n)
+        words = f"{number(constant, 3)}·{rule}, constant by {validation}"
+    else:
+        choice = ONE_SE if rule == ONE_SE else MINIMUM
+        alpha = float(path.table["alpha"].iloc[path.row(choice)])
+        words = f"{'1-SE rule' if rule == ONE_SE else 'smallest error'}, {validation}"
+    fit = pruned_at(tree.fit, alpha, path.rule, "")
+    return type(tree)(_saying(fit, words), parent=tree, path=path)
+
+
+def _typical(alpha: NDArray[np.float64], k: int) -> float:
+    """Return an α from the middle of the range in which the k-th subtree is the choice."""
+    last = len(alpha) - 1
+    if last == 0:
+        return 0.0
+    if k == 0:
+        return float(alpha[1]) / 2
+    return float(between(alpha)[k]) if k < last else 2 * float(alpha[last])
+
+
+def _with_found_leaves(tree: ODTResults) -> ODTResults:
+    """Return the tree as it was with t_n = c · rate(n) leaves.
+
+    The trees of the folds say after how many leaves of their growth the held-out error is
+    smallest, and so what c is.
+    """
+    name, n = tree.control.max_leaves_rule, tree.nobs
+    rate, k = LEAF_RATES[name], min(FOLDS, n)
+    growth, folds = grown_without(tree.fit, k, tree.control.seed, None, False)
+    most = max(int(fold.tree.leaves()[0]) for fold in folds)
+    sizes = np.arange(most, 0, -1)
+    held = cross_validated(growth, folds, _rank_prices, -sizes.astype(float))
+    best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
+    constant = best / rate(n * (k - 1) / k)
+    leaves = int(np.clip(round(constant * rate(n)), 1, tree.n_leaves[0]))
+    words = f"{number(constant, 3)}·{name}, constant by {k}-fold cross-validation"
+    control = replace(tree.control, max_leaves=leaves, max_leaves_rule=words)
+    forest = with_leaves(tree.forest, leaves, GROWTH)
+    return type(tree)(replace(tree.fit, control=control, forest=forest))
+
+
+def _rank_prices(tree: Forest) -> NDArray[np.float64]:
+    """Return prices (m,) at which pruning at -τ keeps what was split before the τ-th leaf."""
+    ranks = growth_ranks(tree)
+    return np.where(ranks > 0, -ranks, -np.inf)

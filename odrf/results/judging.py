@@ -1,0 +1,74 @@
+"""Judging the subtrees of a tree on rows held out: folds, or rows of the user's own."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from odrf.engine.candidates import Blocks
+from odrf.engine.parallel import available_cores
+from odrf.errors import InputError
+from odrf.pruning.folds import Fold, Growth, between, cross_validated, folds_grown
+from odrf.pruning.heldout import HeldOut, held_out
+from odrf.pruning.prices import split_prices
+from odrf.pruning.subtrees import nested_subtrees
+from odrf.results.fit import Fit
+
+__all__ = ["by_folds", "by_rows", "checked_folds", "grown_without"]
+
+FEWEST_FOLDS = 2
+
+
+def checked_folds(cv: Any, n: int) -> int:
+    """Return the number of folds `cv`; raise `InputError` where n rows do not make so many."""
+    whole = isinstance(cv, Integral) and not isinstance(cv, bool | np.bool_)
+    if not whole or not FEWEST_FOLDS <= cv <= n:
+        raise InputError(
+            f"cv={cv!r} is no number of folds: use {FEWEST_FOLDS} to {n} (the rows), or None"
+        )
+    return int(cv)
+
+
+def grown_without(
+    fit: Fit, cv: int, seed: int, n_jobs: int | None, progress: bool
+) -> tuple[Growth, list[Fold]]:
+    """Grow the fit's tree again without each of `cv` folds, with the same options."""
+    design, data, control = fit.design, fit.data, fit.control
+    growth = Growth(
+        data.X,
+        data.y,
+        data.weights,
+        Blocks(design.first, design.types),
+        fit.samplings[0],
+        control.settings(),
+    )
+    with tqdm(total=cv, unit="fold", disable=not progress) as bar:
+        jobs = available_cores() if n_jobs is None else n_jobs
+        return growth, folds_grown(growth, cv, seed, jobs, bar.update)
+
+
+def by_folds(
+    fit: Fit, rule: str, loss: str, cv: int, seed: int, n_jobs: int | None, progress: bool
+) -> HeldOut:
+    """Judge every subtree of the fit by cross-validation."""
+    alpha = nested_subtrees(fit.forest, rule, loss).alpha
+    growth, folds = grown_without(fit, cv, seed, n_jobs, progress)
+    prices = partial(split_prices, rule=rule, loss=loss)
+    return cross_validated(growth, folds, prices, between(alpha))
+
+
+def by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> HeldOut:
+    """Judge every subtree of the fit on rows of the user's own."""
+    X, y = fit.design.labelled(rows)
+    if len(y) == 0:
+        raise InputError("validation= has no complete rows to judge the subtrees on")
+    alpha = nested_subtrees(fit.forest, rule, loss).alpha
+    prices = split_prices(fit.forest, rule, loss)
+    one: NDArray[np.float64] = np.ones(len(y))
+    return held_out(fit.forest, prices, alpha, X, y, one)

@@ -1,0 +1,85 @@
+"""How large trees may get: t_n and α_n as numbers, as rules in n, or by the name of a rate.
+
+What a name stands for is found on held-out rows, once the trees are grown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+from odrf.errors import InputError, nearest
+from odrf.pruning.choosing import ONE_SE
+from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
+
+__all__ = ["CROSS_VALIDATED", "FIXED", "NONE", "OUT_OF_BAG", "leaf_limit", "leaf_price"]
+
+# A tree is judged by cross-validation, a forest out of bag.
+CROSS_VALIDATED, OUT_OF_BAG = "cv", "oob"
+NONE, FIXED = "none", "fixed"
+NO_LIMIT = "no limit"
+
+
+def leaf_limit(value: Any, n: int, lone: bool) -> tuple[int | None, str]:
+    """Return the most leaves of a tree on n rows, None for any number, and how that came about.
+
+    Raises
+    ------
+    InputError
+        Where `value` is no number, rule or name, or a name and the tree is not a `lone` one.
+    """
+    if value is None:
+        return None, NO_LIMIT
+    if isinstance(value, str):
+        names = list(LEAF_RATES) if lone else []
+        if value not in names:
+            raise _unknown("max_leaves", value, names, "a whole number or a function of n")
+        return None, value
+    if callable(value):
+        leaves, rule = _by_rule("max_leaves", value, n, 1)
+        return int(min(leaves, n)), rule
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"max_leaves={value!r}: use a whole number of at least 1")
+    return int(value), FIXED
+
+
+def leaf_price(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
+    """Return the price α of a leaf for n rows, None where there is none yet, and where it is from.
+
+    Raises
+    ------
+    InputError
+        Where `value` is no number, rule or name that goes with a `lone` tree, or with a forest.
+    """
+    if value is None:
+        return None, NONE
+    if isinstance(value, str):
+        found = (CROSS_VALIDATED, ONE_SE) if lone else (OUT_OF_BAG,)
+        names = [*found, *ALPHA_RATES]
+        if value not in names:
+            raise _unknown("alpha", value, names, "a number or a function of n")
+        return None, value
+    if callable(value):
+        return _by_rule("alpha", value, n, 0)
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+        raise InputError(f"alpha={value!r}: use a finite number of at least 0")
+    return float(value), FIXED
+
+
+def _unknown(argument: str, value: str, names: list[str], others: str) -> InputError:
+    listing = "".join(f"{name!r}, " for name in names)
+    return InputError(f"{argument}={value!r}: use {listing}{others}{nearest(value, names)}")
+
+
+def _by_rule(argument: str, rule: Callable[[int], Any], n: int, least: float) -> tuple[float, str]:
+    value = rule(n)
+    if not isinstance(value, Real) or not least <= float(value) < math.inf:
+        raise InputError(
+            f"{argument}: the rule gives {value!r} for n = {n}: "
+            f"it must give a finite number of at least {least}"
+        )
+    name = getattr(rule, "__name__", "<lambda>")
+    words = "rule" if name == "<lambda>" else f"rule {name}"
+    return float(value), f"{words} at n = {n}"

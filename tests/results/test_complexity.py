@@ -1,0 +1,98 @@
+"""Sizes of trees that a fit asks to be found on held-out rows."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import odrf
+from odrf import InputError
+
+FORMULA = "y ~ a + b + f"
+
+
+@pytest.mark.parametrize(("alpha", "rule"), [("cv", "min"), ("1se", "1se")])
+def test_alpha_by_folds(table, number_tree, alpha, rule):
+    tree = odrf.odt(FORMULA, table, alpha=alpha, seed=1)
+    by_hand = number_tree.pruning_path().best(rule)
+    assert tree.nodes.equals(by_hand.nodes)
+    assert tree.control.alpha == by_hand.control.alpha
+    assert tree.call == f"odt('{FORMULA}', data, alpha='{alpha}', seed=1)"
+    assert tree.parent.n_leaves[0] == number_tree.n_leaves[0]
+    assert tree.path.row(rule) >= 0
+    text = str(tree.summary())
+    assert {"cv": "smallest error", "1se": "1-SE rule"}[alpha] + ", 10-fold" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [("log6/n", lambda n: math.log(n) ** 6 / n), ("1/sqrt(n)", lambda n: n**-0.5)],
+)
+@pytest.mark.parametrize("pruning", ["weakest_link", "growth"])
+def test_alpha_by_rate(table, number_tree, name, rate, pruning):
+    tree = odrf.odt(FORMULA, table, alpha=name, pruning=pruning, seed=1)
+    said = tree.control.alpha_rule
+    assert name in said
+    assert "constant by 10-fold cross-validation" in said
+    assert tree.control.alpha == pytest.approx(float(said.split("·")[0]) * rate(120), rel=1e-2)
+    # the rate carries what the folds found, for nine tenths of the rows, over to all of them
+    alpha = tree.path.table["alpha"].to_numpy()
+    k = tree.path.row("min")
+    best = math.sqrt(alpha[k] * alpha[k + 1])
+    assert tree.control.alpha == pytest.approx(best * rate(120) / rate(108))
+    path = number_tree.pruning_path(pruning, cv=None)
+    assert tree.nodes.equals(number_tree.prune(alpha=tree.control.alpha, path=path).nodes)
+
+
+@pytest.mark.parametrize(
+    ("name", "rate"), [("sqrt", math.sqrt), ("n/log5", lambda n: n / math.log(n) ** 5)]
+)
+def test_leaves_by_rate(table, number_tree, name, rate):
+    tree = odrf.odt(FORMULA, table, max_leaves=name, seed=1)
+    leaves = tree.control.max_leaves
+    assert tree.n_leaves[0] == leaves
+    assert 1 < leaves <= number_tree.n_leaves[0]
+    constant = float(tree.control.max_leaves_rule.split("·")[0])
+    assert leaves == pytest.approx(constant * rate(120), abs=0.6)
+    path = number_tree.pruning_path("growth", cv=None)
+    assert tree.nodes.equals(number_tree.prune(leaves=leaves, path=path).nodes)
+    assert f"{name}, constant by 10-fold" in str(tree.summary())
+
+
+def test_rules_of_the_user(table):
+    def slowly(n):
+        return 1 / n
+
+    tree = odrf.odt(FORMULA, table, alpha=slowly, seed=1)
+    assert (tree.control.alpha, tree.control.alpha_rule) == (1 / 120, "rule slowly at n = 120")
+    assert "rule slowly at n = 120" in str(tree.summary())
+
+
+@pytest.mark.parametrize("alpha", ["oob", "log6/n", "1/sqrt(n)"])
+def test_alpha_of_a_forest_out_of_bag(table, alpha):
+    forest = odrf.odrf(FORMULA, table, n_trees=12, alpha=alpha, seed=1)
+    path = forest.parent.pruning_path()
+    if alpha == "oob":
+        assert forest.oob_error == pytest.approx(path.table["error"].min())
+        assert forest.control.alpha_rule == "smallest out-of-bag error"
+    else:
+        k = path.row("min")
+        assert path.table["alpha"][k] <= forest.control.alpha <= path.table["alpha"][k + 1]
+        assert f"{alpha}, constant out of bag" in forest.control.alpha_rule
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "message"),
+    [
+        (odrf.odt, {"alpha": "oob"}, "alpha='oob': use 'cv', '1se', 'log6/n', "),
+        (odrf.odrf, {"alpha": "1se"}, "alpha='1se': use 'oob', 'log6/n', "),
+        (odrf.odt, {"alpha": lambda n: -1}, "alpha: the rule gives -1 for n = 120"),
+        (odrf.odt, {"max_leaves": "root"}, "max_leaves='root': use 'sqrt', 'n/log5', a whole"),
+        (odrf.odrf, {"max_leaves": "sqrt"}, "max_leaves='sqrt': use a whole number or a function"),
+        (odrf.odt, {"pruning": "weak"}, "pruning='weak' is not known"),
+    ],
+)
+def test_bad_sizes(table, function, options, message):
+    with pytest.raises(InputError, match=message):
+        function(FORMULA, table, **options)
