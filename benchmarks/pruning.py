@@ -1,0 +1,152 @@
+"""Do pruned oblique trees predict as well with fewer leaves, and better than pruned CART?
+
+    python benchmarks/pruning.py --out pruning.csv [--data DIR] [--tables a,b] [--partitions 5]
+    python benchmarks/pruning.py --report pruning.csv
+
+On every partition of a table (``protocol.py``, Z) one oblique tree and one axis-parallel tree are
+grown; each is judged as grown and pruned by the 1-SE rule of 10-fold cross-validation.  The csv
+holds test error and leaves of the four.  A run goes on with the tables that a csv lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+from markdown import table as markdown_table
+from measures import measures
+from odrf import odt
+from odrf.results import ODTResults
+from protocol import PROTOCOLS, Partition, partitions
+from tables import read_table, table_names
+
+TREES = {"odt": {}, "CART": {"projection": "axis"}}
+PRUNED, GROWN = "1-SE", "grown"
+COLUMNS = ["table", "task", "partition", "tree", "size", "loss", "leaves"]
+
+
+def fits(rows: Partition, task: str, seed: int) -> Iterator[tuple[str, str, float, int]]:
+    """Yield each tree, its size in words, its loss on the test rows and its leaves."""
+    for name, options in TREES.items():
+        grown = odt("y ~ .", rows.train, kind=task, seed=seed, **options)
+        for size, tree in ((GROWN, grown), (PRUNED, grown.prune(rule="1se"))):
+            yield name, size, test_loss(tree, rows, task), int(tree.n_leaves[0])
+
+
+def test_loss(tree: ODTResults, rows: Partition, task: str) -> float:
+    """Return the relative prediction error, or the misclassification rate in per cent."""
+    regression = task == "regression"
+    said = tree.predict(rows.test, type="response" if regression else "prob")
+    judged = measures(task, said.to_numpy(), rows.train["y"], rows.test["y"])
+    return judged["rpe" if regression else "error_percent"]
+
+
+def run(options: argparse.Namespace) -> None:
+    """Judge the trees on every table that the csv lacks, and write to it table by table."""
+    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
+    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=COLUMNS)
+    for name in tqdm([name for name in names if name not in set(done["table"])], unit="table"):
+        table = read_table(options.data, name)
+        splits = partitions(table, PROTOCOLS["Z"], options.partitions, options.seed)
+        lines = [
+            (name, table.task, number, *fit)
+            for number, rows in enumerate(splits)
+            for fit in fits(rows, table.task, options.seed + number)
+        ]
+        done = pd.concat([done, pd.DataFrame(lines, columns=COLUMNS)], ignore_index=True)
+        done.to_csv(options.out, index=False)
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Compare the trees, as markdown."""
+    means = lines.pivot_table(index="table", columns=["tree", "size"], values=["loss", "leaves"])
+    parts = [_shares(lines, means), _ranks(means)]
+    shown = pd.DataFrame(
+        {
+            f"{tree}, {size}": [
+                f"{loss:.3g} ({leaves:.1f})"
+                for loss, leaves in zip(
+                    means["loss", tree, size], means["leaves", tree, size], strict=True
+                )
+            ]
+            for tree in TREES
+            for size in (GROWN, PRUNED)
+        },
+        index=means.index,
+    )
+    return "\n\n".join([*parts, markdown_table(shown, "table")])
+
+
+def _shares(lines: pd.DataFrame, means: pd.DataFrame) -> str:
+    """Say on how many tables pruning costs no more than a standard error, with fewer leaves."""
+    parts = []
+    for tree in TREES:
+        loss = lines[lines["tree"] == tree].pivot_table(
+            index=["table", "partition"], columns="size", values="loss"
+        )
+        rise = (loss[PRUNED] - loss[GROWN]).groupby("table")
+        spread = loss[PRUNED].groupby("table").sem()
+        as_good = rise.mean() <= spread
+        smaller = means["leaves", tree, PRUNED] < means["leaves", tree, GROWN]
+        parts.append(
+            f"{tree}: pruned trees are smaller and at most one standard error worse on "
+            f"{int((as_good & smaller).sum())} of {len(means)} tables, better or equal on "
+            f"{int((rise.mean() <= 0).sum())}; median leaves "
+            f"{means['leaves', tree, GROWN].median():.1f} grown, "
+            f"{means['leaves', tree, PRUNED].median():.1f} pruned."
+        )
+    return "\n\n".join(parts)
+
+
+def _ranks(means: pd.DataFrame) -> str:
+    """Compare the pruned trees of both kinds."""
+    loss = means["loss"].xs(PRUNED, axis=1, level="size")
+    leaves = means["leaves"].xs(PRUNED, axis=1, level="size")
+    ranks = loss.rank(axis=1).mean()
+    return (
+        f"Pruned odt against pruned CART: mean rank {ranks['odt']:.2f} and {ranks['CART']:.2f}, "
+        f"lower loss on {int((loss['odt'] < loss['CART']).sum())} tables, higher on "
+        f"{int((loss['odt'] > loss['CART']).sum())}; mean leaves {leaves['odt'].mean():.1f} and "
+        f"{leaves['CART'].mean():.1f}, fewer on {int((leaves['odt'] < leaves['CART']).sum())} "
+        f"tables, more on {int((leaves['odt'] > leaves['CART']).sum())}."
+    )
+
+
+def main() -> int:
+    """Judge the trees, or report what a csv holds."""
+    options = _parser().parse_args()
+    if options.report is not None:
+        print(report(pd.read_csv(options.report)))
+        return 0
+    if not (options.data / "index.csv").exists():
+        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
+        return 0
+    run(options)
+    print(report(pd.read_csv(options.out)))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = parser.add_argument
+    add(
+        "--out", type=Path, default=Path("pruning.csv"), help="csv that is written, or gone on with"
+    )
+    add("--report", type=Path, help="csv to be reported, instead of a run")
+    add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
+    add("--tables", default="all", help="names with commas between them")
+    add("--partitions", type=int, default=5, help="random partitions")
+    add("--seed", type=int, default=0, help="of the partitions and the trees")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
