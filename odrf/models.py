@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from patsy import EvalEnvironment
-from tqdm import tqdm
 
-from odrf.blending import Kind, grow_blend
-from odrf.control import Control, resolve
 from odrf.design import Design, TrainingData, build_design
-from odrf.engine.candidates import Blocks
-from odrf.engine.growth import grow_forest
-from odrf.engine.randomness import streams
-from odrf.kinds import BEST, blends, kinds_of_trees, require_blendable
 from odrf.pruning.prices import WEAKEST_LINK
 from odrf.results.complexity import sized_forest, sized_tree
-from odrf.results.fit import Fit
+from odrf.results.fit import Request
 from odrf.results.forest import ODRFResults
+from odrf.results.growing import grow_fit
 from odrf.results.tree import ODTResults
 
 __all__ = ["odrf", "odt"]
@@ -148,9 +142,9 @@ def odt(
     for name in ("formula", "data"):
         del options[name]
     call = _call(odt, formula, options)
-    options |= {"n_trees": 1, "resample": "none", "sample_fraction": "auto", "n_jobs": 1}
     design, training = _design(formula, data, options, EvalEnvironment.capture(1))
-    return sized_tree(ODTResults(_fit(call, design, training, options, progress=False)))
+    request = _request(odt, options, {"n_trees": 1, "resample": "none", "n_jobs": 1})
+    return sized_tree(ODTResults(grow_fit(call, design, training, request)))
 
 
 def odrf(
@@ -257,13 +251,8 @@ def odrf(
         del options[name]
     call = _call(odrf, formula, options)
     design, training = _design(formula, data, options, EvalEnvironment.capture(1))
-    if blends(blend, n_trees, projection, resample):
-        given = {name for name, value in options.items() if not _is_default(odrf, name, value)}
-        fit = _fit_blend(call, design, training, options, given, progress)
-    else:
-        options |= {"resample": "bootstrap" if resample == "auto" else resample}
-        fit = _fit(call, design, training, options, progress)
-    return sized_forest(ODRFResults(fit))
+    request = _request(odrf, options, {})
+    return sized_forest(ODRFResults(grow_fit(call, design, training, request, progress)))
 
 
 def _design(
@@ -274,71 +263,14 @@ def _design(
     )
 
 
-def _fit(
-    call: str,
-    design: Design,
-    training: TrainingData,
-    options: Mapping[str, Any],
-    progress: bool,
-) -> Fit:
-    control = _resolve(options, design, training)
-    tree_streams = streams(control.seed, 0, control.n_trees)
-    with tqdm(total=control.n_trees, unit="tree", disable=not progress) as bar:
-        forest = grow_forest(
-            training.X,
-            training.y,
-            training.weights,
-            Blocks(design.first, design.types),
-            control.sampling(),
-            control.settings(),
-            tree_streams,
-            control.n_jobs,
-            bar.update,
-        )
-    return Fit(call, design, training, control, forest, tree_streams)
-
-
-def _fit_blend(
-    call: str,
-    design: Design,
-    training: TrainingData,
-    options: Mapping[str, Any],
-    given: Collection[str],
-    progress: bool,
-) -> Fit:
-    classification = design.response.kind == "classification"
-    n, P, p = len(training.y), len(design.predictors), len(design.columns)
-    kinds = kinds_of_trees(options, given, n, P, p, classification)
-    base = _resolve(kinds[BEST], design, training)
-    require_blendable(base.n_trees, base.resample, base.projection)
-    controls = {
-        name: _resolve(some | {"seed": base.seed}, design, training) for name, some in kinds.items()
-    }
-    with tqdm(unit="tree", disable=not progress) as bar:
-        forest, tree_streams, blended = grow_blend(
-            training.X,
-            training.y,
-            training.weights,
-            Blocks(design.first, design.types),
-            [Kind(control.settings(), control.sampling()) for control in controls.values()],
-            base.seed,
-            base.n_trees,
-            base.n_jobs,
-            bar.update,
-        )
-    return Fit(call, design, training, base, forest, tree_streams, blended, controls)
-
-
-def _resolve(options: Mapping[str, Any], design: Design, training: TrainingData) -> Control:
-    classes = design.response.classes
-    return resolve(
-        options,
-        kind=design.response.kind,
-        n=len(training.y),
-        P=len(design.predictors),
-        p=len(design.columns),
-        n_classes=1 if classes is None else len(classes),
-    )
+def _request(
+    function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
+) -> Request:
+    """Return what the call asks of growth: its options, and those that a tree has `fixed`."""
+    own = {name: value for name, value in options.items() if name not in DESIGN_ARGUMENTS}
+    given = {name for name, value in own.items() if not _is_default(function, name, value)}
+    unknown_to_trees = {"sample_fraction": "auto", "blend": False}
+    return Request({**unknown_to_trees, **own, **fixed}, frozenset(given))
 
 
 def _call(function: Callable[..., Any], formula: str, options: Mapping[str, Any]) -> str:

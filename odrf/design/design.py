@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,6 +69,21 @@ class Design:
     def types(self) -> NDArray[np.int8]:
         """(P,) 0 for one plain column, 1 for indicators of levels, 2 for a basis."""
         return self.recipe.types
+
+    def keeping(self, which: Sequence[int]) -> Design:
+        """Return the design of the predictors of these numbers alone, in this order.
+
+        Its columns are the rows ``recipe.columns_of(which)`` of this one's matrix.
+        """
+        recipe, columns = self.recipe.keeping(which), self.recipe.columns_of(which)
+        needed = {name for variable in recipe.variables for name in variable.columns}
+        return replace(
+            self,
+            formula=f"{self.response.name} ~ {' + '.join(recipe.names)}",
+            recipe=recipe,
+            schema=self.schema.keeping(needed),
+            scaling=Scaling(self.scaling.low[columns], self.scaling.range[columns]),
+        )
 
     def matrix(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Take new data through the recipe.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -46,6 +46,15 @@ class Schema:
         frame = selected(data, self.columns)
         _require_unique(frame.columns, "new data")
         return frame
+
+    def keeping(self, columns: Collection[str]) -> Schema:
+        """Return the schema of some of the columns."""
+        kept = [at for at, name in enumerate(self.columns) if name in columns]
+        return Schema(
+            tuple(self.columns[at] for at in kept),
+            tuple(self.contents[at] for at in kept),
+            tuple(self.dtypes[at] for at in kept),
+        )
 
     def check_contents(self, frame: pd.DataFrame) -> None:
         """Raise `InputError` where a column of `frame` holds another type than in training."""

@@ -74,6 +74,27 @@ class Predictors:
         require_finite(matrix, [self.names[j] for j in owners], frame.index, "predictor")
         return matrix
 
+    def keeping(self, which: Sequence[int]) -> Predictors:
+        """Return the recipe of the predictors of these numbers alone, in this order."""
+        used = list(dict.fromkeys(v for j in which for v in self.terms[j]))
+        number = {v: at for at, v in enumerate(used)}
+        widths = [int(self.first[j + 1] - self.first[j]) for j in which]
+        return Predictors(
+            variables=tuple(self.variables[v] for v in used),
+            terms=tuple(tuple(number[v] for v in self.terms[j]) for j in which),
+            names=tuple(self.names[j] for j in which),
+            columns=tuple(
+                name for j in which for name in self.columns[self.first[j] : self.first[j + 1]]
+            ),
+            first=np.cumsum([0, *widths], dtype=np.int64),
+            types=self.types[list(which)],
+        )
+
+    def columns_of(self, which: Sequence[int]) -> NDArray[np.int64]:
+        """Return the numbers of the columns that the predictors of these numbers own."""
+        ranges = [np.arange(self.first[j], self.first[j + 1]) for j in which]
+        return np.concatenate(ranges)
+
     def _number_columns(
         self, frame: pd.DataFrame, matrix: NDArray[np.float64]
     ) -> dict[int, NDArray[np.float64]]:

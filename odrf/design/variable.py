@@ -36,6 +36,12 @@ class Variable:
     encoding: Encoding
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the data that it is computed from."""
+        rule = self.evaluation
+        return (self.name,) if rule is None else rule.expression.columns
+
+    @property
     def is_number_column(self) -> bool:
         """Whether it is a column of numbers taken as it is."""
         return self.evaluation is None and isinstance(self.encoding, Numbers)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from odrf.plots.style import ACCENT, GRID, new_panels, plain
 
-__all__ = ["plot_importance"]
+__all__ = ["named_rows", "plot_importance"]
 
 MOST = 15
 
@@ -31,16 +31,22 @@ def plot_importance(share: pd.Series, ax: Axes | None = None) -> Axes:
     at = np.arange(len(shown))[::-1]
     ax.hlines(at, 0, shown, color=GRID, linewidth=2, zorder=1)
     ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
-    ax.set_yticks(at, labels=[_shortened(str(name)) for name in shown.index])
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
-    ax.set_ylim(-0.7, len(shown) - 0.3)
+    named_rows(ax, [str(name) for name in shown.index])
     ax.set_xlim(left=0)
     rest = f" (first {MOST} of {len(share)} predictors)" if len(share) > MOST else ""
     ax.set_xlabel(f"share of impurity removed{rest}")
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def named_rows(ax: Axes, names: list[str]) -> None:
+    """Label the rows of a drawing, the first on top."""
+    at = range(len(names) - 1, -1, -1)
+    ax.set_yticks(list(at), labels=[_shortened(name) for name in names])
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylim(-0.7, len(names) - 0.3)
 
 
 def _shortened(name: str, most: int = 28) -> str:

@@ -8,14 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.style import ACCENT, GRID, INK, MUTED, new_panels, plain
+from odrf.plots.judged import draw_judged
+from odrf.plots.style import ACCENT, MUTED, new_panels, plain
 from odrf.wording import number
 
 __all__ = ["plot_judged_path", "plot_path"]
 
 LABELS = 9
-# Fewer points are told apart by their own error bars.
-MOST_BARS = 40
 
 
 def plot_judged_path(
@@ -46,22 +45,10 @@ def plot_judged_path(
     """
     ax = new_panels(1)[0] if ax is None else ax
     at = np.log2(table["leaves"].to_numpy(dtype=float))
-    level, spread = table["xerror"].to_numpy(), table["xstd"].to_numpy()
-    if len(table) <= MOST_BARS:
-        ax.errorbar(at, level, spread, color=MUTED, fmt="none", capsize=2, linewidth=1)
-    else:
-        ax.fill_between(at, level - spread, level + spread, color=GRID, linewidth=0)
-    ax.plot(at, level, "o-", color=ACCENT, markersize=3.5, linewidth=1.2)
-    limit = float(level[best] + spread[best])
-    ax.axhline(limit, color=MUTED, linestyle="--", linewidth=1, label="smallest + 1 standard error")
     leaves = number(float(table["leaves"].iloc[chosen]), 3)
-    ax.plot(
-        at[chosen], level[chosen], "o", mfc="none", mec=INK, markersize=11, mew=1.6,
-        label=f"{choice}: {leaves} {'leaf' if leaves == '1' else 'leaves'}",
-    )  # fmt: skip
+    words = f"{choice}: {leaves} {'leaf' if leaves == '1' else 'leaves'}"
+    draw_judged(ax, at, table["xerror"], table["xstd"], best, chosen, words)
     ax.set_ylabel(error)
-    ax.legend(frameon=False)
-    plain(ax, "y")
     _label_subtrees(ax, table, at)
     return ax
 

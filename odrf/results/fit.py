@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,23 @@ from odrf.design import Design, TrainingData
 from odrf.engine.forest import Forest
 from odrf.engine.sampling import Sampling
 
-__all__ = ["Fit"]
+__all__ = ["Fit", "Request"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a call asked of growth, before it was resolved for the data at hand.
+
+    Attributes
+    ----------
+    options : dict
+        The arguments of `odrf.odrf` by their names, those that concern the design aside.
+    given : frozenset of str
+        Which of them were not at their defaults.
+    """
+
+    options: dict[str, Any]
+    given: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,9 @@ class Fit:
         The trees; an oblique decision tree is a forest of one.
     streams : (B, 4) uint64
         Random stream of each tree, from which its resample can be drawn again.
+    request : Request
+        What the call asked for, rules in n replaced by what they gave: enough to grow the like
+        from other predictors.
     blend : Blend or None
         How a forest of several kinds of trees came about.
     kinds : dict
@@ -46,6 +66,7 @@ class Fit:
     control: Control
     forest: Forest
     streams: NDArray[np.uint64]
+    request: Request
     blend: Blend | None = None
     kinds: dict[str, Control] = field(default_factory=dict)
 

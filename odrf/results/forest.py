@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.control import Control
-from odrf.engine.outofbag import OutOfBag, out_of_bag, permutation_loss
+from odrf.engine.outofbag import OutOfBag, out_of_bag
 from odrf.errors import InputError, allowed
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance
@@ -20,13 +21,16 @@ from odrf.pruning.choosing import CHOICES
 from odrf.pruning.forests import unseen_prices
 from odrf.pruning.prices import RULES, split_prices
 from odrf.results.base import TreeResults
+from odrf.results.elimination import Elimination
 from odrf.results.fit import Fit
 from odrf.results.forest_path import ForestPath
 from odrf.results.kinds import kinds_table
+from odrf.results.narrowing import permutation_rises
 from odrf.results.prediction import as_prob, as_response
 from odrf.results.pruned import checked_alpha, pruned_at, with_forest
 from odrf.results.report import forest_card, forest_summary
 from odrf.results.scores import confusion_table, error_name, r_squared
+from odrf.results.shadows import ShadowSelection
 from odrf.results.tree import ODTResults
 from odrf.sizes import OUT_OF_BAG
 from odrf.summary import Summary
@@ -34,6 +38,7 @@ from odrf.summary import Summary
 __all__ = ["ODRFResults"]
 
 PLOTS = ("error", "importance")
+SELECTIONS = ("backward", "boruta")
 
 
 class ODRFResults(TreeResults):
@@ -278,24 +283,61 @@ class ODRFResults(TreeResults):
         kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
         return with_forest(fit, kept, 'rule="oob"')
 
+    def select_variables(
+        self,
+        method: str = "backward",
+        *,
+        drop: float = 0.2,
+        rounds: int = 50,
+        progress: bool = False,
+    ) -> Elimination | ShadowSelection:
+        """Ask which predictors the forest needs.
+
+        Parameters
+        ----------
+        method : {"backward", "boruta"}, default "backward"
+            - ``"backward"``: grow the forest again and again, each time without the predictors
+              whose permutation costs least, and compare out-of-bag errors.  For a model that
+              predicts as well with few predictors.
+            - ``"boruta"``: compare predictors with permuted copies of themselves.  For all
+              predictors that have to do with the response.
+        drop : float, default 0.2
+            Share of the predictors that a backward step drops, at least one.
+        rounds : int, default 50
+            The most rounds of comparison with shadows; 50 tell a predictor that wins three
+            rounds in four from one that wins half among hundreds.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        Elimination or ShadowSelection
+            With ``table``, ``selected()``, ``best()``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown or out of range, or no rows are out of bag.
+        """
+        self._needs_out_of_bag("Selections of variables")
+        if method not in SELECTIONS:
+            raise allowed("method", method, SELECTIONS)
+        if method == "boruta":
+            if isinstance(rounds, bool) or not isinstance(rounds, Integral) or rounds < 1:
+                raise InputError(f"rounds={rounds!r}: use a whole number of at least 1")
+            return ShadowSelection(self, int(rounds), progress)
+        if isinstance(drop, bool) or not isinstance(drop, Real) or not 0 < float(drop) < 1:
+            raise InputError(f"drop={drop!r}: use a share above 0 and below 1")
+        return Elimination(self, float(drop), progress)
+
     def _permutation_importance(self) -> pd.DataFrame:
         self._needs_out_of_bag("Permutation importances")
         return self._permutation_table
 
     @cached_property
     def _permutation_table(self) -> pd.DataFrame:
-        fit = self.fit
-        rise = permutation_loss(
-            fit.forest,
-            fit.data.X,
-            fit.data.y,
-            fit.data.weights,
-            fit.design.first,
-            fit.samplings,
-            fit.streams,
-            fit.control.n_jobs,
-        )
-        return _mean_over_trees(rise, fit.design.predictors)
+        rise = permutation_rises(self.fit)
+        return _mean_over_trees(rise, self.design.predictors)
 
     def summary(self) -> Summary:
         """Return a summary: data, options, size, out-of-bag error, importances."""

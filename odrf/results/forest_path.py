@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from odrf.engine.outofbag import out_of_bag
 from odrf.errors import InputError, allowed
 from odrf.plots.path import plot_judged_path
 from odrf.pruning.choosing import CHOICES, chosen
 from odrf.pruning.forests import common_prices
-from odrf.pruning.heldout import losses_of
 from odrf.pruning.prices import pruned, split_prices
 from odrf.results.path import CHOICES_IN_WORDS, RULES_IN_WORDS
-from odrf.results.scores import error_name
+from odrf.results.scores import error_name, out_of_bag_loss
 from odrf.summary import Summary
 
 if TYPE_CHECKING:
@@ -63,17 +61,7 @@ class ForestPath:
         lines = []
         for alpha in common_prices(prices):
             forest = pruned(fit.forest, prices, float(alpha))
-            data = fit.data
-            value = out_of_bag(
-                forest,
-                data.X,
-                data.y,
-                data.weights,
-                fit.samplings,
-                fit.streams,
-                fit.control.n_jobs,
-            ).value
-            mean, spread = _mean_loss(value, data.y, data.weights)
+            mean, spread = out_of_bag_loss(replace(fit, forest=forest))
             lines.append((float(alpha), float(forest.leaves().mean()), mean, spread))
         self.table = pd.DataFrame(lines, columns=["alpha", "leaves", "error", "std"])
 
@@ -149,13 +137,3 @@ class ForestPath:
 
     def __repr__(self) -> str:
         return f"ForestPath: {len(self.table)} prices of a leaf\n{self.table.to_string()}"
-
-
-def _mean_loss(
-    value: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[float, float]:
-    """Return the weighted mean loss of the rows with a prediction, and its standard error."""
-    known = ~np.isnan(value[:, 0])
-    loss, w = losses_of(value[known], y[known]), weights[known]
-    mean = float(np.average(loss, weights=w))
-    return mean, float(np.sqrt(np.sum((w * (loss - mean)) ** 2)) / w.sum())

@@ -7,11 +7,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import TrainingData
+from odrf.engine.outofbag import out_of_bag
 from odrf.errors import InputError
+from odrf.pruning.heldout import losses_of
 from odrf.results.fit import Fit
 from odrf.results.labels import most_likely
 
-__all__ = ["confusion_table", "error_name", "mean_loss", "r_squared"]
+__all__ = ["confusion_table", "error_name", "mean_loss", "out_of_bag_loss", "r_squared"]
 
 
 def error_name(kind: str) -> str:
@@ -21,11 +23,23 @@ def error_name(kind: str) -> str:
 
 def mean_loss(data: TrainingData, value: NDArray[np.float64]) -> float:
     """Return the weighted mean loss of `value` (n, K): squared error for K = 1, else 0-1."""
-    if value.shape[1] == 1:
-        loss = (data.y - value[:, 0]) ** 2
-    else:
-        loss = (np.argmax(value, axis=1) != data.y).astype(float)
+    loss = losses_of(value, data.y)
     return float(np.average(loss, weights=data.weights))
+
+
+def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
+    """Return the weighted mean out-of-bag loss of the rows that have one, and its standard error.
+
+    The loss is as in `mean_loss`; the rows are taken as independent.
+    """
+    data = fit.data
+    value = out_of_bag(
+        fit.forest, data.X, data.y, data.weights, fit.samplings, fit.streams, fit.control.n_jobs
+    ).value
+    known = ~np.isnan(value[:, 0])
+    loss, weights = losses_of(value[known], data.y[known]), data.weights[known]
+    mean = float(np.average(loss, weights=weights))
+    return mean, float(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
 
 
 def r_squared(fit: Fit, error: float) -> float:
