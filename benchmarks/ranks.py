@@ -1,4 +1,4 @@
-"""Whether methods differ over tables: ranks, Friedman, Nemenyi and Wilcoxon tests.
+"""Whether methods differ over tables, some without a result: ranks, Friedman and Wilcoxon tests.
 
 The losses of methods (columns) on tables (rows) are compared as Demšar (2006, Statistical
 comparisons of classifiers over multiple data sets, JMLR 7) recommends.
@@ -6,15 +6,12 @@ comparisons of classifiers over multiple data sets, JMLR 7) recommends.
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 import pandas as pd
-from scipy.stats import friedmanchisquare, studentized_range, wilcoxon
+from scipy.stats import friedmanchisquare, wilcoxon
 from statsmodels.stats.multitest import multipletests
 
 __all__ = [
-    "critical_difference",
     "friedman",
     "mean_ranks",
     "pairwise_wilcoxon",
@@ -38,12 +35,6 @@ def friedman(losses: pd.DataFrame) -> tuple[float, float]:
         return np.nan, np.nan
     test = friedmanchisquare(*(ranks[method] for method in ranks))
     return float(test.statistic), float(test.pvalue)
-
-
-def critical_difference(methods: int, tables: int, level: float = 0.05) -> float:
-    """Difference of mean ranks that is significant by the Nemenyi test."""
-    quantile = studentized_range.ppf(1 - level, methods, np.inf) / sqrt(2)
-    return float(quantile * sqrt(methods * (methods + 1) / (6 * tables)))
 
 
 def relative_differences(losses: pd.DataFrame, base: str) -> pd.DataFrame:

@@ -18,11 +18,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
-from cd_plot import save_ranks
 from elsewhere import beside_peers, beside_published
-from ranks import critical_difference, mean_ranks, relative_differences
+from odrf.paired import critical_difference
+from odrf.plots.ranks import plot_ranks
+from ranks import mean_ranks, relative_differences
 from scores import MEASURES, Means, mean_scores, read_results
 from sections import (
     aucs,
@@ -130,7 +132,9 @@ def _comparison(
     if tables > 1 and methods > 1:
         path = view.plots / f"cd_{name}.png"
         difference = critical_difference(methods, tables, view.level)
-        save_ranks(path, mean_ranks(losses), difference, view.base)
+        plot_ranks(mean_ranks(losses), difference, view.base)
+        plt.savefig(path, dpi=150)
+        plt.close()
         yield f"![Mean ranks; a bar joins methods that do not differ]({path.name})"
     if view.base in losses and methods > 1:
         differences = (

@@ -9,8 +9,8 @@ import pandas as pd
 
 from markdown import in_bold, table
 from methods import FORESTS
+from odrf.paired import critical_difference
 from ranks import (
-    critical_difference,
     friedman,
     mean_ranks,
     pairwise_wilcoxon,

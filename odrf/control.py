@@ -19,7 +19,7 @@ from odrf.errors import InputError, allowed
 from odrf.pruning.prices import RULES
 from odrf.sizes import leaf_limit, leaf_price
 
-__all__ = ["Control", "resolve"]
+__all__ = ["Control", "checked_jobs", "checked_seed", "checked_whole", "resolve"]
 
 CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
 ESTIMATORS = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA}
@@ -172,7 +172,7 @@ def resolve(
     return Control(
         kind=kind,
         n_classes=n_classes,
-        n_trees=_whole("n_trees", options["n_trees"], 1),
+        n_trees=checked_whole("n_trees", options["n_trees"], 1),
         projection=projection,
         subset_size=_subset_size(options["subset_size"], P),
         n_singles=_n_singles(options["n_singles"], projection, kind, options["n_trees"], P),
@@ -182,7 +182,7 @@ def resolve(
         max_leaves=max_leaves,
         max_leaves_rule=rule,
         min_leaf=_min_leaf(options["min_leaf"], n),
-        max_depth=None if max_depth is None else _whole("max_depth", max_depth, 0),
+        max_depth=None if max_depth is None else checked_whole("max_depth", max_depth, 0),
         criterion=_criterion(options["criterion"], kind, projection),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
         n_thresholds=_n_thresholds(options["n_thresholds"]),
@@ -192,8 +192,8 @@ def resolve(
         alpha=alpha,
         alpha_rule=alpha_rule,
         pruning=_one_of("pruning", options["pruning"], list(RULES)),
-        seed=_seed(options["seed"]),
-        n_jobs=_n_jobs(options["n_jobs"]),
+        seed=checked_seed(options["seed"]),
+        n_jobs=checked_jobs(options["n_jobs"]),
     )
 
 
@@ -203,7 +203,8 @@ def _one_of(argument: str, value: Any, choices: list[Any]) -> Any:
     return value
 
 
-def _whole(argument: str, value: Any, least: int) -> int:
+def checked_whole(argument: str, value: Any, least: int) -> int:
+    """Return the whole number `value`; raise `InputError` where it is none, or below `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{argument}={value!r}: use a whole number of at least {least}")
     return int(value)
@@ -220,7 +221,7 @@ def _subset_size(value: Any, P: int) -> str | int:
         return "random"
     if isinstance(value, str):
         raise InputError(f'subset_size={value!r}: use "random" or a whole number')
-    size = _whole("subset_size", value, 1)
+    size = checked_whole("subset_size", value, 1)
     if size > P:
         raise InputError(
             f"subset_size={size} is above the number of predictors, {P}: "
@@ -238,7 +239,7 @@ def _n_singles(value: Any, projection: str, kind: str, n_trees: Any, P: int) -> 
             )
         return 0
     if value != "auto":
-        return min(_whole("n_singles", value, 0 if projection != "axis" else 1), P)
+        return min(checked_whole("n_singles", value, 0 if projection != "axis" else 1), P)
     if n_trees == 1:
         return P
     if projection == "axis":
@@ -266,18 +267,18 @@ def _n_projections(value: Any, projection: str, P: int, p: int) -> int:
             )
         return 0
     if value != "auto":
-        return _whole("n_projections", value, 1)
+        return checked_whole("n_projections", value, 1)
     return p if projection == "sparse" else max(5, math.ceil(math.sqrt(P)))
 
 
 def _n_thresholds(value: Any) -> str | int:
     if isinstance(value, str) and value != "all":
         raise InputError(f'n_thresholds={value!r}: use "all" or a whole number')
-    return value if isinstance(value, str) else _whole("n_thresholds", value, 1)
+    return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1)
 
 
 def _min_leaf(value: Any, n: int) -> int:
-    least = _whole("min_leaf", value, 1)
+    least = checked_whole("min_leaf", value, 1)
     if least > n:
         raise InputError(f"min_leaf={least} is above the number of rows, {n}: use a smaller one")
     return least
@@ -300,17 +301,19 @@ def _fraction(value: Any, resample: str) -> float:
     return _share("sample_fraction", value)
 
 
-def _seed(value: Any) -> int:
+def checked_seed(value: Any) -> int:
+    """Return the number that a seed of any kind comes to; for None one by chance."""
     if value is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(value, np.random.Generator):
         return int(value.integers(2**63))
     if isinstance(value, np.random.SeedSequence):
         return int(value.generate_state(1, np.uint64)[0])
-    return _whole("seed", value, 0)
+    return checked_whole("seed", value, 0)
 
 
-def _n_jobs(value: Any) -> int:
+def checked_jobs(value: Any) -> int:
+    """Return the number of threads asked for; all cores for None."""
     if value is None or value == -1:
         return available_cores()
-    return _whole("n_jobs", value, 1)
+    return checked_whole("n_jobs", value, 1)

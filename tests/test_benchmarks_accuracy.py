@@ -15,14 +15,12 @@ from scipy.stats import friedmanchisquare, wilcoxon
 pytest.importorskip("sklearn")
 
 import accuracy
-import cd_plot
 import kinds
 from fitter import Answer, Failure, Fitter, Request
 from measures import measures
 from methods import METHODS, Setting
 from protocol import PROTOCOLS, partitions
 from ranks import (
-    critical_difference,
     friedman,
     mean_ranks,
     pairwise_wilcoxon,
@@ -383,12 +381,6 @@ def test_friedman_is_scipys(losses: pd.DataFrame) -> None:
     assert np.isnan(friedman(losses[["odrf", "rf"]])[0])
 
 
-def test_critical_difference_of_demsar() -> None:
-    # Demšar (2006), section 3.2.2: four classifiers on 14 data sets, q = 2.569 and 2.291
-    assert critical_difference(4, 14, 0.05) == pytest.approx(2.569 * np.sqrt(20 / 84), abs=1e-3)
-    assert critical_difference(4, 14, 0.10) == pytest.approx(2.291 * np.sqrt(20 / 84), abs=1e-3)
-
-
 def test_wilcoxon_is_one_sided_and_corrected(losses: pd.DataFrame) -> None:
     losses.loc[0, "et"] = np.nan
     tests = wilcoxon_against(losses.drop(columns="odrf").rsub(losses["odrf"], axis=0))
@@ -412,13 +404,6 @@ def test_methods_that_always_tie_are_not_tested() -> None:
 def test_relative_differences_have_no_unit() -> None:
     losses = pd.DataFrame({"odrf": [1.0, 0.0, 0.0], "rf": [3.0, 0.0, 2.0]})
     assert relative_differences(losses, "odrf")["rf"].tolist() == [-1, 0, -2]
-
-
-def test_bars_join_ranks_within_the_difference() -> None:
-    ranks = pd.Series([1.0, 1.5, 2.4, 4.0], list("abcd"))
-    assert cd_plot.groups(ranks, 1.0) == [(1.0, 1.5), (1.5, 2.4)]
-    assert cd_plot.groups(ranks, 1.5) == [(1.0, 2.4)]
-    assert cd_plot.groups(ranks, 0.1) == []
 
 
 def test_sets_of_kinds_are_compared_with_those_of_the_default(

@@ -17,9 +17,10 @@ from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.sampling import Sampling
 from odrf.engine.settings import Settings
+from odrf.folds import fold_of_rows
 from odrf.pruning.heldout import HeldOut, held_out
 
-__all__ = ["Growth", "between", "cross_validated", "fold_of_rows", "folds_grown"]
+__all__ = ["Growth", "between", "cross_validated", "folds_grown"]
 
 
 class Growth(NamedTuple):
@@ -38,16 +39,6 @@ class Fold(NamedTuple):
 
     tree: Forest
     rows: NDArray[np.bool_]
-
-
-def fold_of_rows(y: NDArray[np.float64], n_classes: int, k: int, seed: int) -> NDArray[np.int64]:
-    """Return each row's fold 0 … k - 1: at random, the classes dealt out evenly (n_classes > 1)."""
-    order = np.random.default_rng(seed).permutation(len(y))
-    if n_classes > 1:
-        order = order[np.argsort(y[order], kind="stable")]
-    fold = np.empty(len(y), dtype=np.int64)
-    fold[order] = np.arange(len(y)) % k
-    return fold
 
 
 def folds_grown(

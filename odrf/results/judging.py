@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,19 +18,7 @@ from odrf.pruning.prices import split_prices
 from odrf.pruning.subtrees import nested_subtrees
 from odrf.results.fit import Fit
 
-__all__ = ["by_folds", "by_rows", "checked_folds", "grown_without"]
-
-FEWEST_FOLDS = 2
-
-
-def checked_folds(cv: Any, n: int) -> int:
-    """Return the number of folds `cv`; raise `InputError` where n rows do not make so many."""
-    whole = isinstance(cv, Integral) and not isinstance(cv, bool | np.bool_)
-    if not whole or not FEWEST_FOLDS <= cv <= n:
-        raise InputError(
-            f"cv={cv!r} is no number of folds: use {FEWEST_FOLDS} to {n} (the rows), or None"
-        )
-    return int(cv)
+__all__ = ["by_folds", "by_rows", "grown_without"]
 
 
 def grown_without(

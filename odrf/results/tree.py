@@ -9,13 +9,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.errors import InputError, allowed
+from odrf.folds import checked_folds
 from odrf.plots.importance import plot_importance
 from odrf.plots.tree import plot_tree
 from odrf.pruning.prices import ERROR, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.subtrees import with_leaves
 from odrf.results.base import TreeResults
 from odrf.results.fit import Fit
-from odrf.results.judging import by_folds, by_rows, checked_folds
+from odrf.results.judging import by_folds, by_rows
 from odrf.results.path import PruningPath
 from odrf.results.pruned import checked_alpha, pruned_at, with_forest
 from odrf.results.report import tree_card, tree_summary
@@ -199,7 +200,7 @@ class ODTResults(TreeResults):
             return PruningPath(self, rule, loss, judged, f"{len(validation)} validation rows")
         if cv is None:
             return PruningPath(self, rule, loss, None, "")
-        k = checked_folds(cv, self.nobs)
+        k = checked_folds(cv, self.nobs, ", or None")
         own = fit.control.seed if seed is None else seed
         judged = by_folds(fit, rule, loss, k, own, n_jobs, progress)
         return PruningPath(self, rule, loss, judged, f"{k}-fold cross-validation")

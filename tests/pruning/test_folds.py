@@ -1,4 +1,4 @@
-"""Folds, and cross-validation over them."""
+"""Cross-validation of pruning over folds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from odrf.engine.routing import predict
-from odrf.pruning.folds import Growth, between, cross_validated, fold_of_rows, folds_grown
+from odrf.pruning.folds import Growth, between, cross_validated, folds_grown
 from odrf.pruning.heldout import losses_of
 from odrf.pruning.prices import pruned, split_prices
 from problems import plain
@@ -21,24 +21,6 @@ def growth(n=60, seed=0):
     return Growth(
         problem.X, problem.y, problem.weights, problem.blocks, problem.sampling, problem.settings
     )
-
-
-@pytest.mark.parametrize("k", [2, 5, 10])
-def test_folds_are_of_one_size_and_classes_dealt_out_evenly(k):
-    y = np.repeat([0.0, 1.0, 2.0], [50, 33, 4])
-    fold = fold_of_rows(y, 3, k, 7)
-    assert np.ptp(np.bincount(fold, minlength=k)) <= 1
-    for label in range(3):
-        assert np.ptp(np.bincount(fold[y == label], minlength=k)) <= 1
-    assert (fold_of_rows(y, 3, k, 7) == fold).all()
-    assert (fold_of_rows(y, 3, k, 8) != fold).any()
-
-
-def test_folds_of_numbers_do_not_follow_them():
-    y = np.arange(1000.0)
-    fold = fold_of_rows(y, 1, 10, 3)
-    assert np.bincount(fold).tolist() == [100] * 10
-    assert abs(np.corrcoef(fold, y)[0, 1]) < 0.1
 
 
 def test_trees_are_grown_without_their_fold():

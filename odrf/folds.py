@@ -1,0 +1,38 @@
+"""Folds: which rows are held out together."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.errors import InputError
+
+__all__ = ["checked_folds", "fold_of_rows"]
+
+FEWEST_FOLDS = 2
+
+
+def fold_of_rows(y: NDArray[np.float64], n_classes: int, k: int, seed: int) -> NDArray[np.int64]:
+    """Return each row's fold 0 … k - 1: at random, the classes dealt out evenly (n_classes > 1)."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    if n_classes > 1:
+        order = order[np.argsort(y[order], kind="stable")]
+    fold = np.empty(len(y), dtype=np.int64)
+    fold[order] = np.arange(len(y)) % k
+    return fold
+
+
+def checked_folds(cv: Any, n: int, otherwise: str = "") -> int:
+    """Return the number of folds `cv`; raise `InputError` where n rows do not make so many.
+
+    `otherwise` says what else than a number the argument may be.
+    """
+    whole = isinstance(cv, Integral) and not isinstance(cv, bool | np.bool_)
+    if not whole or not FEWEST_FOLDS <= cv <= n:
+        raise InputError(
+            f"cv={cv!r} is no number of folds: use {FEWEST_FOLDS} to {n} (the rows){otherwise}"
+        )
+    return int(cv)
