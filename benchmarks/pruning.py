@@ -14,6 +14,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,7 @@ from odrf.results import ODTResults
 from protocol import PROTOCOLS, Partition, partitions
 from tables import read_table, table_names
 
-TREES = {"odt": {}, "CART": {"projection": "axis"}}
+TREES: dict[str, dict[str, Any]] = {"odt": {}, "CART": {"projection": "axis"}}
 PRUNED, GROWN = "1-SE", "grown"
 COLUMNS = ["table", "task", "partition", "tree", "size", "loss", "se", "leaves"]
 
@@ -115,8 +116,10 @@ def _shares(lines: pd.DataFrame, means: pd.DataFrame) -> str:
 
 def _ranks(means: pd.DataFrame) -> str:
     """Compare the pruned trees of both kinds."""
-    loss = means["loss"].xs(PRUNED, axis=1, level="size")
-    leaves = means["leaves"].xs(PRUNED, axis=1, level="size")
+    loss, leaves = (
+        pd.DataFrame({tree: means[what, tree, PRUNED] for tree in TREES})
+        for what in ("loss", "leaves")
+    )
     ranks = loss.rank(axis=1).mean()
     return (
         f"Pruned odt against pruned CART: mean rank {ranks['odt']:.2f} and {ranks['CART']:.2f}, "

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from odrf.contenders import Contender, Trial, predictions, read_contenders
 from odrf.control import checked_jobs, checked_seed, checked_whole
+from odrf.design.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
 from odrf.folds import checked_folds, fold_of_rows
@@ -110,7 +111,7 @@ def compare(
     >>> comparison.table.index[0]
     'oblique'
     """
-    env = EvalEnvironment.capture(1)
+    env = environment(1)
     problems = []
     for name, (own, frame) in named_tables(formula, data).items():
         problems.append(read_problem(name, own, frame, env))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
 from odrf.design import Response, build_design
+from odrf.design.lookup import looked_up_in
 from odrf.errors import InputError
 from odrf.models import odrf
 
@@ -79,14 +80,9 @@ class Function:
 
     def answer(self, trial: Trial) -> Any:
         """Return what the fit predicts."""
-        names = {
-            "_function": self.function,
-            "_formula": self.formula or trial.formula,
-            "_data": trial.train,
-            "_options": {"seed": trial.seed} if _wants_seed(self.function) else {},
-        }
-        # called from the user's own names, so that formulas find the user's own functions
-        fit = trial.env.eval("_function(_formula, _data, **_options)", inner_namespace=names)
+        seed = {"seed": trial.seed} if _wants_seed(self.function) else {}
+        with looked_up_in(trial.env):
+            fit = self.function(self.formula or trial.formula, trial.train, **seed)
         return fit.predict(trial.test, **({"type": "prob"} if trial.probabilities else {}))
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
+from odrf.design.lookup import environment
 from odrf.pruning.prices import WEAKEST_LINK
 from odrf.results.complexity import sized_forest, sized_tree
 from odrf.results.fit import Request
@@ -142,7 +143,7 @@ def odt(
     for name in ("formula", "data"):
         del options[name]
     call = _call(odt, formula, options)
-    design, training = _design(formula, data, options, EvalEnvironment.capture(1))
+    design, training = _design(formula, data, options, environment(1))
     request = _request(odt, options, {"n_trees": 1, "resample": "none", "n_jobs": 1})
     return sized_tree(ODTResults(grow_fit(call, design, training, request)))
 
@@ -250,7 +251,7 @@ def odrf(
     for name in ("formula", "data", "progress"):
         del options[name]
     call = _call(odrf, formula, options)
-    design, training = _design(formula, data, options, EvalEnvironment.capture(1))
+    design, training = _design(formula, data, options, environment(1))
     request = _request(odrf, options, {})
     return sized_forest(ODRFResults(grow_fit(call, design, training, request, progress)))
 

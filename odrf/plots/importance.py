@@ -40,14 +40,14 @@ def plot_importance(share: pd.Series, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def named_rows(ax: Axes, names: list[str]) -> None:
-    """Label the rows of a drawing, the first on top."""
+def named_rows(ax: Axes, names: list[str], most: int = 28) -> None:
+    """Label the rows of a drawing, the first on top, with so many characters at most."""
     at = range(len(names) - 1, -1, -1)
-    ax.set_yticks(list(at), labels=[_shortened(name) for name in names])
+    ax.set_yticks(list(at), labels=[_shortened(name, most) for name in names])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(names) - 0.3)
 
 
-def _shortened(name: str, most: int = 28) -> str:
+def _shortened(name: str, most: int) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"

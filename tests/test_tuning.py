@@ -1,0 +1,132 @@
+"""Tuning: every candidate judged as the model itself would be."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.random((150, 3)), columns=list("abc"))
+    frame["y"] = frame.a + 2 * frame.b + rng.normal(size=150) / 4
+    frame["side"] = np.where(frame.y > 1.5, "over", "below")
+    return frame
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+GRID = {"min_leaf": [1, 40], "projection": ["axis", "least_squares"]}
+
+
+@pytest.mark.parametrize("formula", ["y ~ a + b + c", "side ~ a + b + c"])
+def test_all_combinations_are_judged_out_of_bag(data, formula):
+    found = odrf.tune(formula, data, GRID, n_trees=20, seed=4)
+    assert len(found.table) == 4
+    assert found.options == ["min_leaf", "projection"]
+    assert found.table["error"].is_monotonic_increasing
+    for _, line in found.table.iterrows():
+        options = {name: line[name] for name in GRID}
+        forest = odrf.odrf(formula, data, n_trees=20, seed=4, **options)
+        assert line["error"] == pytest.approx(forest.oob_error)
+    assert found.best_options == {name: found.table[name].iloc[0] for name in GRID}
+    assert found.best.oob_error == pytest.approx(found.table["error"].iloc[0])
+    assert found.best.control.min_leaf == found.best_options["min_leaf"]
+
+
+def test_trees_are_judged_by_folds(data):
+    grid = [{"min_leaf": 5}, {"min_leaf": 20, "projection": "axis"}]
+    found = odrf.tune("y ~ a + b", data, grid, model=odrf.odt, method="cv", cv=4, seed=3)
+    again = odrf.tune("y ~ a + b", data, grid, model=odrf.odt, method="cv", cv=4, seed=3)
+    assert found.table.equals(again.table)
+    comparison = odrf.compare(
+        "y ~ a + b",
+        data,
+        {str(i): partial(odrf.odt, seed=3, **options) for i, options in enumerate(grid)},
+        cv=4,
+        seed=3,
+    )
+    for i, line in found.table.iterrows():
+        assert line["error"] == comparison.table["mean"][str(i)]
+    assert found.table["projection"].isna().sum() == 1
+    assert "4-fold" in str(found.summary())
+
+
+def test_halving_lets_the_better_half_go_on(data):
+    grid = {"min_leaf": [1, 5, 20, 60, 100], "max_depth": [1, 2, 3, 4]}
+    options = {"n_trees": 400, "blend": False, "max_leaves": 6, "seed": 1}
+    found = odrf.tune("y ~ a + b", data, grid, **options)
+    counts = found.table["trees"].value_counts().to_dict()
+    assert counts == {100: 10, 200: 5, 400: 5}
+    assert found.table["trees"].is_monotonic_decreasing
+    last = found.table[found.table["trees"] == 400]
+    assert last["error"].is_monotonic_increasing
+    whole = odrf.tune("y ~ a + b", data, grid, halving=False, **options)
+    assert "trees" not in whole.table
+    assert whole.table["error"].iloc[0] <= last["error"].iloc[0]
+    assert found.best.forest.n_trees == 400
+
+
+def test_functions_of_the_user_in_formulas(data):
+    def doubled(column):
+        return 2 * column
+
+    for method in ("oob", "cv"):
+        found = odrf.tune(
+            "y ~ doubled(a) + b", data, {"min_leaf": [2, 9]}, method=method, cv=3, n_trees=5
+        )
+        assert found.best.design.predictors == ("doubled(a)", "b")
+
+
+def test_summary_and_drawings(data):
+    one = odrf.tune("y ~ a", data, {"min_leaf": [1, 10, 100]}, n_trees=9)
+    text = str(one.summary())
+    assert f"Best: min_leaf={one.best_options['min_leaf']}." in text
+    assert "mean squared error" in text
+    ax = one.plot()
+    assert ax.get_xlabel() == "min_leaf"
+    assert ax.get_xscale() == "log"
+    curve = ax.lines[-2]
+    assert curve.get_xdata().tolist() == [1, 10, 100]
+    two = odrf.tune("y ~ a + b", data, GRID, n_trees=9)
+    labels = [text.get_text() for text in two.plot().get_yticklabels()]
+    assert labels[0] == ", ".join(f"{k}={v}" for k, v in two.best_options.items())
+    switch = odrf.tune("y ~ a + b", data, {"blend": [True, False]}, n_trees=20)
+    assert switch.plot().get_yticklabels()[0].get_text().startswith("blend=")
+    assert repr(one).startswith("Tuning: 3 candidates")
+
+
+@pytest.mark.parametrize(
+    ("grid", "options", "message"),
+    [
+        ({}, {}, "grid holds 1 combinations of options: name at least one option"),
+        ([], {}, "grid holds 0 combinations"),
+        ({"min_leaf": [3]}, {}, "grid holds 1 combinations"),
+        ({"min_leaf": 3}, {}, r"grid\['min_leaf'\]=3: give a list"),
+        ({"projection": "axis"}, {}, r"grid\['projection'\]='axis': give a list"),
+        ({"min_leaves": [1, 2]}, {}, "'min_leaves', which is no option to try; did you mean"),
+        ({"seed": [1, 2]}, {}, "'seed', which is no option to try"),
+        ({"min_leaf": [1, 2]}, {"min_leaf": 3}, "'min_leaf' is in grid and fixed as well"),
+        ({"min_leaf": [1, 2]}, {"method": "boot"}, "method='boot' is not known"),
+        ({"min_leaf": [1, 2]}, {"halving": "yes"}, "halving='yes': use \"auto\""),
+        ({"min_leaf": [1, 2]}, {"model": odrf.odt}, 'needs forests: use method="cv"'),
+        ({"min_leaf": [1, 2]}, {"model": odrf.odt, "halving": True}, "halving=True needs"),
+        ({"n_trees": [5, 9]}, {"halving": True}, "halving=True needs"),
+        ({"min_leaf": [1, -2]}, {"n_trees": 3}, "min_leaf=-2"),
+    ],
+)
+def test_bad_requests(data, grid, options, message):
+    with pytest.raises(InputError, match=message):
+        odrf.tune("y ~ a + b", data, grid, **options)
