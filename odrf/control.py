@@ -17,7 +17,7 @@ from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
 from odrf.pruning.prices import RULES
-from odrf.sizes import leaf_limit, leaf_price
+from odrf.sizes import leaf_limit, leaf_price, rule_along
 
 __all__ = ["Control", "checked_jobs", "checked_seed", "checked_whole", "resolve"]
 
@@ -81,6 +81,8 @@ class Control:
         Pruning penalty α_n.
     alpha_rule : str
         How α came about.
+    max_leaves_along, alpha_along : tuple of float
+        What their rules give at n times 10 to the `odrf.sizes.EXPONENTS`; empty without a rule.
     pruning : str
         ``"weakest_link"`` or ``"growth"``: which subtrees there are to choose from.
     seed : int
@@ -110,6 +112,8 @@ class Control:
     sample_fraction: float
     alpha: float | None
     alpha_rule: str
+    max_leaves_along: tuple[float, ...]
+    alpha_along: tuple[float, ...]
     pruning: str
     seed: int
     n_jobs: int
@@ -191,6 +195,8 @@ def resolve(
         sample_fraction=_fraction(options["sample_fraction"], resample),
         alpha=alpha,
         alpha_rule=alpha_rule,
+        max_leaves_along=rule_along(options["max_leaves"], n),
+        alpha_along=rule_along(options["alpha"], n),
         pruning=_one_of("pruning", options["pruning"], list(RULES)),
         seed=checked_seed(options["seed"]),
         n_jobs=checked_jobs(options["n_jobs"]),

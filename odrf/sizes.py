@@ -14,12 +14,25 @@ from odrf.errors import InputError, nearest
 from odrf.pruning.choosing import ONE_SE
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
 
-__all__ = ["CROSS_VALIDATED", "FIXED", "NONE", "OUT_OF_BAG", "leaf_limit", "leaf_price"]
+__all__ = [
+    "CROSS_VALIDATED",
+    "EXPONENTS",
+    "FIXED",
+    "NONE",
+    "NO_LIMIT",
+    "OUT_OF_BAG",
+    "leaf_limit",
+    "leaf_price",
+    "rule_along",
+]
 
 # A tree is judged by cross-validation, a forest out of bag.
 CROSS_VALIDATED, OUT_OF_BAG = "cv", "oob"
 NONE, FIXED = "none", "fixed"
 NO_LIMIT = "no limit"
+# A rule is known at n, 10·n, … 10¹²·n rows, and so far beyond that where it goes can be seen:
+# ln⁴n/n^0.1 rises until n is about 10¹⁷.
+EXPONENTS = (*range(13), 24, 48, 96)
 
 
 def leaf_limit(value: Any, n: int, lone: bool) -> tuple[int | None, str]:
@@ -66,6 +79,19 @@ def leaf_price(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
         raise InputError(f"alpha={value!r}: use a finite number of at least 0")
     return float(value), FIXED
+
+
+def rule_along(value: Any, n: int) -> tuple[float, ...]:
+    """Return what a rule in n gives at n times 10 to the `EXPONENTS`; nothing without a rule.
+
+    A rule that cannot be asked so far out says nothing of where it goes, which is no error.
+    """
+    if not callable(value):
+        return ()
+    try:
+        return tuple(float(value(n * 10**k)) for k in EXPONENTS)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return ()
 
 
 def _unknown(argument: str, value: str, names: list[str], others: str) -> InputError:

@@ -15,6 +15,7 @@ from odrf.engine.forest import Forest
 from odrf.engine.routing import predict
 from odrf.errors import allowed
 from odrf.importance import impurity_importance
+from odrf.results.consistency import ConsistencyReport
 from odrf.results.fit import Fit
 from odrf.results.prediction import as_response, predict_rows, rows_of
 from odrf.results.row import RowPredictor, row_predictor
@@ -211,6 +212,28 @@ class TreeResults(ABC):
             index=pd.Index(self.fit.design.predictors, name="predictor"),
         )
         return table.sort_values("importance", ascending=False, kind="stable")
+
+    def consistency(self) -> ConsistencyReport:
+        """Ask which theorem covers this fit, and whether the data look as it supposes.
+
+        Returns
+        -------
+        ConsistencyReport
+            With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ .", data, n_trees=10, alpha="1/sqrt(n)", seed=1)
+        >>> forest.consistency().conclusion
+        'Consistent for any continuous regression function, by [Z] Theorem 5.'
+        """
+        return ConsistencyReport(self, self._judging_residuals())
+
+    def _judging_residuals(self) -> NDArray[np.float64]:
+        """Return the residuals that say most of the noise, none for classes."""
+        return self.resid.to_numpy() if self.kind == "regression" else np.empty(0)
 
     @abstractmethod
     def _permutation_importance(self) -> pd.DataFrame: ...

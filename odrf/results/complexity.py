@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from odrf.pruning.subtrees import with_leaves
 from odrf.results.fit import Fit
 from odrf.results.judging import grown_without
 from odrf.results.pruned import pruned_at
-from odrf.sizes import NONE
+from odrf.sizes import EXPONENTS, NONE
 from odrf.wording import number
 
 if TYPE_CHECKING:
@@ -46,22 +47,28 @@ def sized_forest(forest: ODRFResults) -> ODRFResults:
     control = forest.control
     if control.alpha_rule == NONE:
         return forest
-    alpha, words = control.alpha, control.alpha_rule
+    alpha, words, along = control.alpha, control.alpha_rule, control.alpha_along
     if alpha is None:
         path = forest.pruning_path()
         if words in ALPHA_RATES:
             rate = ALPHA_RATES[words](forest.nobs)
             constant = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM)) / rate
+            along = _scaled(constant, ALPHA_RATES[words], forest.nobs)
             alpha, words = constant * rate, f"{number(constant, 3)}·{words}, constant out of bag"
         else:
             alpha = float(path.table["alpha"].iloc[path.row(MINIMUM)])
             words = "smallest out-of-bag error"
     fit = pruned_at(forest.fit, alpha, control.pruning, "")
-    return type(forest)(_saying(fit, words), parent=forest)
+    return type(forest)(_saying(fit, words, along), parent=forest)
 
 
-def _saying(fit: Fit, words: str) -> Fit:
-    return replace(fit, control=replace(fit.control, alpha_rule=words))
+def _saying(fit: Fit, words: str, along: tuple[float, ...]) -> Fit:
+    return replace(fit, control=replace(fit.control, alpha_rule=words, alpha_along=along))
+
+
+def _scaled(constant: float, rate: Callable[[float], float], n: int) -> tuple[float, ...]:
+    """Return what constant · rate is at n times 10 to the `EXPONENTS`."""
+    return tuple(constant * rate(n * 10**k) for k in EXPONENTS)
 
 
 def _at_found_price(tree: ODTResults) -> ODTResults:
@@ -74,14 +81,14 @@ def _at_found_price(tree: ODTResults) -> ODTResults:
         rate = ALPHA_RATES[rule]
         typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
         constant = typical / rate(n * (folds - 1) / folds)
-        alpha = constant * rate(n)
+        alpha, along = constant * rate(n), _scaled(constant, rate, n)
         words = f"{number(constant, 3)}·{rule}, constant by {validation}"
     else:
         choice = ONE_SE if rule == ONE_SE else MINIMUM
         alpha = float(path.table["alpha"].iloc[path.row(choice)])
-        words = f"{'1-SE rule' if rule == ONE_SE else 'smallest error'}, {validation}"
+        words, along = f"{'1-SE rule' if rule == ONE_SE else 'smallest error'}, {validation}", ()
     fit = pruned_at(tree.fit, alpha, path.rule, "")
-    return type(tree)(_saying(fit, words), parent=tree, path=path)
+    return type(tree)(_saying(fit, words, along), parent=tree, path=path)
 
 
 def _typical(alpha: NDArray[np.float64], k: int) -> float:
@@ -110,7 +117,12 @@ def _with_found_leaves(tree: ODTResults) -> ODTResults:
     constant = best / rate(n * (k - 1) / k)
     leaves = int(np.clip(round(constant * rate(n)), 1, tree.n_leaves[0]))
     words = f"{number(constant, 3)}·{name}, constant by {k}-fold cross-validation"
-    control = replace(tree.control, max_leaves=leaves, max_leaves_rule=words)
+    control = replace(
+        tree.control,
+        max_leaves=leaves,
+        max_leaves_rule=words,
+        max_leaves_along=_scaled(constant, rate, n),
+    )
     forest = with_leaves(tree.forest, leaves, GROWTH)
     return type(tree)(replace(tree.fit, control=control, forest=forest))
 

@@ -330,6 +330,12 @@ class ODRFResults(TreeResults):
             raise InputError(f"drop={drop!r}: use a share above 0 and below 1")
         return Elimination(self, float(drop), progress)
 
+    def _judging_residuals(self) -> NDArray[np.float64]:
+        if self.kind == "classification" or self.control.resample == "none":
+            return super()._judging_residuals()
+        left = self.fit.data.y - self._out_of_bag.value[:, 0]
+        return left[~np.isnan(left)]
+
     def _permutation_importance(self) -> pd.DataFrame:
         self._needs_out_of_bag("Permutation importances")
         return self._permutation_table

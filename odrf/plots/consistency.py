@@ -1,0 +1,121 @@
+"""Rates along n, tails of residuals, leaf sizes, predictors per split: a small multiple."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from odrf.errors import InputError
+from odrf.plots.style import ACCENT, INK, MUTED, plain
+
+__all__ = ["plot_consistency"]
+
+PANELS = 4
+COLOURS = (ACCENT, "#d55e00")
+MOST_PREDICTORS = 12
+
+
+def plot_consistency(
+    n: int,
+    ratios: Mapping[str, tuple[float, ...]],
+    tails: NDArray[np.float64] | None,
+    leaf_sizes: NDArray[np.int64],
+    per_split: NDArray[np.int64],
+    axes: NDArray | None = None,
+) -> NDArray:
+    """Draw the four panels.
+
+    Parameters
+    ----------
+    n : int
+        Training rows.
+    ratios : mapping of str to tuple of float
+        What has to go to 0, at n, 10·n, …, by name.
+    tails : (n,) float64 or None
+        Sorted residuals in units of a normal's; None for classes.
+    leaf_sizes : (k,) int64
+    per_split : (q,) int64
+        How many splits combine 1, 2, 3 … predictors.
+    axes : array of 4 Axes, optional
+
+    Returns
+    -------
+    array of 4 Axes
+    """
+    if axes is None:
+        axes = plt.subplots(2, 2, figsize=(9.5, 7.5), layout="constrained")[1]
+    panels = np.ravel(np.asarray(axes, dtype=object))
+    if len(panels) != PANELS:
+        raise InputError(f"axes holds {len(panels)} axes: the report draws on {PANELS}")
+    _draw_ratios(panels[0], n, ratios)
+    _draw_tails(panels[1], tails)
+    _draw_sizes(panels[2], leaf_sizes)
+    _draw_predictors(panels[3], per_split)
+    return panels
+
+
+def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> None:
+    ax.set_title("Has to go to 0 as n grows", fontsize="medium", color=INK)
+    if not ratios:
+        _say(ax, "no rule in n:\nnothing says how it would go")
+        return
+    for (name, values), colour in zip(ratios.items(), COLOURS, strict=False):
+        rows = n * 10.0 ** np.arange(len(values))
+        ax.plot(rows, values, "o-", color=colour, markersize=3.5, linewidth=1.2, label=name)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("n")
+    ax.legend(frameon=False)
+    plain(ax, "y")
+
+
+def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
+    ax.set_title("Tails of the residuals", fontsize="medium", color=INK)
+    if tails is None:
+        _say(ax, "classes:\nno tails to look at")
+        return
+    expected = norm.ppf((np.arange(len(tails)) + 0.5) / len(tails))
+    ax.plot(expected, expected, color=MUTED, linewidth=1)
+    ax.plot(expected, tails, "o", color=ACCENT, markersize=2.5)
+    ax.set_xlabel("quantiles of a normal distribution")
+    ax.set_ylabel("residuals, scaled by their median size")
+    plain(ax, "y")
+
+
+def _draw_sizes(ax: Axes, leaf_sizes: NDArray[np.int64]) -> None:
+    ax.set_title("Sizes of leaves", fontsize="medium", color=INK)
+    largest = leaf_sizes.max()
+    edges = np.unique(np.geomspace(1, largest + 1, 25).astype(int))
+    edges = np.append(edges, largest + 1) if len(edges) < 2 else edges
+    ax.hist(leaf_sizes, bins=list(edges - 0.5), color=ACCENT)
+    ax.set_xscale("log")
+    ax.set_xlabel("training rows in a leaf")
+    ax.set_ylabel("leaves")
+    plain(ax, "y")
+
+
+def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
+    ax.set_title("Predictors that a split combines", fontsize="medium", color=INK)
+    if not per_split.sum():
+        _say(ax, "no split")
+        return
+    shown = per_split[:MOST_PREDICTORS].astype(float)
+    if len(per_split) > MOST_PREDICTORS:
+        shown[-1] += per_split[MOST_PREDICTORS:].sum()
+    ax.bar(np.arange(1, len(shown) + 1), shown / per_split.sum(), color=ACCENT)
+    more = f" ({MOST_PREDICTORS}: so many or more)" if len(per_split) > MOST_PREDICTORS else ""
+    ax.set_xlabel(f"predictors{more}")
+    ax.set_ylabel("share of splits")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    plain(ax, "y")
+
+
+def _say(ax: Axes, words: str) -> None:
+    ax.text(0.5, 0.5, words, ha="center", va="center", color=MUTED, transform=ax.transAxes)
+    ax.set_axis_off()

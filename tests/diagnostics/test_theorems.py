@@ -1,0 +1,142 @@
+"""Which theorem covers what, by rules whose limits are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from odrf.diagnostics.theorems import (
+    ASSUMED,
+    CONSTANT,
+    FAILS,
+    HOLDS,
+    Facts,
+    conclusion,
+    conditions,
+    ratios,
+    verdict,
+)
+from odrf.sizes import EXPONENTS
+
+N = 400
+TREE = Facts(
+    forest=False,
+    classes=False,
+    n=N,
+    P=6,
+    subset_size=None,
+    axis_trees=False,
+    leaves=20,
+    leaves_along=(),
+    limited=True,
+    alpha=None,
+    alpha_along=(),
+    drawn=1.0,
+)
+
+
+def along(rule):
+    return tuple(rule(N * 10.0**k) for k in EXPONENTS)
+
+
+def judged(facts, says):
+    return {c.says: c.verdict for c in conditions(facts) if c.theorem.startswith("[Z]")}[says]
+
+
+@pytest.mark.parametrize(
+    ("rule", "slowly"),
+    [
+        (lambda n: n**0.5, HOLDS),
+        (lambda n: n**0.9, HOLDS),
+        (lambda n: n / np.log(n) ** 5, HOLDS),
+        (lambda n: n / np.log(n) ** 4, FAILS),
+        (lambda n: n / np.log(n) ** 3, FAILS),
+        (lambda n: n / 10, FAILS),
+    ],
+)
+def test_numbers_of_leaves_must_grow_slowly(rule, slowly):
+    facts = replace(TREE, leaves=rule(N), leaves_along=along(rule))
+    assert judged(facts, "t_n → ∞") == HOLDS
+    assert judged(facts, "t_n = o(n/ln⁴n)") == slowly
+    assert conclusion(facts).startswith("Consistent for any" if slowly == HOLDS else "No result")
+
+
+@pytest.mark.parametrize(
+    ("rule", "falls", "slowly"),
+    [
+        (lambda n: n**-0.5, HOLDS, HOLDS),
+        (lambda n: np.log(n) ** 6 / n, HOLDS, HOLDS),
+        (lambda n: np.log(n) ** 5 / n, HOLDS, FAILS),
+        (lambda n: 1 / n, HOLDS, FAILS),
+        (lambda n: 0.3, FAILS, HOLDS),
+        (lambda n: 1 / np.log(np.log(n)), HOLDS, HOLDS),
+    ],
+)
+def test_prices_of_a_leaf_must_fall_slowly(rule, falls, slowly):
+    facts = replace(TREE, alpha=rule(N), alpha_along=along(rule))
+    assert judged(facts, "α_n → 0") == falls
+    assert judged(facts, "ln⁵n/(α_n·n) → 0") == slowly
+
+
+def test_a_number_cannot_be_judged():
+    assert judged(TREE, "t_n → ∞") == judged(TREE, "t_n = o(n/ln⁴n)") == CONSTANT
+    assert "cannot be judged" in conclusion(TREE)
+    pruned = replace(TREE, alpha=0.1)
+    assert judged(pruned, "α_n → 0") == CONSTANT
+    assert judged(replace(TREE, alpha=0.0), "ln⁵n/(α_n·n) → 0") == FAILS
+    assert verdict((), True) == CONSTANT
+
+
+def test_leaves_of_bounded_size_are_too_many():
+    facts = replace(TREE, limited=False)
+    assert judged(facts, "t_n → ∞") == HOLDS
+    assert judged(facts, "t_n = o(n/ln⁴n)") == FAILS
+
+
+def test_quantities_are_those_at_n():
+    rule = lambda n: n**0.5  # noqa: E731
+    facts = replace(TREE, leaves=20, leaves_along=along(rule))
+    (quantity,) = (c.quantity for c in conditions(facts) if "ln⁴n" in c.says)
+    assert quantity == f"t_n·ln⁴n/n = {20 * np.log(400) ** 4 / 400:.3g}"
+    found = ratios(facts)
+    np.testing.assert_allclose(found["1/t_n"], [1 / rule(N * 10.0**k) for k in range(13)])
+    n = N * 10.0 ** np.arange(13)
+    np.testing.assert_allclose(found["t_n·ln⁴n/n"], np.log(n) ** 4 / n**0.5)
+    assert ratios(TREE) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "any continuous regression function, by [Z] Theorem 1."),
+        ({"forest": True}, "any continuous regression function, by [Z] Theorem 4."),
+        ({"classes": True}, "any continuous P(class | x), by [Z] Theorem 1."),
+        ({"subset_size": 6}, "any continuous regression function, by [Z] Theorem 1."),
+        ({"subset_size": 2}, "is a sum of functions of 2 variables each, by [Z] Corollary 1."),
+        ({"subset_size": 1, "forest": True}, "functions of one variable each, by [Z] Corollary 1."),
+        ({"forest": True, "axis_trees": True}, "[Z] Theorem 4, which covers its oblique trees."),
+    ],
+)
+def test_what_follows(changes, words):
+    facts = replace(TREE, leaves_along=along(lambda n: n**0.5), **changes)
+    assert conclusion(facts).endswith(words)
+
+
+def test_pruning_decides_which_theorem():
+    facts = replace(TREE, alpha=0.1, alpha_along=along(lambda n: n**-0.5))
+    assert "[Z] Theorem 3" in conclusion(facts)
+    assert "[Z] Theorem 5" in conclusion(replace(facts, forest=True))
+    assert "[Z] Corollary 2" in conclusion(replace(facts, subset_size=2))
+
+
+def test_bounded_indicators_are_sub_gaussian():
+    assert judged(TREE, "Y sub-Gaussian") == ASSUMED
+    assert judged(replace(TREE, classes=True), "Y sub-Gaussian") == HOLDS
+
+
+def test_honest_forests_are_another_result():
+    names = {c.theorem for c in conditions(replace(TREE, forest=True))}
+    assert names == {"[Z] Theorem 4", "[P] Theorem 2"}
+    assert {c.theorem for c in conditions(TREE)} == {"[Z] Theorem 1"}

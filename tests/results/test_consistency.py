@@ -1,0 +1,122 @@
+"""The consistency report of a fit."""
+
+from __future__ import annotations
+
+import pickle
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import odrf
+from odrf import InputError
+
+FORMULA = "y ~ a + b + f"
+
+
+def root(n):
+    return n**0.5
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "words"),
+    [
+        (odrf.odt, {"max_leaves": root}, "by [Z] Theorem 1."),
+        (odrf.odt, {"max_leaves": "sqrt"}, "by [Z] Theorem 1."),
+        (odrf.odt, {"max_leaves": "n/log5"}, "by [Z] Theorem 1."),
+        (odrf.odt, {"alpha": "log6/n"}, "by [Z] Theorem 3."),
+        (odrf.odt, {"alpha": "1se"}, "cannot be judged"),
+        (odrf.odt, {"max_leaves": 9}, "cannot be judged"),
+        (odrf.odt, {}, "No result of [Z] applies"),
+        (odrf.odt, {"max_leaves": root, "subset_size": 2}, "functions of 2 variables each"),
+        (odrf.odrf, {"n_trees": 5, "max_leaves": root}, "by [Z] Theorem 4."),
+        (odrf.odrf, {"n_trees": 5, "alpha": lambda n: n**-0.5}, "by [Z] Theorem 5."),
+        (odrf.odrf, {"n_trees": 5, "alpha": "1/sqrt(n)"}, "by [Z] Theorem 5."),
+        (
+            odrf.odrf,
+            {"n_trees": 5, "projection": "axis", "max_leaves": root},
+            "a sum of functions of one variable each, by [Z] Corollary 1.",
+        ),
+    ],
+)
+def test_which_theorem_covers_a_fit(table, function, options, words):
+    report = function(FORMULA, table, seed=1, **options).consistency()
+    assert words in report.conclusion
+    assert report.conclusion in repr(report)
+    assert report.conclusion in " ".join(str(report.summary()).split())
+    assert set(report.table["verdict"]) <= {"holds", "does not hold", "cannot be judged", "assumed"}
+
+
+def test_pruning_a_fit_afterwards_changes_the_theorem(table):
+    tree = odrf.odt(FORMULA, table, max_leaves=root, seed=1)
+    assert "Theorem 1" in tree.consistency().conclusion
+    assert "Theorem 3" in tree.prune(alpha=0.01).consistency().conclusion
+
+
+def test_a_blend_with_axis_trees_says_so(table):
+    forest = odrf.odrf("c ~ a + b + f", table, n_trees=40, blend=True, max_leaves=root, seed=1)
+    report = forest.consistency()
+    mixed = (forest.kinds.trees["axis"] > 0).item()
+    assert ("which covers its oblique trees" in report.conclusion) == mixed
+    assert "P(class | x)" in report.conclusion
+    assert report.facts.drawn == forest.kinds["rows"][forest.kinds["trees"] > 0].max()
+
+
+def test_evidence_of_a_regression(number_forest):
+    report = number_forest.consistency()
+    evidence = report.evidence
+    left = (number_forest.fit.data.y - number_forest.oob_prediction).dropna()
+    assert len(report.normal_quantiles) == len(left)
+    assert 0 < evidence["tail p"] <= 1
+    leaves = number_forest.forest.is_leaf()
+    assert evidence["rows per leaf, median"] == np.median(number_forest.forest.count[leaves])
+    assert 0 < evidence["leaf diameter"] < 1
+    counts = report.predictors_per_split
+    assert counts.sum() == (number_forest.n_leaves - 1).sum()
+    assert evidence["splits on one predictor"] == counts[0] / counts.sum()
+
+
+def test_classes_have_no_tails(class_tree):
+    report = class_tree.consistency()
+    assert "tail index" not in report.evidence
+    with pytest.raises(InputError, match="classes have no tails"):
+        _ = report.normal_quantiles
+
+
+@pytest.mark.parametrize("rule", [root, None])
+@pytest.mark.parametrize("response", ["y", "c"])
+def test_drawing(table, rule, response):
+    tree = odrf.odt(f"{response} ~ a + b + f", table, max_leaves=rule, seed=1)
+    panels = tree.consistency().plot()
+    assert len(panels) == 4
+    assert bool(panels[0].lines) == (rule is not None)
+    assert bool(panels[1].lines) == (response == "y")
+    given = plt.subplots(1, 4)[1]
+    assert list(tree.consistency().plot(axes=given)) == list(given)
+    with pytest.raises(InputError, match="axes holds 2 axes"):
+        tree.consistency().plot(axes=given[:2])
+
+
+def test_a_tree_without_splits(number_tree):
+    report = number_tree.prune(leaves=1).consistency()
+    assert report.evidence["leaf diameter"] == pytest.approx(1)
+    assert "splits on one predictor" not in report.evidence
+    assert len(report.plot()) == 4
+
+
+def test_rules_are_known_after_pickling(table):
+    tree = odrf.odt(FORMULA, table, max_leaves=lambda n: n**0.5, seed=1)
+    again = pickle.loads(pickle.dumps(tree))
+    assert again.consistency().table.equals(tree.consistency().table)
+
+
+def test_a_rule_that_cannot_be_asked_far_out(table):
+    sizes = {120: 9}
+    report = odrf.odt(FORMULA, table, max_leaves=lambda n: sizes[n], seed=1).consistency()
+    assert "cannot be judged" in report.conclusion
