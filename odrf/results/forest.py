@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
@@ -31,6 +32,7 @@ from odrf.results.pruned import checked_alpha, pruned_at, with_forest
 from odrf.results.report import forest_card, forest_summary
 from odrf.results.scores import confusion_table, error_name, r_squared
 from odrf.results.shadows import ShadowSelection
+from odrf.results.strength import StrengthCorrelation
 from odrf.results.tree import ODTResults
 from odrf.sizes import OUT_OF_BAG
 from odrf.summary import Summary
@@ -329,6 +331,32 @@ class ODRFResults(TreeResults):
         if isinstance(drop, bool) or not isinstance(drop, Real) or not 0 < float(drop) < 1:
             raise InputError(f"drop={drop!r}: use a share above 0 and below 1")
         return Elimination(self, float(drop), progress)
+
+    def strength_correlation(
+        self, subset_sizes: Sequence[int] | None = None
+    ) -> StrengthCorrelation:
+        """Ask how good the trees are, and how alike (Breiman 2001).
+
+        Parameters
+        ----------
+        subset_sizes : sequence of int, optional
+            Sizes q of random subsets to grow the forest again with, besides its own.  By default
+            the first 2, 4, … trees of this forest are judged.
+
+        Returns
+        -------
+        StrengthCorrelation
+            With ``table``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If there are fewer than two trees, no rows are out of bag, or a size is out of range.
+        """
+        self._needs_out_of_bag("Strength and correlation")
+        if self.forest.n_trees < 2:
+            raise InputError("strength_correlation() needs at least 2 trees: fit with n_trees=100")
+        return StrengthCorrelation(self, subset_sizes)
 
     def _judging_residuals(self) -> NDArray[np.float64]:
         if self.kind == "classification" or self.control.resample == "none":

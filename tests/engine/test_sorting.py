@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.sorting import (
@@ -33,6 +33,7 @@ def sort_and_check(values):
     assert sorted(positions) == list(range(len(values)))
 
 
+@settings(deadline=None)
 @given(st.lists(floats, max_size=4 * SMALL))
 def test_any_floats(values):
     sort_and_check(values)

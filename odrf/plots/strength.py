@@ -1,0 +1,57 @@
+"""Strength, correlation and error of forests, side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.errors import InputError
+from odrf.plots.style import ACCENT, MUTED, new_panels, plain
+
+__all__ = ["plot_strength"]
+
+PANELS = 3
+LABELS = {
+    "strength": "strength (mean margin)",
+    "tree_error": "mean squared error of a tree",
+    "correlation": "correlation of trees",
+    "error": "out-of-bag error",
+    "trees": "trees",
+    "subset_size": "predictors in a subset",
+}
+
+
+def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[np.object_]:
+    """Draw the three columns against the first.
+
+    Parameters
+    ----------
+    table : DataFrame
+        First ``trees`` or ``subset_size``; then ``strength`` or ``tree_error``,
+        ``correlation``, ``bound``, ``error``.
+    axes : array of 3 Axes, optional
+
+    Returns
+    -------
+    array of 3 Axes
+    """
+    panels = new_panels(PANELS) if axes is None else np.ravel(np.asarray(axes, dtype=object))
+    if len(panels) != PANELS:
+        raise InputError(f"axes holds {len(panels)} axes: strength is drawn on {PANELS}")
+    by, first = table.columns[0], table.columns[1]
+    at = np.arange(len(table)) if by == "subset_size" else table[by].to_numpy()
+    for ax, name in zip(panels, (first, "correlation", "error"), strict=True):
+        ax.plot(at, table[name], "o-", color=ACCENT, markersize=4, linewidth=1.2)
+        ax.set_ylabel(LABELS[name])
+        ax.set_xlabel(LABELS[by])
+        if by == "trees":
+            ax.set_xscale("log")
+        else:
+            ax.set_xticks(at, labels=[str(size) for size in table[by]])
+        plain(ax, "y")
+    bound = float(table["bound"].iloc[-1])
+    if by == "trees" and bound < 2 * float(table["error"].max()):
+        panels[2].axhline(bound, color=MUTED, linestyle="--", linewidth=1, label="bound")
+        panels[2].legend(frameon=False)
+    return panels
