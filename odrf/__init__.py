@@ -4,7 +4,8 @@ from odrf.comparing import compare
 from odrf.datasets import load_data
 from odrf.errors import InputError
 from odrf.models import odrf, odt
+from odrf.saving import load
 from odrf.tuning import tune
+from odrf.version import __version__
 
-__all__ = ["InputError", "compare", "load_data", "odrf", "odt", "tune"]
-__version__ = "0.1.0"
+__all__ = ["InputError", "__version__", "compare", "load", "load_data", "odrf", "odt", "tune"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from os import PathLike
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from odrf.results.consistency import ConsistencyReport
 from odrf.results.fit import Fit
 from odrf.results.prediction import as_response, predict_rows, rows_of
 from odrf.results.row import RowPredictor, row_predictor
+from odrf.saving import save
 from odrf.summary import Summary
 
 __all__ = ["TreeResults"]
@@ -212,6 +214,21 @@ class TreeResults(ABC):
             index=pd.Index(self.fit.design.predictors, name="predictor"),
         )
         return table.sort_values("importance", ascending=False, kind="stable")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fit to a file, which `odrf.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            Overwritten if it exists.
+
+        Raises
+        ------
+        InputError
+            If the formula uses a function that cannot be pickled.
+        """
+        save(self, path)
 
     def consistency(self) -> ConsistencyReport:
         """Ask which theorem covers this fit, and whether the data look as it supposes.
