@@ -111,7 +111,7 @@ class Estimator:
         return fit.predict(X)
 
 
-def read_contenders(models: Any) -> dict[str, Contender]:
+def read_contenders(models: Any, fewest: int = FEWEST) -> dict[str, Contender]:
     """Return the models by name.
 
     Raises
@@ -124,9 +124,9 @@ def read_contenders(models: Any) -> dict[str, Contender]:
             f"models must be a mapping of names to models, not {type(models).__name__}: write "
             '{"tree": odrf.odt, "forest": odrf.odrf}'
         )
-    if len(models) < FEWEST:
+    if len(models) < fewest:
         raise InputError(
-            f"models has {len(models)}: name at least {FEWEST} to compare, as in "
+            f"models has {len(models)}: name at least {fewest} to compare, as in "
             '{"tree": odrf.odt, "forest": odrf.odrf}'
         )
     contenders = {str(name): _contender(name, model) for name, model in models.items()}

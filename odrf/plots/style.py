@@ -10,7 +10,17 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from numpy.typing import NDArray
 
-__all__ = ["ACCENT", "GRID", "INK", "MUTED", "class_colour", "new_panels", "plain", "value_colour"]
+__all__ = [
+    "ACCENT",
+    "CLASSES",
+    "GRID",
+    "INK",
+    "MUTED",
+    "class_colour",
+    "new_panels",
+    "plain",
+    "value_colour",
+]
 
 INK = "#222222"
 MUTED = "#666666"
