@@ -1,5 +1,6 @@
 """odrf: oblique decision trees and forests for statisticians."""
 
+from odrf import simulate
 from odrf.comparing import compare
 from odrf.datasets import load_data
 from odrf.errors import InputError
@@ -18,5 +19,6 @@ __all__ = [
     "load_data",
     "odrf",
     "odt",
+    "simulate",
     "tune",
 ]

@@ -1,1 +1,1 @@
-"""Drawings: trees, pruning paths, error paths, importances."""
+"""Drawings: trees, pruning paths, error paths, importances, simulated problems."""

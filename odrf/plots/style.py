@@ -16,6 +16,7 @@ __all__ = [
     "GRID",
     "INK",
     "MUTED",
+    "VALUES",
     "class_colour",
     "new_panels",
     "plain",

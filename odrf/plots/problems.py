@@ -1,0 +1,205 @@
+"""Problems with known truth: regions of classes, surfaces, and examples of images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from odrf.plots.style import CLASSES, GRID, INK, MUTED, VALUES, class_colour, new_panels, plain
+
+__all__ = ["plot_curves", "plot_images", "plot_regions", "plot_rings", "plot_surface"]
+
+PIXELS = 240
+LEVELS = 16
+TICKS = 5
+# Gap between images, in pixels of theirs; between rings and between curves, in their own size.
+IMAGE_GAP, RING_PITCH, CURVE_PITCH = 3, 2.6, 7.0
+IMAGES = 4
+CURVES = 3
+
+OnPlane = Callable[[NDArray, NDArray], NDArray[np.float64]]
+Box = Sequence[tuple[float, float]]
+
+
+def plot_regions(
+    on_plane: OnPlane,
+    classes: Sequence[str],
+    box: Box,
+    names: Sequence[str],
+    title: str,
+    dots: pd.DataFrame | None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the likeliest class at each place, paler the less certain it is.
+
+    Parameters
+    ----------
+    on_plane : callable
+        From the two predictors, (n,) each, to the probabilities of the classes, (n, K); places
+        where they are NaN stay white.
+    classes : (K,) sequence of str
+    box : two pairs of float
+        The ends of the axes.
+    names : (2,) sequence of str
+        The predictors.
+    title : str
+    dots : DataFrame or None
+        Rows to be drawn as dots: the predictors, and y.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    first, second = (_middles(*ends) for ends in box)
+    K = len(classes)
+    code = np.full((PIXELS, PIXELS), -1)
+    certainty = np.zeros((PIXELS, PIXELS))
+    # line by line: with hundreds of classes all probabilities at once would not fit
+    for line, height in enumerate(second):
+        shares = on_plane(first, np.full(PIXELS, height))
+        come = ~np.isnan(shares[:, 0])
+        code[line, come] = shares[come].argmax(axis=1)
+        certainty[line, come] = (shares[come].max(axis=1) - 1 / K) / (1 - 1 / K)
+    pale, full = (np.array([class_colour(k, c) for k in range(K)]) for c in (0.0, 1.0))
+    colours = pale[code] + certainty[..., np.newaxis] * (full - pale)[code]
+    colours[code < 0] = 1.0
+    ax.imshow(
+        colours, origin="lower", extent=(*box[0], *box[1]), aspect="auto", interpolation="nearest"
+    )
+    if dots is not None:
+        of_row = np.array([CLASSES[k % len(CLASSES)] for k in dots["y"].cat.codes])
+        ax.scatter(
+            dots[names[0]], dots[names[1]], s=9, c=of_row, edgecolors="white", linewidths=0.4
+        )
+    seen = np.unique(code[code >= 0])
+    if len(seen) <= len(CLASSES):
+        patches = [Patch(color=full[k], label=classes[k]) for k in seen]
+        ax.legend(
+            handles=patches, title="class", frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
+        )
+    _dress(ax, box, names, title)
+    return ax
+
+
+def plot_surface(
+    on_plane: OnPlane,
+    box: Box,
+    names: Sequence[str],
+    title: str,
+    dots: pd.DataFrame | None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a regression function as filled contours; the arguments are those of `plot_regions`."""
+    ax = new_panels(1)[0] if ax is None else ax
+    first, second = (np.linspace(*ends, PIXELS) for ends in box)
+    across, up = np.meshgrid(first, second)
+    height = on_plane(across.ravel(), up.ravel()).reshape(across.shape)
+    scale = Normalize(float(height.min()), float(height.max()))
+    filled = ax.contourf(across, up, height, levels=LEVELS, cmap=VALUES, norm=scale)
+    if dots is not None:
+        ax.scatter(
+            dots[names[0]], dots[names[1]], s=12, c=dots["y"], cmap=VALUES, edgecolors=MUTED,
+            linewidths=0.5, norm=scale,
+        )  # fmt: skip
+    bar = ax.figure.colorbar(filled, ax=ax)
+    bar.set_label("m(x)", color=INK)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(color=MUTED, labelcolor=INK)
+    _dress(ax, box, names, title)
+    return ax
+
+
+def plot_images(
+    of_class: Mapping[str, NDArray], shape: tuple[int, int], title: str, ax: Axes | None = None
+) -> Axes:
+    """Draw the first images of each class, (m, height · width), in a row."""
+    ax = new_panels(1)[0] if ax is None else ax
+    height, width = shape
+    for line, pixels in enumerate(of_class.values()):
+        colour = (*class_colour(line, 0.0), *class_colour(line, 1.0))
+        for at, image in enumerate(pixels[:IMAGES].reshape(-1, height, width)):
+            strength = image[..., np.newaxis]
+            left, top = at * (width + IMAGE_GAP), line * (height + IMAGE_GAP)
+            ax.imshow(
+                (1 - strength) * colour[:3] + strength * colour[3:],
+                extent=(left, left + width, top + height, top),
+                interpolation="nearest",
+            )
+    ax.set_xlim(-0.5, IMAGES * (width + IMAGE_GAP) - IMAGE_GAP + 0.5)
+    ax.set_ylim(len(of_class) * (height + IMAGE_GAP) - IMAGE_GAP + 0.5, -0.5)
+    _name_lines(ax, [line * (height + IMAGE_GAP) + height / 2 for line in range(len(of_class))],
+                of_class, title)  # fmt: skip
+    ax.set_aspect("equal")
+    return ax
+
+
+def plot_rings(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = None) -> Axes:
+    """Draw the first series of zeros and ones of each class, (m, p), as rings."""
+    ax = new_panels(1)[0] if ax is None else ax
+    for line, pixels in enumerate(of_class.values()):
+        for at, ring in enumerate(pixels[:IMAGES]):
+            angle = np.pi / 2 - 2 * np.pi * np.arange(len(ring)) / len(ring)
+            across = at * RING_PITCH + np.cos(angle)
+            up = -line * RING_PITCH + np.sin(angle)
+            lit = ring > 0
+            ax.plot(across[~lit], up[~lit], ".", color=GRID, markersize=2.5)
+            ax.plot(across[lit], up[lit], "o", color=CLASSES[line], markersize=3)
+    _name_lines(ax, [-line * RING_PITCH for line in range(len(of_class))], of_class, title)
+    ax.set_aspect("equal")
+    return ax
+
+
+def plot_curves(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = None) -> Axes:
+    """Draw the first series of each class, (m, p), and the mean of all of them in black."""
+    ax = new_panels(1)[0] if ax is None else ax
+    places = []
+    for line, series in enumerate(of_class.values()):
+        at = np.arange(1, series.shape[1] + 1)
+        for drawn, curve in enumerate(series[:CURVES]):
+            base = -CURVE_PITCH * (line * (CURVES + 1) + drawn)
+            ax.plot(at, base + curve, color=CLASSES[line], linewidth=0.8)
+        base = -CURVE_PITCH * (line * (CURVES + 1) + CURVES) + CURVE_PITCH / 4
+        # a mean is flatter than its series by the root of their number
+        ax.plot(at, base + CURVES * series.mean(axis=0), color=INK, linewidth=1.2)
+        places.append(base + CURVE_PITCH * CURVES / 2)
+    _name_lines(ax, places, of_class, f"{title}: examples, and mean × {CURVES} (black)")
+    ax.set_xticks([1, *range(20, at[-1] + 1, 20)])
+    ax.set_xlabel("predictor")
+    return ax
+
+
+def _middles(low: float, high: float) -> NDArray[np.float64]:
+    """Return the middles of the pixels between two ends."""
+    return low + (high - low) * (np.arange(PIXELS) + 0.5) / PIXELS
+
+
+def _dress(ax: Axes, box: Box, names: Sequence[str], title: str) -> None:
+    ax.set_xlim(*box[0])
+    ax.set_ylim(*box[1])
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
+    ax.set_title(title, fontsize="medium", color=INK)
+    plain(ax, "y")
+    ax.grid(False)
+
+
+def _name_lines(
+    ax: Axes, places: Sequence[float], of_class: Mapping[str, NDArray], title: str
+) -> None:
+    """Write the classes beside the lines of examples; take all else away."""
+    ax.set_yticks(places, labels=[f"class {name}" for name in of_class])
+    ax.set_xticks([])
+    ax.tick_params(length=0, labelcolor=INK)
+    ax.spines[:].set_visible(False)
+    ax.set_title(title, fontsize="medium", color=INK)

@@ -1,0 +1,74 @@
+"""Problems whose truth is known, to learn from and to be judged on.
+
+Each function returns a `Problem`: it draws samples as data frames, and knows the regression
+function or the probabilities of the classes, and the least error that any predictor can have.
+
+==================  ==============  =============================================================
+problem             response        what it is for
+==================  ==============  =============================================================
+``sparse_parity``   2 classes       no predictor helps alone; few matter
+``orthant``         2^p classes     axis-parallel splits are right
+``trunk``           2 classes       one oblique plane; each predictor says less than the last
+``biau``            2 classes       axis-parallel forests are not consistent
+``hypercube``       2 or p + 1      every predictor matters, none alone
+``random_rbf``      2 or more       clusters in many dimensions
+``circle``          2 classes       segments on a ring of pixels
+``bars``            2 classes       horizontal and vertical bars in an image
+``impulse``         2 classes       an impulse in noise
+``additive``        number          a sum of functions of single predictors
+``single_index``    number          one function of one direction
+``ridge_sum``       number          a sum of functions of several directions
+``radial``          number          waves around a centre: no direction is better than another
+``friedman1``       number          Friedman's first, with an interaction
+``friedman2``       number          Friedman's second, the impedance of a circuit
+``friedman3``       number          Friedman's third, its phase
+``jump``            number          a step across an oblique plane
+==================  ==============  =============================================================
+
+Examples
+--------
+>>> import odrf
+>>> from odrf import simulate
+>>> problem = simulate.trunk()
+>>> fit = odrf.odrf("y ~ .", problem.sample(200, seed=1), n_trees=20, seed=1)
+>>> test = problem.sample(1000, seed=2)
+>>> error = (fit.predict(test) != test["y"]).mean()
+>>> bool(error < problem.bayes_error + 0.05)
+True
+"""
+
+from odrf.simulate.classes import biau, orthant, sparse_parity, trunk
+from odrf.simulate.clusters import hypercube, random_rbf
+from odrf.simulate.images import bars, circle, impulse
+from odrf.simulate.problem import Problem
+from odrf.simulate.regressions import (
+    additive,
+    friedman1,
+    friedman2,
+    friedman3,
+    jump,
+    radial,
+    ridge_sum,
+    single_index,
+)
+
+__all__ = [
+    "Problem",
+    "additive",
+    "bars",
+    "biau",
+    "circle",
+    "friedman1",
+    "friedman2",
+    "friedman3",
+    "hypercube",
+    "impulse",
+    "jump",
+    "orthant",
+    "radial",
+    "random_rbf",
+    "ridge_sum",
+    "single_index",
+    "sparse_parity",
+    "trunk",
+]

@@ -1,0 +1,389 @@
+"""Regression functions: from sums of functions of single predictors to steps and waves.
+
+[Z] is Zhan, Liu and Xia, *Consistency of the oblique decision tree and its random forest*: its
+theorems hold for continuous functions, its corollaries for sums of functions of few predictors.
+Where the literature gives no noise, a default is chosen that leaves between a tenth and a fifth
+of the response's variance unexplained.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.control import checked_whole
+from odrf.simulate.arguments import checked_amount, checked_range, layout_chance
+from odrf.simulate.problem import Problem, Truth, View
+
+__all__ = [
+    "additive",
+    "friedman1",
+    "friedman2",
+    "friedman3",
+    "jump",
+    "radial",
+    "ridge_sum",
+    "single_index",
+]
+
+ADDITIVE_TERMS = 4
+FRIEDMAN1_TERMS = 5
+# ranges of the resistance, angular frequency, inductance and capacity of a circuit
+CIRCUIT_LOW = (0.0, 40 * math.pi, 0.0, 1.0)
+CIRCUIT_HIGH = (100.0, 560 * math.pi, 1.0, 11.0)
+
+
+def additive(p: int = 10, noise: float = 0.3) -> Problem:
+    """Sum of functions of single predictors.
+
+    m(x) = sin(2πx1) + 4(x2 - 1/2)² + x3 + |2x4 - 1|, X uniform on (0, 1)^p.  Forests of
+    axis-parallel trees are consistent for such functions ([Z], Corollary 1 with q = 1).
+
+    Parameters
+    ----------
+    p : int, default 10
+        Predictors, at least 4; the first four matter.
+    noise : float, default 0.3
+        Standard deviation of the normal noise.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from odrf import simulate
+    >>> place = pd.DataFrame([[0.25, 0.0, 0.5, 0.5]], columns=["x1", "x2", "x3", "x4"])
+    >>> simulate.additive(p=4).truth(place)
+    array([2.5])
+    """
+    p = checked_whole("p", p, ADDITIVE_TERMS)
+    return _problem("additive", p, ADDITIVE_TERMS, noise, _additive, 0.0, 1.0)
+
+
+def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
+    """One function of one direction: m(x) = sin(πθᵀx), X uniform on (-1, 1)^p.
+
+    The direction θ weighs the first `relevant` predictors alike and has length 1.  An oblique
+    split along θ is all that is needed; axis-parallel ones have to build a staircase.
+
+    Parameters
+    ----------
+    p : int, default 10
+        Predictors.
+    relevant : int, default 5
+        Those that matter.
+    noise : float, default 0.3
+        Standard deviation of the normal noise.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from odrf import simulate
+    >>> problem = simulate.single_index(p=4, relevant=4)
+    >>> problem.truth(pd.DataFrame([[0.25] * 4], columns=problem.predictors))
+    array([1.])
+    """
+    p = checked_whole("p", p, 2)
+    relevant = checked_range("relevant", relevant, 1, p, "all predictors")
+    known = partial(_wave_along, relevant=relevant)
+    return _problem("single index", p, relevant, noise, known, -1.0, 1.0)
+
+
+def ridge_sum(p: int = 10, ridges: int = 3, noise: float = 0.35, layout: Any = 1) -> Problem:
+    """Sum of functions of several directions, as projection pursuit supposes.
+
+    m(x) = Σ g_k(θ_kᵀx), X uniform on (-1, 1)^p; the functions g_k are by turns sin(πt), 2|t| and
+    1/(1 + exp(-8t)), the directions θ_k uniform on the unit sphere.  The class of functions is
+    that of Friedman and Stuetzle, JASA 76 (1981) 817–823, and of networks of one hidden layer.
+
+    Parameters
+    ----------
+    p : int, default 10
+        Predictors; all of them matter.
+    ridges : int, default 3
+        Directions: one of each kind of function.
+    noise : float, default 0.35
+        Standard deviation of the normal noise.
+    layout : int, SeedSequence or Generator, default 1
+        Seed of the directions: they belong to the problem, and stay the same in all its samples.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from odrf import simulate
+    >>> problem = simulate.ridge_sum(p=2)
+    >>> problem.truth(pd.DataFrame({"x1": [0.0], "x2": [0.0]}))
+    array([0.5])
+    """
+    p = checked_whole("p", p, 2)
+    ridges = checked_whole("ridges", ridges, 1)
+    directions = layout_chance(layout).standard_normal((ridges, p))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    known = partial(_ridges, directions=directions)
+    return _problem("ridge sum", p, p, noise, known, -1.0, 1.0)
+
+
+def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
+    """Waves around a centre: m(x) = cos(πr), r the length of the relevant predictors.
+
+    X is uniform on (-1, 1)^p.  No direction is better than another: neither axis-parallel nor
+    oblique splits are favoured.
+
+    Parameters
+    ----------
+    p : int, default 10
+        Predictors.
+    relevant : int, default 2
+        Those that matter.
+    noise : float, default 0.2
+        Standard deviation of the normal noise.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from odrf import simulate
+    >>> simulate.radial(p=2).truth(pd.DataFrame({"x1": [0.6], "x2": [0.8]}))
+    array([-1.])
+    """
+    p = checked_whole("p", p, 2)
+    relevant = checked_range("relevant", relevant, 1, p, "all predictors")
+    known = partial(_wave_around, relevant=relevant)
+    return _problem("radial", p, relevant, noise, known, -1.0, 1.0)
+
+
+def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
+    """Step across an oblique plane: m(x) = 1 where x1 + … + xq > 0, else 0, q = `relevant`.
+
+    X is uniform on (-1, 1)^p.  One oblique split is the whole truth, which is not continuous: the
+    theorems of [Z] do not speak of it.
+
+    Parameters
+    ----------
+    p : int, default 10
+        Predictors.
+    relevant : int, default 2
+        Those that matter.
+    noise : float, default 0.25
+        Standard deviation of the normal noise.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf import simulate
+    >>> tree = odrf.odt("y ~ .", simulate.jump(p=2).sample(500, seed=1), max_leaves=2, seed=1)
+    >>> tree.nodes["value"].abs().round(1).tolist()
+    [0.5, 0.0, 1.0]
+    """
+    p = checked_whole("p", p, 2)
+    relevant = checked_range("relevant", relevant, 1, p, "all predictors")
+    return _problem("jump", p, relevant, noise, partial(_step, relevant=relevant), -1.0, 1.0)
+
+
+def friedman1(p: int = 10, noise: float = 1.0) -> Problem:
+    """Friedman's first: m(x) = 10 sin(πx1x2) + 20(x3 - 1/2)² + 10x4 + 5x5.
+
+    X is uniform on (0, 1)^p.  Friedman, *Multivariate adaptive regression splines*, Annals of
+    Statistics 19 (1991) 1–67; with his ten predictors and unit noise, as Breiman,
+    *Bagging predictors*, Machine Learning 24 (1996) 123–140, uses it too.
+
+    Parameters
+    ----------
+    p : int, default 10
+        Predictors, at least 5; the first five matter.
+    noise : float, default 1.0
+        Standard deviation of the normal noise.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from odrf import simulate
+    >>> place = pd.DataFrame([[0.5, 1.0, 0.5, 0.0, 1.0]], columns=["x1", "x2", "x3", "x4", "x5"])
+    >>> simulate.friedman1(p=5).truth(place)
+    array([15.])
+    """
+    p = checked_whole("p", p, FRIEDMAN1_TERMS)
+    return _problem("friedman1", p, FRIEDMAN1_TERMS, noise, _friedman1, 0.0, 1.0)
+
+
+def friedman2(noise: float = 125.0) -> Problem:
+    """Friedman's second, the impedance of a circuit: m(x) = √(x1² + (x2x3 - 1/(x2x4))²).
+
+    X is uniform on (0, 100) × (40π, 560π) × (0, 1) × (1, 11).  Friedman (1991, as in `friedman1`).
+
+    Parameters
+    ----------
+    noise : float, default 125.0
+        Standard deviation of the normal noise; a third of that of m(X), as Friedman has it.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If the noise is out of range.
+
+    Examples
+    --------
+    >>> from odrf import simulate
+    >>> simulate.friedman2().bayes_error
+    15625.0
+    """
+    return _problem("friedman2", 4, 4, noise, _impedance, CIRCUIT_LOW, CIRCUIT_HIGH, (1, 2))
+
+
+def friedman3(noise: float = 0.1) -> Problem:
+    """Friedman's third, a circuit's phase: m(x) = arctan((x2x3 - 1/(x2x4)) / x1).
+
+    X is distributed as in `friedman2`.  Friedman (1991, as in `friedman1`).
+
+    Parameters
+    ----------
+    noise : float, default 0.1
+        Standard deviation of the normal noise; a third of that of m(X), as Friedman has it.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        If the noise is out of range.
+
+    Examples
+    --------
+    >>> from odrf import simulate
+    >>> bool(simulate.friedman3(noise=0).sample(100, seed=1)["y"].max() < 1.571)
+    True
+    """
+    return _problem("friedman3", 4, 4, noise, _phase, CIRCUIT_LOW, CIRCUIT_HIGH, (0, 2))
+
+
+def _problem(
+    name: str,
+    p: int,
+    relevant: int,
+    noise: float,
+    known: Truth,
+    low: float | tuple[float, ...],
+    high: float | tuple[float, ...],
+    shown: tuple[int, int] = (0, 1),
+) -> Problem:
+    """Return the problem whose predictors are uniform between `low` and `high`."""
+    rows = partial(_box, p=p, low=low, high=high)
+    rest = tuple(((np.broadcast_to(low, p) + np.broadcast_to(high, p)) / 2).tolist())
+    view = View(low, high, rest, shown)
+    return Problem(name, p, relevant, None, checked_amount("noise", noise), rows, known, view=view)
+
+
+def _box(
+    rng: np.random.Generator,
+    n: int,
+    p: int,
+    low: float | tuple[float, ...],
+    high: float | tuple[float, ...],
+) -> NDArray[np.float64]:
+    return rng.uniform(low, high, (n, p))
+
+
+def _additive(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    x1, x2, x3, x4 = X[:, :ADDITIVE_TERMS].T
+    return np.sin(2 * np.pi * x1) + 4 * (x2 - 0.5) ** 2 + x3 + np.abs(2 * x4 - 1)
+
+
+def _wave_along(X: NDArray[np.float64], relevant: int) -> NDArray[np.float64]:
+    return np.sin(np.pi * X[:, :relevant].sum(axis=1) / math.sqrt(relevant))
+
+
+def _ridges(X: NDArray[np.float64], directions: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = np.zeros(len(X))
+    for k, along in enumerate(directions @ X.T):
+        if k % 3 == 0:
+            total += np.sin(np.pi * along)
+        elif k % 3 == 1:
+            total += 2 * np.abs(along)
+        else:
+            total += 1 / (1 + np.exp(-8 * along))
+    return total
+
+
+def _wave_around(X: NDArray[np.float64], relevant: int) -> NDArray[np.float64]:
+    return np.cos(np.pi * np.linalg.norm(X[:, :relevant], axis=1))
+
+
+def _step(X: NDArray[np.float64], relevant: int) -> NDArray[np.float64]:
+    return (X[:, :relevant].sum(axis=1) > 0).astype(np.float64)
+
+
+def _friedman1(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    x1, x2, x3, x4, x5 = X[:, :FRIEDMAN1_TERMS].T
+    return 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
+
+
+def _impedance(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    x1, x2, x3, x4 = X.T
+    return np.hypot(x1, x2 * x3 - 1 / (x2 * x4))
+
+
+def _phase(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    x1, x2, x3, x4 = X.T
+    # x1 may be 0 where a picture begins; its phase is that of the limit
+    return np.arctan2(x2 * x3 - 1 / (x2 * x4), x1)
