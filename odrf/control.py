@@ -19,7 +19,7 @@ from odrf.errors import InputError, allowed
 from odrf.pruning.prices import RULES
 from odrf.sizes import leaf_limit, leaf_price, rule_along
 
-__all__ = ["Control", "checked_jobs", "checked_seed", "checked_whole", "resolve"]
+__all__ = ["Control", "checked_jobs", "checked_part", "checked_seed", "checked_whole", "resolve"]
 
 CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
 ESTIMATORS = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA}
@@ -219,6 +219,13 @@ def checked_whole(argument: str, value: Any, least: int) -> int:
 def _share(argument: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
         raise InputError(f'{argument}={value!r}: use "auto" or a number above 0, up to 1')
+    return float(value)
+
+
+def checked_part(argument: str, value: Any) -> float:
+    """Return the share `value`; raise `InputError` where it is none, or nothing, or all."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise InputError(f"{argument}={value!r}: use a share above 0 and below 1")
     return float(value)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import kernel
 from odrf.engine.randomness import below, uniform
 
-__all__ = ["ALL_ROWS", "BOOTSTRAP", "SUBSAMPLE", "Sampling", "draw_counts"]
+__all__ = ["ALL_ROWS", "BOOTSTRAP", "SUBSAMPLE", "Sampling", "draw_counts", "draw_size"]
 
 ALL_ROWS, BOOTSTRAP, SUBSAMPLE = 0, 1, 2
 
@@ -44,6 +44,11 @@ def _draw(state, candidates, size, resample, counts):
             needed -= 1
 
 
+def draw_size(sampling: Sampling, n: int) -> int:
+    """Return how many rows a tree draws from n of positive weight, repetitions counted."""
+    return n if sampling.resample == ALL_ROWS else max(1, round(sampling.fraction * n))
+
+
 def draw_counts(
     state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
 ) -> NDArray[np.int64]:
@@ -53,6 +58,6 @@ def draw_counts(
     if sampling.resample == ALL_ROWS:
         counts[candidates] = 1
     else:
-        size = max(1, round(sampling.fraction * len(candidates)))
+        size = draw_size(sampling, len(candidates))
         _draw(state, candidates, size, sampling.resample, counts)
     return counts

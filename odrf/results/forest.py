@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.control import Control
+from odrf.control import Control, checked_part, checked_whole
 from odrf.engine.outofbag import OutOfBag, out_of_bag
 from odrf.errors import InputError, allowed
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance
 from odrf.plots.style import new_panels
 from odrf.pruning.choosing import CHOICES
-from odrf.pruning.forests import unseen_prices
-from odrf.pruning.prices import RULES, split_prices
+from odrf.pruning.prices import RULES
 from odrf.results.base import TreeResults
 from odrf.results.elimination import Elimination
 from odrf.results.fit import Fit
 from odrf.results.forest_path import ForestPath
+from odrf.results.intervals import LEVEL, QUANTILES, asked_interval, interval_frame, quantile_frame
 from odrf.results.kinds import kinds_table
-from odrf.results.narrowing import permutation_rises
-from odrf.results.prediction import as_prob, as_response
-from odrf.results.pruned import checked_alpha, pruned_at, with_forest
+from odrf.results.narrowing import permutation_table
+from odrf.results.prediction import as_prob, as_response, rows_of
+from odrf.results.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.results.report import forest_card, forest_summary
 from odrf.results.scores import confusion_table, error_name, r_squared
 from odrf.results.shadows import ShadowSelection
@@ -146,6 +145,63 @@ class ODRFResults(TreeResults):
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
         return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
 
+    def predict(
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "response",
+        *,
+        interval: str | None = None,
+        level: float = LEVEL,
+        method: str = "auto",
+        quantiles: float | Sequence[float] = QUANTILES,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows; for a regression, on request with intervals.
+
+        Parameters
+        ----------
+        newdata, type
+            As in `TreeResults.predict`; ``"quantile"`` gives a column for each of `quantiles`.
+        interval : {"confidence", "prediction"}, optional
+            For the forest's expectation over training samples, or for a new response.
+        level : float, default 0.95
+            The share of intervals that are to cover it.
+        method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
+            - ``"jackknife"``, for confidence: normal, by the infinitesimal jackknife
+              (`odrf.inference.jackknife`).  It takes some n trees, better of subsamples.
+            - ``"conformal"``, the default for prediction: from out-of-bag residuals, whatever
+              their distribution (`odrf.inference.conformal`).
+            - ``"quantile"``: quantiles of the training responses that share leaves with the row
+              (`odrf.inference.quantiles`), which lie too close for rows of the training.
+        quantiles : float or sequence of float, default (0.05, 0.5, 0.95)
+            Levels above 0 and below 1.
+
+        Returns
+        -------
+        Series or DataFrame
+            With `interval`, the columns ``prediction``, ``lower``, ``upper`` and, for confidence,
+            ``se``; missing, with a warning, where the trees are too few to tell.
+
+        Raises
+        ------
+        InputError
+            Naming the argument at fault.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ .", data[:400], n_trees=50, seed=1)
+        >>> new = forest.predict(data[400:], interval="prediction", level=0.9)
+        >>> bool(data["progression"][400:].between(new["lower"], new["upper"]).mean() > 0.8)
+        True
+        """
+        asked = asked_interval(self.fit, type, interval, level, method)
+        if type == "quantile":
+            return quantile_frame(self.fit, rows_of(self.fit, newdata), quantiles)
+        if asked is None:
+            return super().predict(newdata, type)
+        return interval_frame(self.fit, rows_of(self.fit, newdata), asked, lambda: self._out_of_bag)
+
     def tree(self, i: int) -> ODTResults:
         """Return tree `i`, counted from 0, as a result of its own.
 
@@ -258,7 +314,8 @@ class ODRFResults(TreeResults):
             raise InputError("prune() takes either alpha= or rule=, and exactly one of them")
         by = self.control.pruning if path is None else path.rule
         if rule == OUT_OF_BAG:
-            return ODRFResults(self._pruned_unseen(by), parent=self)
+            self._needs_out_of_bag('rule="oob"')
+            return ODRFResults(pruned_unseen(self.fit, by), parent=self)
         if rule is None:
             price = checked_alpha(alpha)
             return ODRFResults(pruned_at(self.fit, price, by, f"alpha={price!r}"), parent=self)
@@ -267,23 +324,6 @@ class ODRFResults(TreeResults):
         path = self.pruning_path() if path is None else path
         price = float(path.table["alpha"].iloc[path.row(rule)])
         return ODRFResults(pruned_at(self.fit, price, path.rule, f"rule={rule!r}"), parent=self)
-
-    def _pruned_unseen(self, by: str) -> Fit:
-        self._needs_out_of_bag('rule="oob"')
-        fit = self.fit
-        prices = split_prices(fit.forest, by)
-        alpha = unseen_prices(
-            fit.forest,
-            prices,
-            fit.data.X,
-            fit.data.y,
-            fit.data.weights,
-            fit.samplings,
-            fit.streams,
-            fit.control.n_jobs,
-        )
-        kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
-        return with_forest(fit, kept, 'rule="oob"')
 
     def select_variables(
         self,
@@ -325,12 +365,8 @@ class ODRFResults(TreeResults):
         if method not in SELECTIONS:
             raise allowed("method", method, SELECTIONS)
         if method == "boruta":
-            if isinstance(rounds, bool) or not isinstance(rounds, Integral) or rounds < 1:
-                raise InputError(f"rounds={rounds!r}: use a whole number of at least 1")
-            return ShadowSelection(self, int(rounds), progress)
-        if isinstance(drop, bool) or not isinstance(drop, Real) or not 0 < float(drop) < 1:
-            raise InputError(f"drop={drop!r}: use a share above 0 and below 1")
-        return Elimination(self, float(drop), progress)
+            return ShadowSelection(self, checked_whole("rounds", rounds, 1), progress)
+        return Elimination(self, checked_part("drop", drop), progress)
 
     def strength_correlation(
         self, subset_sizes: Sequence[int] | None = None
@@ -370,8 +406,7 @@ class ODRFResults(TreeResults):
 
     @cached_property
     def _permutation_table(self) -> pd.DataFrame:
-        rise = permutation_rises(self.fit)
-        return _mean_over_trees(rise, self.design.predictors)
+        return permutation_table(self.fit)
 
     def summary(self) -> Summary:
         """Return a summary: data, options, size, out-of-bag error, importances."""
@@ -416,13 +451,3 @@ class ODRFResults(TreeResults):
 
     def __repr__(self) -> str:
         return forest_card(self)
-
-
-def _mean_over_trees(rise: NDArray[np.float64], predictors: tuple[str, ...]) -> pd.DataFrame:
-    n_trees = len(rise)
-    spread = rise.std(axis=0, ddof=1) if n_trees > 1 else np.full(rise.shape[1], np.nan)
-    table = pd.DataFrame(
-        {"importance": rise.mean(axis=0), "se": spread / np.sqrt(n_trees)},
-        index=pd.Index(predictors, name="predictor"),
-    )
-    return table.sort_values("importance", ascending=False, kind="stable")

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.outofbag import permutation_loss
 from odrf.results.fit import Fit, Request
 from odrf.results.growing import grow_fit
 
-__all__ = ["permutation_rises", "regrown", "regrown_beside_shadows"]
+__all__ = ["permutation_rises", "permutation_table", "regrown", "regrown_beside_shadows"]
 
 SHADOW_TREES = 100
 
@@ -54,6 +55,18 @@ def permutation_rises(fit: Fit) -> NDArray[np.float64]:
         fit.streams,
         fit.control.n_jobs,
     )
+
+
+def permutation_table(fit: Fit) -> pd.DataFrame:
+    """Return each predictor's mean rise over the trees and its standard error, largest first."""
+    rise = permutation_rises(fit)
+    n_trees = len(rise)
+    spread = rise.std(axis=0, ddof=1) if n_trees > 1 else np.full(rise.shape[1], np.nan)
+    table = pd.DataFrame(
+        {"importance": rise.mean(axis=0), "se": spread / np.sqrt(n_trees)},
+        index=pd.Index(fit.design.predictors, name="predictor"),
+    )
+    return table.sort_values("importance", ascending=False, kind="stable")
 
 
 def _within(request: Request, P: int) -> Request:

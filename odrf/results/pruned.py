@@ -6,12 +6,15 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from odrf.engine.forest import Forest
 from odrf.errors import InputError
+from odrf.pruning.forests import unseen_prices
 from odrf.pruning.prices import ERROR, pruned, split_prices
 from odrf.results.fit import Fit
 
-__all__ = ["checked_alpha", "pruned_at", "with_forest"]
+__all__ = ["checked_alpha", "pruned_at", "pruned_unseen", "with_forest"]
 
 
 def checked_alpha(alpha: Any) -> float:
@@ -31,6 +34,23 @@ def pruned_at(fit: Fit, alpha: float, rule: str, option: str, loss: str = ERROR)
     forest = pruned(fit.forest, split_prices(fit.forest, rule, loss), alpha, loss)
     fit = replace(fit, control=replace(fit.control, alpha=strictest, pruning=rule))
     return with_forest(fit, forest, option)
+
+
+def pruned_unseen(fit: Fit, rule: str) -> Fit:
+    """Return the fit with every tree pruned as the rows that it did not draw find best for it."""
+    prices = split_prices(fit.forest, rule)
+    alpha = unseen_prices(
+        fit.forest,
+        prices,
+        fit.data.X,
+        fit.data.y,
+        fit.data.weights,
+        fit.samplings,
+        fit.streams,
+        fit.control.n_jobs,
+    )
+    kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
+    return with_forest(fit, kept, 'rule="oob"')
 
 
 def with_forest(fit: Fit, forest: Forest, option: str) -> Fit:

@@ -1,0 +1,1 @@
+"""Inference for forests: standard errors of their means, quantiles and intervals of responses."""

@@ -1,0 +1,65 @@
+"""The infinitesimal jackknife against its formulas, and where the truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from odrf.engine.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, draw_size
+from odrf.inference.jackknife import Variance, enough_trees, infinitesimal_jackknife
+from problems import noisy
+from reference import inference as twin
+from resampled import forests
+
+
+@settings(max_examples=50, deadline=None)
+@given(forests((BOOTSTRAP, SUBSAMPLE)))
+def test_variances_are_those_of_the_formulas(grown):
+    n = int((grown.problem.weights > 0).sum())
+    assume(
+        all(draw_size(sampling, n) < n for sampling in grown.samplings if sampling.resample == 2)
+    )
+    found = infinitesimal_jackknife(grown.forest, grown.new, grown.kinds, *grown.draws, n_jobs=1)
+    counts = twin.draws(*grown.draws)[:, grown.problem.weights > 0]
+    for j, x in enumerate(grown.new.T):
+        raw, chance = twin.variance(
+            grown.forest, grown.kinds.tolist(), counts, grown.samplings, grown.streams, x
+        )
+        assert found.raw[j] == pytest.approx(raw, rel=1e-9, abs=1e-12)
+        assert found.chance[j] == pytest.approx(chance, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("sampling", [Sampling(BOOTSTRAP, 1.0), Sampling(SUBSAMPLE, 0.6)])
+def test_trees_that_are_means_have_the_variance_of_the_mean(sampling):
+    problem = replace(noisy(n=100, max_leaves=1), sampling=sampling)
+    B = 3000
+    found = infinitesimal_jackknife(
+        problem.grow(B), problem.X[:, :2], np.zeros(B, dtype=np.int64), problem.weights,
+        [sampling] * B, problem.streams(B), n_jobs=1,
+    )  # fmt: skip
+    assert found.corrected == pytest.approx(np.var(problem.y, ddof=1) / 100, rel=0.1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(forests((BOOTSTRAP, SUBSAMPLE)), st.sampled_from([2, 3]))
+def test_threads_change_nothing(grown, n_jobs):
+    n = int((grown.problem.weights > 0).sum())
+    assume(
+        all(draw_size(sampling, n) < n for sampling in grown.samplings if sampling.resample == 2)
+    )
+    given = (grown.forest, np.tile(grown.new, 700), grown.kinds, *grown.draws)
+    one, more = infinitesimal_jackknife(*given, 1), infinitesimal_jackknife(*given, n_jobs)
+    assert one.raw.tolist() == more.raw.tolist()
+    assert one.chance.tolist() == more.chance.tolist()
+
+
+def test_more_trees_where_chance_is_large():
+    few = Variance(np.full(3, 11.0), np.full(3, 10.0))
+    assert enough_trees(few, 100, 200) == 300
+    assert enough_trees(few, 100, 20_000) == 200
+    none = Variance(np.full(3, 10.0), np.full(3, 10.0))
+    assert enough_trees(none, 100, 5000) == 5000

@@ -1,0 +1,106 @@
+"""Inference by the papers' formulas: one new row, one training row, one tree at a time."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.forest import Forest
+from odrf.engine.sampling import BOOTSTRAP, Sampling
+from reference.forests import leaf
+from reference.randomness import Stream, draw_counts
+
+
+def draws(weights: NDArray, samplings: list[Sampling], streams: NDArray) -> NDArray[np.int64]:
+    """How often each tree drew each row, (B, n)."""
+    pairs = zip(streams, samplings, strict=True)
+    return np.array([draw_counts(Stream(state), weights, sampling) for state, sampling in pairs])
+
+
+def row_weights(
+    forest: Forest, counts: NDArray, X: NDArray, weights: NDArray, x: NDArray
+) -> list[Fraction]:
+    """Meinshausen's weight of each training row for x, exactly."""
+    total = [Fraction(0)] * X.shape[1]
+    for b in range(forest.n_trees):
+        own = leaf(forest, b, x)
+        mass = [
+            Fraction(float(weights[i])) * int(counts[b, i])
+            if counts[b, i] and leaf(forest, b, X[:, i]) == own
+            else Fraction(0)
+            for i in range(X.shape[1])
+        ]
+        for i, part in enumerate(mass):
+            total[i] += part / sum(mass) / forest.n_trees
+    return total
+
+
+def quantile(y: NDArray, weights: list[Fraction], level: Fraction) -> float:
+    """The least response up to which the weights add up to the level."""
+    return min(
+        at
+        for at in y.tolist()
+        if sum(w for w, v in zip(weights, y, strict=True) if v <= at) >= level
+    )
+
+
+def variance(
+    forest: Forest, kinds: list[int], counts: NDArray, samplings: list[Sampling], streams: NDArray,
+    x: NDArray,
+) -> tuple[float, float]:  # fmt: skip
+    """The infinitesimal jackknife for x, and what chance adds; counts (B, n) of weighted rows."""
+    B, n = counts.shape
+    tree = [float(forest.value[leaf(forest, b, x), 0]) for b in range(B)]
+    means = {g: np.mean([t for t, own in zip(tree, kinds, strict=True) if own == g]) for g in kinds}
+    size = counts.sum(axis=1).tolist()
+
+    def scale(b: int) -> float:
+        if samplings[b].resample == BOOTSTRAP:
+            return 1.0
+        return math.sqrt(n * (n - 1) / (n - size[b]) ** 2)
+
+    raw = 0.0
+    for i in range(n):
+        of_row = 0.0
+        for b in range(B):
+            expected = size[b] / n
+            of_row += scale(b) * (counts[b, i] - expected) * (tree[b] - means[kinds[b]]) / B
+        raw += of_row**2
+    chance = 0.0
+    for b in range(B):
+        for c in range(B):
+            if (streams[b] != streams[c]).any():
+                continue
+            if samplings[b].resample == BOOTSTRAP:
+                covariance = min(size[b], size[c])
+            else:
+                covariance = sum(
+                    (counts[b, i] - size[b] / n) * (counts[c, i] - size[c] / n) for i in range(n)
+                )
+            deviations = (tree[b] - means[kinds[b]]) * (tree[c] - means[kinds[c]])
+            chance += scale(b) * scale(c) * covariance * deviations / B**2
+    return raw, chance
+
+
+def conformal(
+    forest: Forest, counts: NDArray, X: NDArray, y: NDArray, weights: NDArray, x: NDArray,
+    level: Fraction,
+) -> tuple[float, float]:  # fmt: skip
+    """The jackknife+ after bootstrap for x; one row more, of mean weight, is infinite."""
+    ends: list[tuple[float, float, Fraction]] = []
+    for i in range(X.shape[1]):
+        voters = np.flatnonzero(counts[:, i] == 0)
+        if len(voters) == 0 or weights[i] == 0:
+            continue
+        at_row = np.mean([forest.value[leaf(forest, b, X[:, i]), 0] for b in voters])
+        at_new = np.mean([forest.value[leaf(forest, b, x), 0] for b in voters])
+        residual = abs(y[i] - at_row)
+        ends.append((at_new - residual, at_new + residual, Fraction(float(weights[i]))))
+    given = sum((w for *_, w in ends), Fraction(0))
+    wanted = level * given * Fraction(len(ends) + 1, max(len(ends), 1))
+    uppers = [up for _, up, _ in ends if sum(w for _, v, w in ends if v <= up) >= wanted]
+    lowers = [low for low, *_ in ends if sum(w for v, _, w in ends if v >= low) >= wanted]
+    return max(lowers, default=-math.inf), min(uppers, default=math.inf)

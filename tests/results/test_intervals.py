@@ -1,0 +1,168 @@
+"""Intervals and quantiles as a user asks for them."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.random((900, 4)), columns=list("abcd"))
+    return data.assign(y=4 * data["a"] + 2 * data["b"] + rng.normal(size=900))
+
+
+@pytest.fixture(scope="module")
+def forest(simulated):
+    return odrf.odrf("y ~ .", simulated[:300], n_trees=200, blend=False, seed=1)
+
+
+@pytest.fixture(scope="module")
+def blended(simulated):
+    return odrf.odrf("y ~ .", simulated[:300], n_trees=150, blend=True, seed=1)
+
+
+# quantiles of the few responses that say something of a row lie too close together
+@pytest.mark.parametrize(("method", "off"), [("conformal", 0.03), ("quantile", 0.1)])
+@pytest.mark.parametrize("fit", ["forest", "blended"])
+def test_new_responses_are_covered(request, simulated, fit, method, off):
+    fit, new = request.getfixturevalue(fit), simulated[300:]
+    found = fit.predict(new, interval="prediction", method=method)
+    assert list(found.columns) == ["prediction", "lower", "upper"]
+    assert found.index.equals(new.index)
+    assert found["prediction"].equals(fit.predict(new).rename("prediction"))
+    covered = new["y"].between(found["lower"], found["upper"]).mean()
+    assert covered == pytest.approx(0.95, abs=off)
+    narrower = fit.predict(new, interval="prediction", method=method, level=0.5)
+    covered = new["y"].between(narrower["lower"], narrower["upper"]).mean()
+    assert covered == pytest.approx(0.5, abs=0.1)
+
+
+def test_conformal_is_the_default_for_a_response(forest, simulated):
+    new = simulated[300:310]
+    found = forest.predict(new, interval="prediction")
+    assert found.equals(forest.predict(new, interval="prediction", method="conformal"))
+
+
+def test_the_mean_of_trees_varies_less_than_a_response(simulated):
+    new = simulated[300:400]
+    forest = odrf.odrf("y ~ .", simulated[:100], n_trees=1000, blend=False, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mean = forest.predict(new, interval="confidence").dropna()
+    assert list(mean.columns) == ["prediction", "lower", "upper", "se"]
+    assert len(mean) > 80
+    half = (mean["upper"] - mean["lower"]) / 2
+    np.testing.assert_allclose(half, 1.959964 * mean["se"], rtol=1e-6)
+    response = forest.predict(new, interval="prediction").loc[mean.index]
+    assert half.mean() < (response["upper"] - response["lower"]).mean() / 2
+
+
+def test_too_few_trees_for_standard_errors(table):
+    few = odrf.odrf("y ~ a + b + f", table, n_trees=5, seed=1)
+    with pytest.warns(UserWarning, match=r"5 trees are too few .* fit with n_trees=\d+00$") as said:
+        found = few.predict(table, interval="confidence")
+    assert said[0].filename == __file__
+    missing = found["se"].isna()
+    assert missing.any()
+    assert found["lower"].isna().equals(missing)
+    assert found["prediction"].notna().all()
+
+
+def test_quantiles_have_columns(forest, simulated):
+    new = simulated[300:]
+    found = forest.predict(new, type="quantile")
+    assert list(found.columns) == [0.05, 0.5, 0.95]
+    assert found.columns.name == "quantile"
+    assert (found[0.05] <= found[0.5]).all()
+    assert (found[0.5] <= found[0.95]).all()
+    assert set(np.unique(found)) <= set(simulated["y"][:300])
+    one = forest.predict(new, type="quantile", quantiles=0.5)
+    assert one[0.5].equals(found[0.5])
+    turned = forest.predict(new, type="quantile", quantiles=[0.95, 0.05])
+    assert turned.equals(found[[0.95, 0.05]])
+    ends = forest.predict(new, interval="prediction", method="quantile", level=0.9)
+    assert ends["lower"].equals(found[0.05].rename("lower"))
+    assert (new["y"] < found[0.5]).mean() == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"type": "quantile"}, {"interval": "prediction"}, {"interval": "confidence"}],
+)
+def test_missing_rows_stay_missing(table, asked):
+    fit = odrf.odrf("y ~ a + b + f", table, n_trees=40, missing="drop", seed=1)
+    holed = table.copy()
+    holed.loc[["row2", "row5"], "a"] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = fit.predict(holed, **asked)
+        rest = fit.predict(holed.drop(["row2", "row5"]), **asked)
+    assert found.loc[["row2", "row5"]].isna().all(axis=None)
+    pd.testing.assert_frame_equal(found.drop(["row2", "row5"]), rest)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"interval": "prediction"}, {"interval": "prediction", "method": "quantile"}],
+)
+def test_rows_of_weight_zero_are_not_there(simulated, asked):
+    weights = np.where(np.arange(200) % 2, 1.0, 0.0)
+    half = simulated[:200][weights > 0]
+    new = simulated[300:320]
+    weighted = odrf.odrf("y ~ a + b", simulated[:200], weights=weights, n_trees=30, seed=1)
+    alone = odrf.odrf("y ~ a + b", half, n_trees=30, seed=1)
+    # the scaling of predictors knows all rows, and splits may fall elsewhere between two of them
+    one, other = weighted.predict(new, **asked), alone.predict(new, **asked)
+    assert (one - other).abs().mean().max() < 0.3
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"interval": "predictions"}, "did you mean 'prediction'"),
+        ({"interval": "prediction", "level": 95}, "level=95: use a share above 0 and below 1"),
+        ({"interval": "prediction", "level": True}, "level=True: use a share"),
+        ({"interval": "prediction", "level": 0.999}, "level=0.999 needs 999 training rows"),
+        ({"interval": "prediction", "type": "trees"}, "leave type='trees' out"),
+        ({"interval": "prediction", "method": "jackknife"}, "goes with interval='confidence'"),
+        ({"interval": "confidence", "method": "quantile"}, "use 'jackknife'"),
+        ({"interval": "confidence", "method": "bayes"}, "method='bayes' is not known"),
+        ({"level": 0.9}, 'level=0.9 goes with intervals: use interval="confidence"'),
+        ({"method": "quantile"}, "method='quantile' goes with intervals"),
+        ({"type": "quantiles"}, "did you mean 'quantile'"),
+        ({"type": "quantile", "quantiles": (0.1, 1.0)}, "quantiles=1.0: use a share"),
+        ({"type": "quantile", "quantiles": []}, r"quantiles=\[\] is empty"),
+        ({"type": "quantile", "quantiles": "half"}, "quantiles='half': use a share"),
+    ],
+)
+def test_what_cannot_be_asked(forest, simulated, asked, message):
+    with pytest.raises(InputError, match=message):
+        forest.predict(simulated[300:], **asked)
+
+
+def test_classes_have_probabilities_instead(class_forest, table):
+    for asked in ({"interval": "prediction"}, {"type": "quantile"}):
+        with pytest.raises(InputError, match=r'needs a regression.*type="prob"'):
+            class_forest.predict(table, **asked)
+
+
+def test_trees_that_saw_all_rows(table):
+    every = odrf.odrf("y ~ a + b", table, n_trees=3, resample="none", seed=1)
+    with pytest.raises(InputError, match='"subsample", or use method="quantile"'):
+        every.predict(table, interval="prediction")
+    with pytest.raises(InputError, match='resample="none" leaves none'):
+        every.predict(table, interval="confidence")
+    assert every.predict(table, interval="prediction", method="quantile").notna().all(axis=None)
+    whole = odrf.odrf("y ~ a", table, n_trees=3, resample="subsample", sample_fraction=1.0, seed=1)
+    with pytest.raises(InputError, match="fit with a lower sample_fraction"):
+        whole.predict(table, interval="confidence")
+    with pytest.raises(InputError, match="and there are 0"):
+        whole.predict(table, interval="prediction")

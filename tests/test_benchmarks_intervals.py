@@ -1,0 +1,41 @@
+"""The benchmark of intervals runs, resumes, and finds about the coverage that is promised."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import intervals
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:
+    """Run the script on small problems and return what its csv then holds."""
+    monkeypatch.setattr(intervals, "MEAN_ROWS", 60)
+    monkeypatch.setattr(intervals, "MEAN_TREES_PER_ROW", 5)
+    monkeypatch.setattr(intervals, "MEAN_POINTS", 30)
+
+    def run_it(*options: str) -> pd.DataFrame:
+        always = f"--data {tmp_path} --out {tmp_path / 'out.csv'} --rows 150 --trees 40"
+        monkeypatch.setattr(sys, "argv", ["intervals.py", *always.split(), *options])
+        assert intervals.main() == 0
+        return pd.read_csv(tmp_path / "out.csv")
+
+    return run_it
+
+
+def test_coverage(run: Callable[..., pd.DataFrame], capsys: pytest.CaptureFixture[str]) -> None:
+    lines = run("--repeats", "3")
+    out, err = capsys.readouterr()
+    assert "holds none of abalone, concrete" in err
+    assert out.count("\n| ") == 3 * 2 + 3 + 1
+    covered = lines.groupby(["problem", "method"])["covered"].mean()
+    assert covered[:, "conformal"].between(0.91, 0.99).all()
+    assert covered[:, "quantile"].between(0.84, 0.99).all()
+    assert covered[:, "jackknife"].between(0.65, 1.0).all()
+    again = run("--repeats", "9")
+    assert again.equals(lines)
