@@ -194,11 +194,7 @@ class _Contest:
             metric.needs_probabilities,
             self.env,
         )
-        observed: NDArray = problem.y[fold.out]
-        classes = problem.response.classes
-        if classes is not None:
-            codes = observed.astype(np.int64)
-            observed = codes if metric.needs_probabilities else classes.to_numpy()[codes]
+        observed = problem.observed(fold.out, metric)
         return [
             _score(name, contender, trial, observed, metric, fold)
             for name, contender in self.contenders.items()

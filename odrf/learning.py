@@ -183,11 +183,7 @@ class _School:
             metric.needs_probabilities,
             self.env,
         )
-        observed: NDArray[Any] = problem.y[lesson.test]
-        classes = problem.response.classes
-        if classes is not None:
-            codes = observed.astype(np.int64)
-            observed = codes if metric.needs_probabilities else classes.to_numpy()[codes]
+        observed = problem.observed(lesson.test, metric)
         return [
             self._error(name, contender, trial, observed, lesson)
             for name, contender in self.contenders.items()

@@ -15,6 +15,7 @@ from odrf.design import Response, TrainingData, build_design
 from odrf.design.frame import check_frame
 from odrf.design.measurement import TEXT, contents
 from odrf.errors import InputError
+from odrf.metrics import Metric
 
 __all__ = ["ALONE", "Problem", "check_alike", "named_tables", "read_problem"]
 
@@ -48,6 +49,14 @@ class Problem:
     def n_classes(self) -> int:
         """K, 1 for a regression."""
         return 1 if self.response.classes is None else len(self.response.classes)
+
+    def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any]:
+        """Return the responses of some rows as the metric takes them: numbers, labels or codes."""
+        classes = self.response.classes
+        if classes is None:
+            return self.y[rows]
+        codes = self.y[rows].astype(np.int64)
+        return codes if metric.needs_probabilities else classes.to_numpy()[codes]
 
     def check_formula(self, formula: str, env: EvalEnvironment) -> None:
         """Raise `InputError` where another formula is at fault, or has another response."""
