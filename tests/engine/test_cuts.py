@@ -23,7 +23,8 @@ from reference.impurity import impurity as twin_impurity
 
 quick = settings(deadline=None)
 # Bins add up moments in whole quanta.
-COARSE = {"rel": 1e-7, "abs": 1e-9}
+# Bins hold moments to 10^-10 of their sum; a gain is a small difference of their squares.
+COARSE = {"rel": 1e-6, "abs": 1e-9}
 BINS = st.sampled_from([2, 32, 64, MOST_BINS])
 
 
@@ -150,7 +151,7 @@ def test_refined_gain_is_the_largest_in_the_two_bins_around(criterion, sample, m
     ]  # fmt: skip
     expected = max(gain(y, w, left, criterion) for left in tried)
     assert found == pytest.approx(max(expected, 0.0), abs=1e-12)
-    assert found >= coarse - 1e-9
+    assert found >= coarse - 1e-6 * abs(coarse) - 1e-9
     if found > 1e-12:
         assert gain(y, w, values <= threshold, criterion) == pytest.approx(found, abs=1e-12)
 
