@@ -22,8 +22,7 @@ from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin_impurity
 
 quick = settings(deadline=None)
-# Bins add up moments in whole quanta.
-# Bins hold moments to 10^-10 of their sum; a gain is a small difference of their squares.
+# Bins add up moments in whole quanta; a gain is a small difference of the sums' squares.
 COARSE = {"rel": 1e-6, "abs": 1e-9}
 BINS = st.sampled_from([2, 32, 64, MOST_BINS])
 
