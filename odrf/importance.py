@@ -31,7 +31,7 @@ def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.
     (P,) float64
         In units of the criterion.
     """
-    splits = (forest.left >= 0) & (forest.depth() >= 0)
+    splits = forest.is_split()
     root = np.repeat(forest.root[:-1], np.diff(forest.root))
     decrease = np.where(splits, forest.weight * forest.gain / forest.weight[root], 0.0)
     node = node_of_terms(forest)

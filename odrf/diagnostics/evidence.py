@@ -83,7 +83,7 @@ def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np
     Predictor j owns the columns ``first[j]:first[j + 1]``.
     """
     node = node_of_terms(forest)
-    live = ((forest.left >= 0) & (forest.depth() >= 0))[node]
+    live = forest.is_split()[node]
     predictor = np.searchsorted(first, forest.index[live], side="right") - 1
     pairs = np.unique(node[live] * np.int64(len(first)) + predictor)
     sizes = np.bincount(pairs // len(first))

@@ -132,6 +132,10 @@ class Forest:
         """Return the mask (m,) of nodes where rows end."""
         return (self.left < 0) & (self.depth() >= 0)
 
+    def is_split(self) -> NDArray[np.bool_]:
+        """Return the mask (m,) of nodes that divide rows."""
+        return (self.left >= 0) & (self.depth() >= 0)
+
     def leaves(self) -> NDArray[np.int64]:
         """Return the number of leaves of each tree (B,)."""
         return np.add.reduceat(self.is_leaf().astype(np.int64), self.root[:-1])

@@ -67,7 +67,7 @@ def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
         0 at nodes without a split and under cuts.
     """
     losses = _node_losses(forest, loss)
-    splits = np.flatnonzero(_is_split(forest))
+    splits = np.flatnonzero(forest.is_split())
     left = forest.left[splits]
     # no split raises the error of its node: a negative difference is rounding
     decrease = np.maximum(losses[splits] - losses[left] - losses[left + 1], 0.0)
@@ -107,17 +107,13 @@ def pruned(forest: Forest, prices: NDArray[np.float64], alpha: float, loss: str 
 
 def growth_ranks(forest: Forest) -> NDArray[np.int64]:
     """Return the rank of each split in its tree's growth among those left (m,); 0 without one."""
-    splits = np.flatnonzero(_is_split(forest))
+    splits = np.flatnonzero(forest.is_split())
     tree = _tree_of(forest, splits)
     by_growth = np.lexsort((forest.order[splits], tree))
     first = np.searchsorted(tree, np.arange(forest.n_trees))
     ranks = np.zeros(forest.n_nodes, dtype=np.int64)
     ranks[splits[by_growth]] = np.arange(len(splits)) - first[tree] + 1
     return ranks
-
-
-def _is_split(forest: Forest) -> NDArray[np.bool_]:
-    return (forest.left >= 0) & (forest.depth() >= 0)
 
 
 def _tree_of(forest: Forest, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -133,7 +129,7 @@ def _node_losses(forest: Forest, loss: str) -> NDArray[np.float64]:
 
 def _branch_prices(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     m = forest.n_nodes
-    left = np.where(_is_split(forest), forest.left, -1)
+    left = np.where(forest.is_split(), forest.left, -1)
     prices = np.empty(m)
     pool_branches(left, decrease, prices, *(np.empty(m, dtype=np.int64) for _ in range(5)))
     return prices

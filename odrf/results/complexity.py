@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.control import checked_jobs
 from odrf.engine.forest import Forest
 from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen
 from odrf.pruning.folds import between, cross_validated
@@ -23,6 +24,8 @@ from odrf.wording import number
 
 if TYPE_CHECKING:
     from odrf.results.forest import ODRFResults
+    from odrf.results.forest_path import ForestPath
+    from odrf.results.path import PruningPath
     from odrf.results.tree import ODTResults
 
 __all__ = ["sized_forest", "sized_tree"]
@@ -51,10 +54,8 @@ def sized_forest(forest: ODRFResults) -> ODRFResults:
     if alpha is None:
         path = forest.pruning_path()
         if words in ALPHA_RATES:
-            rate = ALPHA_RATES[words](forest.nobs)
-            constant = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM)) / rate
-            along = _scaled(constant, ALPHA_RATES[words], forest.nobs)
-            alpha, words = constant * rate, f"{number(constant, 3)}·{words}, constant out of bag"
+            n = forest.nobs
+            alpha, words, along = _by_rate(words, path, n, n, "constant out of bag")
         else:
             alpha = float(path.table["alpha"].iloc[path.row(MINIMUM)])
             words = "smallest out-of-bag error"
@@ -71,6 +72,20 @@ def _scaled(constant: float, rate: Callable[[float], float], n: int) -> tuple[fl
     return tuple(constant * rate(n * 10**k) for k in EXPONENTS)
 
 
+def _by_rate(
+    name: str, path: PruningPath | ForestPath, n: int, judged_on: float, found: str
+) -> tuple[float, str, tuple[float, ...]]:
+    """Return α = c · rate(n), what it is in words, and along n.
+
+    c makes the best α of the path, whose trees grew on `judged_on` rows, that of the rate there.
+    """
+    rate = ALPHA_RATES[name]
+    typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
+    constant = typical / rate(judged_on)
+    words = f"{number(constant, 3)}·{name}, {found}"
+    return constant * rate(n), words, _scaled(constant, rate, n)
+
+
 def _at_found_price(tree: ODTResults) -> ODTResults:
     """Return the tree pruned at the α that its own rule finds."""
     rule, n = tree.control.alpha_rule, tree.nobs
@@ -78,11 +93,8 @@ def _at_found_price(tree: ODTResults) -> ODTResults:
     path = tree.pruning_path(tree.control.pruning, cv=folds)
     validation = f"{folds}-fold cross-validation"
     if rule in ALPHA_RATES:
-        rate = ALPHA_RATES[rule]
-        typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
-        constant = typical / rate(n * (folds - 1) / folds)
-        alpha, along = constant * rate(n), _scaled(constant, rate, n)
-        words = f"{number(constant, 3)}·{rule}, constant by {validation}"
+        grown_on = n * (folds - 1) / folds
+        alpha, words, along = _by_rate(rule, path, n, grown_on, f"constant by {validation}")
     else:
         choice = ONE_SE if rule == ONE_SE else MINIMUM
         alpha = float(path.table["alpha"].iloc[path.row(choice)])
@@ -109,7 +121,7 @@ def _with_found_leaves(tree: ODTResults) -> ODTResults:
     """
     name, n = tree.control.max_leaves_rule, tree.nobs
     rate, k = LEAF_RATES[name], min(FOLDS, n)
-    growth, folds = grown_without(tree.fit, k, tree.control.seed, None, False)
+    growth, folds = grown_without(tree.fit, k, tree.control.seed, checked_jobs(None), False)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
     held = cross_validated(growth, folds, _rank_prices, -sizes.astype(float))

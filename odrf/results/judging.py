@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.engine.candidates import Blocks
-from odrf.engine.parallel import available_cores
 from odrf.errors import InputError
 from odrf.pruning.folds import Fold, Growth, between, cross_validated, folds_grown
 from odrf.pruning.heldout import HeldOut, held_out
@@ -22,7 +21,7 @@ __all__ = ["by_folds", "by_rows", "grown_without"]
 
 
 def grown_without(
-    fit: Fit, cv: int, seed: int, n_jobs: int | None, progress: bool
+    fit: Fit, cv: int, seed: int, n_jobs: int, progress: bool
 ) -> tuple[Growth, list[Fold]]:
     """Grow the fit's tree again without each of `cv` folds, with the same options."""
     design, data, control = fit.design, fit.data, fit.control
@@ -35,12 +34,11 @@ def grown_without(
         control.settings(),
     )
     with tqdm(total=cv, unit="fold", disable=not progress) as bar:
-        jobs = available_cores() if n_jobs is None else n_jobs
-        return growth, folds_grown(growth, cv, seed, jobs, bar.update)
+        return growth, folds_grown(growth, cv, seed, n_jobs, bar.update)
 
 
 def by_folds(
-    fit: Fit, rule: str, loss: str, cv: int, seed: int, n_jobs: int | None, progress: bool
+    fit: Fit, rule: str, loss: str, cv: int, seed: int, n_jobs: int, progress: bool
 ) -> HeldOut:
     """Judge every subtree of the fit by cross-validation."""
     alpha = nested_subtrees(fit.forest, rule, loss).alpha

@@ -12,7 +12,7 @@ from odrf.errors import InputError, allowed
 from odrf.plots.path import plot_judged_path, plot_path
 from odrf.pruning.choosing import CHOICES, chosen
 from odrf.pruning.heldout import HeldOut
-from odrf.pruning.prices import ERROR, GROWTH, IMPURITY
+from odrf.pruning.prices import ERROR, GROWTH, IMPURITY, root_losses
 from odrf.pruning.subtrees import growth_errors, nested_subtrees
 from odrf.results.scores import error_name
 from odrf.summary import Summary
@@ -21,7 +21,7 @@ from odrf.wording import number
 if TYPE_CHECKING:
     from odrf.results.tree import ODTResults
 
-__all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "PruningPath", "some_rows"]
+__all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "PruningPath"]
 
 SHOWN = 25
 CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
@@ -84,7 +84,7 @@ class PruningPath:
             }
         )
         if held_out is not None:
-            unit = nested_subtrees(grown.forest, rule, ERROR).error[-1]
+            unit = root_losses(grown.forest, ERROR)[0]
             unit = unit if unit > 0 else 1.0
             self.table["xerror"] = held_out.mean / unit
             self.table["xstd"] = held_out.standard_error / unit
@@ -173,7 +173,7 @@ class PruningPath:
                 "the root's in training, xstd its standard error."
             )
         kept = [self.row(rule) for rule in CHOICES] if self.is_judged else []
-        shown = some_rows(self.table, kept)
+        shown = _some_rows(self.table, kept)
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         sections = {f"Subtrees{of}": shown}
         return Summary("Pruning path", self.grown.call, facts, sections, tuple(notes))
@@ -211,7 +211,7 @@ class PruningPath:
         return f"PruningPath: {len(self.table)} subtrees\n{self.table.to_string()}"
 
 
-def some_rows(table: pd.DataFrame, kept: list[int]) -> pd.DataFrame:
+def _some_rows(table: pd.DataFrame, kept: list[int]) -> pd.DataFrame:
     """Return about `SHOWN` rows at most: `kept` and, of the others, more of the small trees'."""
     if len(table) <= SHOWN:
         return table

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.diagnostics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.engine.routing import leaf_nodes
-from odrf.engine.sampling import draw_counts
+from odrf.inference.draws import drawn
 from odrf.plots.strength import plot_strength
 from odrf.results.fit import Fit
 from odrf.results.growing import grow_fit
@@ -117,12 +117,7 @@ def _with_subsets_of(fit: Fit, size: int) -> Fit:
 def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:
     data, classes = fit.data, fit.design.response.classes
     leaves = leaf_nodes(fit.forest, data.X, fit.control.n_jobs)
-    unseen = np.column_stack(
-        [
-            draw_counts(stream.copy(), data.weights, sampling) == 0
-            for stream, sampling in zip(fit.streams, fit.samplings, strict=True)
-        ]
-    )
+    unseen = drawn(data.weights, fit.samplings, fit.streams, fit.control.n_jobs).T == 0
     counted = data.weights > 0
     leaves, unseen, y = leaves[counted], unseen[counted], data.y[counted]
     if classes is None:

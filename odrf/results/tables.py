@@ -44,7 +44,7 @@ def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
 def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
     """Return one row for each coefficient of the splits of a forest of one."""
     user = user_splits(tree, design)
-    live = (tree.left >= 0) & (tree.depth() >= 0)
+    live = tree.is_split()
     node = node_of_terms(tree)
     at = np.flatnonzero(live[node] & (user.coef != 0))
     at = at[np.lexsort((-np.abs(tree.coef[at]), node[at]))]

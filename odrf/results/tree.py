@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from odrf.control import checked_jobs
 from odrf.errors import InputError, allowed
 from odrf.folds import checked_folds
 from odrf.plots.importance import plot_importance
@@ -202,7 +203,7 @@ class ODTResults(TreeResults):
             return PruningPath(self, rule, loss, None, "")
         k = checked_folds(cv, self.nobs, ", or None")
         own = fit.control.seed if seed is None else seed
-        judged = by_folds(fit, rule, loss, k, own, n_jobs, progress)
+        judged = by_folds(fit, rule, loss, k, own, checked_jobs(n_jobs), progress)
         return PruningPath(self, rule, loss, judged, f"{k}-fold cross-validation")
 
     def prune(
