@@ -1,14 +1,19 @@
 """odrf: oblique decision trees and forests for statisticians."""
 
-from odrf import simulate
-from odrf.comparing import compare
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from odrf.datasets import load_data
 from odrf.errors import InputError
-from odrf.learning import learning_curve
 from odrf.models import odrf, odt
 from odrf.saving import load
-from odrf.tuning import tune
 from odrf.version import __version__
+
+if TYPE_CHECKING:
+    from odrf import simulate
+    from odrf.comparing import compare
+    from odrf.learning import learning_curve
+    from odrf.tuning import tune
 
 __all__ = [
     "InputError",
@@ -22,3 +27,23 @@ __all__ = [
     "simulate",
     "tune",
 ]
+
+# Loaded when first asked for: their statistical tests would add a quarter to the start of every
+# program that only fits and predicts.
+LATER = {
+    "compare": "odrf.comparing",
+    "learning_curve": "odrf.learning",
+    "simulate": "odrf.simulate",
+    "tune": "odrf.tuning",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(LATER[name])
+    return module if name == "simulate" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from odrf.errors import InputError
 from odrf.plots.style import ACCENT, INK, MUTED, plain
@@ -80,7 +80,7 @@ def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
     if tails is None:
         _say(ax, "classes:\nno tails to look at")
         return
-    expected = norm.ppf((np.arange(len(tails)) + 0.5) / len(tails))
+    expected = ndtri((np.arange(len(tails)) + 0.5) / len(tails))
     ax.plot(expected, expected, color=MUTED, linewidth=1)
     ax.plot(expected, tails, "o", color=ACCENT, markersize=2.5)
     ax.set_xlabel("quantiles of a normal distribution")

@@ -1,10 +1,9 @@
 """What a fit is and what it can say."""
 
 from odrf.results.base import TreeResults
-from odrf.results.comparison import Comparison
 from odrf.results.fit import Fit
 from odrf.results.forest import ODRFResults
 from odrf.results.path import PruningPath
 from odrf.results.tree import ODTResults
 
-__all__ = ["Comparison", "Fit", "ODRFResults", "ODTResults", "PruningPath", "TreeResults"]
+__all__ = ["Fit", "ODRFResults", "ODTResults", "PruningPath", "TreeResults"]

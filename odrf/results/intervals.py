@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from odrf.control import checked_part
 from odrf.engine.outofbag import OutOfBag
@@ -122,7 +122,7 @@ def interval_frame(
     mean = predict(fit.forest, rows.X, fit.control.n_jobs)[:, 0]
     if interval.method == JACKKNIFE:
         se = _standard_errors(fit, rows)
-        reach = float(norm.ppf((1 + interval.level) / 2)) * se
+        reach = float(ndtri((1 + interval.level) / 2)) * se
         columns = {"lower": mean - reach, "upper": mean + reach, "se": se}
     elif interval.method == CONFORMAL:
         lower, upper = _conformal(fit, rows, interval.level, unseen().value[:, 0])

@@ -14,7 +14,7 @@ from scipy.stats import wilcoxon
 
 from odrf.metrics import METRICS
 from odrf.paired import critical_difference
-from odrf.results import Comparison
+from odrf.results.comparison import Comparison
 
 
 def made(metric="error", tables=("data",), cv=5, repeats=2):

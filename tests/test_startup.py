@@ -1,0 +1,30 @@
+"""What starting the package loads, and what it leaves for later."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import odrf
+
+
+def test_statistical_tests_are_loaded_when_asked_for():
+    code = (
+        "import sys, odrf; early = 'scipy.stats' in sys.modules; "
+        "odrf.compare; print(early, 'scipy.stats' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("name", odrf.__all__)
+def test_every_name_is_there(name):
+    assert getattr(odrf, name) is not None
+    assert name in dir(odrf)
+
+
+def test_other_names_are_not():
+    with pytest.raises(AttributeError, match="no attribute 'forests'"):
+        _ = odrf.forests
