@@ -12,24 +12,22 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.control import Control, checked_part, checked_whole
-from odrf.engine.outofbag import OutOfBag, out_of_bag
 from odrf.errors import InputError, allowed
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance
 from odrf.plots.style import new_panels
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.prices import RULES
-from odrf.results.base import TreeResults
 from odrf.results.elimination import Elimination
 from odrf.results.fit import Fit
 from odrf.results.forest_path import ForestPath
 from odrf.results.intervals import LEVEL, QUANTILES, asked_interval, interval_frame, quantile_frame
 from odrf.results.kinds import kinds_table
 from odrf.results.narrowing import permutation_table
-from odrf.results.prediction import as_prob, as_response, rows_of
+from odrf.results.out_of_bag import OutOfBagResults
+from odrf.results.prediction import rows_of
 from odrf.results.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.results.report import forest_card, forest_summary
-from odrf.results.scores import confusion_table, error_name, r_squared
 from odrf.results.shadows import ShadowSelection
 from odrf.results.strength import StrengthCorrelation
 from odrf.results.tree import ODTResults
@@ -42,7 +40,7 @@ PLOTS = ("error", "importance")
 SELECTIONS = ("backward", "boruta")
 
 
-class ODRFResults(TreeResults):
+class ODRFResults(OutOfBagResults):
     """A fitted oblique random forest.
 
     Parameters
@@ -68,82 +66,6 @@ class ODRFResults(TreeResults):
     def __init__(self, fit: Fit, parent: ODRFResults | None = None) -> None:
         super().__init__(fit)
         self.parent = parent
-
-    @cached_property
-    def _out_of_bag(self) -> OutOfBag:
-        fit = self.fit
-        self._needs_out_of_bag("Out-of-bag results")
-        return out_of_bag(
-            fit.forest,
-            fit.data.X,
-            fit.data.y,
-            fit.data.weights,
-            fit.samplings,
-            fit.streams,
-            fit.control.n_jobs,
-        )
-
-    def _needs_out_of_bag(self, what: str) -> None:
-        if self.fit.control.resample == "none":
-            raise InputError(
-                f'{what} need rows that a tree has not seen, and resample="none" leaves none: '
-                'fit with resample="bootstrap" or "subsample"'
-            )
-
-    @property
-    def oob_error(self) -> float:
-        """Out-of-bag mean squared error, or misclassification rate."""
-        return float(self._out_of_bag.error_path[-1])
-
-    @property
-    def oob_prediction(self) -> pd.Series:
-        """Prediction of each training row by the trees that did not draw it.
-
-        Numbers or classes; missing for a row that every tree drew.
-        """
-        return as_response(self.fit, self._out_of_bag.value, self.fit.data.index)
-
-    @property
-    def oob_prob(self) -> pd.DataFrame:
-        """Out-of-bag probabilities of the classes.
-
-        Raises
-        ------
-        InputError
-            For a regression.
-        """
-        if self.kind == "regression":
-            raise InputError("oob_prob needs classes; for a regression see oob_prediction")
-        return as_prob(self.fit, self._out_of_bag.value, self.fit.data.index)
-
-    @property
-    def r_squared(self) -> float:
-        """Share of the variance that out-of-bag predictions explain.
-
-        Raises
-        ------
-        InputError
-            For classes.
-        """
-        return r_squared(self.fit, self.oob_error)
-
-    @property
-    def confusion_matrix(self) -> pd.DataFrame:
-        """Rows by observed (rows) and out-of-bag predicted (columns) class, and each's error.
-
-        Raises
-        ------
-        InputError
-            For a regression.
-        """
-        return confusion_table(self.fit, self._out_of_bag.value)
-
-    @property
-    def error_path(self) -> pd.Series:
-        """Out-of-bag error of the first 1, 2, … trees together."""
-        path = self._out_of_bag.error_path
-        index = pd.RangeIndex(1, len(path) + 1, name="trees")
-        return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
 
     def predict(
         self,
@@ -393,12 +315,6 @@ class ODRFResults(TreeResults):
         if self.forest.n_trees < 2:
             raise InputError("strength_correlation() needs at least 2 trees: fit with n_trees=100")
         return StrengthCorrelation(self, subset_sizes)
-
-    def _judging_residuals(self) -> NDArray[np.float64]:
-        if self.kind == "classification" or self.control.resample == "none":
-            return super()._judging_residuals()
-        left = self.fit.data.y - self._out_of_bag.value[:, 0]
-        return left[~np.isnan(left)]
 
     def _permutation_importance(self) -> pd.DataFrame:
         self._needs_out_of_bag("Permutation importances")

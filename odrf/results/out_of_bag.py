@@ -1,0 +1,103 @@
+"""What a forest says of its training rows by the trees that did not draw them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.outofbag import OutOfBag, out_of_bag
+from odrf.errors import InputError
+from odrf.results.base import TreeResults
+from odrf.results.prediction import as_prob, as_response
+from odrf.results.scores import confusion_table, error_name, r_squared
+
+__all__ = ["OutOfBagResults"]
+
+
+class OutOfBagResults(TreeResults):
+    """The part of a forest's results that its out-of-bag rows tell."""
+
+    @cached_property
+    def _out_of_bag(self) -> OutOfBag:
+        fit = self.fit
+        self._needs_out_of_bag("Out-of-bag results")
+        return out_of_bag(
+            fit.forest,
+            fit.data.X,
+            fit.data.y,
+            fit.data.weights,
+            fit.samplings,
+            fit.streams,
+            fit.control.n_jobs,
+        )
+
+    def _needs_out_of_bag(self, what: str) -> None:
+        if self.fit.control.resample == "none":
+            raise InputError(
+                f'{what} need rows that a tree has not seen, and resample="none" leaves none: '
+                'fit with resample="bootstrap" or "subsample"'
+            )
+
+    @property
+    def oob_error(self) -> float:
+        """Out-of-bag mean squared error, or misclassification rate."""
+        return float(self._out_of_bag.error_path[-1])
+
+    @property
+    def oob_prediction(self) -> pd.Series:
+        """Prediction of each training row by the trees that did not draw it.
+
+        Numbers or classes; missing for a row that every tree drew.
+        """
+        return as_response(self.fit, self._out_of_bag.value, self.fit.data.index)
+
+    @property
+    def oob_prob(self) -> pd.DataFrame:
+        """Out-of-bag probabilities of the classes.
+
+        Raises
+        ------
+        InputError
+            For a regression.
+        """
+        if self.kind == "regression":
+            raise InputError("oob_prob needs classes; for a regression see oob_prediction")
+        return as_prob(self.fit, self._out_of_bag.value, self.fit.data.index)
+
+    @property
+    def r_squared(self) -> float:
+        """Share of the variance that out-of-bag predictions explain.
+
+        Raises
+        ------
+        InputError
+            For classes.
+        """
+        return r_squared(self.fit, self.oob_error)
+
+    @property
+    def confusion_matrix(self) -> pd.DataFrame:
+        """Rows by observed (rows) and out-of-bag predicted (columns) class, and each's error.
+
+        Raises
+        ------
+        InputError
+            For a regression.
+        """
+        return confusion_table(self.fit, self._out_of_bag.value)
+
+    @property
+    def error_path(self) -> pd.Series:
+        """Out-of-bag error of the first 1, 2, … trees together."""
+        path = self._out_of_bag.error_path
+        index = pd.RangeIndex(1, len(path) + 1, name="trees")
+        return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
+
+    def _judging_residuals(self) -> NDArray[np.float64]:
+        if self.kind == "classification" or self.control.resample == "none":
+            return super()._judging_residuals()
+        left = self.fit.data.y - self._out_of_bag.value[:, 0]
+        return left[~np.isnan(left)]
