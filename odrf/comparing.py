@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 from tqdm import tqdm
 
-from odrf.contenders import Contender, Trial, predictions, read_contenders
+from odrf.contenders import Contender, read_contenders
+from odrf.contest import Contest
 from odrf.control import checked_jobs, checked_seed, checked_whole
 from odrf.design.lookup import environment
 from odrf.engine.parallel import in_order
@@ -125,11 +127,11 @@ def compare(
         checked_whole("repeats", repeats, 1),
         checked_seed(seed),
     )
-    contest = _Contest(contenders, rule, env)
+    contest = Contest(contenders, rule, env)
     folds = list(_folds(problems, division))
     rows = []
     with tqdm(total=len(folds), unit="fold", disable=not progress) as bar:
-        for row in in_order(contest.scores, folds, checked_jobs(n_jobs)):
+        for row in in_order(partial(_scores, contest), folds, checked_jobs(n_jobs)):
             rows.append(row)
             bar.update()
     index = pd.MultiIndex.from_tuples(
@@ -174,48 +176,16 @@ def _folds(problems: list[Problem], division: _Division) -> Iterator[_Fold]:
                 yield _Fold(problem, repeat + 1, k + 1, fold == k, int(own[k]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Contest:
-    """The models, and what they are judged by."""
-
-    contenders: dict[str, Contender]
-    metric: Metric
-    env: EvalEnvironment
-
-    def scores(self, fold: _Fold) -> list[float]:
-        """Return each model's score on a fold."""
-        problem, metric = fold.problem, self.metric
-        trial = Trial(
-            problem.formula,
-            problem.response,
-            problem.data[~fold.out],
-            problem.data[fold.out],
-            fold.seed,
-            metric.needs_probabilities,
-            self.env,
-        )
-        observed = problem.observed(fold.out, metric)
-        return [
-            _score(name, contender, trial, observed, metric, fold)
-            for name, contender in self.contenders.items()
-        ]
-
-
-def _score(
-    name: str, contender: Contender, trial: Trial, observed: NDArray, metric: Metric, fold: _Fold
-) -> float:
-    try:
-        predicted = predictions(contender, trial)
-    except Exception as error:  # whatever a model of the user's may raise
-        cause = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-        raise InputError(f"model {name!r} fails on {fold}: {cause}{error}") from error
-    score = float(metric.function(observed, predicted))
-    if not np.isfinite(score):
-        raise InputError(
-            f"metric {metric.name!r} is {score} for model {name!r} on {fold}: use fewer folds, "
-            "or another metric"
-        )
-    return score
+def _scores(contest: Contest, fold: _Fold) -> list[float]:
+    """Return each model's score on a fold; raise `InputError` where one is no number."""
+    scores = contest.scores(fold.problem, ~fold.out, fold.out, fold.seed, str(fold))
+    for name, score in zip(contest.contenders, scores, strict=True):
+        if not np.isfinite(score):
+            raise InputError(
+                f"metric {contest.metric.name!r} is {score} for model {name!r} on {fold}: use "
+                "fewer folds, or another metric"
+            )
+    return scores
 
 
 def _check_contenders(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from patsy import EvalEnvironment
 from tqdm import tqdm
 
-from odrf.contenders import Contender, Trial, predictions, read_contenders
+from odrf.contenders import read_contenders
+from odrf.contest import Contest
 from odrf.control import checked_jobs, checked_seed, checked_whole
 from odrf.design.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
-from odrf.metrics import Metric, metric_for
+from odrf.metrics import metric_for
 from odrf.models import odrf
 from odrf.problems import ALONE, Problem, read_problem
 from odrf.results.learning import LearningCurve
@@ -103,10 +104,10 @@ def learning_curve(
         for repeat in range(checked_whole("repeats", repeats, 1))
         for size in rows
     ]
-    school = _School(contenders, rule, env)
+    contest = Contest(contenders, rule, env)
     lines = []
     with tqdm(total=len(lessons), unit="size", disable=not progress) as bar:
-        for line in in_order(school.errors, lessons, checked_jobs(n_jobs)):
+        for line in in_order(partial(_errors, contest), lessons, checked_jobs(n_jobs)):
             lines.append(line)
             bar.update()
     index = pd.MultiIndex.from_tuples(
@@ -163,38 +164,8 @@ def _divided(
     return order[n_test : n_test + size], order[:n_test], int(state[1])
 
 
-@dataclass(frozen=True, eq=False)
-class _School:
-    """The models, and what they are judged by."""
-
-    contenders: dict[str, Contender]
-    metric: Metric
-    env: EvalEnvironment
-
-    def errors(self, lesson: _Lesson) -> list[float]:
-        """Return each model's error on the test rows."""
-        problem, metric = lesson.problem, self.metric
-        trial = Trial(
-            problem.formula,
-            problem.response,
-            problem.data.iloc[lesson.train],
-            problem.data.iloc[lesson.test],
-            lesson.seed,
-            metric.needs_probabilities,
-            self.env,
-        )
-        observed = problem.observed(lesson.test, metric)
-        return [
-            self._error(name, contender, trial, observed, lesson)
-            for name, contender in self.contenders.items()
-        ]
-
-    def _error(
-        self, name: str, contender: Contender, trial: Trial, observed: NDArray, lesson: _Lesson
-    ) -> float:
-        try:
-            return float(self.metric.function(observed, predictions(contender, trial)))
-        except Exception as error:  # whatever a model of the user's may raise
-            raise InputError(
-                f"model {name!r} fails on {lesson.size} rows: {type(error).__name__}: {error}"
-            ) from error
+def _errors(contest: Contest, lesson: _Lesson) -> list[float]:
+    """Return each model's error on the test rows."""
+    return contest.scores(
+        lesson.problem, lesson.train, lesson.test, lesson.seed, f"{lesson.size} rows"
+    )
