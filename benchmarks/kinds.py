@@ -33,9 +33,9 @@ from odrf import odrf
 from odrf.blending import Kind, judged, pilot_trees
 from odrf.control import resolve
 from odrf.design import build_design
-from odrf.engine.candidates import Blocks
 from odrf.engine.forest import joined
 from odrf.engine.growth import grow_forest
+from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
 from odrf.engine.routing import predict
 from odrf.kinds import kinds_of_trees
@@ -113,11 +113,15 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     K = 1 if classes is None else len(classes)
     tried = kinds_to_try(options, n, P, p, K > 1)
     controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
-    kinds = [Kind(control.settings(), control.sampling()) for control in controls]
+    kinds = [Kind(control.settings(), control.mixture, control.sampling()) for control in controls]
     own, blocks = streams(seed, 0, trees), Blocks(design.first, design.types)
     grown = [
-        grow_forest(data.X, data.y, data.weights, blocks, sampling, settings, own, 1, lambda: None)
-        for settings, sampling in kinds
+        grow_forest(
+            *(data.X, data.y, data.weights, blocks),
+            *(kind.sampling, kind.settings, kind.mixture),
+            *(own, 1, lambda: None),
+        )
+        for kind in kinds
     ]
     default = list(kinds_of_trees(options, (), n, P, p, K > 1))
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))

@@ -18,16 +18,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.candidates import Blocks
+from odrf.engine.apportioning import apportion
 from odrf.engine.forest import Forest, joined
 from odrf.engine.growth import grow_forest
+from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
 from odrf.engine.routing import leaf_nodes
 from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.settings import Settings
+from odrf.projections.mixture import Mixture
 from odrf.stacking import Evidence, mean_products, mean_relations
 
-__all__ = ["Blend", "Kind", "apportion", "grow_blend", "judged", "pilot_trees"]
+__all__ = ["Blend", "Kind", "grow_blend", "judged", "pilot_trees"]
 
 # Trees of a pilot: the fewest, and so many that with the rows they make this number.  On few rows
 # it takes many trees to tell the kinds apart, and they are quickly grown; on more than these the
@@ -42,6 +44,7 @@ class Kind(NamedTuple):
     """How trees of a kind are grown, and on which rows."""
 
     settings: Settings
+    mixture: Mixture
     sampling: Sampling
 
 
@@ -62,15 +65,6 @@ class Blend:
     of_tree: NDArray[np.int64]
     weights: NDArray[np.float64]
     errors: NDArray[np.float64]
-
-
-def apportion(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Return whole numbers (G,) in proportion to the weights, in all n, by largest remainders."""
-    shares = n * weights
-    counts = np.floor(shares).astype(np.int64)
-    first = np.argsort(counts - shares, kind="stable")[: n - int(counts.sum())]
-    counts[first] += 1
-    return counts
 
 
 def pilot_trees(n: int, G: int, n_trees: int) -> int:
@@ -106,9 +100,9 @@ def grow_blend(
     own = streams(seed, 0, max(n_trees, n_pilot))
 
     def grow(g: int, first: int, last: int) -> Forest:
-        settings, sampling = kinds[g]
+        settings, mixture, sampling = kinds[g]
         return grow_forest(
-            X, y, weights, blocks, sampling, settings, own[first:last], n_jobs, advance
+            X, y, weights, blocks, sampling, settings, mixture, own[first:last], n_jobs, advance
         )
 
     pilots = [grow(g, 0, n_pilot) for g in range(G)]

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from odrf.engine.candidates import LDA, LEAST_SQUARES, LOGISTIC
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
+from odrf.projections.family import Family, Table
+from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.pruning.prices import RULES
 from odrf.sizes import leaf_limit, leaf_price, rule_along
 
 __all__ = ["Control", "checked_jobs", "checked_part", "checked_seed", "checked_whole", "resolve"]
 
 CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
-ESTIMATORS = {"logistic": LOGISTIC, "least_squares": LEAST_SQUARES, "lda": LDA}
-PROJECTIONS = [*ESTIMATORS, "sparse", "axis"]
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
 RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
 SUBSAMPLE_FRACTION = 0.632
@@ -33,8 +31,6 @@ FOREST_NEWTON_STEPS, TREE_NEWTON_STEPS = 2, 8
 # Bins cost more, compared with sorting, where they hold many classes.
 EXACT_ROWS = (64, 128)
 SPLIT_SEARCHES = ("auto", "exact")
-MANY_SINGLES = 60
-NONZEROS = 3
 NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
@@ -49,17 +45,10 @@ class Control:
     n_classes : int
         K; 1 for a regression.
     n_trees : int
-    projection : str
-        Family of directions: ``"logistic"``, ``"least_squares"``, ``"lda"``, ``"sparse"`` or
-        ``"axis"``.
+    mixture : Mixture
+        How many directions of which family a node tries.
     subset_size : "random" or int
         Predictors in each random subset.
-    density : float
-        λ, the share of nonzeros of a sparse direction.
-    n_singles, n_projections : int
-        Predictors tried singly at each node, and directions.
-    n_sparse : int
-        How many of the directions are sparse; the others are estimated.
     max_leaves : int or None
         t_n; None for no limit.
     max_leaves_rule : str
@@ -94,12 +83,8 @@ class Control:
     kind: str
     n_classes: int
     n_trees: int
-    projection: str
+    mixture: Mixture
     subset_size: str | int
-    density: float
-    n_singles: int
-    n_projections: int
-    n_sparse: int
     max_leaves: int | None
     max_leaves_rule: str
     min_leaf: int
@@ -128,16 +113,11 @@ class Control:
         return Settings(
             criterion=CRITERIA[self.criterion],
             n_classes=self.n_classes,
-            family=ESTIMATORS.get(self.projection, LOGISTIC),
-            subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
-            density=self.density,
-            n_singles=self.n_singles,
-            n_sparse=self.n_sparse,
-            n_projections=self.n_projections - self.n_sparse,
             max_leaves=NO_LIMIT if self.max_leaves is None else self.max_leaves,
             min_leaf=self.min_leaf,
             max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
             penalty=PENALTIES[self.penalty],
+            subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
             newton_steps=TREE_NEWTON_STEPS if lone else FOREST_NEWTON_STEPS,
             direction_rows=TREE_DIRECTION_ROWS if lone else FOREST_DIRECTION_ROWS,
             n_thresholds=0 if isinstance(self.n_thresholds, str) else self.n_thresholds,
@@ -163,31 +143,25 @@ def resolve(
     InputError
         Naming the argument at fault and what it may be.
     """
-    projection = _one_of("projection", options["projection"], PROJECTIONS)
-    if projection == "lda" and kind == "regression":
-        raise InputError('projection="lda" needs classes: use "least_squares" or "logistic"')
+    families = read_projection(options["projection"])
+    n_trees = checked_whole("n_trees", options["n_trees"], 1)
+    table = Table(P, p, n_classes, n_trees == 1)
     resample = _one_of("resample", options["resample"], list(RESAMPLES))
     lone = options["n_trees"] == 1 and resample == "none"
     max_leaves, rule = leaf_limit(options["max_leaves"], n, lone)
     alpha, alpha_rule = leaf_price(options["alpha"], n, lone)
-    n_projections = _n_projections(options["n_projections"], projection, P, p)
-    n_sparse = n_projections if projection == "sparse" else options.get("n_sparse", 0)
     max_depth = options["max_depth"]
     return Control(
         kind=kind,
         n_classes=n_classes,
-        n_trees=checked_whole("n_trees", options["n_trees"], 1),
-        projection=projection,
+        n_trees=n_trees,
+        mixture=mixture_for(families, options["n_singles"], options["n_projections"], table),
         subset_size=_subset_size(options["subset_size"], P),
-        n_singles=_n_singles(options["n_singles"], projection, kind, options["n_trees"], P),
-        n_projections=n_projections,
-        n_sparse=n_sparse,
-        density=_density(options["density"], projection, p),
         max_leaves=max_leaves,
         max_leaves_rule=rule,
         min_leaf=_min_leaf(options["min_leaf"], n),
         max_depth=None if max_depth is None else checked_whole("max_depth", max_depth, 0),
-        criterion=_criterion(options["criterion"], kind, projection),
+        criterion=_criterion(options["criterion"], kind, families),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
         n_thresholds=_n_thresholds(options["n_thresholds"]),
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
@@ -243,47 +217,6 @@ def _subset_size(value: Any, P: int) -> str | int:
     return size
 
 
-def _n_singles(value: Any, projection: str, kind: str, n_trees: Any, P: int) -> int:
-    if projection == "sparse":
-        if value not in ("auto", 0):
-            raise InputError(
-                f'n_singles={value!r} does not go with projection="sparse", whose directions of '
-                "one column are its singles: leave it out"
-            )
-        return 0
-    if value != "auto":
-        return min(checked_whole("n_singles", value, 0 if projection != "axis" else 1), P)
-    if n_trees == 1:
-        return P
-    if projection == "axis":
-        return math.ceil(P / 3) if kind == "regression" else math.ceil(math.sqrt(P))
-    return min(P, max(MANY_SINGLES, math.ceil(math.sqrt(P))))
-
-
-def _density(value: Any, projection: str, p: int) -> float:
-    if value == "auto":
-        return min(NONZEROS / p, 1.0)
-    if projection != "sparse":
-        raise InputError(
-            f'density={value!r} goes with projection="sparse" alone: leave it out, '
-            "or choose that projection"
-        )
-    return _share("density", value)
-
-
-def _n_projections(value: Any, projection: str, P: int, p: int) -> int:
-    if projection == "axis":
-        if value not in ("auto", 0):
-            raise InputError(
-                f'n_projections={value!r} does not go with projection="axis", which tries single '
-                "predictors only: leave it out, or choose another projection"
-            )
-        return 0
-    if value != "auto":
-        return checked_whole("n_projections", value, 1)
-    return p if projection == "sparse" else max(5, math.ceil(math.sqrt(P)))
-
-
 def _n_thresholds(value: Any) -> str | int:
     if isinstance(value, str) and value != "all":
         raise InputError(f'n_thresholds={value!r}: use "all" or a whole number')
@@ -297,11 +230,11 @@ def _min_leaf(value: Any, n: int) -> int:
     return least
 
 
-def _criterion(value: Any, kind: str, projection: str) -> str:
+def _criterion(value: Any, kind: str, families: Collection[Family]) -> str:
     choices = ["squared_error"] if kind == "regression" else ["gini", "entropy"]
     if value == "auto":
-        # Of many random directions entropy finds the better ones; estimated ones gain nothing.
-        return choices[-1] if projection == "sparse" else choices[0]
+        best = {family.criterion for family in families}
+        return choices[0] if kind == "regression" or len(best) > 1 else best.pop()
     if value in CRITERIA and value not in choices:
         suited = " or ".join(repr(choice) for choice in choices)
         raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")

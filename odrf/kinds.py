@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from odrf.errors import InputError
+from odrf.projections.estimated import Estimated
+from odrf.projections.family import Family
+from odrf.projections.mixture import read_projection
 
 __all__ = ["BEST", "blends", "kinds_of_trees", "require_blendable"]
 
@@ -18,8 +21,6 @@ BEST = "best"
 GREEDY_SHARE, RANDOM_SHARE, LEAST_SHARE = 0.8, 0.9, 0.632
 SMOOTH_LEAF = 10
 FEWEST_TREES, ENOUGH_TREES = 20, 100
-# Directions of their own, which the user wants rather than a blend.
-NAMED_FAMILIES = ("sparse", "axis")
 # What the sparse and the axis kind consist in, and nobody else may say.
 MIX = {"n_singles", "n_projections", "subset_size"}
 FAMILY = MIX | {"projection"}
@@ -39,7 +40,13 @@ def blends(blend: Any, n_trees: Any, projection: Any, resample: Any) -> bool:
     if blend != "auto":
         raise InputError(f'blend={blend!r}: use "auto", True or False')
     enough = isinstance(n_trees, int | np.integer) and n_trees >= ENOUGH_TREES
-    return bool(enough) and projection not in NAMED_FAMILIES and resample != "none"
+    return bool(enough) and resample != "none" and _estimates(projection)
+
+
+def _estimates(projection: Any) -> bool:
+    """Whether directions are estimated; others the user wants rather than a blend."""
+    families = read_projection(projection)
+    return len(families) == 1 and all(isinstance(family, Estimated) for family in families)
 
 
 def kinds_of_trees(
@@ -76,7 +83,7 @@ def kinds_of_trees(
         special["extra"]["n_singles"] = root
         special["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
     if classification and not MIX.intersection(given):
-        special["sparse"] = random | {"n_thresholds": 3} | _sparse(p)
+        special["sparse"] = random | {"n_thresholds": 3} | _sparse(p, options["projection"])
     if classification and not FAMILY.intersection(given):
         special["axis"] = {
             "projection": "axis",
@@ -100,17 +107,16 @@ def _grows(kind: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in kind.items() if key != "sample_fraction"}
 
 
-def _sparse(p: int) -> dict[str, Any]:
+def _sparse(p: int, estimated: str | Family) -> dict[str, Any]:
     n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
     return {
         "criterion": "entropy",
-        "n_singles": 0,
-        "n_sparse": n_sparse,
+        "projection": {"sparse": n_sparse, estimated: 1},
         "n_projections": n_sparse + 1,
     }
 
 
-def require_blendable(n_trees: int, resample: str, projection: str) -> None:
+def require_blendable(n_trees: int, resample: str, projection: Any) -> None:
     """Raise unless a forest can be of several kinds of trees.
 
     There must be trees, and rows that they have not seen, to judge the kinds by; and all kinds
@@ -131,8 +137,8 @@ def require_blendable(n_trees: int, resample: str, projection: str) -> None:
             'resample="none" with blend=True leaves no rows to judge the kinds of trees by: '
             'use "subsample" or "bootstrap"'
         )
-    if projection in NAMED_FAMILIES:
+    if not _estimates(projection):
         raise InputError(
-            f'projection="{projection}" with blend=True: the kinds of trees differ in their '
+            f"projection={projection!r} with blend=True: the kinds of trees differ in their "
             "estimated directions too: use blend=False, or a projection that estimates them"
         )

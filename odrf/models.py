@@ -13,6 +13,7 @@ from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
 from odrf.design.lookup import environment
+from odrf.projections.family import Family
 from odrf.pruning.prices import WEAKEST_LINK
 from odrf.results.complexity import sized_forest, sized_tree
 from odrf.results.fit import Request
@@ -25,15 +26,16 @@ __all__ = ["odrf", "odt"]
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 LeafRule = int | str | Callable[[int], float] | None
 PriceRule = float | str | Callable[[int], float] | None
+Projection = str | Family | Mapping[str | Family, float]
 DESIGN_ARGUMENTS = ("weights", "missing", "kind")
-SPELLED = (str, int, float)
+SPELLED = (str, int, float, Family, dict)
 
 
 def odt(
     formula: str,
     data: pd.DataFrame,
     *,
-    projection: str = "logistic",
+    projection: Projection = "logistic",
     subset_size: str | int = "random",
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
@@ -44,7 +46,6 @@ def odt(
     max_depth: int | None = None,
     criterion: str = "auto",
     penalty: str | None = None,
-    density: str | float = "auto",
     n_thresholds: str | int = "all",
     split_search: str = "auto",
     weights: str | ArrayLike | None = None,
@@ -65,21 +66,24 @@ def odt(
         `odrf.design`.  A factor becomes one indicator per level and stays one predictor.
     data : DataFrame
         One row per observation.
-    projection : {"logistic", "least_squares", "lda", "sparse", "axis"}, default "logistic"
-        How a direction is found: the weights of a one-unit logistic model (the paper's
-        choice), ridge-stabilised least squares, Fisher's discriminant (classes only), a few
-        columns with random signs (SPORF, Tomita et al. 2020), or not at all: ``"axis"`` gives
-        CART.  Alone, a factor has its levels ordered by their mean response; among several
-        predictors, one of more than six levels is scored so, too.
+    projection : str, Family or mapping, default "logistic"
+        How a direction is found, by the name of a family of `odrf.projections`, or as one of
+        these with parameters of its own: the weights of a one-unit logistic model (the paper's
+        choice), ``"least_squares"``, ``"sparse"`` (a few columns with random signs: SPORF), and
+        others; ``"axis"`` gives CART.  A mapping gives each of several families its share of the
+        directions, such as ``{"axis": 0.5, "logistic": 0.5}``.  Alone, a factor has its levels
+        ordered by their mean response; among several predictors, one of more than six levels is
+        scored so, too.
     subset_size : "random" or int, default "random"
         Predictors in each subset: drawn anew for every direction, uniformly on
         1 … min(⌈N(A)^0.4⌉, P), which is consistent for every continuous regression function;
         or fixed.
     n_projections : "auto" or int, default "auto"
-        Directions tried at each node; max(5, ⌈√P⌉) for P predictors, for ``"sparse"`` as many
-        as the design has columns.
+        Directions tried at each node; max(5, ⌈√P⌉) for P predictors where they are estimated,
+        where they are random as many as the design has columns.
     n_singles : "auto" or int, default "auto"
-        Predictors tried singly at each node; all of them, none for ``"sparse"``.
+        Predictors tried singly at each node beside these: all where directions are estimated,
+        none where they are random.
     max_leaves : int, str, callable or None, default None
         t_n, the number of leaves at which growth stops, or a rule such as
         ``lambda n: n**0.5``; None sets no limit.  By name, rates that Theorem 1 allows:
@@ -104,8 +108,6 @@ def odt(
     penalty : {None, "aic", "bic"}, default None
         Charge each split for its coefficients, 2 or log N(A) each: it must lower
         N(A)·log(impurity) by more.
-    density : "auto" or float, default "auto"
-        λ, the share of nonzero coefficients of sparse directions; 3 per direction on average.
     n_thresholds : "all" or int, default "all"
         Cuts tried along each direction: all of them, or the best of so many at random, uniform
         between the ends, as in extremely randomised trees (Geurts et al. 2006).
@@ -154,7 +156,7 @@ def odrf(
     *,
     n_trees: int = 500,
     blend: bool | str = "auto",
-    projection: str = "logistic",
+    projection: Projection = "logistic",
     subset_size: str | int = "random",
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
@@ -165,7 +167,6 @@ def odrf(
     max_depth: int | None = None,
     criterion: str = "auto",
     penalty: str | None = None,
-    density: str | float = "auto",
     n_thresholds: str | int = "all",
     split_search: str = "auto",
     resample: str = "auto",
@@ -196,7 +197,7 @@ def odrf(
         leaves, for classes also with sparse directions and with none.  A pilot of each is judged
         out of bag, and stacking (Breiman 1996) decides how many there are of each; options given
         hold for all.  See `ODRFResults.kinds`.  The default does so from 100 trees on, unless
-        `projection` is ``"sparse"`` or ``"axis"`` or `resample` ``"none"``.
+        `projection` does not estimate its directions or `resample` is ``"none"``.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"
@@ -209,7 +210,7 @@ def odrf(
         As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` takes the α with the
         smallest out-of-bag error, and the constant of a rate by its name, ``"log6/n"`` or
         ``"1/sqrt(n)"``, is found out of bag as well.
-    pruning, max_depth, criterion, penalty, density, n_thresholds, split_search
+    pruning, max_depth, criterion, penalty, n_thresholds, split_search
         As in `odt`, for every tree.
     min_leaf : int, default 2
         Fewest rows of a leaf; small, because averaging does the smoothing.  In a blend it is 1 to

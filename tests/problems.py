@@ -3,31 +3,71 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.candidates import (
-    BASIS,
-    FEW_LEVELS,
-    INDICATORS,
-    LDA,
-    LEAST_SQUARES,
-    LOGISTIC,
-    PLAIN,
-    Blocks,
-)
 from odrf.engine.forest import Forest
 from odrf.engine.growth import grow_forest
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.proposals import BASIS, INDICATORS, PLAIN, Blocks
 from odrf.engine.randomness import streams
 from odrf.engine.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
+from odrf.engine.subsets import FEW_LEVELS
+from odrf.projections.axis import Axis
+from odrf.projections.estimated import (
+    LDA,
+    LEAST_SQUARES,
+    LOGISTIC,
+    Discriminant,
+    LeastSquares,
+    Logistic,
+)
+from odrf.projections.mixture import Mixture, Share
+from odrf.projections.sparse import Sparse
 
 MANY_ROWS = 10**9
-CART = Settings(
+ESTIMATORS = {LOGISTIC: Logistic(), LEAST_SQUARES: LeastSquares(), LDA: Discriminant()}
+
+
+class Recipe(NamedTuple):
+    """How trees grow by the laws that all of them have: settings and mixture in one."""
+
+    criterion: int
+    n_classes: int
+    family: int
+    subset_size: int
+    density: float
+    n_singles: int
+    n_sparse: int
+    n_projections: int
+    max_leaves: int
+    min_leaf: int
+    max_depth: int
+    penalty: int
+    newton_steps: int
+    direction_rows: int
+    n_thresholds: int
+    exact_rows: int
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(**{name: getattr(self, name) for name in Settings._fields})
+
+    @property
+    def mixture(self) -> Mixture:
+        shares = [
+            Share(Axis(), self.n_singles),
+            Share(Sparse(self.density), self.n_sparse),
+            Share(ESTIMATORS[self.family], self.n_projections),
+        ]
+        return Mixture(tuple(share for share in shares if share.number))
+
+
+CART = Recipe(
     criterion=SQUARED_ERROR,
     n_classes=1,
     family=LEAST_SQUARES,
@@ -56,7 +96,7 @@ class Problem:
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     blocks: Blocks
-    settings: Settings
+    settings: Recipe
     sampling: Sampling = EVERY_ROW
     seed: int = 0
 
@@ -67,11 +107,14 @@ class Problem:
     def streams(self, n_trees: int = 1) -> NDArray[np.uint64]:
         return streams(self.seed, 0, n_trees)
 
+    @property
+    def growth(self) -> tuple[Any, ...]:
+        """What `grow_forest` and `grow_one` take first."""
+        data = self.X, self.y, self.weights, self.blocks, self.sampling
+        return *data, self.settings.settings, self.settings.mixture
+
     def grow(self, n_trees: int = 1, n_jobs: int = 1) -> Forest:
-        return grow_forest(
-            self.X, self.y, self.weights, self.blocks, self.sampling, self.settings,
-            self.streams(n_trees), n_jobs, lambda: None,
-        )  # fmt: skip
+        return grow_forest(*self.growth, self.streams(n_trees), n_jobs, lambda: None)
 
 
 def cart(
@@ -131,7 +174,7 @@ def case_weights(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return weights
 
 
-def options(P: int, n_classes: int, rng: np.random.Generator) -> Settings:
+def options(P: int, n_classes: int, rng: np.random.Generator) -> Recipe:
     """Settings of all kinds; axis trees are those with no projections."""
     n_projections, n_sparse = int(rng.integers(0, 5)), int(rng.choice([0, 0, 1, 4]))
     families = [LOGISTIC, LEAST_SQUARES, *([LDA] if n_classes > 1 else [])]
@@ -140,7 +183,7 @@ def options(P: int, n_classes: int, rng: np.random.Generator) -> Settings:
         return int(rng.choice(choices))
 
     n_singles = int(rng.integers(0 if n_projections or n_sparse else 1, P + 1))
-    return Settings(
+    return Recipe(
         criterion=one_of(GINI, ENTROPY) if n_classes > 1 else SQUARED_ERROR,
         n_classes=n_classes,
         family=one_of(*families),

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.blending import Kind, _in_turn, apportion, grow_blend, pilot_trees
+from odrf.blending import Kind, _in_turn, grow_blend, pilot_trees
+from odrf.engine.apportioning import apportion
 from odrf.engine.randomness import streams
 from odrf.engine.sampling import SUBSAMPLE, Sampling, draw_counts
 from problems import noisy
@@ -44,11 +45,16 @@ def test_pilots_are_large_on_few_rows_and_no_larger_than_the_forest_on_many(n, n
     assert pilot_trees(10**6, 6, n_trees) == 5
 
 
+def kind(problem, share):
+    recipe = problem.settings
+    return Kind(recipe.settings, recipe.mixture, Sampling(SUBSAMPLE, share))
+
+
 def blend(n_jobs=1, n_trees=30):
     problem = noisy(n=300, n_projections=3)
     kinds = [
-        Kind(problem.settings, Sampling(SUBSAMPLE, 0.8)),
-        Kind(problem.settings._replace(min_leaf=40), Sampling(SUBSAMPLE, 0.7)),
+        kind(problem, 0.8),
+        kind(problem.but(min_leaf=40), 0.7),
     ]
     forest, used, found = grow_blend(
         problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, n_trees, n_jobs,
@@ -82,10 +88,7 @@ def test_threads_change_no_bit():
 def test_large_leaves_win_on_noise_and_small_ones_without():
     rng = np.random.default_rng(0)
     problem = noisy(n=400, n_projections=3, min_leaf=2)
-    kinds = [
-        Kind(problem.settings._replace(min_leaf=least), Sampling(SUBSAMPLE, 0.8))
-        for least in (2, 60)
-    ]
+    kinds = [kind(problem.but(min_leaf=least), 0.8) for least in (2, 60)]
     shares = {}
     for name, y in [("noise", rng.normal(size=400)), ("signal", problem.X[0] + problem.X[1])]:
         _, _, found = grow_blend(

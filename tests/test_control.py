@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from odrf.control import NO_LIMIT, Control, resolve
-from odrf.engine.candidates import LDA
 from odrf.engine.impurity import ENTROPY
 from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import SUBSAMPLE, Sampling
 from odrf.engine.settings import BIC
 from odrf.errors import InputError
+from odrf.projections.sparse import Sparse
 
 OPTIONS: dict[str, Any] = {
     "n_trees": 10,
@@ -27,7 +27,6 @@ OPTIONS: dict[str, Any] = {
     "max_depth": None,
     "criterion": "auto",
     "penalty": None,
-    "density": "auto",
     "n_thresholds": "all",
     "split_search": "auto",
     "resample": "bootstrap",
@@ -58,7 +57,7 @@ def test_defaults():
     assert (found.criterion, classes().criterion) == ("squared_error", "gini")
     assert classes(projection="sparse").criterion == "entropy"
     assert control(projection="sparse").criterion == "squared_error"
-    assert (found.n_singles, found.n_projections) == (10, 5)
+    assert (found.mixture.n_singles, found.mixture.n_directions) == (10, 5)
     assert (found.max_leaves, found.max_leaves_rule) == (None, "no limit")
     assert found.n_jobs == available_cores()
     assert control(n_jobs=-1).n_jobs == available_cores()
@@ -78,35 +77,24 @@ def test_defaults():
     ],
 )
 def test_predictors_tried_singly(n_trees, projection, kind, P, n_singles):
-    assert control(kind, P=P, n_trees=n_trees, projection=projection).n_singles == n_singles
+    found = control(kind, P=P, n_trees=n_trees, projection=projection)
+    assert found.mixture.n_singles == n_singles
 
 
 @pytest.mark.parametrize(("P", "n_projections"), [(1, 5), (25, 5), (26, 6), (5000, 71)])
 def test_directions_tried(P, n_projections):
-    assert control(P=P).n_projections == n_projections
+    assert control(P=P).mixture.n_directions == n_projections
 
 
 def test_axis_tries_no_directions():
-    assert control(projection="axis").n_projections == 0
+    assert control(projection="axis").mixture.n_directions == 0
 
 
 def test_sparse_directions_take_the_place_of_singles():
-    found = control(projection="sparse")
-    assert (found.n_singles, found.n_sparse, found.n_projections) == (0, 12, 12)
-    assert found.density == 3 / 12
-    assert control(projection="sparse", p=2).density == 1
-    assert control(projection="sparse", n_trees=1).n_singles == 0
-    found = control(projection="sparse", n_projections=7, density=0.5)
-    assert (found.n_projections, found.density) == (7, 0.5)
-    settings = found.settings()
-    assert (settings.n_sparse, settings.n_projections) == (7, 0)
-    assert (settings.density, settings.n_singles) == (0.5, 0)
-
-
-def test_sparse_directions_may_stand_beside_estimated_ones():
-    settings = control(n_projections=7, n_sparse=4).settings()
-    assert (settings.n_sparse, settings.n_projections) == (4, 3)
-    assert control().n_sparse == 0
+    assert control(projection="sparse").mixture.shares == ((Sparse(), 12),)
+    assert control(projection="sparse", n_trees=1).mixture.n_singles == 0
+    dense = Sparse(density=0.5)
+    assert control(projection=dense, n_projections=7).mixture.shares == ((dense, 7),)
 
 
 def test_an_exact_search_bins_no_node():
@@ -138,7 +126,7 @@ def test_engine_settings():
         resample="subsample",
     )
     settings = found.settings()
-    assert (settings.family, settings.criterion, settings.penalty) == (LDA, ENTROPY, BIC)
+    assert (settings.criterion, settings.penalty) == (ENTROPY, BIC)
     assert (settings.subset_size, settings.max_depth, settings.n_classes) == (3, 4, 3)
     assert settings.max_leaves == NO_LIMIT
     assert found.sampling() == Sampling(SUBSAMPLE, 0.632)
@@ -164,7 +152,7 @@ def test_seeds():
         ({"penalty": "aicc"}, "penalty='aicc' is not known: use one of None, 'aic', 'bic'"),
         ({"criterion": "mse"}, "criterion='mse' is not known.*'squared_error'"),
         ({"criterion": "gini"}, "criterion='gini' does not go with a regression"),
-        ({"projection": "lda"}, 'projection="lda" needs classes'),
+        ({"projection": "lda"}, 'projection="lda" is for classification'),
         ({"subset_size": 11}, "subset_size=11 is above the number of predictors, 10"),
         ({"subset_size": 0}, "subset_size=0: use a whole number of at least 1"),
         ({"subset_size": "all"}, "subset_size='all': use \"random\" or a whole number"),
@@ -176,10 +164,6 @@ def test_seeds():
         ({"projection": "axis", "n_projections": 3}, 'does not go with projection="axis"'),
         ({"projection": "axis", "n_singles": 0}, "n_singles=0"),
         ({"projection": "sparse", "n_singles": 3}, 'does not go with projection="sparse"'),
-        ({"projection": "sparse", "density": 0}, "density=0: use"),
-        ({"projection": "sparse", "density": 1.5}, "density=1.5: use"),
-        ({"projection": "sparse", "density": "few"}, "density='few': use \"auto\" or a number"),
-        ({"density": 0.5}, 'density=0.5 goes with projection="sparse" alone'),
         ({"n_thresholds": "some"}, "n_thresholds='some': use \"all\" or a whole number"),
         ({"n_thresholds": 0}, "n_thresholds=0: use a whole number of at least 1"),
         ({"split_search": "fast"}, "split_search='fast' is not known.*'auto', 'exact'"),

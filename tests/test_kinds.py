@@ -12,6 +12,7 @@ import pytest
 import odrf
 from odrf.errors import InputError
 from odrf.kinds import kinds_of_trees
+from odrf.projections import Axis
 
 KINDS = ["best", "random", "extra", "smooth", "few", "sparse", "axis"]
 
@@ -81,7 +82,8 @@ def test_what_is_given_holds_for_all_kinds(data):
 
 
 def options_of(*given, classification=True, **options):
-    options = {"resample": "auto", "sample_fraction": "auto", "min_leaf": 2, **options}
+    given_all = {"resample": "auto", "sample_fraction": "auto", "projection": "logistic"}
+    options = given_all | {"min_leaf": 2} | options
     return kinds_of_trees(options, given, 99, 9, 12, classification)
 
 
@@ -117,14 +119,15 @@ def test_who_names_the_projection_gets_it_in_all_kinds():
 
 def test_the_axis_kind_is_the_ordinary_random_forest(fit):
     axis = fit.fit.kinds["axis"]
-    assert (axis.projection, axis.n_singles, axis.min_leaf) == ("axis", 2, 1)
+    assert (axis.mixture.shares, axis.min_leaf) == (((Axis(), 2),), 1)
 
 
 def test_sparse_directions_have_estimated_ones_beside():
     kind = options_of()["sparse"]
-    assert (kind["n_singles"], kind["n_sparse"], kind["n_projections"]) == (0, 12, 13)
-    many = kinds_of_trees({"min_leaf": 2}, (), 99, 5000, 5000, True)["sparse"]
-    assert (many["n_sparse"], many["n_projections"]) == (71, 72)
+    assert (kind["projection"], kind["n_projections"]) == ({"sparse": 12, "logistic": 1}, 13)
+    options = {"min_leaf": 2, "projection": "lda"}
+    many = kinds_of_trees(options, (), 99, 5000, 5000, True)["sparse"]
+    assert (many["projection"], many["n_projections"]) == ({"sparse": 71, "lda": 1}, 72)
 
 
 @pytest.mark.parametrize(
@@ -170,8 +173,8 @@ def test_trees_of_one_kind_have_no_table(data):
     [
         ({"n_trees": 19}, "n_trees=19 with blend=True: use at least 20"),
         ({"n_trees": 30, "resample": "none"}, 'resample="none" with blend=True'),
-        ({"n_trees": 30, "projection": "axis"}, 'projection="axis" with blend=True'),
-        ({"n_trees": 30, "projection": "sparse"}, 'projection="sparse" with blend=True'),
+        ({"n_trees": 30, "projection": "axis"}, "projection='axis' with blend=True"),
+        ({"n_trees": 30, "projection": "sparse"}, "projection='sparse' with blend=True"),
     ],
 )
 def test_what_a_blend_needs(data, options, message):

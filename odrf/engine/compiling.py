@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 __all__ = [
+    "ONE",
     "ZERO",
     "allocating",
     "compiled_at_ease",
@@ -35,8 +36,8 @@ OPTIONS = {
 kernel = njit(**OPTIONS)
 
 # A whole number written out is a type of its own to Numba, and what it is passed to is compiled
-# once more for it; counters that are passed on start from this.
-ZERO = np.int64(0)
+# once more for it; what is passed on starts from these.
+ZERO, ONE = np.int64(0), np.int64(1)
 
 # For a kernel that makes arrays.
 allocating = njit(**{**OPTIONS, "_nrt": True})

@@ -50,8 +50,6 @@ class Workspace(NamedTuple):
         Which term of a direction each of its columns belongs to, and what it counts there.
     A : (D + 1, D + 1) float64
     theta, step, sums : (D + 1,) float64
-    class_weight, class_mean : (K,) float64 or None
-        As `lda` takes them.
     """
 
     Z: np.ndarray
@@ -71,12 +69,10 @@ class Workspace(NamedTuple):
     theta: np.ndarray
     step: np.ndarray
     sums: np.ndarray
-    class_weight: np.ndarray | None
-    class_mean: np.ndarray | None
 
 
-def workspace(D: int, R: int, K: int) -> Workspace:
-    """Allocate the scratch for D columns and R rows, and for discriminants of K classes, if any."""
+def workspace(D: int, R: int) -> Workspace:
+    """Allocate the scratch for D columns and R rows."""
     return Workspace(
         np.empty((D, R)),
         np.empty((D, R)),
@@ -95,8 +91,6 @@ def workspace(D: int, R: int, K: int) -> Workspace:
         np.empty(D + 1),
         np.empty(D + 1),
         np.empty(D + 1),
-        np.empty(K) if K else None,
-        np.empty(K) if K else None,
     )
 
 

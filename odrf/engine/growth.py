@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.candidates import Blocks
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest, joined
 from odrf.engine.growing import NEXT, NODES, TERMS, enlarged, grow_tree, trunk_for
+from odrf.engine.laws import Source
 from odrf.engine.parallel import in_order
+from odrf.engine.proposals import Blocks
 from odrf.engine.rows import gather_rows
 from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.searching import scratch_for
 from odrf.engine.settings import Settings
 
-__all__ = ["grow_forest", "grow_one", "largest_subset", "pays_to_copy", "widest_estimate"]
+__all__ = ["grow_forest", "grow_one", "pays_to_copy"]
 
 # Relative costs of one number: streamed from a tree's own copy, fetched by its row's number, and
 # moved when a split parts the rows.  Rough: they only choose between two ways to the same tree.
@@ -33,6 +34,7 @@ def grow_forest(
     blocks: Blocks,
     sampling: Sampling,
     settings: Settings,
+    source: Source,
     streams: NDArray[np.uint64],
     n_jobs: int,
     advance: Callable[[], object],
@@ -53,6 +55,8 @@ def grow_forest(
         How each tree's rows are drawn.
     settings : Settings
         Options of growth.
+    source : Source
+        Where candidate directions come from.
     streams : (B, 4) uint64
         Random stream of each tree; left as they are.
     n_jobs : int
@@ -60,10 +64,10 @@ def grow_forest(
     advance : callable
         Called after each tree, in the order of the trees.
     """
-    copied = pays_to_copy(X.shape[0], blocks, settings, len(y))
+    copied = pays_to_copy(X.shape[0], source.looked_at(blocks, settings, len(y)))
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
-        return grow_one(X, y, weights, blocks, sampling, settings, stream.copy(), copied)
+        return grow_one(X, y, weights, blocks, sampling, settings, source, stream.copy(), copied)
 
     def grown() -> Iterator[Forest]:
         for tree in in_order(grow, streams, n_jobs):
@@ -81,6 +85,7 @@ def grow_one(
     blocks: Blocks,
     sampling: Sampling,
     settings: Settings,
+    source: Source,
     state: NDArray[np.uint64],
     copied: bool,
 ) -> Forest:
@@ -90,10 +95,10 @@ def grow_one(
     are those of `grow_forest`.
     """
     n, K = len(y), settings.n_classes
-    estimated = widest_estimate(blocks, settings, n)
-    widest = X.shape[0] if settings.n_sparse else estimated
     rows = gather_rows(state, X, y, weights, draw_counts(state, weights, sampling), copied)
-    scratch = scratch_for(len(rows.at), len(blocks.types), X.shape[0], estimated, widest, settings)
+    laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
+    estimated = source.estimated(blocks, settings, n)
+    scratch = scratch_for(len(rows.at), blocks, laws, estimated, widest, settings)
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
     trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     trunk.begin[0], trunk.end[0], trunk.depth[0] = 0, len(rows.at), 0
@@ -120,28 +125,10 @@ def grow_one(
     )
 
 
-def largest_subset(settings: Settings, P: int, n: int) -> int:
-    """Return the most predictors that a subset can have in a tree of n rows."""
-    if settings.subset_size > 0:
-        return settings.subset_size
-    return min(int(np.ceil(n**0.4)), P)
-
-
-def widest_estimate(blocks: Blocks, settings: Settings, n: int) -> int:
-    """Return the most columns that an estimated direction can have."""
-    widths = np.sort(np.diff(blocks.first))[::-1]
-    subset = largest_subset(settings, len(widths), n) if settings.n_projections else 1
-    return int(widths[:subset].sum())
-
-
-def pays_to_copy(p: int, blocks: Blocks, settings: Settings, n: int) -> bool:
+def pays_to_copy(p: int, looked_at: float) -> bool:
     """Whether a tree should keep its own copy of the columns and move its rows at every split.
 
     A copy makes every column that a candidate looks at a stream; it pays while a node looks at
     enough of the p columns that are moved for it.
     """
-    width = p / len(blocks.types)
-    subset = largest_subset(settings, len(blocks.types), n) / 2
-    looked_at = width * (settings.n_singles + settings.n_projections * subset)
-    looked_at += settings.n_sparse * max(1.0, settings.density * p)
     return looked_at * (FETCHED - STREAMED) > p * MOVED

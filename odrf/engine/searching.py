@@ -8,20 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.binning import MOST_BINS, bin_values, binned_cut, write_words
-from odrf.engine.candidates import (
-    LDA,
-    ROUND,
-    Proposals,
-    draw_nonzeros,
-    proposals_for,
-    propose,
-)
 from odrf.engine.chance import random_cut
 from odrf.engine.compiling import ZERO, inlined, part
 from odrf.engine.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.directions import workspace
 from odrf.engine.impurity import NEGLIGIBLE, uses_moments, whole_logs
-from odrf.engine.randomness import shuffle_front
+from odrf.engine.laws import Law, begin_laws, draw_round
+from odrf.engine.proposals import ROUND, Blocks, Proposals, proposals_for
 from odrf.engine.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 
@@ -54,6 +47,7 @@ class Scratch(NamedTuple):
         As `odrf.engine.impurity.whole_logs` gives them.
     work : Workspace
     proposals : Proposals
+    laws : tuple of Law
     gains : (ROUND,) float64
     thresholds : (ROUND,) float32
         What the candidates of a round gain and, where all cuts were tried, their thresholds.
@@ -75,18 +69,26 @@ class Scratch(NamedTuple):
     logs: np.ndarray
     work: tuple
     proposals: Proposals
+    laws: tuple[Law, ...]
     gains: np.ndarray
     thresholds: np.ndarray
     columns: np.ndarray
     theta: np.ndarray
 
 
-def scratch_for(n: int, P: int, p: int, estimated: int, widest: int, settings: Settings) -> Scratch:
-    """Allocate scratch for n rows of P predictors with p columns.
+def scratch_for(
+    n: int,
+    blocks: Blocks,
+    laws: tuple[Law, ...],
+    estimated: int,
+    widest: int,
+    settings: Settings,
+) -> Scratch:
+    """Allocate scratch for n rows, and directions drawn by the `laws`.
 
-    Directions have up to `widest` columns, those that are estimated up to `estimated`.
+    They have up to `widest` columns, those that are estimated up to `estimated`.
     """
-    K = settings.n_classes
+    K, P, p = settings.n_classes, len(blocks.types), int(blocks.first[-1])
     sample = min(n, max(settings.direction_rows, 10 * estimated))
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
@@ -101,8 +103,9 @@ def scratch_for(n: int, P: int, p: int, estimated: int, widest: int, settings: S
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
-        workspace(estimated, sample, K if settings.family == LDA else 0),
-        proposals_for(P, p, widest, settings),
+        workspace(estimated, sample),
+        proposals_for(P, p, K, widest),
+        laws,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, widest), dtype=np.int64),
@@ -187,31 +190,21 @@ def search(state, rows, lo, node, blocks, settings, scratch):
     """Return (gain, threshold, size) of a node's best split, along the direction of that size.
 
     Its direction is left in the first of scratch.columns and scratch.theta; the gain is 0 when
-    nothing is gained.  Singles come in random order, so that no predictor wins ties by its
-    place.  A perfect split ends the search after its round: nothing can beat it.
+    nothing is gained.  Candidates are judged in rounds; a perfect split ends the search after its
+    round: nothing can beat it.
     """
-    proposals, work, n_singles = scratch.proposals, scratch.work, settings.n_singles
-    n_given = n_singles + settings.n_sparse
+    proposals, work, laws = scratch.proposals, scratch.work, scratch.laws
     binned = settings.n_thresholds == 0 and len(node.y) > settings.exact_rows
     quantum = 0.0
     if binned and scratch.left is None:
         quantum = write_words(node, scratch.words)
-    shuffle_front(state, proposals.order, n_singles)
-    for c in range(n_singles):
-        proposals.singles[c] = proposals.order[c]
-    draw_nonzeros(state, len(proposals.mixed), settings.density, proposals.nonzeros)
+    n_candidates = begin_laws(laws, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
-    while first < n_given + settings.n_projections:
-        border = n_given + settings.n_projections
-        if first < n_given:
-            border = n_singles if first < n_singles else n_given
-        last = min(first + ROUND, border)
-        n = propose(
-            state, rows, lo, len(node.y), node.n_rows, first, last,
-            blocks, settings, proposals, work,
-        )  # fmt: skip
+    while first < n_candidates:
+        n, first = draw_round(
+            laws, state, rows, lo, len(node.y), node.n_rows, first, blocks, proposals, work
+        )
         _judge(state, rows, lo, node, n, binned, quantum, settings, scratch)
-        first = last
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
             if gain <= NEGLIGIBLE * node.impurity:

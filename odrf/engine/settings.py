@@ -18,18 +18,12 @@ class Settings(NamedTuple):
         Impurity, a code of `odrf.engine.impurity`.
     n_classes : int
         K; 1 for a numeric response.
-    family : int
-        Estimator of directions, a code of `odrf.engine.candidates`.
-    subset_size : int
-        Predictors in each random subset; 0 draws the size anew for every candidate.
-    density : float
-        λ, the share of nonzeros of a sparse direction.
-    n_singles, n_sparse, n_projections : int
-        Predictors tried singly at a node, sparse directions and estimated ones.
     max_leaves, min_leaf, max_depth : int
         t_n, the fewest rows of a leaf and the largest depth.
     penalty : int
         `NO_PENALTY`, `AIC` or `BIC`.
+    subset_size : int
+        Predictors in each random subset; 0 draws the size anew for every candidate.
     newton_steps : int
         Newton steps of a logistic direction.
     direction_rows : int
@@ -42,16 +36,11 @@ class Settings(NamedTuple):
 
     criterion: int
     n_classes: int
-    family: int
-    subset_size: int
-    density: float
-    n_singles: int
-    n_sparse: int
-    n_projections: int
     max_leaves: int
     min_leaf: int
     max_depth: int
     penalty: int
+    subset_size: int
     newton_steps: int
     direction_rows: int
     n_thresholds: int

@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.candidates import Blocks
 from odrf.engine.forest import Forest
 from odrf.engine.growth import grow_forest
+from odrf.engine.laws import Source
 from odrf.engine.parallel import in_order
+from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
 from odrf.engine.sampling import Sampling
 from odrf.engine.settings import Settings
@@ -32,6 +33,7 @@ class Growth(NamedTuple):
     blocks: Blocks
     sampling: Sampling
     settings: Settings
+    source: Source
 
 
 class Fold(NamedTuple):

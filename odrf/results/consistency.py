@@ -195,7 +195,7 @@ def facts_of(results: TreeResults) -> Facts:
     fit, control = results.fit, results.control
     kinds = list(fit.kinds.values()) or [control]
     used = [kinds[g] for g in np.unique(fit.blend.of_tree)] if fit.blend is not None else kinds
-    axis = [kind for kind in used if kind.projection == "axis"]
+    axis = [kind for kind in used if kind.mixture.n_directions == 0]
     size = control.subset_size
     fixed = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
     return Facts(

@@ -11,8 +11,8 @@ from tqdm import tqdm
 from odrf.blending import Kind, grow_blend
 from odrf.control import Control, resolve
 from odrf.design import Design, TrainingData
-from odrf.engine.candidates import Blocks
 from odrf.engine.growth import grow_forest
+from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
 from odrf.kinds import BEST, blends, kinds_of_trees, require_blendable
 from odrf.results.fit import Fit, Request
@@ -75,6 +75,7 @@ def _fit_one_kind(
             Blocks(design.first, design.types),
             control.sampling(),
             control.settings(),
+            control.mixture,
             tree_streams,
             control.n_jobs,
             bar.update,
@@ -89,7 +90,7 @@ def _fit_blend(
     n, P, p = len(data.y), len(design.predictors), len(design.columns)
     kinds = kinds_of_trees(request.options, request.given, n, P, p, classification)
     base = _resolve(kinds[BEST], design, data)
-    require_blendable(base.n_trees, base.resample, base.projection)
+    require_blendable(base.n_trees, base.resample, request.options["projection"])
     controls = {
         name: _resolve(some | {"seed": base.seed}, design, data) for name, some in kinds.items()
     }
@@ -99,7 +100,10 @@ def _fit_blend(
             data.y,
             data.weights,
             Blocks(design.first, design.types),
-            [Kind(control.settings(), control.sampling()) for control in controls.values()],
+            [
+                Kind(control.settings(), control.mixture, control.sampling())
+                for control in controls.values()
+            ],
             base.seed,
             base.n_trees,
             base.n_jobs,

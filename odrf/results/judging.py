@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.engine.candidates import Blocks
+from odrf.engine.proposals import Blocks
 from odrf.errors import InputError
 from odrf.pruning.folds import Fold, Growth, between, cross_validated, folds_grown
 from odrf.pruning.heldout import HeldOut, held_out
@@ -32,6 +32,7 @@ def grown_without(
         Blocks(design.first, design.types),
         fit.samplings[0],
         control.settings(),
+        control.mixture,
     )
     with tqdm(total=cv, unit="fold", disable=not progress) as bar:
         return growth, folds_grown(growth, cv, seed, n_jobs, bar.update)

@@ -24,8 +24,8 @@ def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
             "rows": [control.sample_fraction for control in controls],
             "cuts": [str(control.n_thresholds) for control in controls],
             "min_leaf": [control.min_leaf for control in controls],
-            "singles": [control.n_singles for control in controls],
-            "directions": [control.n_projections for control in controls],
+            "singles": [control.mixture.n_singles for control in controls],
+            "directions": [control.mixture.n_directions for control in controls],
         },
         index=pd.Index(list(kinds), name="kind"),
     )

@@ -158,7 +158,7 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
         "Resampling": _by_kind(results, _resampling),
         "Seed": str(control.seed),
-        "Projection": control.projection.replace("_", " "),
+        "Projection": control.mixture.name.replace("_", " "),
         "Subset size q": "random, up to n(node)^0.4" if q == "random" else str(q),
         "Tried per node": _by_kind(results, _tried),
         "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
@@ -201,7 +201,7 @@ def _resampling(control: Control) -> str:
 
 
 def _tried(control: Control) -> str:
-    return f"{control.n_singles} single, {control.n_projections} oblique"
+    return f"{control.mixture.n_singles} single, {control.mixture.n_directions} oblique"
 
 
 def _leaves(results: TreeResults) -> str:

@@ -35,13 +35,13 @@ STEPS = 3
 def estimate(family, Z, t, a, y=None):
     """Call a kernel as a node does; Z is (m, d), for lda the classes are t itself unless given."""
     m, d = Z.shape
-    work = workspace(d, m, 5)
+    work = workspace(d, m)
     theta = work.theta
     work.Z[:] = Z.T
     total, share = moments(t, a, m, work.moment)
     covariances(work.Z, d, m, a, work.moment, total, work, theta)
     if family == "lda":
-        y, sums, means = t if y is None else y, work.class_weight, work.class_mean
+        y, sums, means = t if y is None else y, np.empty(5), np.empty(5)
         lda(work.Z, d, m, a, y, total, share, sums, means, work, theta)
     elif family == "logistic":
         logistic(work.Z, d, m, t, a, total, share, STEPS, work, theta)
@@ -143,7 +143,7 @@ def test_an_unrelated_target_determines_no_direction(sample):
     Z, y, a = sample
     Z, t, a = np.tile(Z.T, 2), np.append(y, y.max() - y) / y.max(), np.tile(a, 2)
     d, m = Z.shape
-    work, theta = workspace(d, m, 1), np.empty(d)
+    work, theta = workspace(d, m), np.empty(d)
     total, _ = moments(t, a, m, work.moment)
     assert not covariances(Z, d, m, a, work.moment, total, work, theta)
     moments(Z[0], a, m, work.moment)
@@ -155,7 +155,7 @@ def test_an_unrelated_target_determines_no_direction(sample):
 def test_moments_and_covariances_are_those_of_the_definition(sample):
     Z, y, a = sample
     m, d = Z.shape
-    work, theta = workspace(d, m, 1), np.empty(d)
+    work, theta = workspace(d, m), np.empty(d)
     total, share = moments(y, a, m, work.moment)
     assert (total, share) == (pytest.approx(a.sum()), pytest.approx(np.average(y, weights=a)))
     np.testing.assert_allclose(work.moment, a * twin.centred(y, a), atol=1e-12)

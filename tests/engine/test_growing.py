@@ -104,10 +104,7 @@ def test_every_split_is_the_best_of_the_same_candidates(problem):
 
     # Which of several tied splits won must not show in how many random numbers were used.
     state = problem.streams()[0]
-    grow_one(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling,
-        problem.settings, state, True,
-    )  # fmt: skip
+    grow_one(*problem.growth, state, True)
     assert state.tolist() == stream.state
 
 

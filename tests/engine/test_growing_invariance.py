@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.candidates import INDICATORS, LDA, LEAST_SQUARES, LOGISTIC, Blocks
 from odrf.engine.forest import Forest
 from odrf.engine.impurity import GINI, SQUARED_ERROR
+from odrf.engine.proposals import INDICATORS, Blocks
 from odrf.engine.routing import leaf_nodes, predict
 from odrf.engine.sampling import BOOTSTRAP, Sampling
+from odrf.projections.estimated import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, noisy, plain, problems
 from reference.forests import direction, goes_left
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.candidates import INDICATORS, LOGISTIC, PLAIN, Blocks
 from odrf.engine.forest import Forest
-from odrf.engine.growth import grow_one, pays_to_copy, widest_estimate
+from odrf.engine.growth import grow_one, pays_to_copy
+from odrf.engine.proposals import INDICATORS, PLAIN, Blocks
+from odrf.projections.estimated import LOGISTIC
 from problems import CART, noisy, problems
 
 
@@ -20,10 +21,7 @@ def plain_blocks(P):
 
 def grow(problem, copied):
     state = problem.streams()[0]
-    tree = grow_one(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling,
-        problem.settings, state, copied,
-    )  # fmt: skip
+    tree = grow_one(*problem.growth, state, copied)
     return [getattr(tree, field.name).tobytes() for field in fields(Forest)], state.tolist()
 
 
@@ -43,21 +41,31 @@ def test_a_copy_of_the_rows_changes_no_bit_of_a_binned_tree(tried):
 @given(problems(max_rows=72))
 def test_no_direction_is_wider_than_the_room_made_for_it(problem):
     widths = np.diff(problem.grow(2).start)
-    most = widest_estimate(problem.blocks, problem.settings, len(problem.y))
-    assert widths.max() <= (len(problem.X) if problem.settings.n_sparse else most)
+    own = problem.settings
+    assert widths.max() <= own.mixture.widest(problem.blocks, own.settings, len(problem.y))
+
+
+def widest(blocks, recipe, n):
+    return recipe.mixture.widest(blocks, recipe.settings, n)
 
 
 def test_the_room_for_a_direction():
     blocks = Blocks(np.array([0, 1, 5, 6, 9]), np.array([PLAIN, INDICATORS] * 2, dtype=np.int8))
     some = CART._replace(family=LOGISTIC, n_projections=1)
-    assert widest_estimate(blocks, CART, 1000) == 4
-    assert widest_estimate(blocks, some._replace(subset_size=2), 1000) == 7
-    assert widest_estimate(blocks, some, 1000) == 9
-    assert widest_estimate(blocks, some, 5) == 7
+    assert widest(blocks, CART, 1000) == 4
+    assert widest(blocks, some._replace(subset_size=2), 1000) == 7
+    assert widest(blocks, some, 1000) == 9
+    assert widest(blocks, some, 5) == 7
+    assert widest(blocks, CART._replace(n_sparse=1), 5) == 9
+
+
+def is_copied(P, recipe):
+    looked_at = recipe.mixture.looked_at(plain_blocks(P), recipe.settings, 1000)
+    return pays_to_copy(P, looked_at)
 
 
 def test_rows_are_copied_where_a_node_looks_at_much_of_them():
     some = CART._replace(family=LOGISTIC, n_projections=5)
-    assert pays_to_copy(20, plain_blocks(20), some._replace(n_singles=20), 1000)
-    assert not pays_to_copy(5000, plain_blocks(5000), some._replace(n_singles=60), 1000)
-    assert not pays_to_copy(300, plain_blocks(300), CART._replace(n_singles=18), 1000)
+    assert is_copied(20, some._replace(n_singles=20))
+    assert not is_copied(5000, some._replace(n_singles=60))
+    assert not is_copied(300, CART._replace(n_singles=18))

@@ -83,10 +83,7 @@ def test_a_forest_is_the_beginning_of_a_longer_one_and_leaves_its_streams_alone(
     problem = noisy(n=60, n_projections=2)
     streams = problem.streams(5)
     steps = []
-    forest = grow_forest(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling,
-        problem.settings, streams, 2, lambda: steps.append(None),
-    )  # fmt: skip
+    forest = grow_forest(*problem.growth, streams, 2, lambda: steps.append(None))
     assert len(steps) == 5
     assert (streams == problem.streams(5)).all()
     for b, tree in enumerate(map(forest.tree, range(5))):

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from odrf.engine.candidates import LOGISTIC
 from odrf.engine.forest import Forest
 from odrf.engine.growth import grow_one
 from odrf.engine.impurity import GINI, SQUARED_ERROR
 from odrf.engine.settings import BIC, NO_PENALTY
+from odrf.projections.estimated import LOGISTIC
 from problems import noisy, plain, problems
 
 DEFAULT = {"exact_rows": 64, "direction_rows": 200}
@@ -28,10 +28,7 @@ def contents(forest):
 def stream_after(problem):
     """The random stream when the tree is grown."""
     state = problem.streams()[0]
-    grow_one(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling,
-        problem.settings, state, True,
-    )  # fmt: skip
+    grow_one(*problem.growth, state, True)
     return state.tolist()
 
 

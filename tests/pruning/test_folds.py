@@ -18,9 +18,7 @@ def growth(n=60, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.random((3, n))
     problem = plain(X, X[0] + rng.normal(size=n) / 4, n_projections=2)
-    return Growth(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling, problem.settings
-    )
+    return Growth(*problem.growth)
 
 
 def test_trees_are_grown_without_their_fold():

@@ -10,18 +10,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.candidates import (
-    FEW_LEVELS,
-    INDICATORS,
-    LDA,
-    LEAST_SQUARES,
-    LOGISTIC,
-    LOGISTIC_ROWS,
-    ROUND,
-    Blocks,
-)
+from odrf.engine.proposals import INDICATORS, ROUND, Blocks
 from odrf.engine.sampling import Sampling
-from odrf.engine.settings import AIC, NO_PENALTY, Settings
+from odrf.engine.settings import AIC, NO_PENALTY
+from odrf.engine.subsets import FEW_LEVELS
+from odrf.projections.estimated import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
+from problems import Recipe
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
 from reference.randomness import Stream, draw_counts, largest_subset
@@ -58,7 +52,7 @@ class Split(NamedTuple):
     left: NDArray[np.bool_]
 
 
-def score(node: Node, gain: float, columns: list[int], settings: Settings) -> float:
+def score(node: Node, gain: float, columns: list[int], settings: Recipe) -> float:
     """The gain, or with a penalty N·log(I(A)/(I(A) - Δ)) - c·(coefficients and threshold)."""
     if settings.penalty == NO_PENALTY:
         return gain
@@ -67,7 +61,7 @@ def score(node: Node, gain: float, columns: list[int], settings: Settings) -> fl
     return -node.counts.sum() * math.log(remaining) - c * (len(columns) + 1)
 
 
-def splits(node: Node, X: NDArray, candidate: Candidate, settings: Settings) -> Iterator[Split]:
+def splits(node: Node, X: NDArray, candidate: Candidate, settings: Recipe) -> Iterator[Split]:
     """All cuts along a candidate that gain anything."""
     columns, theta = candidate
     if theta is None:
@@ -80,7 +74,7 @@ def splits(node: Node, X: NDArray, candidate: Candidate, settings: Settings) -> 
             yield Split(score(node, found, columns, settings), found, left)
 
 
-def best_split(node: Node, X: NDArray, settings: Settings) -> Split | None:
+def best_split(node: Node, X: NDArray, settings: Recipe) -> Split | None:
     """The first best of all cuts along all candidates; None when nothing is gained."""
     best = None
     for candidate in node.candidates:
@@ -134,7 +128,7 @@ def _estimated(
     predictors: list[int],
     most: int,
     family: int,
-    settings: Settings,
+    settings: Recipe,
 ) -> Candidate | None:
     """A direction estimated on the node's first rows; they are in random order.
 
@@ -163,7 +157,7 @@ def _estimated(
 
 
 def _direction(
-    Z: NDArray, t: NDArray, a: NDArray, y: NDArray, family: int, settings: Settings
+    Z: NDArray, t: NDArray, a: NDArray, y: NDArray, family: int, settings: Recipe
 ) -> NDArray | None:
     if np.all(np.abs(centred(Z, a).T @ (a * centred(t, a))) <= NEGLIGIBLE * a.sum()):
         return None
@@ -200,7 +194,7 @@ def draw_candidates(
     blocks: Blocks,
     permutation: list[int],
     mixed: list[int],
-    settings: Settings,
+    settings: Recipe,
 ) -> Iterator[list[Candidate | None]]:
     """Rounds of candidates, at most `ROUND` together: singles, sparse directions, estimated ones.
 
@@ -250,7 +244,7 @@ class FirstBest:
     """The first best split; one that leaves no impurity ends the search."""
 
     X: NDArray
-    settings: Settings
+    settings: Recipe
 
     def ends(self, number: int, node: Node, candidate: Candidate) -> bool:
         if self.settings.penalty != NO_PENALTY:
@@ -269,7 +263,7 @@ def grow(
     weights: NDArray,
     blocks: Blocks,
     sampling: Sampling,
-    settings: Settings,
+    settings: Recipe,
     stream: Stream,
     search: Search,
 ) -> list[Node]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from itertools import combinations, product
 
@@ -10,24 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare, hypergeom
+from scipy.stats import chisquare
 
-from odrf.engine.candidates import (
-    BASIS,
-    INDICATORS,
-    LDA,
-    LEAST_SQUARES,
-    LOGISTIC,
-    PLAIN,
-    Blocks,
-    _draw_classes,
-    _draw_size,
-    _sparse_direction,
-    draw_nonzeros,
-)
 from odrf.engine.compiling import kernel
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.proposals import BASIS, INDICATORS, PLAIN, Blocks
 from odrf.engine.randomness import streams
+from odrf.engine.subsets import draw_classes
+from odrf.engine.subsets import draw_size as drawn_size
+from odrf.projections.estimated import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, plain
 from reference.impurity import gain
 from reference.randomness import largest_subset
@@ -36,7 +26,7 @@ from reference.randomness import largest_subset
 @kernel
 def draw_size(state, rows, subset_size, n_predictors):
     """Call what only kernels can call."""
-    return _draw_size(state, rows, subset_size, n_predictors)
+    return drawn_size(state, rows, subset_size, n_predictors)
 
 
 def roots(problem, n_trees=3000):
@@ -86,66 +76,12 @@ def test_singles_are_equally_likely():
     assert chisquare(list(columns.values())).pvalue > 0.001
 
 
-@kernel
-def sparse_direction(state, order, nonzeros, j, columns, theta):
-    return _sparse_direction(state, order, nonzeros, j, columns, theta, 0)
-
-
-def sparse_matrices(p, d, density, n_draws):
-    """Draw the sparse directions of nodes, as SPORF's matrices (n_draws, p, d)."""
-    state, order, nonzeros = streams(9, 0, 1)[0], np.arange(p), np.empty(d, dtype=np.int64)
-    columns, theta = np.empty((1, p), dtype=np.int64), np.empty((1, p), dtype=np.float32)
-    drawn = np.zeros((n_draws, p, d))
-    for i in range(n_draws):
-        draw_nonzeros(state, p, density, nonzeros)
-        for j, number in enumerate(nonzeros):
-            q = sparse_direction(state, order, nonzeros, j, columns, theta)
-            assert len(set(columns[0, :q])) == q == number
-            drawn[i, columns[0, :q], j] = theta[0, :q]
-    assert sorted(order) == list(range(p))
-    return drawn
-
-
-@pytest.mark.parametrize("density", [0.05, 0.3, 0.5, 0.6, 0.9])
-def test_the_nonzeros_of_a_column_are_hypergeometric_and_their_total_is_fixed(density):
-    p, d, n_draws = 6, 5, 4_000
-    counts = np.count_nonzero(sparse_matrices(p, d, density, n_draws), axis=1)
-    number = math.ceil(density * p * d - 1e-9)
-    assert (counts.sum(axis=1) == number).all()
-    for column in counts.T:
-        chances = hypergeom.pmf(np.arange(p + 1), p * d, number, p)
-        common = n_draws * chances > 5
-        observed = np.bincount(column, minlength=p + 1)
-        observed = [*observed[common], 1 + observed[~common].sum()]
-        expected = [*n_draws * chances[common], 1 + n_draws * chances[~common].sum()]
-        assert chisquare(observed, expected).pvalue > 0.001
-
-
-@pytest.mark.parametrize("density", [0.2, 0.8])
-def test_every_cell_is_as_likely_and_signs_are_fair_and_length_is_1(density):
-    drawn = sparse_matrices(5, 4, density, 6_000)
-    for sign in [1, -1]:
-        assert chisquare(np.sum(np.sign(drawn) == sign, axis=0).ravel()).pvalue > 0.001
-    assert chisquare([np.sum(drawn > 0), np.sum(drawn < 0)]).pvalue > 0.001
-    lengths = np.linalg.norm(drawn, axis=1)
-    np.testing.assert_allclose(lengths[lengths > 0], 1, rtol=1e-6)
-    signs = np.sign(drawn).reshape(len(drawn), -1)
-    pairs = signs.T @ signs
-    assert np.abs(pairs[np.triu_indices(20, 1)]).max() < 4.5 * np.sqrt(6_000 * density**2)
-
-
-@pytest.mark.parametrize(("p", "density", "nonzeros"), [(4, 1.0, 4), (3, 0.01, 0)])
-def test_the_densest_and_the_sparsest_matrix(p, density, nonzeros):
-    counts = np.count_nonzero(sparse_matrices(p, 2, density, 20), axis=1)
-    assert (np.sort(counts, axis=1)[:, 0] == nonzeros).all()
-
-
 def test_one_class_or_a_group_is_set_apart():
     state = streams(6, 0, 1)[0]
     y, a = np.array([0.0, 1.0, 1.0, 3.0]), np.array([5.0, 1.0, 2.0, 2.0])
     chosen, weight, draws = np.empty(4, dtype=bool), np.empty(4), Counter()
     for _ in range(12_000):
-        assert _draw_classes(state, y, a, 4, weight, chosen)
+        assert draw_classes(state, y, a, 4, weight, chosen)
         draws[tuple(chosen.tolist())] += 1
     # Half the time a class by weight (.5, .3, .2), half any of six proper groups, never class 2.
     chances = {}
@@ -163,7 +99,7 @@ def test_of_two_classes_the_second_is_set_apart_without_a_draw(y):
     state = streams(6, 0, 1)[0]
     before = state.copy()
     chosen = np.empty(4, dtype=bool)
-    assert _draw_classes(state, np.array(y, dtype=float), np.ones(3), 3, np.empty(4), chosen)
+    assert draw_classes(state, np.array(y, dtype=float), np.ones(3), 3, np.empty(4), chosen)
     assert np.flatnonzero(chosen).tolist() == [max(y)]
     assert (state == before).all()
 

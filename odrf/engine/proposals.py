@@ -1,0 +1,72 @@
+"""The candidate directions of a node, and what they are made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["BASIS", "INDICATORS", "PLAIN", "ROUND", "Blocks", "Proposals", "proposals_for"]
+
+PLAIN, INDICATORS, BASIS = 0, 1, 2
+# Most candidates of a round: enough for the lanes of `sort_lanes`, few enough for the cache.
+ROUND = 32
+
+
+class Blocks(NamedTuple):
+    """Which columns make up each predictor.
+
+    Attributes
+    ----------
+    first : (P + 1,) int64
+        Predictor j owns the columns ``first[j]:first[j + 1]``.
+    types : (P,) int8
+        `PLAIN` (one column), `INDICATORS` (one 0/1 column per level) or `BASIS` (several
+        numeric columns, such as a spline).
+    """
+
+    first: np.ndarray
+    types: np.ndarray
+
+
+class Proposals(NamedTuple):
+    """The directions of a round, scratch for `ROUND` of them on up to W columns each.
+
+    Attributes
+    ----------
+    columns : (ROUND, W) int64
+    theta : (ROUND, W) float32
+    sizes : (ROUND,) int64
+        How many columns each has.
+    order : (P,) int64
+        A permutation of the predictors.
+    mixed : (p,) int64
+        A permutation of the columns.
+    singly : (1,) bool
+        Whether every predictor is tried singly at the node.
+    class_weight : (K,) float64
+    chosen : (K,) bool
+    """
+
+    columns: np.ndarray
+    theta: np.ndarray
+    sizes: np.ndarray
+    order: np.ndarray
+    mixed: np.ndarray
+    singly: np.ndarray
+    class_weight: np.ndarray
+    chosen: np.ndarray
+
+
+def proposals_for(P: int, p: int, K: int, widest: int) -> Proposals:
+    """Allocate scratch for P predictors of p columns, directions on up to `widest` of them."""
+    return Proposals(
+        np.empty((ROUND, widest), dtype=np.int64),
+        np.empty((ROUND, widest), dtype=np.float32),
+        np.empty(ROUND, dtype=np.int64),
+        np.arange(P),
+        np.arange(p),
+        np.zeros(1, dtype=np.bool_),
+        np.empty(K),
+        np.empty(K, dtype=np.bool_),
+    )

@@ -1,0 +1,23 @@
+"""Families of oblique splits: the laws from which candidate directions are drawn.
+
+Extensions of random forests differ in the distribution from which candidate directions are
+sampled (Tomita et al. 2020): here that is all they differ in.  ``projection=`` of `odrf.odt` and
+`odrf.odrf` takes a family's name, one of these objects where it has parameters, or a mapping of
+several to their shares of the candidates.
+"""
+
+from odrf.projections.axis import Axis
+from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
+from odrf.projections.family import Family
+from odrf.projections.rc import RandomCombination
+from odrf.projections.sparse import Sparse
+
+__all__ = [
+    "Axis",
+    "Discriminant",
+    "Family",
+    "LeastSquares",
+    "Logistic",
+    "RandomCombination",
+    "Sparse",
+]

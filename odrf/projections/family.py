@@ -1,0 +1,89 @@
+"""What every family of projections has: a law of candidate directions, parameters, a source."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from odrf.engine.laws import Law
+from odrf.engine.proposals import Blocks
+from odrf.engine.settings import Settings
+from odrf.errors import InputError
+
+__all__ = ["Family", "Table"]
+
+
+class Table(NamedTuple):
+    """What defaults depend on.
+
+    Attributes
+    ----------
+    P, p : int
+        Predictors and their columns.
+    n_classes : int
+        K; 1 for a regression.
+    lone : bool
+        Whether one tree is grown on all rows, to be read, or a forest.
+    """
+
+    P: int
+    p: int
+    n_classes: int
+    lone: bool
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """A way of proposing directions.
+
+    Attributes
+    ----------
+    name : str
+        As ``projection=`` takes it.
+    law_in_words, source : str
+        From which distribution a direction is drawn, and who proposed it.
+    beside_singles : bool
+        Whether single predictors are tried beside its directions.
+    criterion : str
+        The impurity for classes by which it does best: of many random directions entropy finds
+        the better ones, estimated ones gain nothing by it.
+    tasks : tuple of str
+        What it can be used for.
+    """
+
+    name: ClassVar[str]
+    law_in_words: ClassVar[str]
+    source: ClassVar[str]
+    beside_singles: ClassVar[bool] = False
+    criterion: ClassVar[str] = "gini"
+    tasks: ClassVar[tuple[str, ...]] = ("regression", "classification")
+
+    @abstractmethod
+    def n_default(self, table: Table) -> int:
+        """Return d, how many directions a node tries by default."""
+
+    @abstractmethod
+    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> Law:
+        """Return the law of so many directions, with scratch for a tree of n rows."""
+
+    @abstractmethod
+    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the most columns that a direction of a tree of n rows has."""
+
+    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the most columns that a direction is estimated on; 0 where none is."""
+        return 0
+
+    @abstractmethod
+    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+        """Return about how many columns a direction looks at."""
+
+    def require(self, table: Table) -> None:
+        """Raise `InputError` unless the family suits the table."""
+        task = "regression" if table.n_classes == 1 else "classification"
+        if task not in self.tasks:
+            raise InputError(
+                f'projection="{self.name}" is for {self.tasks[0]}, this is a {task}: use another, '
+                'such as "logistic"'
+            )

@@ -1,0 +1,215 @@
+"""How many candidates of which family a node tries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from odrf.engine.apportioning import apportion
+from odrf.engine.laws import Law
+from odrf.engine.proposals import Blocks
+from odrf.engine.settings import Settings
+from odrf.errors import InputError, allowed
+from odrf.projections.axis import Axis
+from odrf.projections.checks import whole
+from odrf.projections.estimated import Estimated, Logistic
+from odrf.projections.family import Family, Table
+from odrf.projections.registry import FAMILIES
+from odrf.projections.sparse import Sparse
+from odrf.projections.usual import usual_law
+
+__all__ = ["Mixture", "Share", "mixture_for", "read_projection"]
+
+MANY_SINGLES = 60
+
+
+class Share(NamedTuple):
+    """A family and how many directions of it a node tries."""
+
+    family: Family
+    number: int
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The families of a forest's candidates.
+
+    Attributes
+    ----------
+    shares : tuple of Share
+        Single predictors first, if there are any.
+    """
+
+    shares: tuple[Share, ...]
+
+    @property
+    def n_singles(self) -> int:
+        """Predictors tried singly at a node."""
+        return sum(share.number for share in self.shares if isinstance(share.family, Axis))
+
+    @property
+    def n_directions(self) -> int:
+        """Directions tried at a node beside these."""
+        return sum(share.number for share in self.shares) - self.n_singles
+
+    @property
+    def name(self) -> str:
+        """The families' names, single predictors left out where there are others."""
+        own = [family.name for family, _ in self.shares if not isinstance(family, Axis)]
+        return " + ".join(own) if own else Axis.name
+
+    def laws(self, blocks: Blocks, settings: Settings, n: int) -> tuple[Law, ...]:
+        """Return the laws of a tree of n rows.
+
+        Single, sparse and estimated directions are always among them, if need be none of each:
+        so the forests that mix these kinds share one compiled kernel.
+        """
+        places: list[Share | None] = [None, None, None]
+        further = []
+        for share in self.shares:
+            at = _place(share.family)
+            if at is None or places[at] is not None:
+                further.append(share)
+            else:
+                places[at] = share
+        usual = zip(places, (Axis(), Sparse(), Logistic()), strict=True)
+        own = [found or Share(none, 0) for found, none in usual]
+        axis, sparse, estimated, *rest = [
+            share.family.law(share.number, blocks, settings, n) for share in [*own, *further]
+        ]
+        return usual_law(axis, sparse, estimated), *rest
+
+    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the most columns that a direction of a tree of n rows has."""
+        return max(family.widest(blocks, settings, n) for family, _ in self.shares)
+
+    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the most columns that a direction is estimated on."""
+        return max(family.estimated(blocks, settings, n) for family, _ in self.shares)
+
+    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+        """Return about how many columns a node's candidates look at."""
+        return sum(k * family.looked_at(blocks, settings, n) for family, k in self.shares)
+
+
+def _place(family: Family) -> int | None:
+    """Return the family's place among the laws that every tree has, if it has one."""
+    for at, kind in enumerate((Axis, Sparse, Estimated)):
+        if isinstance(family, kind):
+            return at
+    return None
+
+
+def read_projection(value: Any) -> dict[Family, float]:
+    """Return the families that ``projection=`` names, and their shares.
+
+    Parameters
+    ----------
+    value : str, Family, or mapping of these to numbers above 0
+        The shares need not add up to 1.
+
+    Raises
+    ------
+    InputError
+        If the value is none of these.
+    """
+    if not isinstance(value, Mapping):
+        return {_family(value): 1.0}
+    if not value:
+        raise InputError('projection={}: name families and their shares, as in {"axis": 0.5, …}')
+    shares: dict[Family, float] = {}
+    for name, share in value.items():
+        shares[_family(name)] = _share(name, share)
+    return shares
+
+
+def _share(name: Any, value: Any) -> float:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 < float(value) < math.inf:
+        raise InputError(f"projection: the share of {name!r} is {value!r}: use one above 0")
+    return float(value)
+
+
+def _family(value: Any) -> Family:
+    if isinstance(value, Family):
+        return value
+    if isinstance(value, type) and issubclass(value, Family):
+        raise InputError(f"projection={value.__name__} is a class: write {value.__name__}()")
+    if not isinstance(value, str) or value not in FAMILIES:
+        raise allowed("projection", value, FAMILIES)
+    return FAMILIES[value]()
+
+
+def mixture_for(
+    families: Mapping[Family, float], n_singles: Any, n_projections: Any, table: Table
+) -> Mixture:
+    """Return how many directions of each family a node tries.
+
+    Parameters
+    ----------
+    families : mapping of Family to float
+        As `read_projection` gives them.
+    n_singles, n_projections : "auto" or int
+        Predictors tried singly, and directions; for several families all of these.
+    table : Table
+
+    Raises
+    ------
+    InputError
+        If a number is out of range, or does not go with the family.
+    """
+    for family in families:
+        family.require(table)
+    if len(families) > 1:
+        return _several(families, n_singles, n_projections, table)
+    family = next(iter(families))
+    if isinstance(family, Axis):
+        if n_projections not in ("auto", 0):
+            raise InputError(
+                f'n_projections={n_projections!r} does not go with projection="axis", which tries '
+                "single predictors only: leave it out, or choose another projection"
+            )
+        singles = family.n_default(table) if n_singles == "auto" else n_singles
+        return Mixture((Share(family, min(whole("n_singles", singles, 1), table.P)),))
+    count = family.n_default(table) if n_projections == "auto" else n_projections
+    own = Share(family, whole("n_projections", count, 1))
+    if family.beside_singles:
+        return Mixture((Share(Axis(), _beside(n_singles, table)), own))
+    if n_singles not in ("auto", 0):
+        raise InputError(
+            f'n_singles={n_singles!r} does not go with projection="{family.name}": leave it out, '
+            f'or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
+        )
+    return Mixture((own,))
+
+
+def _beside(n_singles: Any, table: Table) -> int:
+    """Return how many predictors are tried singly beside directions."""
+    if n_singles != "auto":
+        return min(whole("n_singles", n_singles, 0), table.P)
+    return table.P if table.lone else min(table.P, max(MANY_SINGLES, math.ceil(table.P**0.5)))
+
+
+def _several(
+    families: Mapping[Family, float], n_singles: Any, n_projections: Any, table: Table
+) -> Mixture:
+    if n_singles != "auto":
+        raise InputError(
+            f'n_singles={n_singles!r} does not go with several families: give "axis" a share'
+        )
+    total = n_projections
+    if total == "auto":
+        total = sum(family.n_default(table) for family in families)
+    total = whole("n_projections", total, len(families))
+    weights = np.array(list(families.values()))
+    counts = np.maximum(apportion(weights / weights.sum(), total), 1)
+    shares = [Share(*share) for share in zip(families, counts.tolist(), strict=True)]
+    shares.sort(key=lambda share: not isinstance(share.family, Axis))
+    if isinstance(shares[0].family, Axis):
+        shares[0] = Share(shares[0].family, min(shares[0].number, table.P))
+    return Mixture(tuple(shares))

@@ -1,0 +1,23 @@
+"""The families of projections by their names: a new one adds its line here."""
+
+from __future__ import annotations
+
+from odrf.projections.axis import Axis
+from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
+from odrf.projections.family import Family
+from odrf.projections.rc import RandomCombination
+from odrf.projections.sparse import Sparse
+
+__all__ = ["FAMILIES"]
+
+FAMILIES: dict[str, type[Family]] = {
+    family.name: family
+    for family in (
+        Logistic,
+        LeastSquares,
+        Discriminant,
+        Sparse,
+        RandomCombination,
+        Axis,
+    )
+}

@@ -1,0 +1,54 @@
+"""The directions that a family draws at many nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import kernel
+from odrf.engine.directions import workspace
+from odrf.engine.laws import begin_laws, draw_round
+from odrf.engine.proposals import proposals_for
+from odrf.engine.randomness import streams
+from odrf.engine.rows import gather_rows
+from odrf.projections.family import Family
+from odrf.projections.mixture import Mixture, Share
+from problems import Problem
+
+
+@kernel
+def draw(laws, state, rows, m, first, blocks, proposals, work):
+    """Call what only kernels can call."""
+    return draw_round(laws, state, rows, 0, m, m, first, blocks, proposals, work)
+
+
+@kernel
+def begin(laws, state, proposals):
+    return begin_laws(laws, state, proposals)
+
+
+def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> list[list[Any]]:
+    """Return for each node, on the rows of the problem, its directions: (columns, θ)."""
+    blocks, settings, n = problem.blocks, problem.settings.settings, len(problem.y)
+    mixture = Mixture((Share(family, number),))
+    widest = mixture.widest(blocks, settings, n)
+    estimated = max(1, mixture.estimated(blocks, settings, n))
+    laws, state = mixture.laws(blocks, settings, n), streams(3, 0, 1)[0]
+    rows = gather_rows(
+        state, problem.X, problem.y, problem.weights, np.ones(n, dtype=np.int64), True
+    )
+    P, p = len(blocks.types), int(blocks.first[-1])
+    proposals = proposals_for(P, p, settings.n_classes, widest)
+    work, nodes = workspace(estimated, max(n, 10 * estimated)), []
+    for _ in range(n_nodes):
+        found: list[tuple[NDArray, NDArray]] = []
+        first, last = 0, begin(laws, state, proposals)
+        while first < last:
+            drawn, first = draw(laws, state, rows, n, first, blocks, proposals, work)
+            for c in range(drawn):
+                size = proposals.sizes[c]
+                found.append((proposals.columns[c, :size].copy(), proposals.theta[c, :size].copy()))
+        nodes.append(found)
+    return nodes

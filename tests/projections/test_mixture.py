@@ -1,0 +1,94 @@
+"""How many candidates of which family a node tries."""
+
+from __future__ import annotations
+
+import pytest
+
+import odrf
+from odrf.errors import InputError
+from odrf.projections import Axis, Discriminant, LeastSquares, Logistic, RandomCombination, Sparse
+from odrf.projections.family import Table
+from odrf.projections.mixture import mixture_for, read_projection
+from odrf.projections.registry import FAMILIES
+
+TABLE = Table(P=9, p=12, n_classes=3, lone=False)
+
+
+def shares(projection, n_singles="auto", n_projections="auto", table=TABLE):
+    found = mixture_for(read_projection(projection), n_singles, n_projections, table)
+    return [tuple(share) for share in found.shares]
+
+
+@pytest.mark.parametrize(
+    ("projection", "expected"),
+    [
+        ("axis", [(Axis(), 3)]),
+        ("logistic", [(Axis(), 9), (Logistic(), 5)]),
+        (LeastSquares(), [(Axis(), 9), (LeastSquares(), 5)]),
+        ("rc", [(RandomCombination(), 12)]),
+        (Sparse(0.1), [(Sparse(0.1), 12)]),
+        ({"logistic": 1, "axis": 3}, [(Axis(), 6), (Logistic(), 2)]),
+        ({"logistic": 0.5, "lda": 0.5}, [(Logistic(), 5), (Discriminant(), 5)]),
+    ],
+)
+def test_the_defaults(projection, expected):
+    assert shares(projection) == expected
+
+
+def test_given_numbers():
+    assert shares("logistic", 2, 7) == [(Axis(), 2), (Logistic(), 7)]
+    assert shares("logistic", 99) == [(Axis(), 9), (Logistic(), 5)]
+    assert shares({"sparse": 60, "lda": 1}, n_projections=61) == [
+        (Sparse(), 60),
+        (Discriminant(), 1),
+    ]
+    assert shares({"axis": 1, "rc": 1}, n_projections=40)[0] == (Axis(), 9)
+    assert shares({"axis": 1e-9, "rc": 1}, n_projections=4) == [
+        (Axis(), 1),
+        (RandomCombination(), 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sparce",), "projection='sparce' is not known: use one of .*did you mean 'sparse'"),
+        ((None,), "projection=None is not known"),
+        ((Sparse,), r"projection=Sparse is a class: write Sparse\(\)"),
+        (({},), "name families and their shares"),
+        (({"axis": 0},), "the share of 'axis' is 0: use one above 0"),
+        (({"axis": True},), "the share of 'axis' is True"),
+        (({"axis": float("inf")},), "the share of 'axis' is inf"),
+        (("axis", "auto", 3), 'n_projections=3 does not go with projection="axis"'),
+        (("sparse", 3), 'n_singles=3 does not go with projection="sparse"'),
+        (({"axis": 1, "rc": 1}, 3), "n_singles=3 does not go with several families"),
+        (({"axis": 1, "rc": 1}, "auto", 1), "n_projections=1: use a whole number of at least 2"),
+        (("logistic", 1.5), "n_singles=1.5: use a whole number"),
+        (("axis", 0), "n_singles=0: use a whole number of at least 1"),
+        (("logistic", "auto", 0), "n_projections=0: use a whole number of at least 1"),
+    ],
+)
+def test_what_cannot_be(arguments, message):
+    with pytest.raises(InputError, match=message):
+        shares(*arguments)
+
+
+def test_discriminants_need_classes():
+    with pytest.raises(InputError, match='projection="lda" is for classification'):
+        shares("lda", table=TABLE._replace(n_classes=1))
+
+
+def test_estimated_families_of_two_sorts_are_mixed():
+    data = odrf.load_data("wine")
+    fit = odrf.odrf("cultivar ~ .", data, projection={"logistic": 1, "lda": 1}, n_trees=30, seed=1)
+    assert "logistic + lda" in str(fit.summary())
+    assert fit.oob_error < 0.05
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_says_what_it_is(name):
+    family = FAMILIES[name]
+    assert family.name == name
+    assert family.law_in_words
+    assert family.source
+    assert set(family.tasks) <= {"regression", "classification"}
