@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from patsy import EvalEnvironment
 from tqdm import tqdm
 
 from odrf.contenders import Contender, read_contenders
-from odrf.contest import Contest
+from odrf.contest import Contest, check_formulas
 from odrf.control import checked_jobs, checked_seed, checked_whole
 from odrf.design.lookup import environment
 from odrf.engine.parallel import in_order
@@ -121,7 +120,8 @@ def compare(
     kind = problems[0].response.kind
     rule = metric_for(metric, kind, max(problem.n_classes for problem in problems))
     contenders = read_contenders(models)
-    _check_contenders(contenders, problems, rule, env)
+    _check_probabilities(contenders, rule)
+    check_formulas(contenders, problems, env)
     division = _Division(
         checked_folds(cv, min(len(problem.y) for problem in problems)),
         checked_whole("repeats", repeats, 1),
@@ -188,20 +188,11 @@ def _scores(contest: Contest, fold: _Fold) -> list[float]:
     return scores
 
 
-def _check_contenders(
-    contenders: dict[str, Contender], problems: list[Problem], metric: Metric, env: EvalEnvironment
-) -> None:
-    """Raise `InputError` for what can be told to fail before anything is fitted."""
+def _check_probabilities(contenders: dict[str, Contender], metric: Metric) -> None:
+    """Raise `InputError` where the metric needs probabilities and a model cannot give them."""
     for name, contender in contenders.items():
         if metric.needs_probabilities and not contender.has_probabilities:
             raise InputError(
                 f"model {name!r} has no predict_proba, which metric={metric.name!r} needs: use an "
                 'estimator with probabilities, or metric="error"'
             )
-        if contender.formula is None:
-            continue
-        for problem in problems:
-            try:
-                problem.check_formula(contender.formula, env)
-            except InputError as error:
-                raise InputError(f"model {name!r}: {error}") from error

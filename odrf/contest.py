@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from odrf.errors import InputError
 from odrf.metrics import Metric
 from odrf.problems import Problem
 
-__all__ = ["Contest"]
+__all__ = ["Contest", "check_formulas", "predictions_of_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,16 +55,41 @@ class Contest:
         )
         observed = problem.observed(test, self.metric)
         return [
-            self._score(name, contender, trial, observed, where)
-            for name, contender in self.contenders.items()
+            float(self.metric.function(observed, predicted))
+            for predicted in predictions_of_all(self.contenders, trial, where)
         ]
 
-    def _score(
-        self, name: str, contender: Contender, trial: Trial, observed: NDArray[Any], where: str
-    ) -> float:
+
+def predictions_of_all(
+    contenders: Mapping[str, Contender], trial: Trial, where: str
+) -> Iterator[NDArray[Any]]:
+    """Yield what each model, fitted to the training rows, predicts for the others.
+
+    `where` is what the rows are called if a model fails.
+
+    Raises
+    ------
+    InputError
+        Naming the model that fails.
+    """
+    for name, contender in contenders.items():
         try:
             predicted = predictions(contender, trial)
         except Exception as error:  # whatever a model of the user's may raise
             cause = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
             raise InputError(f"model {name!r} fails on {where}: {cause}{error}") from error
-        return float(self.metric.function(observed, predicted))
+        yield predicted
+
+
+def check_formulas(
+    contenders: Mapping[str, Contender], problems: Sequence[Problem], env: EvalEnvironment
+) -> None:
+    """Raise `InputError` where a model's own formula does not go with one of the tables."""
+    for name, contender in contenders.items():
+        if contender.formula is None:
+            continue
+        for problem in problems:
+            try:
+                problem.check_formula(contender.formula, env)
+            except InputError as error:
+                raise InputError(f"model {name!r}: {error}") from error
