@@ -12,12 +12,14 @@ from odrf.version import __version__
 if TYPE_CHECKING:
     from odrf import simulate
     from odrf.comparing import compare
+    from odrf.decomposing import bias_variance
     from odrf.learning import learning_curve
     from odrf.tuning import tune
 
 __all__ = [
     "InputError",
     "__version__",
+    "bias_variance",
     "compare",
     "learning_curve",
     "load",
@@ -31,6 +33,7 @@ __all__ = [
 # Loaded when first asked for: their statistical tests would add a quarter to the start of every
 # program that only fits and predicts.
 LATER = {
+    "bias_variance": "odrf.decomposing",
     "compare": "odrf.comparing",
     "learning_curve": "odrf.learning",
     "simulate": "odrf.simulate",

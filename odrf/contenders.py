@@ -19,7 +19,7 @@ from odrf.design.lookup import looked_up_in
 from odrf.errors import InputError
 from odrf.models import odrf
 
-__all__ = ["Contender", "Trial", "predictions", "read_contenders"]
+__all__ = ["Contender", "Trial", "named", "predictions", "read_contenders"]
 
 FEWEST = 2
 
@@ -133,6 +133,18 @@ def read_contenders(models: Any, fewest: int = FEWEST) -> dict[str, Contender]:
     if len(contenders) < len(models):
         raise InputError("models has names that read alike: give each model its own")
     return contenders
+
+
+def named(models: Any) -> Any:
+    """Return a single model under the name of its function or class; a mapping as it is."""
+    if isinstance(models, Mapping):
+        return models
+    model = models[1] if isinstance(models, tuple) and len(models) == 2 else models
+    if isinstance(model, str):
+        return {odrf.__name__: models}
+    if isinstance(model, functools.partial):
+        model = model.func
+    return {getattr(model, "__name__", type(model).__name__): models}
 
 
 def predictions(contender: Contender, trial: Trial) -> NDArray[Any]:
