@@ -128,6 +128,13 @@ class Forest:
             at += 1
         return depth
 
+    def parents(self) -> NDArray[np.int64]:
+        """Return the number of each node's parent (m,); -1 for roots and right below cuts."""
+        above = np.full(self.n_nodes, -1)
+        splits = np.flatnonzero(self.left >= 0)
+        above[self.left[splits]] = above[self.left[splits] + 1] = splits
+        return above
+
     def is_leaf(self) -> NDArray[np.bool_]:
         """Return the mask (m,) of nodes where rows end."""
         return (self.left < 0) & (self.depth() >= 0)

@@ -16,7 +16,7 @@ from odrf.engine.routing import leaves_of
 from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.walking import walk
 
-__all__ = ["OutOfBag", "out_of_bag", "permutation_loss"]
+__all__ = ["OutOfBag", "loss_of", "out_of_bag", "permutation_loss", "undrawn"]
 
 
 class OutOfBag(NamedTuple):
@@ -39,7 +39,7 @@ class OutOfBag(NamedTuple):
 
 
 @part
-def _loss(value, y, classes):
+def loss_of(value, y, classes):
     """Squared error of value[0], or whether the first largest of `value` (K,) is not class y."""
     if not classes:
         return (value[0] - y) ** 2
@@ -51,10 +51,10 @@ def _loss(value, y, classes):
 
 
 @allocating
-def _accumulate(leaves, y, weights, lo, undrawn, value, classes, out, votes, path):
+def _accumulate(leaves, y, weights, lo, unseen, value, classes, out, votes, path):
     """Add up the rows from `lo` on, tree by tree; path (B, 2) gathers weighted losses and weights.
 
-    leaves (B, m) are theirs, where undrawn (B, n).
+    leaves (B, m) are theirs, where unseen (B, n).
     """
     n_trees, n_rows = leaves.shape
     n_values = value.shape[1]
@@ -62,12 +62,12 @@ def _accumulate(leaves, y, weights, lo, undrawn, value, classes, out, votes, pat
     for b in range(n_trees):
         for i in range(n_rows):
             row = lo + i
-            if undrawn[b, row]:
+            if unseen[b, row]:
                 votes[row] += 1
                 for k in range(n_values):
                     out[row, k] += value[leaves[b, i], k]
                     mean[k] = out[row, k] / votes[row]
-                losses[i] = _loss(mean, y[row], classes)
+                losses[i] = loss_of(mean, y[row], classes)
             if votes[row] > 0:
                 path[b, 0] += weights[row] * losses[i]
                 path[b, 1] += weights[row]
@@ -92,7 +92,7 @@ def _row_losses(own, rows, y, root, words, floats, value, classes, who, at, leav
         who[i], at[i] = i, root
     walk(own, np.uint64(len(own)) // n_rows, who, at, n_rows, words, floats, leaves)
     for i in range(n_rows):
-        out[i] = _loss(value[leaves[i]], y[rows[i]], classes)
+        out[i] = loss_of(value[leaves[i]], y[rows[i]], classes)
 
 
 @allocating
@@ -125,6 +125,23 @@ def _permuted_losses(
         out[j] = rise / total
 
 
+def undrawn(
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    streams: NDArray[np.uint64],
+    n_jobs: int,
+) -> NDArray[np.bool_]:
+    """Repeat the draws of all trees: which rows (B, n) each has not seen."""
+    unseen = np.empty((len(streams), len(weights)), dtype=np.bool_)
+
+    def redraw(b: int) -> None:
+        unseen[b] = draw_counts(streams[b].copy(), weights, samplings[b]) == 0
+
+    for _ in in_order(redraw, range(len(streams)), n_jobs):
+        pass
+    return unseen
+
+
 def out_of_bag(
     forest: Forest,
     X: NDArray[np.float32],
@@ -139,21 +156,15 @@ def out_of_bag(
     The draws are not kept: each tree's `streams` (B, 4) and `samplings` (B) repeat them.
     """
     n, K = X.shape[1], forest.value.shape[1]
-    undrawn = np.empty((forest.n_trees, n), dtype=np.bool_)
-
-    def redraw(b: int) -> None:
-        undrawn[b] = draw_counts(streams[b].copy(), weights, samplings[b]) == 0
-
-    for _ in in_order(redraw, range(forest.n_trees), n_jobs):
-        pass
+    unseen = undrawn(weights, samplings, streams, n_jobs)
     value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
     packed = forest.packed
 
     def run(block: slice) -> NDArray[np.float64]:
         path = np.zeros((forest.n_trees, 2))
-        leaves = leaves_of(packed, X, block, undrawn)
+        leaves = leaves_of(packed, X, block, unseen)
         _accumulate(
-            leaves, y, weights, block.start, undrawn, forest.value, K > 1, value, votes, path
+            leaves, y, weights, block.start, unseen, forest.value, K > 1, value, votes, path
         )
         return path
 

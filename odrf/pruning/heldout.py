@@ -77,7 +77,7 @@ def held_out(
     k = len(alpha)
     changes = np.zeros((3, k + 1))
     starts = np.searchsorted(alpha, prices)
-    above = _parents(tree)
+    above = tree.parents()
     node, row = leaf_nodes(tree, X, 1)[:, 0], np.arange(len(y))
     while len(node):
         higher = above[node]
@@ -91,11 +91,3 @@ def held_out(
         node, row = higher[higher >= 0], row[higher >= 0]
     sums = np.cumsum(changes, axis=1)[:, :k]
     return HeldOut(float(weights.sum()), float(weights @ weights), *sums)
-
-
-def _parents(tree: Forest) -> NDArray[np.int64]:
-    """Return the number of each node's parent (m,); -1 for the root and under cuts."""
-    above = np.full(tree.n_nodes, -1)
-    splits = np.flatnonzero(tree.left >= 0)
-    above[tree.left[splits]] = above[tree.left[splits] + 1] = splits
-    return above

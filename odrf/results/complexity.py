@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.control import checked_jobs
-from odrf.engine.forest import Forest
 from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen
 from odrf.pruning.folds import between, cross_validated
-from odrf.pruning.prices import GROWTH, growth_ranks
+from odrf.pruning.prices import GROWTH
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
+from odrf.pruning.stages import LEAVES, stage_prices
 from odrf.pruning.subtrees import with_leaves
 from odrf.results.fit import Fit
 from odrf.results.judging import grown_without
@@ -124,7 +125,8 @@ def _with_found_leaves(tree: ODTResults) -> ODTResults:
     growth, folds = grown_without(tree.fit, k, tree.control.seed, checked_jobs(None), False)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
-    held = cross_validated(growth, folds, _rank_prices, -sizes.astype(float))
+    prices = partial(stage_prices, along=LEAVES)
+    held = cross_validated(growth, folds, prices, -sizes.astype(float))
     best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
     constant = best / rate(n * (k - 1) / k)
     leaves = int(np.clip(round(constant * rate(n)), 1, tree.n_leaves[0]))
@@ -137,9 +139,3 @@ def _with_found_leaves(tree: ODTResults) -> ODTResults:
     )
     forest = with_leaves(tree.forest, leaves, GROWTH)
     return type(tree)(replace(tree.fit, control=control, forest=forest))
-
-
-def _rank_prices(tree: Forest) -> NDArray[np.float64]:
-    """Return prices (m,) at which pruning at -τ keeps what was split before the τ-th leaf."""
-    ranks = growth_ranks(tree)
-    return np.where(ranks > 0, -ranks, -np.inf)

@@ -20,7 +20,7 @@ def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
     node = np.flatnonzero(depth >= 0)
     leaf = tree.left[node] < 0
     table = {
-        "parent": _numbers(_parents(tree, depth)[node], missing=node == 0),
+        "parent": _numbers(tree.parents()[node], missing=node == 0),
         "depth": depth[node],
         "leaf": leaf,
         "left": _numbers(tree.left[node], missing=leaf),
@@ -60,14 +60,6 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
             "scaled_coefficient": tree.coef[at],
         }
     )
-
-
-def _parents(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:
-    parent = np.full(tree.n_nodes, -1)
-    split = np.flatnonzero((tree.left >= 0) & (depth >= 0))
-    parent[tree.left[split]] = split
-    parent[tree.left[split] + 1] = split
-    return parent
 
 
 def _numbers(values: NDArray[np.integer], missing: NDArray[np.bool_]) -> pd.arrays.IntegerArray:

@@ -56,6 +56,20 @@ def test_a_forest_shares_no_memory_between_its_trees():
     np.testing.assert_array_equal(forest.tree(1).threshold, before)
 
 
+@settings(max_examples=20, deadline=None)
+@given(problems())
+def test_children_know_their_parents(problem):
+    forest = problem.grow(2)
+    parents = forest.parents()
+    assert np.flatnonzero(parents < 0).tolist() == forest.root[:-1].tolist()
+    for node in np.flatnonzero(forest.left >= 0):
+        assert parents[forest.left[node]] == parents[forest.left[node] + 1] == node
+    cut = forest.keeping(forest.order > 1).parents()
+    gone = forest.left[forest.order == 1]
+    assert (cut[gone] == -1).all()
+    assert (cut[gone + 1] == -1).all()
+
+
 def test_splits_switched_off_hide_what_is_below_them():
     tree = noisy(n=50).grow()
     stump = tree.keeping(tree.order == 1)

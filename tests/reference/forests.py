@@ -69,6 +69,26 @@ def out_of_bag(
     return value, (~drawn).sum(axis=0), np.array(path)
 
 
+def stage_losses(
+    forest: Forest, first: NDArray[np.int64], n_stages: int, X: NDArray, y: NDArray,
+    weights: NDArray, wanted: NDArray[np.bool_],
+) -> tuple[NDArray, NDArray]:  # fmt: skip
+    """Sums over rows of weights and losses, each tree walked down again at every stage."""
+    rows = np.flatnonzero(wanted.any(axis=0))
+    sums = np.zeros((3, n_stages))
+    for stage in range(n_stages):
+        stopped = forest.keeping(first > stage)
+        for i in rows:
+            said = [
+                forest.value[leaf(stopped, b, X[:, i])]
+                for b in range(forest.n_trees)
+                if wanted[b, i]
+            ]
+            lost = loss(np.mean(said, axis=0), y[i])
+            sums[:, stage] += [weights[i] * lost, weights[i] ** 2 * lost, (weights[i] * lost) ** 2]
+    return np.array([weights[rows].sum(), (weights[rows] ** 2).sum()]), sums
+
+
 def permutation_loss(
     forest: Forest, X: NDArray, y: NDArray, weights: NDArray, first: NDArray[np.int64],
     samplings: list[Sampling], streams: NDArray,
