@@ -35,7 +35,14 @@ class TreeResults(ABC):
     ----------
     fit : Fit
         Everything else is computed from it, when asked for.
+
+    Attributes
+    ----------
+    parent : TreeResults or None
+        What it was pruned from.
     """
+
+    parent: TreeResults | None
 
     def __init__(self, fit: Fit) -> None:
         self.fit = fit

@@ -65,7 +65,7 @@ class ODRFResults(OutOfBagResults):
 
     def __init__(self, fit: Fit, parent: ODRFResults | None = None) -> None:
         super().__init__(fit)
-        self.parent = parent
+        self.parent: ODRFResults | None = parent
 
     def predict(
         self,

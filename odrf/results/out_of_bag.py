@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from odrf.engine.outofbag import OutOfBag, out_of_bag
 from odrf.errors import InputError
+from odrf.pruning.stages import LEAVES
 from odrf.results.base import TreeResults
+from odrf.results.growth_path import GrowthPath, growth_path
+from odrf.results.judging import stages_out_of_bag
 from odrf.results.prediction import as_prob, as_response
 from odrf.results.scores import confusion_table, error_name, r_squared
 
@@ -95,6 +98,51 @@ class OutOfBagResults(TreeResults):
         path = self._out_of_bag.error_path
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
         return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
+
+    def growth_path(
+        self,
+        newdata: pd.DataFrame | None = None,
+        along: str = LEAVES,
+        *,
+        n_jobs: int | None = None,
+    ) -> GrowthPath:
+        """Return training and test error of the forest with all trees stopped at each size.
+
+        A pruned forest's path is that of the forest it was cut from.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows with responses to test on, each counted once.  By default the out-of-bag rows.
+        along : {"leaves", "depth"}, default "leaves"
+            Each tree as it was after τ = 1, 2, …, 30 leaves of its growth, then about four τ
+            while they double; or without the splits below depth 0, 1, ….  ``max_leaves=τ``
+            grows a forest (``blend=False``, the same seed) that stops there.
+        n_jobs : int, optional
+            Threads; by default all cores.  The result is the same for any number.
+
+        Returns
+        -------
+        GrowthPath
+            With ``table``, ``best``, ``chosen``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown, `newdata` cannot be judged on, or no row is out of bag.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ .", data, n_trees=20, seed=1)
+        >>> path = forest.growth_path(along="depth")
+        >>> bool(path.table["test"].iloc[-1] == forest.oob_error)
+        True
+        """
+        if newdata is None:
+            self._needs_out_of_bag("Growth paths without newdata=")
+        return growth_path(self, along, newdata, n_jobs, stages_out_of_bag, "out-of-bag rows")
 
     def _judging_residuals(self) -> NDArray[np.float64]:
         if self.kind == "classification" or self.control.resample == "none":

@@ -21,7 +21,7 @@ from odrf.wording import number
 if TYPE_CHECKING:
     from odrf.results.tree import ODTResults
 
-__all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "PruningPath"]
+__all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "PruningPath", "some_rows"]
 
 SHOWN = 25
 CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
@@ -173,7 +173,7 @@ class PruningPath:
                 "the root's in training, xstd its standard error."
             )
         kept = [self.row(rule) for rule in CHOICES] if self.is_judged else []
-        shown = _some_rows(self.table, kept)
+        shown = some_rows(self.table[::-1], kept)[::-1]
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         sections = {f"Subtrees{of}": shown}
         return Summary("Pruning path", self.grown.call, facts, sections, tuple(notes))
@@ -211,10 +211,12 @@ class PruningPath:
         return f"PruningPath: {len(self.table)} subtrees\n{self.table.to_string()}"
 
 
-def _some_rows(table: pd.DataFrame, kept: list[int]) -> pd.DataFrame:
-    """Return about `SHOWN` rows at most: `kept` and, of the others, more of the small trees'."""
+def some_rows(table: pd.DataFrame, kept: list[int]) -> pd.DataFrame:
+    """Return about `SHOWN` rows at most: those labelled `kept` and, of the others, more above.
+
+    The table goes from the smallest tree to the largest.
+    """
     if len(table) <= SHOWN:
         return table
-    from_root = np.geomspace(1, len(table), SHOWN).round().astype(int) - 1
-    rows = np.unique(np.concatenate([len(table) - 1 - from_root, kept]).astype(int))
-    return table.iloc[rows]
+    spread = np.geomspace(1, len(table), SHOWN).round().astype(int) - 1
+    return table[table.index.isin(table.index[spread].append(pd.Index(kept)))]

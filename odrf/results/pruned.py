@@ -14,7 +14,7 @@ from odrf.pruning.forests import unseen_prices
 from odrf.pruning.prices import ERROR, pruned, split_prices
 from odrf.results.fit import Fit
 
-__all__ = ["checked_alpha", "pruned_at", "pruned_unseen", "with_forest"]
+__all__ = ["checked_alpha", "checked_leaves", "pruned_at", "pruned_unseen", "with_forest"]
 
 
 def checked_alpha(alpha: Any) -> float:
@@ -22,6 +22,16 @@ def checked_alpha(alpha: Any) -> float:
     if not isinstance(alpha, Real) or not float(alpha) >= 0:
         raise InputError(f"alpha={alpha!r} must be a number that is not negative")
     return float(alpha)
+
+
+def checked_leaves(leaves: Any, most: int) -> int:
+    """Return `leaves`; raise `InputError` where a tree with `most` leaves has no such subtree."""
+    if not isinstance(leaves, (int, np.integer)) or not 1 <= leaves <= most:
+        raise InputError(
+            f"leaves={leaves!r} is out of range: this tree has {most} leaves, "
+            f"so use a whole number from 1 to {most}"
+        )
+    return int(leaves)
 
 
 def pruned_at(fit: Fit, alpha: float, rule: str, option: str, loss: str = ERROR) -> Fit:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -14,12 +13,14 @@ from odrf.folds import checked_folds
 from odrf.plots.importance import plot_importance
 from odrf.plots.tree import plot_tree
 from odrf.pruning.prices import ERROR, LOSSES, RULES, WEAKEST_LINK
+from odrf.pruning.stages import LEAVES
 from odrf.pruning.subtrees import with_leaves
 from odrf.results.base import TreeResults
 from odrf.results.fit import Fit
-from odrf.results.judging import by_folds, by_rows
+from odrf.results.growth_path import GrowthPath, growth_path
+from odrf.results.judging import by_folds, by_rows, stages_by_folds
 from odrf.results.path import PruningPath
-from odrf.results.pruned import checked_alpha, pruned_at, with_forest
+from odrf.results.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
 from odrf.results.report import tree_card, tree_summary
 from odrf.results.rules import rules_text
 from odrf.results.scores import confusion_table, mean_loss, r_squared
@@ -63,7 +64,7 @@ class ODTResults(TreeResults):
         self, fit: Fit, parent: ODTResults | None = None, path: PruningPath | None = None
     ) -> None:
         super().__init__(fit)
-        self.parent = parent
+        self.parent: ODTResults | None = parent
         self.path = path
 
     @cached_property
@@ -264,7 +265,8 @@ class ODTResults(TreeResults):
             price = checked_alpha(alpha)
             return self._cut(price, f"alpha={price!r}", path)
         by, loss = _rule_and_loss(path, self.control.pruning)
-        forest = with_leaves(self.forest, self._checked_leaves(leaves), by, loss)
+        kept = checked_leaves(leaves, int(self.n_leaves[0]))
+        forest = with_leaves(self.forest, kept, by, loss)
         return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), self, path)
 
     def _own_path(self) -> PruningPath:
@@ -274,14 +276,53 @@ class ODTResults(TreeResults):
         by, loss = _rule_and_loss(path, self.control.pruning)
         return ODTResults(pruned_at(self.fit, alpha, by, option, loss), self, path)
 
-    def _checked_leaves(self, leaves: object) -> int:
-        most = int(self.n_leaves[0])
-        if not isinstance(leaves, (int, np.integer)) or not 1 <= leaves <= most:
-            raise InputError(
-                f"leaves={leaves!r} is out of range: this tree has {most} leaves, "
-                f"so use a whole number from 1 to {most}"
-            )
-        return int(leaves)
+    def growth_path(
+        self,
+        newdata: pd.DataFrame | None = None,
+        along: str = LEAVES,
+        *,
+        cv: int = 10,
+        seed: int | None = None,
+        n_jobs: int | None = None,
+    ) -> GrowthPath:
+        """Return training and test error of the tree as it was at each size.
+
+        A pruned tree's path is that of the tree it was cut from.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows with responses to test on, each counted once.  By default cross-validation.
+        along : {"leaves", "depth"}, default "leaves"
+            After τ = 1, 2, … leaves of its growth, or without the splits below depth 0, 1, ….
+            ``prune(leaves=τ, path=fit.pruning_path("growth", cv=None))`` is the tree itself.
+        cv, seed, n_jobs
+            Folds, as in `pruning_path`: the tree is grown again without each.
+
+        Returns
+        -------
+        GrowthPath
+            With ``table``, ``best``, ``chosen``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown or out of range, or `newdata` cannot be judged on.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> path = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1).growth_path()
+        >>> bool(path.table["train"].is_monotonic_decreasing)
+        True
+        >>> path.best < path.size
+        True
+        """
+        k = cv if newdata is not None else checked_folds(cv, self.nobs, ", or give newdata=")
+        own = self.control.seed if seed is None else seed
+        judge = partial(stages_by_folds, along=along, cv=k, seed=own)
+        by = f"{k}-fold cross-validation"
+        return growth_path(self, along, newdata, n_jobs, judge, by)
 
     def summary(self) -> Summary:
         """Return a summary of the tree: data, options, size, training error, importances."""

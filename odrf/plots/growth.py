@@ -1,0 +1,79 @@
+"""Errors on seen and unseen rows along the growth of trees."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, NullLocator, StrMethodFormatter
+
+from odrf.plots.style import ACCENT, INK, MUTED, new_panels, plain
+from odrf.pruning.stages import DEPTH
+
+__all__ = ["plot_growth"]
+
+
+def plot_growth(
+    table: pd.DataFrame,
+    along: str,
+    best: int,
+    size: int,
+    error: str,
+    by: str,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw training and test error against the size of the trees.
+
+    Leaves are on a logarithmic scale, as each halving of a node's rows doubles them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns `along`, ``train``, ``test``, ``std``, and, of a forest, ``mean_leaves``; sizes
+        rising.
+    along : {"leaves", "depth"}
+        What the size is.
+    best : int
+        The row that is marked.
+    size : int
+        The size of the present fit.
+    error : str
+        What the error is called.
+    by : str
+        Which rows the test error is of.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    at, test, width = (table[name].to_numpy() for name in (along, "test", "std"))
+    ax.plot(at, table["train"], color=MUTED, linewidth=1.2, label="training rows")
+    ax.fill_between(at, test - width, test + width, color=ACCENT, alpha=0.15, linewidth=0)
+    ax.plot(at, test, color=ACCENT, linewidth=1.6, label=f"{by}, ± 1 standard error")
+    ax.plot(
+        at[best], test[best], "o", mfc="none", mec=INK, markersize=10, mew=1.5,
+        label=f"smallest: {_sized(at[best], along)}",
+    )  # fmt: skip
+    ax.axvline(
+        size, color=MUTED, linestyle=":", linewidth=1.2, label=f"this fit: {_sized(size, along)}"
+    )
+    if along == DEPTH:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    else:
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_xlabel(f"{along} of a tree at most" if "mean_leaves" in table else along)
+    ax.set_ylabel(error)
+    ax.margins(x=0.03)
+    # the line at this fit may pass behind
+    ax.legend(facecolor="white", edgecolor="none", framealpha=0.9)
+    plain(ax, "y")
+    return ax
+
+
+def _sized(size: int, along: str) -> str:
+    if along == DEPTH:
+        return f"depth {size}"
+    return f"{size} {'leaf' if size == 1 else 'leaves'}"
