@@ -3,10 +3,13 @@
 Extensions of random forests differ in the distribution from which candidate directions are
 sampled (Tomita et al. 2020): here that is all they differ in.  ``projection=`` of `odrf.odt` and
 `odrf.odrf` takes a family's name, one of these objects where it has parameters, or a mapping of
-several to their shares of the candidates.
+several to their shares of the candidates.  A function of a node's rows is a family, too: see
+`Custom`; it draws random numbers by `uniform` and `below`.
 """
 
+from odrf.engine.randomness import below, uniform
 from odrf.projections.axis import Axis
+from odrf.projections.custom import Custom
 from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
 from odrf.projections.family import Family
 from odrf.projections.rc import RandomCombination
@@ -14,10 +17,13 @@ from odrf.projections.sparse import Sparse
 
 __all__ = [
     "Axis",
+    "Custom",
     "Discriminant",
     "Family",
     "LeastSquares",
     "Logistic",
     "RandomCombination",
     "Sparse",
+    "below",
+    "uniform",
 ]

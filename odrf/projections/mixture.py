@@ -17,6 +17,7 @@ from odrf.engine.settings import Settings
 from odrf.errors import InputError, allowed
 from odrf.projections.axis import Axis
 from odrf.projections.checks import whole
+from odrf.projections.custom import Custom
 from odrf.projections.estimated import Estimated, Logistic
 from odrf.projections.family import Family, Table
 from odrf.projections.registry import FAMILIES
@@ -140,6 +141,8 @@ def _family(value: Any) -> Family:
         return value
     if isinstance(value, type) and issubclass(value, Family):
         raise InputError(f"projection={value.__name__} is a class: write {value.__name__}()")
+    if callable(value):
+        return Custom(value)
     if not isinstance(value, str) or value not in FAMILIES:
         raise allowed("projection", value, FAMILIES)
     return FAMILIES[value]()

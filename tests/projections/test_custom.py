@@ -1,0 +1,104 @@
+"""A family of the user's own."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from numba import njit
+
+import odrf
+from odrf.errors import InputError
+from odrf.projections import Custom, below, uniform
+
+DATA = odrf.simulate.trunk(p=5).sample(200, seed=1)
+
+
+def pair(X, y, weights, rng):
+    """Contrast a random column with the next, or give up."""
+    if uniform(rng) < 0.2:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    first = below(rng, X.shape[1])
+    return np.array([first, (first + 1) % X.shape[1]]), np.array([3.0, 4.0])
+
+
+def forest(function, **options):
+    options = {"n_trees": 4, "n_jobs": 1, "seed": 3, **options}
+    return odrf.odrf("y ~ .", DATA, projection=function, **options)
+
+
+def bits(fit):
+    return [getattr(fit.forest, field.name).tobytes() for field in fields(fit.forest)]
+
+
+def test_a_function_of_python_grows_the_trees_of_the_compiled_one():
+    compiled, plain = forest(njit(pair)), forest(pair)
+    assert bits(compiled) == bits(plain)
+    columns = compiled.forest.index.reshape(-1, 2)
+    assert ((columns[:, 1] - columns[:, 0]) % 5 == 1).all()
+    np.testing.assert_allclose(compiled.forest.coef.reshape(-1, 2), [[0.6, 0.8]] * len(columns))
+    assert bits(forest(pair, n_jobs=2)) == bits(plain)
+    assert "custom" in str(plain.summary())
+    again = pickle.loads(pickle.dumps(plain))
+    assert again.predict(DATA).tolist() == plain.predict(DATA).tolist()
+
+
+seen = []
+
+
+def watching(X, y, weights, rng):
+    seen.append((X.copy(), y.copy(), weights.copy()))
+    return [0], [1.0]
+
+
+def test_it_sees_the_rows_of_the_node():
+    seen.clear()
+    fit = odrf.odt("y ~ .", DATA, projection=watching, n_projections=1, max_depth=1, seed=1)
+    X, y, weights = seen[-1]
+    columns = DATA.drop(columns="y").to_numpy()
+    scaled = (columns - columns.min(axis=0)) / np.ptp(columns, axis=0)
+    assert X.shape == (200, 5)
+    order = np.argsort(X[:, 0])
+    np.testing.assert_allclose(X[order], scaled[np.argsort(scaled[:, 0])], atol=1e-6)
+    codes = DATA["y"].cat.codes.to_numpy()
+    assert y[order].tolist() == codes[np.argsort(scaled[:, 0])].tolist()
+    assert (weights == 1).all()
+    assert fit.splits["column"].tolist() == ["x1"]
+
+
+def unlike(X, y, weights, rng):
+    return np.array([0, 1]), np.array([1.0])
+
+
+def beyond(X, y, weights, rng):
+    return np.array([5]), np.array([1.0])
+
+
+def twice(X, y, weights, rng):
+    return np.array([1, 1]), np.array([1.0, 2.0])
+
+
+def broken(X, y, weights, rng):
+    raise ValueError("no idea")
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (unlike, "projection=unlike returns .* as many coefficients"),
+        (twice, "projection=twice returns .*: return distinct whole numbers"),
+        (beyond, "projection=beyond names the columns .*: they are numbered 0 to 4"),
+        (broken, "projection=broken fails on 12 rows: ValueError: no idea"),
+        (lambda X: None, "projection=<lambda> fails on 12 rows: TypeError"),
+    ],
+)
+def test_what_it_may_not_return(function, message):
+    with pytest.raises(InputError, match=message):
+        forest(function)
+
+
+def test_it_must_be_a_function():
+    with pytest.raises(InputError, match="function=3 cannot be called"):
+        Custom(3)
