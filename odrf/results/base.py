@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.control import Control
+from odrf.control import Control, checked_whole
 from odrf.design import Design
 from odrf.engine.forest import Forest
 from odrf.engine.routing import predict
@@ -19,6 +19,7 @@ from odrf.importance import impurity_importance
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fit import Fit
 from odrf.results.prediction import as_response, predict_rows, rows_of
+from odrf.results.projections import ProjectionImportance
 from odrf.results.row import RowPredictor, row_predictor
 from odrf.saving import save
 from odrf.summary import Summary
@@ -221,6 +222,35 @@ class TreeResults(ABC):
             index=pd.Index(self.fit.design.predictors, name="predictor"),
         )
         return table.sort_values("importance", ascending=False, kind="stable")
+
+    def projection_importance(
+        self, top: int = 10, resamples: int = 0, progress: bool = False
+    ) -> ProjectionImportance:
+        """Return the most important directions, θ and -θ being one (Tomita et al. 2020).
+
+        Parameters
+        ----------
+        top : int, default 10
+            How many, at most.
+        resamples : int, default 0
+            Grow the fit again on so many random halves of the rows, to see on how many of them
+            each direction is again among the first.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        ProjectionImportance
+            With ``table``, ``coefficients``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If a number is no whole number, or too small.
+        """
+        return ProjectionImportance(
+            self, checked_whole("top", top, 1), checked_whole("resamples", resamples, 0), progress
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file, which `odrf.load` reads.
