@@ -1,0 +1,173 @@
+"""Which directions matter to a sparse oblique forest, and how much does each tell alone?
+
+    python benchmarks/directions.py --out directions.csv [--repeats 10] [--trees 200]
+    python benchmarks/directions.py --report directions.csv --plot directions.png
+
+Trunk's problem of 10 predictors and 1,000 rows (Tomita et al., JMLR 21, 2020, Figure 4).  The
+decrease of Gini's impurity is summed over all splits along the same direction, θ and −θ being
+one, for RF and for SPORF with λ = 1/2.  Of the ten largest the csv holds one line each: the
+decrease over all trees, how many splits there are along the direction, how many predictors it
+has, the least error of any rule that knows θᵀx alone, Φ(−|θᵀμ|/‖θ‖), and θ, of length 1 with
+θᵀμ ≥ 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from curves import look
+from markdown import table as markdown_table
+from odrf.plots.style import MUTED, plain
+from odrf.results import ODRFResults
+from odrf.simulate import trunk
+from odrf.units import node_of_terms, user_splits
+from runs import go_on, parser
+from simulated import FORESTS, TO_PURITY, draw, fitted
+
+PROBLEM, ROWS, TOP = trunk(), 1000, 10
+MEAN = 1 / np.sqrt(np.arange(1, PROBLEM.p + 1))
+GINI = {"criterion": "gini"}
+OWN: dict[str, dict[str, Any]] = {"SPORF": {"density": 0.5}}
+METHODS = {
+    name: {**FORESTS[name], **TO_PURITY, **GINI, **OWN.get(name, {})} for name in ("RF", "SPORF")
+}
+FIGURES = ["decrease", "splits", "predictors", "bayes_error"]
+COLUMNS = ["method", "repeat", "rank", *FIGURES, *PROBLEM.predictors]
+SHOWN_REPEAT = 0
+
+
+def top_directions(fit: ODRFResults) -> pd.DataFrame:
+    """Return the directions with the largest summed decrease, the largest first."""
+    forest = fit.forest
+    node, coef = node_of_terms(forest), user_splits(forest, fit.design).coef
+    theta = np.zeros((forest.n_nodes, PROBLEM.p))
+    theta[node, forest.index] = coef
+    splits = forest.is_split()
+    root = np.repeat(forest.root[:-1], np.diff(forest.root))
+    decrease = (forest.weight * forest.gain / forest.weight[root])[splits]
+    along, which = _distinct(theta[splits])
+    found = pd.DataFrame(along, columns=PROBLEM.predictors)
+    found.insert(0, "decrease", np.bincount(which, weights=decrease))
+    found.insert(1, "splits", np.bincount(which))
+    found.insert(2, "predictors", (along != 0).sum(axis=1))
+    found.insert(3, "bayes_error", ndtr(-(along @ MEAN)))
+    return found.nlargest(TOP, "decrease")
+
+
+def _distinct(theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the directions that differ, of length 1 and θᵀμ ≥ 0, and which of them each is.
+
+    Coefficients are ±1 for scaled predictors, so that signs tell directions apart.
+    """
+    theta = theta / np.linalg.norm(theta, axis=1, keepdims=True)
+    theta *= np.where(theta @ MEAN < 0, -1.0, 1.0)[:, np.newaxis]
+    _, first, which = np.unique(np.sign(theta), axis=0, return_index=True, return_inverse=True)
+    return theta[first], which.ravel()
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Return the top directions of each method and repeat, COLUMNS, going on with the csv."""
+    tasks = [(method, repeat) for repeat in range(options.repeats) for method in METHODS]
+
+    def lines(method: str, repeat: int) -> Iterator[tuple]:
+        train, seed = draw(PROBLEM, ROWS, repeat, options.seed)
+        fit, _ = fitted(train, (METHODS[method], {}), options.trees, seed)
+        for rank, line in enumerate(top_directions(fit).itertuples(index=False), 1):
+            yield rank, *line
+
+    return go_on(options.out, COLUMNS, tasks, lines)
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Compare the methods, and list the directions of one forest, as markdown."""
+    shown = {}
+    for method, own in lines.groupby("method", sort=False):
+        of_repeat = own.groupby("repeat")
+        shown[method] = {
+            "of several predictors, %": _with_se(
+                of_repeat["predictors"].agg(lambda count: 100 * (count > 1).mean()), 0
+            ),
+            "predictors": _with_se(of_repeat["predictors"].mean(), 1),
+            "Bayes error, mean": _with_se(of_repeat["bayes_error"].mean(), 3),
+            "least": _with_se(of_repeat["bayes_error"].min(), 3),
+            "largest": _with_se(of_repeat["bayes_error"].max(), 3),
+            "decrease per split": _with_se(
+                of_repeat["decrease"].sum() / of_repeat["splits"].sum(), 3
+            ),
+        }
+    parts = [
+        f"Bayes error of the problem: {PROBLEM.bayes_error:.3f}.  "
+        f"Of the {TOP} directions with the largest decrease, mean ± standard error over repeats:",
+        markdown_table(pd.DataFrame.from_dict(shown, orient="index"), "method"),
+    ]
+    for method, own in lines[lines["repeat"] == SHOWN_REPEAT].groupby("method", sort=False):
+        listed = own.assign(
+            direction=[_in_words(theta) for theta in own[PROBLEM.predictors].to_numpy()],
+            decrease=own["decrease"].map("{:.2f}".format),
+            bayes_error=own["bayes_error"].map("{:.3f}".format),
+        )
+        table = listed.set_index("rank")[["direction", *FIGURES]]
+        parts += [f"{method}, the first sample:", markdown_table(table, "rank")]
+    return "\n\n".join(parts)
+
+
+def _with_se(values: pd.Series, digits: int) -> str:
+    each = values.to_numpy(dtype=float)
+    return f"{each.mean():.{digits}f} ± {each.std(ddof=1) / len(each) ** 0.5:.{digits}f}"
+
+
+def _in_words(theta: NDArray[np.float64]) -> str:
+    """Write the signs of a direction, whose sizes hardly differ."""
+    terms = [f"{'+' if at > 0 else '−'}x{j}" for j, at in enumerate(theta, 1) if at]
+    return " ".join(terms)
+
+
+def plot(lines: pd.DataFrame, path: Path) -> None:
+    """Draw the directions of one sample as heat maps, and what each tells over all samples."""
+    figure, axes = plt.subplots(1, len(METHODS) + 1, figsize=(13.5, 4.2), layout="constrained")
+    for method, ax in zip(METHODS, axes, strict=False):
+        own = lines[(lines["method"] == method) & (lines["repeat"] == SHOWN_REPEAT)]
+        theta = own.sort_values("rank")[PROBLEM.predictors].to_numpy().T
+        image = ax.imshow(theta, cmap="RdBu", vmin=-1, vmax=1)
+        ax.set_xticks(range(theta.shape[1]), labels=own["rank"])
+        ax.set_yticks(range(PROBLEM.p), labels=PROBLEM.predictors)
+        ax.set(title=f"{method}, one sample", xlabel="rank of the direction")
+    figure.colorbar(image, ax=axes[: len(METHODS)], label="coefficient", shrink=0.9)
+    last = axes[-1]
+    for method in METHODS:
+        groups = lines[lines["method"] == method].groupby("rank")["bayes_error"]
+        mean = groups.mean()
+        last.errorbar(mean.index, mean, groups.sem(), label=method, **look(method))
+    label = "all predictors"
+    last.axhline(PROBLEM.bayes_error, color=MUTED, linewidth=1, linestyle=":", label=label)
+    last.set(xlabel="rank of the direction", ylabel="Bayes error", ylim=(0, None))
+    last.set_xticks(range(1, TOP + 1))
+    last.set_title("What each tells, all samples")
+    last.legend(frameon=False)
+    plain(last, "y")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def main() -> int:
+    """Grow the forests, or report what a csv holds."""
+    options = parser(__doc__ or "", "directions.csv", repeats=10, trees=200).parse_args()
+    lines = run(options) if options.report is None else pd.read_csv(options.report)
+    print(report(lines))
+    if options.plot is not None:
+        plot(lines, options.plot)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

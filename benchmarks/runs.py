@@ -1,0 +1,47 @@
+"""Runs on simulated problems: what their users may ask, and a csv that they go on with."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+__all__ = ["go_on", "parser"]
+
+
+def go_on(
+    path: Path,
+    columns: list[str],
+    tasks: Sequence[tuple],
+    lines_of: Callable[..., Iterable[tuple]],
+) -> pd.DataFrame:
+    """Do the tasks that the csv lacks, writing to it after each, and return what it then holds.
+
+    A task is told by the first columns of its lines; `lines_of` returns what stands in the others.
+    """
+    done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=columns)
+    known = set(done[columns[: len(tasks[0])]].itertuples(index=False, name=None))
+    for task in tqdm([task for task in tasks if task not in known], unit="fit"):
+        lines = pd.DataFrame([(*task, *line) for line in lines_of(*task)], columns=columns)
+        done = lines if done.empty else pd.concat([done, lines], ignore_index=True)
+        done.to_csv(path, index=False, float_format="%.6g")
+    return pd.read_csv(path)
+
+
+def parser(doc: str, out: str, repeats: int, trees: int) -> argparse.ArgumentParser:
+    """Return the parser of what these benchmarks all ask, by their docstring and defaults."""
+    asked = argparse.ArgumentParser(
+        description=doc.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    add = asked.add_argument
+    add("--out", type=Path, default=Path(out), help="csv that is written, or gone on with")
+    add("--report", type=Path, help="csv to be reported, instead of a run")
+    add("--plot", type=Path, help="picture that is drawn of the csv")
+    add("--repeats", type=int, default=repeats, help="training samples of each size")
+    add("--trees", type=int, default=trees, help="trees of each forest")
+    add("--seed", type=int, default=0, help="of the samples and the forests")
+    return asked

@@ -1,0 +1,92 @@
+"""What benchmarks on simulated problems share: forests, their tuning, samples and losses.
+
+[T] is Tomita et al., *Sparse projection oblique randomer forests*, JMLR 21 (2020).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from numpy.random import SeedSequence
+
+from odrf import odrf, tune
+from odrf.results import ODRFResults
+from odrf.simulate import Problem
+
+__all__ = ["FORESTS", "GRIDS", "TO_PURITY", "Method", "draw", "fitted", "loss", "with_tuned"]
+
+Options = Mapping[str, Any]
+Grid = Mapping[str, Sequence[Any]]
+Method = tuple[Options, Grid]
+"""Options that are fixed, and values of others to choose from out of bag, if any."""
+
+FORESTS: dict[str, Options] = {
+    "RF": {"projection": "axis", "blend": False},
+    "SPORF": {"projection": "sparse", "blend": False},
+    "ODRF": {"blend": False},
+}
+TO_PURITY = {"min_leaf": 1}
+"""How the trees of [T] are grown."""
+
+TEST_ROWS, TEST_SEED = 10_000, 2020
+TUNING_TREES = 30
+MOST_PROJECTIONS = 100
+
+
+def _singles(p: int) -> Grid:
+    return {"n_singles": sorted({math.ceil(p**power) for power in (1 / 4, 1 / 2, 3 / 4, 1)})}
+
+
+def _sparse(p: int) -> Grid:
+    densities = [nonzero / p for nonzero in range(2, min(5, p) + 1)]
+    return {"n_projections": [p, min(p**2, MOST_PROJECTIONS)], "density": densities}
+
+
+GRIDS: dict[str, Callable[[int], Grid]] = {"RF": _singles, "SPORF": _sparse}
+"""What is tuned of each, for p predictors: [T]'s grid (section 3.2), but for its largest values."""
+
+
+def with_tuned(forests: Mapping[str, Options], p: int) -> dict[str, Method]:
+    """Return forests for p predictors at their given options, and tuned as far as there are grids.
+
+    The trees are grown to purity.
+    """
+    methods: dict[str, Method] = {}
+    for name, options in forests.items():
+        methods[name] = {**options, **TO_PURITY}, {}
+        if name in GRIDS:
+            methods[f"{name}, tuned"] = {**options, **TO_PURITY}, GRIDS[name](p)
+    return methods
+
+
+def draw(problem: Problem, n: int, repeat: int, seed: int) -> tuple[pd.DataFrame, int]:
+    """Return a training sample, and a seed for what is fitted to it."""
+    rows, forest = SeedSequence([seed, n, repeat]).generate_state(2)
+    return problem.sample(n, int(rows)), int(forest)
+
+
+def fitted(
+    train: pd.DataFrame, method: Method, trees: int, seed: int
+) -> tuple[ODRFResults, dict[str, Any]]:
+    """Return a forest, and those of its options that the least out-of-bag error chose."""
+    options, grid = method
+    chosen: dict[str, Any] = {}
+    if grid:
+        fixed = {**options, "n_trees": min(trees, TUNING_TREES), "n_jobs": 1}
+        chosen = tune("y ~ .", train, grid, seed=seed, **fixed).best_options
+    return odrf("y ~ .", train, n_trees=trees, seed=seed, n_jobs=1, **options, **chosen), chosen
+
+
+def loss(fit: ODRFResults, problem: Problem) -> float:
+    """Return the share of test rows wrongly told; for numbers the mean squared distance from m(x).
+
+    The test rows of a problem are always the same.
+    """
+    test = problem.sample(TEST_ROWS, TEST_SEED)
+    said = fit.predict(test).to_numpy()
+    if problem.classes is None:
+        return float(((said - problem.truth(test)) ** 2).mean())
+    return float((said != test["y"].to_numpy()).mean())
