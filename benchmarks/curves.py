@@ -11,7 +11,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from markdown import table as markdown_table
 from odrf.plots.style import CLASSES, MUTED, plain
@@ -147,6 +147,8 @@ def _panel(lines: pd.DataFrame, curve: Curve, ax: Axes) -> None:
     ax.set_yscale("log")
     ax.set_xticks(curve.sizes, labels=[f"{n:,}" for n in curve.sizes])
     ax.xaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     numbers = curve.problem.classes is None
     ax.set(xlabel="training rows", ylabel="mean (m̂ − m)²" if numbers else "test error")
