@@ -28,6 +28,7 @@ from odrf import bias_variance, odrf, simulate
 METHODS: dict[str, dict[str, Any]] = {
     "RF": {"projection": "axis", "blend": False},
     "SPORF": {"projection": "sparse", "blend": False},
+    "F-RC": {"projection": "rc", "blend": False},
     "odrf": {},
 }
 """The options of each."""

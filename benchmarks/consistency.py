@@ -7,9 +7,9 @@ Test errors against the number of training rows, as in Tomita et al. (JMLR 21, 2
 problem (Figure 1B) twice: axis-parallel splits that must gain something in the population leave
 an error of 1/6, so that one setting has trees on all rows whose splits are charged by BIC; trees
 grown to purity on bootstraps find their way into the checkerboard by chance.  Sparse parity and
-orthant (Figure 2): RF and SPORF as they are by default, and tuned by the out-of-bag error of 30
-trees, RF over p^¼, p^½, p^¾ and p predictors at a node, SPORF over p and p² (at most 100)
-projections of 2 to 5 predictors each on average.  The csv has one line for each forest.
+orthant (Figure 2): RF, SPORF and F-RC as they are by default, and tuned by the out-of-bag error
+of 30 trees, RF over p^¼, p^½, p^¾ and p predictors at a node, the others over p and p² (at most
+100) projections of 2 to 5 predictors each, on average.  The csv has one line for each forest.
 """
 
 from __future__ import annotations
@@ -19,12 +19,16 @@ import sys
 import pandas as pd
 
 from curves import AS_GIVEN, Curve, follow, table
+from odrf.projections import Sparse
 from odrf.simulate import biau, orthant, sparse_parity
 from runs import parser
 from simulated import FORESTS, TO_PURITY, Method, with_tuned
 
 # With two predictors, a direction has both or one of them with equal chance.
-OWN = {"SPORF": {"density": 0.5, "n_projections": 4}}
+OWN = {
+    "SPORF": {"projection": Sparse(0.5), "n_projections": 4},
+    "F-RC": {"n_projections": 4},
+}
 WARY = {"resample": "none", "penalty": "bic"}
 ONE_AT_A_NODE = {"n_singles": 1}
 DEFAULT: dict[str, Method] = {"odrf": ({}, {})}

@@ -17,7 +17,7 @@ from markdown import table as markdown_table
 from odrf.plots.style import CLASSES, MUTED, plain
 from odrf.simulate import Problem
 from runs import go_on
-from simulated import Method, draw, fitted, loss
+from simulated import Method, draw, fitted, in_words, loss
 
 __all__ = ["AS_GIVEN", "COLUMNS", "Curve", "follow", "look", "table"]
 
@@ -68,8 +68,7 @@ def errors(curves: Mapping[str, Curve], options: argparse.Namespace) -> pd.DataF
         curve = curves[name]
         train, seed = draw(curve.problem, n, repeat, options.seed)
         fit, chosen = fitted(train, curve.methods[method], options.trees, seed)
-        words = " ".join(f"{option}={value:.3g}" for option, value in chosen.items())
-        yield loss(fit, curve.problem), words or AS_GIVEN
+        yield loss(fit, curve.problem), in_words(chosen) or AS_GIVEN
 
     return go_on(options.out, COLUMNS, tasks, line)
 

@@ -28,6 +28,7 @@ from scipy.special import ndtr
 from curves import look
 from markdown import table as markdown_table
 from odrf.plots.style import MUTED, plain
+from odrf.projections import Sparse
 from odrf.results import ODRFResults
 from odrf.simulate import trunk
 from odrf.units import node_of_terms, user_splits
@@ -37,7 +38,7 @@ from simulated import FORESTS, TO_PURITY, draw, fitted
 PROBLEM, ROWS, TOP = trunk(), 1000, 10
 MEAN = 1 / np.sqrt(np.arange(1, PROBLEM.p + 1))
 GINI = {"criterion": "gini"}
-OWN: dict[str, dict[str, Any]] = {"SPORF": {"density": 0.5}}
+OWN: dict[str, dict[str, Any]] = {"SPORF": {"projection": Sparse(0.5)}}
 METHODS = {
     name: {**FORESTS[name], **TO_PURITY, **GINI, **OWN.get(name, {})} for name in ("RF", "SPORF")
 }

@@ -7,16 +7,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
 from numpy.random import SeedSequence
 
 from odrf import odrf, tune
+from odrf.projections import Family, RandomCombination, Sparse
 from odrf.results import ODRFResults
 from odrf.simulate import Problem
 
-__all__ = ["FORESTS", "GRIDS", "TO_PURITY", "Method", "draw", "fitted", "loss", "with_tuned"]
+__all__ = [
+    "FORESTS",
+    "GRIDS",
+    "TO_PURITY",
+    "Method",
+    "draw",
+    "fitted",
+    "in_words",
+    "loss",
+    "with_tuned",
+]
 
 Options = Mapping[str, Any]
 Grid = Mapping[str, Sequence[Any]]
@@ -26,6 +38,7 @@ Method = tuple[Options, Grid]
 FORESTS: dict[str, Options] = {
     "RF": {"projection": "axis", "blend": False},
     "SPORF": {"projection": "sparse", "blend": False},
+    "F-RC": {"projection": "rc", "blend": False},
     "ODRF": {"blend": False},
 }
 TO_PURITY = {"min_leaf": 1}
@@ -40,12 +53,25 @@ def _singles(p: int) -> Grid:
     return {"n_singles": sorted({math.ceil(p**power) for power in (1 / 4, 1 / 2, 3 / 4, 1)})}
 
 
+def _numbers(p: int) -> list[int]:
+    return [p, min(p**2, MOST_PROJECTIONS)]
+
+
 def _sparse(p: int) -> Grid:
-    densities = [nonzero / p for nonzero in range(2, min(5, p) + 1)]
-    return {"n_projections": [p, min(p**2, MOST_PROJECTIONS)], "density": densities}
+    families = [Sparse(nonzeros / p) for nonzeros in range(2, min(5, p) + 1)]
+    return {"n_projections": _numbers(p), "projection": families}
 
 
-GRIDS: dict[str, Callable[[int], Grid]] = {"RF": _singles, "SPORF": _sparse}
+def _combinations(p: int) -> Grid:
+    families = [RandomCombination(size) for size in range(2, min(5, p) + 1)]
+    return {"n_projections": _numbers(p), "projection": families}
+
+
+GRIDS: dict[str, Callable[[int], Grid]] = {
+    "RF": _singles,
+    "SPORF": _sparse,
+    "F-RC": _combinations,
+}
 """What is tuned of each, for p predictors: [T]'s grid (section 3.2), but for its largest values."""
 
 
@@ -76,8 +102,18 @@ def fitted(
     chosen: dict[str, Any] = {}
     if grid:
         fixed = {**options, "n_trees": min(trees, TUNING_TREES), "n_jobs": 1}
+        fixed = {name: value for name, value in fixed.items() if name not in grid}
         chosen = tune("y ~ .", train, grid, seed=seed, **fixed).best_options
-    return odrf("y ~ .", train, n_trees=trees, seed=seed, n_jobs=1, **options, **chosen), chosen
+    options = {**options, **chosen}
+    return odrf("y ~ .", train, n_trees=trees, seed=seed, n_jobs=1, **options), chosen
+
+
+def in_words(chosen: Mapping[str, Any]) -> str:
+    """Write the options that were chosen, those of families by their parameters."""
+    values: dict[str, Any] = {}
+    for option, value in chosen.items():
+        values |= asdict(value) if isinstance(value, Family) else {option: value}
+    return " ".join(f"{option}={value:.3g}" for option, value in values.items())
 
 
 def loss(fit: ODRFResults, problem: Problem) -> float:

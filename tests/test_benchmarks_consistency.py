@@ -21,6 +21,7 @@ import exponents
 import simulated
 from curves import AS_GIVEN, Curve
 from odrf import simulate
+from odrf.projections import Sparse
 from simulated import FORESTS, draw, fitted, loss, with_tuned
 
 
@@ -145,7 +146,7 @@ def test_grids_are_those_of_the_paper() -> None:
     assert methods["RF, tuned"][1] == {"n_singles": [3, 5, 10, 20]}
     assert methods["SPORF, tuned"][1] == {
         "n_projections": [20, 100],
-        "density": [0.1, 0.15, 0.2, 0.25],
+        "projection": [Sparse(0.1), Sparse(0.15), Sparse(0.2), Sparse(0.25)],
     }
     assert not methods["SPORF"][1] and "ODRF, tuned" not in methods
 
