@@ -15,6 +15,7 @@ of 30 trees, RF over p^¼, p^½, p^¾ and p predictors at a node, the others ove
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import pandas as pd
 
@@ -25,7 +26,7 @@ from runs import parser
 from simulated import FORESTS, TO_PURITY, Method, with_tuned
 
 # With two predictors, a direction has both or one of them with equal chance.
-OWN = {
+OWN: dict[str, dict[str, Any]] = {
     "SPORF": {"projection": Sparse(0.5), "n_projections": 4},
     "F-RC": {"n_projections": 4},
 }
