@@ -1,0 +1,224 @@
+"""How do families of projections fare on real tables, with noise predictors, and mistuned?
+
+    python benchmarks/families.py --data DIR --out families.csv [--parts kappa,noise,tuning]
+    python benchmarks/families.py --report families.csv
+
+After Tomita et al. (JMLR 21, 2020), on classifications of up to `--most-rows` rows:
+
+* kappa (Figure 5): five folds, Cohen's κ, of forests tuned by the out-of-bag error of 30 trees as
+  in ``consistency.py`` (RF over the predictors at a node, SPORF and F-RC over number and density of
+  directions), of RR-RF (``rotation``) and CCF (``cca``), and of the default of this package; and of
+  the ordinary forest as it is by default beside sparse directions with λ = 1/p and Forest-RC with
+  L = 1, √p of each, which must be as good.
+* noise (Figure 7): the same on three tables with 10, 100 and 1,000 columns of standard normal noise
+  added, a partition each.
+* tuning (Figure 3): the test error of SPORF and F-RC on sparse parity (n = 5,000) and orthant
+  (n = 400) at 2 to 5 predictors a direction, on average for SPORF and exactly for F-RC; the number
+  of directions is tuned.
+
+The csv has one line for each forest.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from markdown import table as markdown_table
+from measures import measures
+from odrf.projections import RandomCombination, Sparse
+from odrf.simulate import orthant, sparse_parity
+from protocol import PROTOCOLS, Partition, partitions
+from ranks import mean_ranks, wilcoxon_against
+from runs import go_on, parser
+from simulated import FORESTS, TO_PURITY, Method, draw, fitted, loss, with_tuned
+from tables import read_table, table_names
+
+FOLDS = PROTOCOLS["T"].folds or 5
+OTHERS: dict[str, Mapping[str, Any]] = {
+    "RR-RF": {"projection": "rotation", "blend": False, **TO_PURITY},
+    "CCF": {"projection": "cca", "blend": False, **TO_PURITY},
+    "odrf": {},
+}
+TUNED = ("RF", "SPORF", "F-RC")
+SAME = ("RF, √p", "SPORF, λ = 1/p, √p", "F-RC, L = 1, √p")
+"""The ordinary forest, and what must be as good."""
+NOISY_TABLES = ("vehicle", "ionosphere", "sonar")
+NOISE = (0, 10, 100, 1000)
+NOISY_METHODS = ("RF", "SPORF", "RR-RF", "CCF", "odrf")
+MISTUNED = {"parity": (sparse_parity(), 5000), "orthant": (orthant(), 400)}
+NONZEROS = (2, 3, 4, 5)
+COLUMNS = ["part", "place", "setting", "repeat", "method", "value"]
+
+
+def methods_for(p: int) -> dict[str, Method]:
+    """Return the forests for p columns, those that [T] tunes with their grids."""
+    tuned = with_tuned({name: FORESTS[name] for name in TUNED}, p)
+    found = {name: tuned[f"{name}, tuned"] for name in TUNED}
+    plain = {"n_projections": math.ceil(math.sqrt(p)), "blend": False, **TO_PURITY}
+    same: dict[str, Mapping[str, Any]] = {
+        SAME[0]: {"projection": "axis", "blend": False, **TO_PURITY},
+        SAME[1]: {"projection": Sparse(1 / p), "criterion": "gini", **plain},
+        SAME[2]: {"projection": RandomCombination(1), "criterion": "gini", **plain},
+    }
+    return found | {name: (options, {}) for name, options in (OTHERS | same).items()}
+
+
+def judged(rows: Partition, method: str, trees: int, seed: int) -> float:
+    """Return Cohen's κ of a forest on the test rows."""
+    p = len(pd.get_dummies(rows.train.drop(columns="y")).columns)
+    fit, _ = fitted(rows.train, methods_for(p)[method], trees, seed)
+    said = fit.predict(rows.test, type="prob")[sorted(rows.train["y"].unique())]
+    task = "classification"
+    return measures(task, said.to_numpy(), rows.train["y"], rows.test["y"])["kappa"]
+
+
+def noisy(rows: Partition, columns: int, seed: int) -> Partition:
+    """Return the rows with so many columns of noise."""
+    rng = np.random.default_rng([seed, columns])
+
+    def widened(data: pd.DataFrame) -> pd.DataFrame:
+        noise = pd.DataFrame(
+            rng.standard_normal((len(data), columns)),
+            index=data.index,
+            columns=[f"noise{j}" for j in range(columns)],
+        )
+        return pd.concat([data.drop(columns="y"), noise, data["y"]], axis=1)
+
+    return Partition(widened(rows.train), widened(rows.test))
+
+
+class Study:
+    """The forests of a csv."""
+
+    def __init__(self, folder: Path, trees: int, seed: int, most_rows: int) -> None:
+        self.folder, self.trees, self.seed, self.most_rows = folder, trees, seed, most_rows
+        self._last: tuple[str, list[Partition]] = ("", [])
+
+    def tasks(self, parts: list[str], repeats: int) -> list[tuple[str, str, int, int, str]]:
+        """Return part, place, setting, repeat and method of every forest."""
+        tasks: list[tuple[str, str, int, int, str]] = []
+        folds, known = range(FOLDS), self._tables()
+        if "kappa" in parts:
+            every = [*TUNED, *OTHERS, *SAME]
+            tasks += [("kappa", name, 0, k, own) for name in known for k in folds for own in every]
+        if "noise" in parts:
+            tasks += [
+                ("noise", name, number, k, own)
+                for name in NOISY_TABLES
+                if name in known
+                for number in NOISE
+                for k in folds
+                for own in NOISY_METHODS
+            ]
+        if "tuning" in parts:
+            tasks += [
+                ("tuning", name, number, repeat, own)
+                for name in MISTUNED
+                for repeat in range(repeats)
+                for number in NONZEROS
+                for own in ("SPORF", "F-RC")
+            ]
+        return tasks
+
+    def line(
+        self, part: str, place: str, setting: int, repeat: int, method: str
+    ) -> Iterator[tuple[float]]:
+        """Yield what a forest is worth: κ, for tuning the test error."""
+        if part == "tuning":
+            yield (self._mistuned(place, setting, repeat, method),)
+            return
+        rows = self._fold(place, repeat)
+        if part == "noise":
+            rows = noisy(rows, setting, self.seed + repeat)
+        yield (judged(rows, method, self.trees, self.seed + repeat),)
+
+    def _tables(self) -> list[str]:
+        if not (self.folder / "index.csv").exists():
+            print(f"no tables: {self.folder} holds no index.csv", file=sys.stderr)
+            return []
+        index = pd.read_csv(self.folder / "index.csv", index_col="name")
+        fits = (index["task"] == "classification") & (index["n"] <= self.most_rows)
+        return [name for name in table_names(self.folder) if fits[name]]
+
+    def _fold(self, name: str, k: int) -> Partition:
+        if self._last[0] != name:
+            table = read_table(self.folder, name)
+            self._last = name, list(partitions(table, PROTOCOLS["T"], FOLDS, self.seed))
+        return self._last[1][k]
+
+    def _mistuned(self, place: str, nonzeros: int, repeat: int, method: str) -> float:
+        problem, n = MISTUNED[place]
+        family = {"SPORF": Sparse(nonzeros / problem.p), "F-RC": RandomCombination(nonzeros)}
+        options, grid = with_tuned({method: FORESTS[method]}, problem.p)[f"{method}, tuned"]
+        asked = {**options, "projection": family[method]}, {"n_projections": grid["n_projections"]}
+        train, seed = draw(problem, n, repeat, self.seed)
+        fit, _ = fitted(train, asked, self.trees, seed)
+        return loss(fit, problem)
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Show what the parts of a csv say, as markdown."""
+    shown = {"kappa": _kappa, "noise": _noise, "tuning": _tuning}
+    present = [part for part in shown if part in set(lines["part"])]
+    return "\n\n".join(shown[part](lines[lines["part"] == part]) for part in present)
+
+
+def _kappa(lines: pd.DataFrame) -> str:
+    kappa = lines.pivot_table(index="place", columns="method", values="value")
+    kappa = kappa[[name for name in (*TUNED, *OTHERS, *SAME) if name in kappa]].dropna()
+    ranks = mean_ranks(1 - kappa)
+    foot = pd.DataFrame({"mean": kappa.mean(), "mean rank": ranks}).T
+    table = pd.concat([kappa, foot]).map("{:.3f}".format)
+    words = [f"Cohen's κ, mean of {FOLDS} folds:", markdown_table(table, "table")]
+    if "SPORF" in kappa:
+        tests = wilcoxon_against(-kappa.drop(columns="SPORF").rsub(kappa["SPORF"], axis=0))
+        words.append(f"SPORF against the others on {len(kappa)} tables, one-sided Wilcoxon tests:")
+        words.append(markdown_table(tests.map("{:.3g}".format), "method"))
+    return "\n\n".join(words)
+
+
+def _noise(lines: pd.DataFrame) -> str:
+    kappa = lines.pivot_table(index=["place", "setting"], columns="method", values="value")
+    kappa = kappa[[name for name in NOISY_METHODS if name in kappa]]
+    kappa.index = [f"{place}, {number}" for place, number in kappa.index]
+    return "κ with columns of noise added:\n\n" + markdown_table(
+        kappa.map("{:.3f}".format), "table, columns of noise"
+    )
+
+
+def _tuning(lines: pd.DataFrame) -> str:
+    groups = lines.groupby(["place", "method", "setting"], sort=False)["value"]
+    error = 100 * groups.mean().unstack()
+    error["largest / least"] = error.max(axis=1) / error.min(axis=1)
+    error.index = [f"{place}, {method}" for place, method in error.index]
+    return "Test error in per cent by predictors of a direction:\n\n" + markdown_table(
+        error.map("{:.3g}".format), "problem, method"
+    )
+
+
+def main() -> int:
+    """Grow the forests, or report what a csv holds."""
+    asked = parser(__doc__ or "", "families.csv", repeats=10, trees=100)
+    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="tables")
+    asked.add_argument("--parts", default="kappa,noise,tuning", help="with commas between them")
+    asked.add_argument("--most-rows", type=int, default=3000, help="of the tables of kappa")
+    options = asked.parse_args()
+    if options.report is None:
+        study = Study(options.data, options.trees, options.seed, options.most_rows)
+        tasks = study.tasks(options.parts.split(","), options.repeats)
+        lines = go_on(options.out, COLUMNS, tasks, study.line)
+    else:
+        lines = pd.read_csv(options.report)
+    print(report(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
