@@ -163,7 +163,7 @@ def resolve(
         max_depth=None if max_depth is None else checked_whole("max_depth", max_depth, 0),
         criterion=_criterion(options["criterion"], kind, families),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
-        n_thresholds=_n_thresholds(options["n_thresholds"]),
+        n_thresholds=_n_thresholds(options["n_thresholds"], families),
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
         sample_fraction=_fraction(options["sample_fraction"], resample),
@@ -217,9 +217,17 @@ def _subset_size(value: Any, P: int) -> str | int:
     return size
 
 
-def _n_thresholds(value: Any) -> str | int:
+def _n_thresholds(value: Any, families: Collection[Family]) -> str | int:
+    if value == "auto":
+        own = {family.n_thresholds for family in families}
+        if len(own) > 1:
+            raise InputError(
+                'n_thresholds="auto": the families of projection= differ in how many cuts they '
+                'try: use "all" or a whole number'
+            )
+        return own.pop()
     if isinstance(value, str) and value != "all":
-        raise InputError(f'n_thresholds={value!r}: use "all" or a whole number')
+        raise InputError(f'n_thresholds={value!r}: use "auto", "all" or a whole number')
     return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1)
 
 

@@ -46,7 +46,7 @@ def odt(
     max_depth: int | None = None,
     criterion: str = "auto",
     penalty: str | None = None,
-    n_thresholds: str | int = "all",
+    n_thresholds: str | int = "auto",
     split_search: str = "auto",
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
@@ -108,9 +108,10 @@ def odt(
     penalty : {None, "aic", "bic"}, default None
         Charge each split for its coefficients, 2 or log N(A) each: it must lower
         N(A)·log(impurity) by more.
-    n_thresholds : "all" or int, default "all"
+    n_thresholds : "auto", "all" or int, default "auto"
         Cuts tried along each direction: all of them, or the best of so many at random, uniform
-        between the ends, as in extremely randomised trees (Geurts et al. 2006).
+        between the ends.  By default all, with ``projection="extra"`` one, which makes extremely
+        randomised trees (Geurts et al. 2006).
     split_search : {"auto", "exact"}, default "auto"
         ``"exact"`` tries every cut along every direction.  The default does so in nodes of up
         to 64 rows (128 for three or more classes); in larger ones it compares directions by the
@@ -167,7 +168,7 @@ def odrf(
     max_depth: int | None = None,
     criterion: str = "auto",
     penalty: str | None = None,
-    n_thresholds: str | int = "all",
+    n_thresholds: str | int = "auto",
     split_search: str = "auto",
     resample: str = "auto",
     sample_fraction: str | float = "auto",

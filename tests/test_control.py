@@ -27,7 +27,7 @@ OPTIONS: dict[str, Any] = {
     "max_depth": None,
     "criterion": "auto",
     "penalty": None,
-    "n_thresholds": "all",
+    "n_thresholds": "auto",
     "split_search": "auto",
     "resample": "bootstrap",
     "sample_fraction": "auto",
@@ -58,6 +58,7 @@ def test_defaults():
     assert classes(projection="sparse").criterion == "entropy"
     assert control(projection="sparse").criterion == "squared_error"
     assert (found.mixture.n_singles, found.mixture.n_directions) == (10, 5)
+    assert (found.n_thresholds, control(projection="extra").n_thresholds) == ("all", 1)
     assert (found.max_leaves, found.max_leaves_rule) == (None, "no limit")
     assert found.n_jobs == available_cores()
     assert control(n_jobs=-1).n_jobs == available_cores()
@@ -164,7 +165,7 @@ def test_seeds():
         ({"projection": "axis", "n_projections": 3}, 'does not go with projection="axis"'),
         ({"projection": "axis", "n_singles": 0}, "n_singles=0"),
         ({"projection": "sparse", "n_singles": 3}, 'does not go with projection="sparse"'),
-        ({"n_thresholds": "some"}, "n_thresholds='some': use \"all\" or a whole number"),
+        ({"n_thresholds": "some"}, 'n_thresholds=\'some\': use "auto", "all" or a whole'),
         ({"n_thresholds": 0}, "n_thresholds=0: use a whole number of at least 1"),
         ({"split_search": "fast"}, "split_search='fast' is not known.*'auto', 'exact'"),
         ({"split_search": None}, "split_search=None"),

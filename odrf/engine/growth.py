@@ -17,6 +17,7 @@ from odrf.engine.rows import gather_rows
 from odrf.engine.sampling import Sampling, draw_counts
 from odrf.engine.searching import scratch_for
 from odrf.engine.settings import Settings
+from odrf.engine.turning import turned, turned_back, turned_blocks
 
 __all__ = ["grow_forest", "grow_one", "pays_to_copy"]
 
@@ -96,6 +97,9 @@ def grow_one(
     """
     n, K = len(y), settings.n_classes
     rows = gather_rows(state, X, y, weights, draw_counts(state, weights, sampling), copied)
+    matrix = source.rotation(state, rows, settings)
+    if matrix is not None:
+        rows, blocks = turned(rows, matrix), turned_blocks(len(matrix))
     laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
     estimated = source.estimated(blocks, settings, n)
     scratch = scratch_for(len(rows.at), blocks, laws, estimated, widest, settings)
@@ -109,7 +113,7 @@ def grow_one(
         trunk = enlarged(trunk, room, terms)
         grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
     n_nodes, n_terms = reached[NODES], reached[TERMS]
-    return Forest(
+    tree = Forest(
         root=np.array([0, n_nodes]),
         left=trunk.left[:n_nodes].copy(),
         threshold=trunk.threshold[:n_nodes].copy(),
@@ -123,6 +127,7 @@ def grow_one(
         gain=trunk.gain[:n_nodes].copy(),
         order=trunk.order[:n_nodes].copy(),
     )
+    return tree if matrix is None else turned_back(tree, matrix)
 
 
 def pays_to_copy(p: int, looked_at: float) -> bool:

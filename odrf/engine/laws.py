@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import numpy as np
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from odrf.engine.compiling import OPTIONS, inlined
 from odrf.engine.proposals import Blocks
+from odrf.engine.rows import Rows
 from odrf.engine.settings import Settings
 
 __all__ = ["Law", "Source", "begin_laws", "begins", "draw_round", "draws"]
@@ -38,6 +41,11 @@ class Source(Protocol):
 
     def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the most columns that a direction is estimated on; 0 where none is."""
+
+    def rotation(
+        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+    ) -> NDArray[np.float32] | None:
+        """Return the orthogonal matrix (p, p) that turns a tree's columns; None for no such."""
 
     def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
         """Return about how many columns the candidates of a node look at."""

@@ -11,18 +11,24 @@ from odrf.engine.randomness import below, uniform
 from odrf.projections.axis import Axis
 from odrf.projections.custom import Custom
 from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
+from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
+from odrf.projections.pca import PrincipalComponents
 from odrf.projections.rc import RandomCombination
+from odrf.projections.rotation import Rotation
 from odrf.projections.sparse import Sparse
 
 __all__ = [
     "Axis",
     "Custom",
     "Discriminant",
+    "ExtraTrees",
     "Family",
     "LeastSquares",
     "Logistic",
+    "PrincipalComponents",
     "RandomCombination",
+    "Rotation",
     "Sparse",
     "below",
     "uniform",

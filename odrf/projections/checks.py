@@ -7,7 +7,7 @@ from typing import Any
 
 from odrf.errors import InputError
 
-__all__ = ["share_or_auto", "whole"]
+__all__ = ["share", "share_or_auto", "whole"]
 
 
 def share_or_auto(argument: str, value: Any) -> None:
@@ -16,6 +16,12 @@ def share_or_auto(argument: str, value: Any) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
         raise InputError(f'{argument}={value!r}: use "auto" or a number above 0, up to 1')
+
+
+def share(argument: str, value: Any) -> None:
+    """Raise `InputError` unless the value is a number above 0, up to 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise InputError(f"{argument}={value!r}: use a number above 0, up to 1")
 
 
 def whole(argument: str, value: Any, least: int) -> int:

@@ -6,8 +6,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from odrf.engine.laws import Law
 from odrf.engine.proposals import Blocks
+from odrf.engine.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
 
@@ -48,6 +52,10 @@ class Family(ABC):
     criterion : str
         The impurity for classes by which it does best: of many random directions entropy finds
         the better ones, estimated ones gain nothing by it.
+    n_thresholds : "all" or int
+        Cuts tried along each direction unless told otherwise: all, or so many at random.
+    mixes : bool
+        Whether others can be tried beside it; not where a whole tree has its way.
     tasks : tuple of str
         What it can be used for.
     """
@@ -57,6 +65,8 @@ class Family(ABC):
     source: ClassVar[str]
     beside_singles: ClassVar[bool] = False
     criterion: ClassVar[str] = "gini"
+    n_thresholds: ClassVar[str | int] = "all"
+    mixes: ClassVar[bool] = True
     tasks: ClassVar[tuple[str, ...]] = ("regression", "classification")
 
     @abstractmethod
@@ -74,6 +84,16 @@ class Family(ABC):
     def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the most columns that a direction is estimated on; 0 where none is."""
         return 0
+
+    def rotation(
+        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+    ) -> NDArray[np.float32] | None:
+        """Return the orthogonal matrix (p, p) that turns the columns of one tree, or None.
+
+        It is drawn once a tree, from its random stream `state`, which moves on; the law then has
+        single columns of the turned rows, as `odrf.projections.rotated.Rotated` does.
+        """
+        return None
 
     @abstractmethod
     def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:

@@ -9,24 +9,29 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odrf.engine.apportioning import apportion
 from odrf.engine.laws import Law
 from odrf.engine.proposals import Blocks
+from odrf.engine.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError, allowed
-from odrf.projections.axis import Axis
+from odrf.projections.axis import Axis, AxisLaw
 from odrf.projections.checks import whole
 from odrf.projections.custom import Custom
-from odrf.projections.estimated import Estimated, Logistic
+from odrf.projections.estimated import EstimatedLaw, Logistic
 from odrf.projections.family import Family, Table
 from odrf.projections.registry import FAMILIES
-from odrf.projections.sparse import Sparse
+from odrf.projections.rotated import Rotated
+from odrf.projections.sparse import Sparse, SparseLaw
 from odrf.projections.usual import usual_law
 
 __all__ = ["Mixture", "Share", "mixture_for", "read_projection"]
 
 MANY_SINGLES = 60
+# The laws that all trees have, and whose they are where there are none of them.
+USUAL: dict[type, Family] = {AxisLaw: Axis(), SparseLaw: Sparse(), EstimatedLaw: Logistic()}
 
 
 class Share(NamedTuple):
@@ -62,7 +67,7 @@ class Mixture:
     def name(self) -> str:
         """The families' names, single predictors left out where there are others."""
         own = [family.name for family, _ in self.shares if not isinstance(family, Axis)]
-        return " + ".join(own) if own else Axis.name
+        return " + ".join(own or [family.name for family, _ in self.shares])
 
     def laws(self, blocks: Blocks, settings: Settings, n: int) -> tuple[Law, ...]:
         """Return the laws of a tree of n rows.
@@ -70,20 +75,23 @@ class Mixture:
         Single, sparse and estimated directions are always among them, if need be none of each:
         so the forests that mix these kinds share one compiled kernel.
         """
-        places: list[Share | None] = [None, None, None]
+        usual: dict[type, Law] = {}
         further = []
-        for share in self.shares:
-            at = _place(share.family)
-            if at is None or places[at] is not None:
-                further.append(share)
+        for family, number in self.shares:
+            law = family.law(number, blocks, settings, n)
+            if type(law) in USUAL and type(law) not in usual:
+                usual[type(law)] = law
             else:
-                places[at] = share
-        usual = zip(places, (Axis(), Sparse(), Logistic()), strict=True)
-        own = [found or Share(none, 0) for found, none in usual]
-        axis, sparse, estimated, *rest = [
-            share.family.law(share.number, blocks, settings, n) for share in [*own, *further]
-        ]
-        return usual_law(axis, sparse, estimated), *rest
+                further.append(law)
+        for kind, none in USUAL.items():
+            usual.setdefault(kind, none.law(0, blocks, settings, n))
+        return usual_law(*(usual[kind] for kind in USUAL)), *further
+
+    def rotation(
+        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+    ) -> NDArray[np.float32] | None:
+        """Return the matrix that turns a tree's columns; None where no family has one."""
+        return self.shares[0].family.rotation(state, rows, settings)
 
     def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
@@ -96,14 +104,6 @@ class Mixture:
     def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
         """Return about how many columns a node's candidates look at."""
         return sum(k * family.looked_at(blocks, settings, n) for family, k in self.shares)
-
-
-def _place(family: Family) -> int | None:
-    """Return the family's place among the laws that every tree has, if it has one."""
-    for at, kind in enumerate((Axis, Sparse, Estimated)):
-        if isinstance(family, kind):
-            return at
-    return None
 
 
 def read_projection(value: Any) -> dict[Family, float]:
@@ -174,19 +174,21 @@ def mixture_for(
     if isinstance(family, Axis):
         if n_projections not in ("auto", 0):
             raise InputError(
-                f'n_projections={n_projections!r} does not go with projection="axis", which tries '
-                "single predictors only: leave it out, or choose another projection"
+                f'n_projections={n_projections!r} does not go with projection="{family.name}", '
+                "which tries single predictors only: leave it out, or choose another projection"
             )
         singles = family.n_default(table) if n_singles == "auto" else n_singles
         return Mixture((Share(family, min(whole("n_singles", singles, 1), table.P)),))
     count = family.n_default(table) if n_projections == "auto" else n_projections
-    own = Share(family, whole("n_projections", count, 1))
+    count = whole("n_projections", count, 1)
+    own = Share(family, min(count, table.p) if isinstance(family, Rotated) else count)
     if family.beside_singles:
         return Mixture((Share(Axis(), _beside(n_singles, table)), own))
     if n_singles not in ("auto", 0):
+        mix = f', or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
         raise InputError(
-            f'n_singles={n_singles!r} does not go with projection="{family.name}": leave it out, '
-            f'or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
+            f'n_singles={n_singles!r} does not go with projection="{family.name}": '
+            f"leave it out{mix if family.mixes else ''}"
         )
     return Mixture((own,))
 
@@ -205,14 +207,21 @@ def _several(
         raise InputError(
             f'n_singles={n_singles!r} does not go with several families: give "axis" a share'
         )
+    for family in families:
+        if not family.mixes:
+            raise InputError(
+                f'projection: "{family.name}" turns the columns of whole trees, '
+                "so that no other family goes with it: use it alone"
+            )
     total = n_projections
     if total == "auto":
         total = sum(family.n_default(table) for family in families)
     total = whole("n_projections", total, len(families))
     weights = np.array(list(families.values()))
     counts = np.maximum(apportion(weights / weights.sum(), total), 1)
-    shares = [Share(*share) for share in zip(families, counts.tolist(), strict=True)]
+    shares = [
+        Share(family, min(number, table.P) if isinstance(family, Axis) else number)
+        for family, number in zip(families, counts.tolist(), strict=True)
+    ]
     shares.sort(key=lambda share: not isinstance(share.family, Axis))
-    if isinstance(shares[0].family, Axis):
-        shares[0] = Share(shares[0].family, min(shares[0].number, table.P))
     return Mixture(tuple(shares))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from odrf.projections.axis import Axis
 from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
+from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
+from odrf.projections.pca import PrincipalComponents
 from odrf.projections.rc import RandomCombination
+from odrf.projections.rotation import Rotation
 from odrf.projections.sparse import Sparse
 
 __all__ = ["FAMILIES"]
@@ -18,6 +21,9 @@ FAMILIES: dict[str, type[Family]] = {
         Discriminant,
         Sparse,
         RandomCombination,
+        Rotation,
+        PrincipalComponents,
         Axis,
+        ExtraTrees,
     )
 }

@@ -1,0 +1,48 @@
+"""What families share that turn all columns of a tree once, then split on single ones."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.proposals import Blocks
+from odrf.engine.rows import Rows
+from odrf.engine.settings import Settings
+from odrf.projections.axis import AxisLaw
+from odrf.projections.family import Family
+
+__all__ = ["Rotated"]
+
+
+@dataclass(frozen=True)
+class Rotated(Family):
+    """Single columns of a table that is turned for each tree anew.
+
+    The matrix is the only difference from `odrf.projections.Axis`.  A factor's indicators are
+    turned with the other columns.
+    """
+
+    mixes: ClassVar[bool] = False
+
+    @abstractmethod
+    def rotation(
+        self, state: NDArray[np.uint64], rows: Rows, settings: Settings
+    ) -> NDArray[np.float32]:
+        """Return the orthogonal matrix (p, p) that turns the columns of one tree."""
+
+    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> AxisLaw:
+        """Return the law of a tree, for its turned columns."""
+        p = int(blocks.first[-1])
+        return AxisLaw(number, np.empty(p, dtype=np.int64), settings.direction_rows)
+
+    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return 1."""
+        return 1
+
+    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+        """Return 1."""
+        return 1.0

@@ -1,0 +1,115 @@
+"""The law of random rotations, and forests on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chisquare, kstest
+
+import odrf
+from odrf.engine.randomness import streams
+from odrf.errors import InputError
+from odrf.projections.family import Table
+from odrf.projections.rotation import Rotation, draw_rotation
+
+
+def rotations(p, number):
+    state, drawn = streams(7, 0, 1)[0], np.empty((number, p, p))
+    for matrix in drawn:
+        draw_rotation(state, matrix)
+    return drawn
+
+
+@pytest.mark.parametrize("p", [1, 2, 5, 40])
+def test_the_matrices_are_orthogonal(p):
+    drawn = rotations(p, 20)
+    np.testing.assert_allclose(drawn @ drawn.transpose(0, 2, 1), [np.eye(p)] * 20, atol=1e-11)
+
+
+@pytest.mark.parametrize("p", [2, 4])
+def test_the_moments_are_those_of_haars_measure(p):
+    number = 20_000
+    drawn = rotations(p, number)
+    cells = drawn.reshape(number, -1)
+    squares = cells**2
+    spread = np.sqrt((3 / (p * (p + 2)) - 1 / p**2) / number)
+    np.testing.assert_allclose(squares.mean(axis=0), 1 / p, atol=4.5 * spread)
+    np.testing.assert_allclose((squares**2).mean(axis=0), 3 / (p * (p + 2)), rtol=0.05)
+    assert np.abs(cells.mean(axis=0)).max() < 4.5 / np.sqrt(p * number)
+    related = cells.T @ cells / number - np.eye(p**2) / p
+    assert np.abs(related).max() < 5 / (p * np.sqrt(number))
+    assert chisquare([np.sum(cells > 0), np.sum(cells < 0)]).pvalue > 0.001
+    assert chisquare(np.bincount((np.linalg.det(drawn) > 0).astype(int))).pvalue > 0.001
+
+
+def test_a_turned_matrix_has_the_same_law():
+    fixed = rotations(3, 1)[0]
+    drawn = rotations(3, 4_000)
+    # a coordinate of a uniform point of the sphere in three dimensions is uniform
+    for turned in (drawn, fixed @ drawn, drawn @ fixed):
+        for i in range(3):
+            assert kstest(turned[:, i, i], "uniform", (-1, 2)).pvalue > 0.001
+
+
+def test_the_numbers_of_the_ordinary_forest():
+    table = Table(P=9, p=12, n_classes=3, lone=False)
+    assert Rotation().n_default(table) == 4
+    assert Rotation().n_default(table._replace(n_classes=1)) == 4
+    assert Rotation().n_default(table._replace(n_classes=1, p=20)) == 7
+    assert Rotation().n_default(table._replace(lone=True)) == 12
+
+
+def test_trees_have_dense_directions_of_a_matrix_each():
+    data = odrf.load_data("wine")
+    fit = odrf.odrf("cultivar ~ .", data, projection="rotation", n_trees=4, seed=1, n_jobs=2)
+    forest = fit.forest
+    for b in range(4):
+        nodes = np.arange(forest.root[b], forest.root[b + 1])
+        nodes = nodes[np.diff(forest.start)[nodes] > 0]
+        directions = [forest.coef[forest.start[i] : forest.start[i + 1]] for i in nodes]
+        distinct = np.unique(directions, axis=0)
+        assert distinct.shape[1] == 13
+        np.testing.assert_allclose(distinct @ distinct.T, np.eye(len(distinct)), atol=1e-6)
+    again = odrf.odrf("cultivar ~ .", data, projection="rotation", n_trees=4, seed=1, n_jobs=1)
+    assert again.forest.coef.tobytes() == forest.coef.tobytes()
+    assert "0 single, 4 oblique" in str(fit.summary())
+
+
+def test_it_does_not_see_how_the_table_lies():
+    X = np.random.default_rng(1).normal(size=(400, 4))
+    errors = {}
+    for lie, table in {"straight": X, "turned": X @ rotations(4, 1)[0]}.items():
+        data = pd.DataFrame(table, columns=list("abcd")).assign(y=X[:, 0] > 0)
+        for name in ("axis", "rotation"):
+            options = {"projection": name, "n_trees": 60, "seed": 1}
+            errors[name, lie] = odrf.odrf("y ~ .", data, **options).oob_error
+    assert errors["axis", "straight"] < 0.02 < 0.04 < errors["axis", "turned"]
+    assert abs(errors["rotation", "straight"] - errors["rotation", "turned"]) < 0.04
+
+
+def test_factors_and_constant_columns_take_part():
+    data = odrf.load_data("wine").assign(never=1.0)
+    data["grade"] = np.where(data["alcohol"] > 13, "high", "low")
+    data["grade"] = data["grade"].astype("category")
+    fit = odrf.odrf("cultivar ~ .", data, projection="rotation", n_trees=30, seed=1)
+    assert fit.oob_error < 0.08
+    assert len(fit.importance()) == 15
+
+
+@pytest.mark.parametrize("name", ["rotation", "pca"])
+def test_it_goes_alone(name):
+    data = odrf.load_data("wine")
+    with pytest.raises(InputError, match=f'"{name}" turns the columns of whole trees'):
+        odrf.odrf("cultivar ~ .", data, projection={name: 1, "axis": 1}, n_trees=2)
+    with pytest.raises(InputError, match=f'n_singles=2 does not go with projection="{name}"'):
+        odrf.odrf("cultivar ~ .", data, projection=name, n_singles=2, n_trees=2)
+    fit = odrf.odrf("cultivar ~ .", data, projection=name, n_projections=99, n_trees=2, seed=1)
+    assert fit.control.mixture.n_directions == 13
+
+
+def test_single_trees_and_their_pruning():
+    data = odrf.load_data("diabetes")
+    tree = odrf.odt("progression ~ .", data, projection="rotation", alpha="1se", seed=1)
+    assert 1 < tree.n_leaves[0] < 40
+    assert tree.control.mixture.n_directions == 10
