@@ -14,6 +14,7 @@ from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
 from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
 from odrf.projections.pca import PrincipalComponents
+from odrf.projections.pursuit import ProjectionPursuit
 from odrf.projections.rc import RandomCombination
 from odrf.projections.rotation import Rotation
 from odrf.projections.sparse import Sparse
@@ -27,6 +28,7 @@ __all__ = [
     "LeastSquares",
     "Logistic",
     "PrincipalComponents",
+    "ProjectionPursuit",
     "RandomCombination",
     "Rotation",
     "Sparse",

@@ -10,7 +10,7 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.directions import covariances, lda, least_squares, logistic
-from odrf.engine.laws import draws
+from odrf.engine.laws import Law, draws
 from odrf.engine.proposals import ROUND, Blocks
 from odrf.engine.settings import Settings
 from odrf.engine.subsets import (
@@ -85,7 +85,7 @@ class Estimated(Family):
         """Return max(5, ⌈√P⌉)."""
         return max(FEWEST, math.ceil(math.sqrt(table.P)))
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> EstimatedLaw:
+    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> Law:
         """Return the law of a tree."""
         K = settings.n_classes if self.code == LDA else 0
         return EstimatedLaw(

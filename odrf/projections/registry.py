@@ -7,6 +7,7 @@ from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
 from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
 from odrf.projections.pca import PrincipalComponents
+from odrf.projections.pursuit import ProjectionPursuit
 from odrf.projections.rc import RandomCombination
 from odrf.projections.rotation import Rotation
 from odrf.projections.sparse import Sparse
@@ -19,6 +20,7 @@ FAMILIES: dict[str, type[Family]] = {
         Logistic,
         LeastSquares,
         Discriminant,
+        ProjectionPursuit,
         Sparse,
         RandomCombination,
         Rotation,
