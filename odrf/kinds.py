@@ -96,6 +96,8 @@ def kinds_of_trees(
         free = {key: value for key, value in (sampled | changes).items() if key not in given}
         if "resample" in given:
             free.pop("sample_fraction", None)
+        if name == "sparse":  # beside directions of the projection that was asked for
+            free["projection"] = changes["projection"]
         kind = dict(options) | free
         if all(_grows(kind) != _grows(other) for other in kinds.values()):
             kinds[name] = kind

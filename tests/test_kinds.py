@@ -114,6 +114,7 @@ def test_who_names_the_candidates_gets_no_others(given):
 def test_who_names_the_projection_gets_it_in_all_kinds():
     kinds = options_of("projection", projection="lda")
     assert "axis" not in kinds
+    assert kinds.pop("sparse")["projection"] == {"sparse": 12, "lda": 1}
     assert {kind["projection"] for kind in kinds.values()} == {"lda"}
 
 
