@@ -53,20 +53,21 @@ def normal_quantiles(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def leaf_diameters(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.float64]:
-    """Return the mean diameter of the leaves of each tree (B,), the root's being 1.
+    """Return the diameter of the leaf of each row in each tree (n, B), the root's being 1.
 
     A leaf's diameter is the diagonal of the smallest box around its rows of X (p, n), relative to
-    that of all rows; the mean is over rows.  Of many columns 50 are looked at.
+    that of all rows.  Of many columns 50 are looked at.
     """
     leaves = leaf_nodes(forest, X, n_jobs)
     some = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
     seen = X[some].astype(np.float64)
     whole = np.sqrt(np.sum(np.ptp(seen, axis=1) ** 2))
-    each = np.array([_mean_diameter(seen, leaf) for leaf in leaves.T])
+    each = np.column_stack([_diameters(seen, leaf) for leaf in leaves.T])
     return each / (whole if whole > 0 else 1.0)
 
 
-def _mean_diameter(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> float:
+def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the diagonal of the box around the rows of X (q, n) that are in each row's leaf."""
     order = np.argsort(leaf, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(leaf[order]) > 0))
     rows = np.diff(np.append(starts, len(leaf)))
@@ -74,7 +75,9 @@ def _mean_diameter(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> float:
     span = np.maximum.reduceat(ordered, starts, axis=1) - np.minimum.reduceat(
         ordered, starts, axis=1
     )
-    return float(np.average(np.sqrt(np.sum(span**2, axis=0)), weights=rows))
+    found: NDArray[np.float64] = np.empty(len(leaf))
+    found[order] = np.repeat(np.sqrt(np.sum(span**2, axis=0)), rows)
+    return found
 
 
 def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:

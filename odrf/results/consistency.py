@@ -20,6 +20,7 @@ from odrf.diagnostics.theorems import Facts, conclusion, conditions, ratios
 from odrf.engine.forest import joined
 from odrf.errors import InputError
 from odrf.plots.consistency import plot_consistency
+from odrf.pruning.prices import growth_ranks
 from odrf.summary import Summary
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = ["ConsistencyReport", "facts_of"]
 
 # Trees whose leaves are measured: they are much alike.
 MEASURED = 20
+QUARTER = 0.25
 LEVEL = 0.01
 
 
@@ -83,8 +85,9 @@ class ConsistencyReport:
         """Numbers by name: tails, leaf sizes, leaf diameters, predictors per split.
 
         ``tail index`` is Hill's, of the largest 5 % of the residuals; ``tail p`` how probable so
-        large a one is if they are normal.  ``leaf diameter`` is the diagonal of the box around a
-        leaf's rows, as a share of that of all rows; theory needs it to shrink with n.
+        large a one is if they are normal.  A leaf's diameter is the diagonal of the box around
+        its rows, as a share of that of all rows, told row by row; theory needs it to shrink as
+        trees grow with n, so the median follows for trees with a quarter of these leaves.
         """
         sizes = self.leaf_sizes
         counts = self.predictors_per_split
@@ -96,7 +99,9 @@ class ConsistencyReport:
         found |= {
             "rows per leaf, median": float(np.median(sizes)),
             "rows per leaf, largest": float(sizes.max()),
-            "leaf diameter": float(self._diameters.mean()),
+            "leaf diameter, median": float(np.median(self.leaf_diameters)),
+            "leaf diameter, 90 %": float(np.quantile(self.leaf_diameters, 0.9)),
+            "… with a quarter of the leaves": float(np.median(self._diameters(QUARTER))),
         }
         if counts.sum():
             found["splits on one predictor"] = counts[0] / counts.sum()
@@ -117,12 +122,19 @@ class ConsistencyReport:
         return predictors_per_split(self.results.forest, self.results.design.first)
 
     @cached_property
-    def _diameters(self) -> NDArray[np.float64]:
+    def leaf_diameters(self) -> NDArray[np.float64]:
+        """Diameter of each training row's leaf in the first trees, (n, B), that of all being 1."""
+        return self._diameters(1.0)
+
+    def _diameters(self, share: float) -> NDArray[np.float64]:
+        """Return the diameters when trees had this share of their leaves, 2 or more."""
         forest, fit = self.results.forest, self.results.fit
         some = min(MEASURED, forest.n_trees)
-        return leaf_diameters(
-            joined((forest.tree(b) for b in range(some)), some), fit.data.X, fit.control.n_jobs
-        )
+        trees = joined((forest.tree(b) for b in range(some)), some)
+        leaves = np.maximum(np.ceil(share * trees.leaves()), 2)
+        kept = growth_ranks(trees) < np.repeat(leaves, np.diff(trees.root))
+        young = trees.keeping(trees.is_split() & kept)
+        return leaf_diameters(young, fit.data.X, fit.control.n_jobs)
 
     @property
     def normal_quantiles(self) -> NDArray[np.float64]:

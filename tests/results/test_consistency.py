@@ -76,7 +76,11 @@ def test_evidence_of_a_regression(number_forest):
     assert 0 < evidence["tail p"] <= 1
     leaves = number_forest.forest.is_leaf()
     assert evidence["rows per leaf, median"] == np.median(number_forest.forest.count[leaves])
-    assert 0 < evidence["leaf diameter"] < 1
+    median = evidence["leaf diameter, median"]
+    assert 0 < median < evidence["… with a quarter of the leaves"] < 1
+    assert median < evidence["leaf diameter, 90 %"] <= 1
+    n, trees = len(number_forest.fit.data.y), number_forest.forest.n_trees
+    assert report.leaf_diameters.shape == (n, trees)
     counts = report.predictors_per_split
     assert counts.sum() == (number_forest.n_leaves - 1).sum()
     assert evidence["splits on one predictor"] == counts[0] / counts.sum()
@@ -105,7 +109,7 @@ def test_drawing(table, rule, response):
 
 def test_a_tree_without_splits(number_tree):
     report = number_tree.prune(leaves=1).consistency()
-    assert report.evidence["leaf diameter"] == pytest.approx(1)
+    assert report.evidence["leaf diameter, median"] == pytest.approx(1)
     assert "splits on one predictor" not in report.evidence
     assert len(report.plot()) == 4
 
