@@ -14,7 +14,6 @@ from odrf.engine.proposals import proposals_for
 from odrf.engine.randomness import streams
 from odrf.engine.rows import gather_rows
 from odrf.projections.family import Family
-from odrf.projections.mixture import Mixture, Share
 from problems import Problem
 
 
@@ -32,10 +31,9 @@ def begin(laws, state, proposals):
 def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> list[list[Any]]:
     """Return for each node, on the rows of the problem, its directions: (columns, θ)."""
     blocks, settings, n = problem.blocks, problem.settings.settings, len(problem.y)
-    mixture = Mixture((Share(family, number),))
-    widest = mixture.widest(blocks, settings, n)
-    estimated = max(1, mixture.estimated(blocks, settings, n))
-    laws, state = mixture.laws(blocks, settings, n), streams(3, 0, 1)[0]
+    widest = family.widest(blocks, settings, n)
+    estimated = max(1, family.estimated(blocks, settings, n))
+    laws, state = (family.law(number, blocks, settings, n),), streams(3, 0, 1)[0]
     rows = gather_rows(
         state, problem.X, problem.y, problem.weights, np.ones(n, dtype=np.int64), True
     )

@@ -13,26 +13,33 @@ from typing import NamedTuple
 
 import numpy as np
 
+from odrf.engine.cholesky import factorise, solve_lower, solve_upper
 from odrf.engine.compiling import kernel, part, summing
 
 __all__ = [
     "RIDGE",
     "UNRELATED",
     "Workspace",
+    "add_ridge",
     "centre",
     "covariances",
+    "hold",
     "lda",
     "least_squares",
     "level_means",
     "logistic",
     "moments",
     "normalise",
+    "scatter",
+    "solve",
+    "weigh",
     "workspace",
 ]
 
 RIDGE = 1e-3
 UNRELATED = 1e-12
 LEAST_SHARE, LEAST_VARIANCE = 1e-3, 1e-4
+LEAST_SCATTER = 1e-12
 LOG_2, LOG2_E = math.log(2.0), 1.0 / math.log(2.0)
 EXPONENT_BIAS, MANTISSA_BITS = 1023, 52
 
@@ -122,30 +129,17 @@ def _inner_row(x, Z, j, m):
 
 
 @part
-def _solve(A, b, d):
+def solve(A, b, d):
     """Solve A·x = b of order d in place for a symmetric positive definite A.
 
-    By Cholesky's factor, whose diagonal is kept inverted.
+    The solution is 0 where it is not positive definite.
     """
-    for j in range(d):
-        for k in range(j):
-            for i in range(j, d):
-                A[i, j] -= A[i, k] * A[j, k]
-        if A[j, j] <= 0.0:
-            for i in range(d):
-                b[i] = 0.0
-            return
-        A[j, j] = 1.0 / math.sqrt(A[j, j])
-        for i in range(j + 1, d):
-            A[i, j] *= A[j, j]
-    for i in range(d):
-        for k in range(i):
-            b[i] -= A[i, k] * b[k]
-        b[i] *= A[i, i]
-    for i in range(d - 1, -1, -1):
-        for k in range(i + 1, d):
-            b[i] -= A[k, i] * b[k]
-        b[i] *= A[i, i]
+    if factorise(A, d):
+        solve_lower(A, b, d)
+        solve_upper(A, b, d)
+    else:
+        for i in range(d):
+            b[i] = 0.0
 
 
 @part
@@ -178,6 +172,29 @@ def _weigh(Z, weighted, j, m, a, moment):
     return total, related
 
 
+@part
+def weigh(Z, d, m, a, moment, work, theta):
+    """Write Σ a·z_j to work.sums and Σ z_j·moment to θ; return the largest of these in size.
+
+    Leaves a·z_j in work.weighted.
+    """
+    largest = 0.0
+    for j in range(d):
+        work.sums[j], theta[j] = _weigh(Z, work.weighted, j, m, a, moment)
+        largest = max(largest, abs(theta[j]))
+    return largest
+
+
+@part
+def scatter(Z, d, m, total, work):
+    """Write Σ a·(z_j - z̄_j)·(z_k - z̄_k), k ≤ j, to work.A, after `weigh`."""
+    sums = work.sums
+    for j in range(d):
+        for k in range(j + 1):
+            products = _inner_rows(work.weighted, Z, j, k, m)
+            work.A[j, k] = products - sums[j] * sums[k] / total
+
+
 @kernel
 def moments(t, a, m, moment):
     """Write a·(t - t̄), t̄ the weighted mean of t, to moment (≥ m,); return Σ a and t̄."""
@@ -196,16 +213,9 @@ def covariances(Z, d, m, a, moment, total, work, theta):
     digits the farther Z is from 0, for its spread: let it start at one of its rows.  Leaves
     Σ a·z_j in work.sums.  False when rounding can explain all of θ.
     """
-    A, sums, weighted = work.A, work.sums, work.weighted
-    largest = 0.0
-    for j in range(d):
-        sums[j], theta[j] = _weigh(Z, weighted, j, m, a, moment)
-        largest = max(largest, abs(theta[j]))
-    if not largest > UNRELATED * total:
+    if not weigh(Z, d, m, a, moment, work, theta) > UNRELATED * total:
         return False
-    for j in range(d):
-        for k in range(j + 1):
-            A[j, k] = _inner_rows(weighted, Z, j, k, m) - sums[j] * sums[k] / total
+    scatter(Z, d, m, total, work)
     return True
 
 
@@ -256,15 +266,23 @@ def _sigmoid(eta, power, scale, mean, m):
 
 
 @part
-def _add_ridge(A, d):
-    """Add the ridge to the diagonal of A, of order d; return it."""
+def add_ridge(A, d, share):
+    """Add to the diagonal of A, of order d, this share of its mean; return what was added."""
     total = 0.0
     for j in range(d):
         total += A[j, j]
-    ridge = RIDGE * total / d
+    ridge = share * total / d
     for j in range(d):
         A[j, j] += ridge
     return ridge
+
+
+@part
+def hold(A, d, total):
+    """Add the ridge to a scatter within classes, which is 0 where each of them has one row."""
+    add_ridge(A, d, RIDGE)
+    for j in range(d):
+        A[j, j] += LEAST_SCATTER * total
 
 
 @kernel
@@ -273,8 +291,8 @@ def least_squares(d, work, theta):
 
     work.A and θ come as `covariances` writes them.  Returns the ridge.
     """
-    ridge = _add_ridge(work.A, d)
-    _solve(work.A, theta, d)
+    ridge = add_ridge(work.A, d, RIDGE)
+    solve(work.A, theta, d)
     return ridge
 
 
@@ -314,7 +332,7 @@ def logistic(Z, d, m, t, a, total, share, steps, work, theta):
             A[d, j] = _inner_row(variance, Z, j, m)
             A[j, j] += ridge
             step[j] = _inner_row(residual, Z, j, m) - ridge * theta[j]
-        _solve(A, step, d + 1)
+        solve(A, step, d + 1)
         for j in range(d):
             theta[j] += step[j]
         intercept += step[d]
@@ -344,10 +362,8 @@ def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
         for i in range(m):
             Z[j, i] -= class_mean[int(y[i])] / class_weight[int(y[i])]
     _gram(Z, d, m, a, work.A, work.product)
-    _add_ridge(work.A, d)
-    for j in range(d):
-        work.A[j, j] += 1e-12 * total
-    _solve(work.A, theta, d)
+    hold(work.A, d, total)
+    solve(work.A, theta, d)
 
 
 @kernel

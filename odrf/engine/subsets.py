@@ -22,6 +22,7 @@ __all__ = [
     "draw_classes",
     "draw_size",
     "draw_subset",
+    "draw_terms",
     "largest_subset",
     "load_terms",
     "write_columns",
@@ -207,3 +208,25 @@ def write_direction(width, work, theta, c):
     for k in range(width):
         theta[c, k] = work.step[k]
     return True
+
+
+@part
+def draw_terms(state, rows, lo, m, n_rows, subset_size, most_rows, blocks, proposals, c, work):
+    """Draw the c-th proposal's subset and a target for it, and load the subset's terms.
+
+    The proposal's columns and their number are written, and 1 for the coefficient of a single
+    one, for which nothing is loaded.  The rows that are looked at are at most `most_rows`, or ten
+    per column.  Returns how many terms, 0 where there is no target, how many rows, the sum of
+    their weights and the mean of the target.
+    """
+    q = draw_subset(state, n_rows, subset_size, proposals.order)
+    width = write_columns(blocks, proposals.order, q, proposals.columns, c)
+    proposals.sizes[c], proposals.theta[c, 0] = width, 1.0
+    if width == 1:
+        return 0, 0, 0.0, 0.0
+    used = min(m, max(most_rows, 10 * width))
+    total, share, known = aim(state, rows, lo, used, proposals, work)
+    if not known:
+        return 0, 0, 0.0, 0.0
+    terms = load_terms(rows, lo, used, blocks, proposals.order, q, FEW_LEVELS, work)
+    return terms, used, total, share

@@ -9,27 +9,33 @@ several to their shares of the candidates.  A function of a node's rows is a fam
 
 from odrf.engine.randomness import below, uniform
 from odrf.projections.axis import Axis
+from odrf.projections.cca import CanonicalCorrelation
 from odrf.projections.custom import Custom
 from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
 from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
 from odrf.projections.pca import PrincipalComponents
+from odrf.projections.pda import PenalisedDiscriminant
 from odrf.projections.pursuit import ProjectionPursuit
 from odrf.projections.rc import RandomCombination
+from odrf.projections.ridge import Ridge
 from odrf.projections.rotation import Rotation
 from odrf.projections.sparse import Sparse
 
 __all__ = [
     "Axis",
+    "CanonicalCorrelation",
     "Custom",
     "Discriminant",
     "ExtraTrees",
     "Family",
     "LeastSquares",
     "Logistic",
+    "PenalisedDiscriminant",
     "PrincipalComponents",
     "ProjectionPursuit",
     "RandomCombination",
+    "Ridge",
     "Rotation",
     "Sparse",
     "below",

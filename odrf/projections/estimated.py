@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -17,12 +16,11 @@ from odrf.engine.subsets import (
     FEW_LEVELS,
     aim,
     draw_subset,
-    largest_subset,
     load_terms,
     write_columns,
     write_direction,
 )
-from odrf.projections.family import Family, Table
+from odrf.projections.on_subsets import OnSubsets
 
 __all__ = [
     "LDA",
@@ -39,7 +37,6 @@ __all__ = [
 LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
 # Fewer rows do not tell a logistic model from its linear limit, least squares.
 LOGISTIC_ROWS = 50
-FEWEST = 5
 
 
 class EstimatedLaw(NamedTuple):
@@ -70,20 +67,10 @@ class EstimatedLaw(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Estimated(Family):
-    """A direction that is estimated on its own random subset of q predictors.
-
-    Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew.  In a direction of
-    several predictors the scores of a factor of many levels are one column, those of few levels
-    as many as they are.  For more than two classes a random side of them is set apart.
-    """
+class Estimated(OnSubsets):
+    """A direction by one of the estimators that share a law."""
 
     code: ClassVar[int]
-    beside_singles: ClassVar[bool] = True
-
-    def n_default(self, table: Table) -> int:
-        """Return max(5, ⌈√P⌉)."""
-        return max(FEWEST, math.ceil(math.sqrt(table.P)))
 
     def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> Law:
         """Return the law of a tree."""
@@ -97,20 +84,6 @@ class Estimated(Family):
             np.empty(K) if K else None,
             np.empty(K) if K else None,
         )
-
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
-        """Return the columns of the widest predictors, as many as the largest subset has."""
-        widths = np.sort(np.diff(blocks.first))[::-1]
-        return int(widths[: largest_subset(settings.subset_size, len(widths), n)].sum())
-
-    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
-        """Return the same."""
-        return self.widest(blocks, settings, n)
-
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
-        """Return half of the largest subset, in columns."""
-        P = len(blocks.types)
-        return blocks.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from odrf.projections.axis import Axis
+from odrf.projections.cca import CanonicalCorrelation
 from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
 from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
 from odrf.projections.pca import PrincipalComponents
+from odrf.projections.pda import PenalisedDiscriminant
 from odrf.projections.pursuit import ProjectionPursuit
 from odrf.projections.rc import RandomCombination
+from odrf.projections.ridge import Ridge
 from odrf.projections.rotation import Rotation
 from odrf.projections.sparse import Sparse
 
@@ -21,6 +24,9 @@ FAMILIES: dict[str, type[Family]] = {
         LeastSquares,
         Discriminant,
         ProjectionPursuit,
+        Ridge,
+        CanonicalCorrelation,
+        PenalisedDiscriminant,
         Sparse,
         RandomCombination,
         Rotation,

@@ -1,0 +1,48 @@
+"""What families have in common that estimate each direction on a random subset of predictors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from odrf.engine.proposals import Blocks
+from odrf.engine.settings import Settings
+from odrf.engine.subsets import largest_subset
+from odrf.projections.family import Family, Table
+
+__all__ = ["OnSubsets"]
+
+FEWEST = 5
+
+
+@dataclass(frozen=True)
+class OnSubsets(Family):
+    """A direction that is estimated on its own random subset of q predictors.
+
+    Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew.  In a direction of
+    several predictors the scores of a factor of many levels are one column, those of few levels
+    as many as they are.  For more than two classes a random side of them is set apart.
+    """
+
+    beside_singles: ClassVar[bool] = True
+
+    def n_default(self, table: Table) -> int:
+        """Return max(5, ⌈√P⌉)."""
+        return max(FEWEST, math.ceil(math.sqrt(table.P)))
+
+    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the columns of the widest predictors, as many as the largest subset has."""
+        widths = np.sort(np.diff(blocks.first))[::-1]
+        return int(widths[: largest_subset(settings.subset_size, len(widths), n)].sum())
+
+    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the same."""
+        return self.widest(blocks, settings, n)
+
+    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+        """Return half of the largest subset, in columns."""
+        P = len(blocks.types)
+        return blocks.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
