@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from odrf.datasets import load_data
 from odrf.errors import InputError
+from odrf.images import from_images
 from odrf.models import odrf, odt
+from odrf.projections import Patch
 from odrf.saving import load
 from odrf.version import __version__
 
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "InputError",
+    "Patch",
     "__version__",
     "bias_variance",
     "compare",
+    "from_images",
     "learning_curve",
     "load",
     "load_data",

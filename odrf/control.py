@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.parallel import available_cores
@@ -126,7 +127,15 @@ class Control:
 
 
 def resolve(
-    options: Mapping[str, Any], *, kind: str, n: int, P: int, p: int, n_classes: int
+    options: Mapping[str, Any],
+    *,
+    kind: str,
+    n: int,
+    P: int,
+    p: int,
+    n_classes: int,
+    ranges: NDArray[np.float64] | None = None,
+    grid: tuple[int, int, int] | None = None,
 ) -> Control:
     """Validate the raw `options` of a call and resolve those that depend on the data.
 
@@ -137,6 +146,8 @@ def resolve(
     kind : {"regression", "classification"}
     n, P, p, n_classes : int
         Rows, predictors, columns and classes (1 for a regression) of the data.
+    ranges, grid
+        As `odrf.projections.family.Table` has them.
 
     Raises
     ------
@@ -145,7 +156,7 @@ def resolve(
     """
     families = read_projection(options["projection"])
     n_trees = checked_whole("n_trees", options["n_trees"], 1)
-    table = Table(P, p, n_classes, n_trees == 1)
+    table = Table(P, p, n_classes, n_trees == 1, ranges, grid)
     resample = _one_of("resample", options["resample"], list(RESAMPLES))
     lone = options["n_trees"] == 1 and resample == "none"
     max_leaves, rule = leaf_limit(options["max_leaves"], n, lone)

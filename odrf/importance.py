@@ -1,4 +1,4 @@
-"""Importance of predictors, and of directions, from the impurity that their splits remove."""
+"""Importance of predictors and directions: impurity that splits remove, and how often."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
     "distinct_directions",
     "importance_by_tree",
     "impurity_importance",
+    "usage",
 ]
 
 # Coefficients of unit length that differ by less are the same.
@@ -126,3 +127,12 @@ def importance_by_tree(
         minlength=forest.n_trees * len(chosen),
     )
     return removed.reshape(forest.n_trees, len(chosen)).astype(np.float64)
+
+
+def usage(forest: Forest, p: int) -> NDArray[np.int64]:
+    """Return in how many splits of all trees each of p columns has a nonzero coefficient.
+
+    π_k of Perry (2020), section 3.2; splits switched off do not count.
+    """
+    live = forest.is_split()[node_of_terms(forest)]
+    return np.bincount(forest.index[live], minlength=p)

@@ -12,6 +12,7 @@ from patsy import EvalEnvironment
 
 from odrf.design.formula import Formula, read_formula
 from odrf.design.frame import Schema, check_frame, learn_schema
+from odrf.design.grid import grid_of
 from odrf.design.missing import MISSING, Missing, find_missing
 from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response
@@ -41,6 +42,8 @@ class Design:
         The map of each column to [0, 1].
     missing : str
         What is done about missing values: "raise" or "drop".
+    grid : (int, int, int) or None
+        Channels, height and width, where the data frame says that it holds pixels.
     """
 
     formula: str
@@ -49,6 +52,7 @@ class Design:
     schema: Schema
     scaling: Scaling
     missing: str
+    grid: tuple[int, int, int] | None = None
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -233,7 +237,7 @@ def build_design(
     schema = learn_schema(frame, terms.columns)
     counts = found.counts if found.n_incomplete else {}
     return (
-        Design(formula, response, recipe, schema, scaling, missing),
+        Design(formula, response, recipe, schema, scaling, missing, grid_of(data)),
         TrainingData(scaling.apply(X), y, w, frame.index, found.n_incomplete, counts),
     )
 

@@ -14,6 +14,7 @@ __all__ = [
     "ACCENT",
     "CLASSES",
     "GRID",
+    "HEAT",
     "INK",
     "MUTED",
     "VALUES",
@@ -31,6 +32,8 @@ ACCENT = "#0072b2"
 CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 # light to mid blue: black text stays readable on all of it
 VALUES = LinearSegmentedColormap.from_list("values", ["#f7fbff", "#c6dbef", "#6baed6"])
+# white to dark blue, where nothing is written on it
+HEAT = LinearSegmentedColormap.from_list("heat", ["#ffffff", "#9ecae1", "#2171b5", "#08234f"])
 
 
 def class_colour(code: int, certainty: float) -> tuple[float, float, float]:

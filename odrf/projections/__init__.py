@@ -14,6 +14,7 @@ from odrf.projections.custom import Custom
 from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
 from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
+from odrf.projections.patch import Patch
 from odrf.projections.pca import PrincipalComponents
 from odrf.projections.pda import PenalisedDiscriminant
 from odrf.projections.pursuit import ProjectionPursuit
@@ -31,6 +32,7 @@ __all__ = [
     "Family",
     "LeastSquares",
     "Logistic",
+    "Patch",
     "PenalisedDiscriminant",
     "PrincipalComponents",
     "ProjectionPursuit",

@@ -9,8 +9,11 @@ from typing import Any
 from odrf.errors import InputError
 
 __all__ = [
+    "extent",
     "from_zero_to_one",
+    "grid_shape",
     "positive_or_auto",
+    "require_pixels",
     "share",
     "share_or_auto",
     "whole",
@@ -58,3 +61,42 @@ def whole_or_auto(argument: str, value: Any, least: int) -> None:
     """Raise `InputError` unless the value is "auto" or a whole number of at least `least`."""
     if not (isinstance(value, str) and value == "auto"):
         whole(argument, value, least)
+
+
+def grid_shape(argument: str, value: Any) -> tuple[int, int]:
+    """Return a height and a width; raise `InputError` unless both are whole and at least 1."""
+    if not _is_pair(value) or min(value) < 1:
+        raise InputError(
+            f"{argument}={value!r}: use (height, width), two whole numbers of at least 1; "
+            "(1, length) for series"
+        )
+    return int(value[0]), int(value[1])
+
+
+def require_pixels(channels: int, height: int, width: int, P: int, p: int) -> None:
+    """Raise `InputError` unless P predictors of p columns are as many numbers as pixels."""
+    pixels = channels * height * width
+    if not P == p == pixels:
+        of = f"{channels} channels of " if channels > 1 else ""
+        columns = f" of {p} columns" if p != P else ""
+        raise InputError(
+            f"{of}shape={(height, width)} are {pixels} pixels, and the formula has {P} predictors"
+            f"{columns}: give it the pixels, in the order channel, row, column, and nothing else"
+        )
+
+
+def extent(argument: str, value: Any) -> tuple[int, int]:
+    """Return the least and the largest of a length; raise `InputError` unless they are in order."""
+    if not _is_pair(value) or not 1 <= value[0] <= value[1]:
+        raise InputError(
+            f'{argument}={value!r}: use "auto" or (least, largest), two whole numbers of at least 1'
+        )
+    return int(value[0]), int(value[1])
+
+
+def _is_pair(value: Any) -> bool:
+    return (
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(isinstance(part, Integral) and not isinstance(part, bool) for part in value)
+    )

@@ -29,12 +29,18 @@ class Table(NamedTuple):
         K; 1 for a regression.
     lone : bool
         Whether one tree is grown on all rows, to be read, or a forest.
+    ranges : (p,) float64 or None
+        Each column's range in training, by which it is scaled.
+    grid : (int, int, int) or None
+        Channels, height and width, where the data say that predictors are pixels.
     """
 
     P: int
     p: int
     n_classes: int
     lone: bool
+    ranges: NDArray[np.float64] | None = None
+    grid: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,17 @@ class Family(ABC):
     @abstractmethod
     def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
         """Return about how many columns a direction looks at."""
+
+    def settled(self, table: Table) -> Family:
+        """Return the family with what it takes from the table.
+
+        Raises
+        ------
+        InputError
+            Unless it suits the table.
+        """
+        self.require(table)
+        return self
 
     def require(self, table: Table) -> None:
         """Raise `InputError` unless the family suits the table."""

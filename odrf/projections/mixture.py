@@ -166,8 +166,7 @@ def mixture_for(
     InputError
         If a number is out of range, or does not go with the family.
     """
-    for family in families:
-        family.require(table)
+    families = {family.settled(table): share for family, share in families.items()}
     if len(families) > 1:
         return _several(families, n_singles, n_projections, table)
     family = next(iter(families))

@@ -7,6 +7,7 @@ from odrf.projections.cca import CanonicalCorrelation
 from odrf.projections.estimated import Discriminant, LeastSquares, Logistic
 from odrf.projections.extra import ExtraTrees
 from odrf.projections.family import Family
+from odrf.projections.patch import Patch
 from odrf.projections.pca import PrincipalComponents
 from odrf.projections.pda import PenalisedDiscriminant
 from odrf.projections.pursuit import ProjectionPursuit
@@ -31,6 +32,7 @@ FAMILIES: dict[str, type[Family]] = {
         RandomCombination,
         Rotation,
         PrincipalComponents,
+        Patch,
         Axis,
         ExtraTrees,
     )

@@ -18,6 +18,7 @@ from odrf.errors import allowed
 from odrf.importance import impurity_importance
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fit import Fit
+from odrf.results.pixels import PixelImportance
 from odrf.results.prediction import as_response, predict_rows, rows_of
 from odrf.results.projections import ProjectionImportance
 from odrf.results.row import RowPredictor, row_predictor
@@ -251,6 +252,31 @@ class TreeResults(ABC):
         return ProjectionImportance(
             self, checked_whole("top", top, 1), checked_whole("resamples", resamples, 0), progress
         )
+
+    def pixel_importance(
+        self, shape: tuple[int, int] | None = None, channels: int | None = None
+    ) -> PixelImportance:
+        """Return how often each pixel is used (Perry 2020, section 3.2).
+
+        Parameters
+        ----------
+        shape : (int, int), optional
+            Height and width of the images that the predictors are; (1, T) for series.  By default
+            those of the fit's patches, or of its data: see `odrf.Patch`.
+        channels : int, optional
+            By default likewise.
+
+        Returns
+        -------
+        PixelImportance
+            With ``table``, ``images``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If the shape is not known, or the predictors do not fill it.
+        """
+        return PixelImportance(self, shape, channels)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file, which `odrf.load` reads.

@@ -121,4 +121,6 @@ def _resolve(options: Mapping[str, Any], design: Design, data: TrainingData) -> 
         P=len(design.predictors),
         p=len(design.columns),
         n_classes=1 if classes is None else len(classes),
+        ranges=design.scaling.range,
+        grid=design.grid,
     )

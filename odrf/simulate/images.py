@@ -115,13 +115,15 @@ def bars(size: int = 28, mean: float = 10.0, noise: float = 0.0) -> Problem:
     return Problem("bars", p, p, ("0", "1"), noise, rows, known, least, shape=shape)
 
 
-def impulse(p: int = 100, start: int = 20, height: float = 1.0, noise: float = 0.0) -> Problem:
+def impulse(
+    p: int = 100, start: int = 20, height: float = 1.0, noise: float = 0.0, decay: float = 1.0
+) -> Problem:
     """Noise alone, or an impulse that decays in it ([P], section 5.1, experiment C).
 
     Class "0" is a series of independent standard normal numbers; in class "1" the t-th has
-    height · exp(-(t - start)) added from t = start on.  [P] writes exp(t - 20), which would grow,
-    but calls it decaying.  The classes come equally often; the Bayes error is Φ(-‖h‖/2), h being
-    what is added.
+    height · exp(-decay · (t - start)) added from t = start on.  [P] writes exp(t - 20), which
+    would grow, but calls it decaying.  The classes come equally often; the Bayes error is
+    Φ(-‖h‖/2), h being what is added.
 
     Parameters
     ----------
@@ -133,6 +135,9 @@ def impulse(p: int = 100, start: int = 20, height: float = 1.0, noise: float = 0
         The impulse's first and largest value, in standard deviations of the noise, as in [P].
     noise : float, default 0.0
         Chance that a label is exchanged, below 1/2; the noise in the series is not meant.
+    decay : float, default 1.0
+        How fast the impulse falls, as [P] has it: to 37 % from one point to the next.  The smaller
+        it is, the more points tell the classes apart.
 
     Returns
     -------
@@ -151,13 +156,16 @@ def impulse(p: int = 100, start: int = 20, height: float = 1.0, noise: float = 0
     0.2954
     >>> round(simulate.impulse(height=4.0).bayes_error, 4)
     0.0157
+    >>> round(simulate.impulse(decay=0.1).bayes_error, 4)
+    0.1201
     """
     p = checked_whole("p", p, 2)
     start = checked_range("start", start, 1, p, "the length of the series")
     height = checked_amount("height", height)
     noise = checked_share("noise", noise, 1 / 2)
+    decay = checked_amount("decay", decay)
     late = np.arange(1, p + 1) - start
-    added = np.where(late >= 0, height * np.exp(-np.abs(late, dtype=np.float64)), 0.0)
+    added = np.where(late >= 0, height * np.exp(-decay * np.abs(late, dtype=np.float64)), 0.0)
     least = float(ndtr(-np.linalg.norm(added) / 2))
     rows, known = partial(_hidden, added=added), partial(_shares_of_added, added=added)
     return Problem("impulse", p, p, ("0", "1"), noise, rows, known, least, shape=(1, p))

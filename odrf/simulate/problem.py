@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.control import checked_seed, checked_whole
+from odrf.design.grid import say_grid
 from odrf.errors import InputError
 from odrf.plots.problems import (
     plot_curves,
@@ -146,7 +147,8 @@ class Problem:
         -------
         DataFrame
             Columns x1, …, xp, float64, and y: float64, or categories that are text and among
-            which are all classes, whether or not there are rows of them.
+            which are all classes, whether or not there are rows of them.  Where the predictors
+            are pixels, ``attrs["shape"]`` holds the problem's `shape`.
 
         Raises
         ------
@@ -165,6 +167,8 @@ class Problem:
         rng = np.random.default_rng(checked_seed(seed))
         X = self.rows(rng, n)
         data = pd.DataFrame(X, columns=self.predictors)
+        if self.shape is not None:
+            say_grid(data, 1, *self.shape)
         truth = self._noisy(self.known(X))
         if self.classes is None:
             data[RESPONSE] = truth + self.noise * rng.standard_normal(n)

@@ -85,10 +85,11 @@ def test_images_without_bars_have_no_truth():
     np.testing.assert_array_equal(truth, expected)
 
 
-def test_impulse_begins_and_decays():
-    problem = simulate.impulse(p=12, start=4, height=3.0)
+@pytest.mark.parametrize("decay", [1.0, 0.3])
+def test_impulse_begins_and_decays(decay):
+    problem = simulate.impulse(p=12, start=4, height=3.0, decay=decay)
     data = problem.sample(6000, seed=1)
-    added = [0, 0, 0, *(3 * np.exp(-t) for t in range(9))]
+    added = [0, 0, 0, *(3 * np.exp(-decay * t) for t in range(9))]
     for label, mean in (("0", np.zeros(12)), ("1", added)):
         own = data.loc[data["y"] == label, problem.predictors]
         assert len(own) / 6000 == pytest.approx(0.5, abs=0.03)
@@ -107,6 +108,8 @@ def test_shapes():
     assert simulate.circle().shape == (1, 100)
     assert simulate.circle().wrap
     assert simulate.impulse().shape == (1, 100)
+    assert simulate.impulse().sample(3, seed=1).attrs["shape"] == (1, 100)
+    assert "shape" not in simulate.trunk().sample(3, seed=1).attrs
     assert not simulate.impulse().wrap
     assert simulate.bars().shape == (28, 28)
     assert simulate.bars().p == 784
@@ -130,6 +133,7 @@ def test_pictures_name_the_classes():
         ("bars", {"mean": -1}, "mean=-1: use a finite number of at least 0"),
         ("impulse", {"start": 101}, "start=101: use .* at most 100, the length of the series"),
         ("impulse", {"height": "high"}, "height='high': use a finite number"),
+        ("impulse", {"decay": -1}, "decay=-1: use a finite number"),
     ],
 )
 def test_arguments_that_make_no_problem(maker, arguments, words):

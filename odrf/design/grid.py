@@ -1,0 +1,45 @@
+"""The grid of pixels that a data frame may say its columns are.
+
+A frame says so in its ``attrs``, which pandas hands on when rows are taken from it: ``shape`` is
+(height, width), ``channels`` a number, 1 if it is not there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["grid_of", "say_grid"]
+
+SHAPE, CHANNELS = "shape", "channels"
+
+
+def grid_of(data: pd.DataFrame) -> tuple[int, int, int] | None:
+    """Return channels, height and width; None where the frame says nothing of the kind.
+
+    Examples
+    --------
+    >>> data = pd.DataFrame({"a": [1.0], "b": [2.0]})
+    >>> data.attrs["shape"] = (1, 2)
+    >>> grid_of(data)
+    (1, 1, 2)
+    """
+    shape, channels = data.attrs.get(SHAPE), data.attrs.get(CHANNELS, 1)
+    if not isinstance(shape, tuple | list) or len(shape) != 2:
+        return None
+    if not all(_is_size(part) for part in (channels, *shape)):
+        return None
+    return int(channels), int(shape[0]), int(shape[1])
+
+
+def say_grid(data: pd.DataFrame, channels: int, height: int, width: int) -> None:
+    """Make the frame say that its columns are pixels, in the order channel, row, column."""
+    data.attrs[SHAPE] = (height, width)
+    if channels > 1:
+        data.attrs[CHANNELS] = channels
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1

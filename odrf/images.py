@@ -1,0 +1,128 @@
+"""Data frames of images and series, one column for each pixel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from odrf.design.grid import say_grid
+from odrf.errors import InputError
+
+__all__ = ["from_images"]
+
+RESPONSE = "y"
+
+
+def from_images(
+    array: ArrayLike, y: ArrayLike | None = None, *, channel_axis: int | None = None
+) -> pd.DataFrame:
+    """Return images or series as a data frame, for ``"y ~ ."`` and `odrf.Patch`.
+
+    Parameters
+    ----------
+    array : array
+        Images (n, H, W), or series (n, T).  With `channel_axis` a further axis of C channels:
+        (n, H, W, C) or (n, C, H, W), and for series (n, T, C) or (n, C, T).
+    y : array of shape (n,), optional
+        Responses.  Numbers are regressed: for classes that are numbers give
+        ``y.astype(str)``, or say ``kind="classification"`` at the fit.  Without it the frame is
+        one of new images, to be predicted.
+    channel_axis : int, optional
+        Which axis of `array` is that of the channels, such as 1 or -1; by default none is.
+
+    Returns
+    -------
+    DataFrame
+        A column for each pixel, in the order channel, row, column, numbered from 0 as in the
+        array: ``r3c14`` for images, ``t5`` for series, ``ch1_r3c14`` with channels.  Last the
+        response ``y``.  Its ``attrs`` hold ``shape``, (H, W) or (1, T), and ``channels`` where
+        there are several.
+
+    Raises
+    ------
+    InputError
+        If the array has another number of dimensions, holds no numbers, or missing or infinite
+        ones; if `y` is of another length.
+
+    Examples
+    --------
+    >>> import numpy as np, odrf
+    >>> images = np.arange(12).reshape(2, 2, 3)
+    >>> data = odrf.from_images(images, ["a", "b"])
+    >>> data
+       r0c0  r0c1  r0c2  r1c0  r1c1  r1c2  y
+    0     0     1     2     3     4     5  a
+    1     6     7     8     9    10    11  b
+    >>> data.attrs["shape"]
+    (2, 3)
+    """
+    pixels = _with_channels(_numbers(array), channel_axis)
+    n, C, H, W = pixels.shape
+    series = np.ndim(array) == (2 if channel_axis is None else 3)
+    data = pd.DataFrame(pixels.reshape(n, C * H * W).copy(), columns=_names(C, H, W, series))
+    if y is not None:
+        data[RESPONSE] = _responses(y, n)
+    say_grid(data, C, H, W)
+    return data
+
+
+def _numbers(array: Any) -> NDArray:
+    values = np.asarray(array)
+    if values.dtype.kind not in "buif":
+        raise InputError(f"array holds {values.dtype}: use numbers")
+    if not np.isfinite(values).all():
+        raise InputError(
+            "array holds missing or infinite values: fill them in, or leave these images out"
+        )
+    if 0 in values.shape:
+        raise InputError(f"array of shape {values.shape} is empty: use at least one image")
+    return values
+
+
+def _with_channels(values: NDArray, axis: int | None) -> NDArray:
+    """Return the values (n, C, H, W)."""
+    if axis is None:
+        if values.ndim not in (2, 3):
+            raise InputError(
+                f"array has {values.ndim} dimensions: use (n, height, width) for images, "
+                "(n, length) for series, and say channel_axis= where there are channels"
+            )
+        values = values[:, np.newaxis]
+    else:
+        if values.ndim not in (3, 4):
+            raise InputError(
+                f"array has {values.ndim} dimensions: with channel_axis= use 4 for images, "
+                "3 for series"
+            )
+        values = np.moveaxis(values, _channel_axis(axis, values.shape), 1)
+    return values if values.ndim == 4 else values[:, :, np.newaxis]
+
+
+def _channel_axis(axis: Any, shape: tuple[int, ...]) -> int:
+    if isinstance(axis, int | np.integer) and not isinstance(axis, bool):
+        from_front = axis + len(shape) if axis < 0 else axis
+        if 0 < from_front < len(shape):
+            return int(from_front)
+    raise InputError(
+        f"channel_axis={axis!r} is no axis of channels in shape {shape}: use 1 to "
+        f"{len(shape) - 1}, or -1 for the last"
+    )
+
+
+def _names(C: int, H: int, W: int, series: bool) -> list[str]:
+    places = [f"t{t}" for t in range(W)] if series else []
+    places = places or [f"r{i}c{j}" for i in range(H) for j in range(W)]
+    return places if C == 1 else [f"ch{k}_{place}" for k in range(C) for place in places]
+
+
+def _responses(y: Any, n: int) -> Any:
+    """Return one response for each image, by position."""
+    values = y.array if isinstance(y, pd.Series | pd.Index) else np.asarray(y)
+    if values.ndim != 1 or len(values) != n:
+        raise InputError(
+            f"y has shape {np.shape(y)}, and there are {n} images: use one response for each"
+        )
+    return values

@@ -1,0 +1,261 @@
+"""Sums over patches of neighbouring pixels: manifold-aware forests."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import ZERO, inlined
+from odrf.engine.laws import draws
+from odrf.engine.proposals import ROUND, Blocks
+from odrf.engine.randomness import below, shuffle_front
+from odrf.engine.settings import Settings
+from odrf.errors import InputError
+from odrf.projections.checks import extent, grid_shape, require_pixels, whole
+from odrf.projections.family import Family, Table
+
+__all__ = ["Patch", "PatchLaw"]
+
+FLAT, THICK = (1, 1), (2, 2)
+NARROWEST, WIDEST = 2, 9
+
+
+class PatchLaw(NamedTuple):
+    """Patches of a grid of pixels.
+
+    Attributes
+    ----------
+    number : int
+    rows, columns : int
+        H and W, the grid's height and width.
+    least_height, most_height, least_width, most_width : int
+    wrap : bool
+    channel : (C,) int64
+        A permutation of the channels.
+    ranges : (p,) float64
+        What a pixel counts in a sum.
+    weight : (widest,) float64
+        Scratch.
+    """
+
+    number: int
+    rows: int
+    columns: int
+    least_height: int
+    most_height: int
+    least_width: int
+    most_width: int
+    wrap: bool
+    channel: np.ndarray
+    ranges: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass(frozen=True)
+class Patch(Family):
+    """The sum of the pixels of a random rectangle (manifold-aware forests, MF).
+
+    Predictors are the pixels of an image, or the points of a series, in the order channel, row,
+    column.  A patch has a height and a width, uniform between their ends.  Its upper left corner
+    is uniform on -(h - 1) … H - 1 and -(w - 1) … W - 1, and what lies beyond the border is cut
+    off: so h of the H + h - 1 places of a patch cover any one row, and every pixel is equally
+    likely to be used (Perry 2020, section 3.1).  Where the grid wraps around, all H · W places
+    are equally likely and nothing is cut.
+
+    Pixels are added up in the units of the data, though the engine scales every column to [0, 1]:
+    there a pixel's coefficient is proportional to its range in training, which undoes the scaling.
+    A pixel that is constant in training has none, and a patch of such pixels is no candidate.
+
+    Parameters
+    ----------
+    shape : (int, int), optional
+        H and W; (1, T) for a series of length T.  By default that of the data, as
+        `odrf.from_images` and the samples of `odrf.simulate` carry it: ``data.attrs["shape"]``.
+    height, width : "auto" or (int, int), default "auto"
+        The least and the largest height and width.  By default a height of 2, or 1 for a series,
+        and widths from 2 to 9, as Perry has them for images of bars.
+    wrap : bool, default False
+        Whether the last row and column are neighbours of the first, as on a ring or a torus.
+    channels : int, optional
+        C, for images of several channels, such as colours, or series of several sensors.  A patch
+        takes a random number of channels from 1 to C, all sets of that size being equally likely:
+        channels have no order, so that no set is left out.  By default
+        ``data.attrs["channels"]``, or 1.
+
+    Attributes
+    ----------
+    ranges : (p,) float64 or None
+        Each pixel's range in training; None before there are data, where all are alike.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range; at the fit, if the predictors are not C · H · W numeric
+        columns, or a patch would be larger than the grid.
+
+    Notes
+    -----
+    Theorem 2 of Perry (2020) asks that every single pixel can be drawn: ``height=(1, …)`` and
+    ``width=(1, …)`` see to that.
+
+    The pixels of a patch are added one by one.  A summed-area table would take four numbers
+    instead of up to 18, but those differ from the sum by their rounding, and most of the time goes
+    into judging cuts: see ``benchmarks/images.py`` for what forests of patches cost.
+
+    References
+    ----------
+    .. [1] R. Perry (2020). Manifold-aware forests: closing the gap to convolutional neural
+       networks. Johns Hopkins University.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.simulate.circle(p=40).sample(300, seed=1)
+    >>> ring = odrf.Patch(width=(3, 12), wrap=True)
+    >>> patches = odrf.odrf("y ~ .", data, projection=ring, n_trees=50, seed=1)
+    >>> points = odrf.odrf("y ~ .", data, projection="axis", n_trees=50, seed=1)
+    >>> patches.oob_error < points.oob_error - 0.1
+    True
+    """
+
+    shape: Any = None
+    height: Any = "auto"
+    width: Any = "auto"
+    wrap: bool = False
+    channels: Any = None
+    ranges: NDArray[np.float64] | None = field(default=None, init=False, repr=False, compare=False)
+
+    name: ClassVar[str] = "patch"
+    law_in_words: ClassVar[str] = "ones on a patch of neighbouring pixels"
+    source: ClassVar[str] = "Perry (2020)"
+    criterion: ClassVar[str] = "entropy"
+
+    def __post_init__(self) -> None:
+        if self.shape is not None:
+            object.__setattr__(self, "shape", grid_shape("shape", self.shape))
+        for argument in ("height", "width"):
+            value = getattr(self, argument)
+            if not (isinstance(value, str) and value == "auto"):
+                object.__setattr__(self, argument, extent(argument, value))
+        if not isinstance(self.wrap, bool):
+            raise InputError(f"wrap={self.wrap!r}: use True or False")
+        if self.channels is not None:
+            whole("channels", self.channels, 1)
+        if self.shape is not None:
+            self._require_room(*self.shape)
+
+    def settled(self, table: Table) -> Patch:
+        """Return the patches of the table's pixels, with its shape and ranges."""
+        self.require(table)
+        C, H, W = self._grid(table)
+        require_pixels(C, H, W, table.P, table.p)
+        self._require_room(H, W)
+        own = replace(self, shape=(H, W), channels=C)
+        object.__setattr__(own, "ranges", table.ranges)
+        return own
+
+    def _grid(self, table: Table) -> tuple[int, int, int]:
+        """Return C, H and W; what the family does not say, the data do."""
+        if self.shape is None and table.grid is None:
+            raise InputError(
+                "the shape of the images is not known: use projection=Patch(shape=(height, width)),"
+                ' or data made by odrf.from_images, or say data.attrs["shape"] = (height, width)'
+            )
+        C, *shape = (1, *self.shape) if table.grid is None else table.grid
+        H, W = shape if self.shape is None else self.shape
+        return (C if self.channels is None else self.channels), H, W
+
+    def _heights(self, H: int) -> tuple[int, int]:
+        return (FLAT if H == 1 else THICK) if self.height == "auto" else self.height
+
+    def _widths(self, W: int) -> tuple[int, int]:
+        return (min(NARROWEST, W), min(WIDEST, W)) if self.width == "auto" else self.width
+
+    def _require_room(self, H: int, W: int) -> None:
+        for argument, ends, most in (
+            ("height", self._heights(H), H),
+            ("width", self._widths(W), W),
+        ):
+            if ends[1] > most:
+                raise InputError(
+                    f"{argument}={ends} goes beyond images of shape {(H, W)}: use at most {most}"
+                )
+
+    def n_default(self, table: Table) -> int:
+        """Return p, as for sparse directions, which these are compared with."""
+        return table.p
+
+    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> PatchLaw:
+        """Return the law of a tree."""
+        H, W = self.shape
+        p = int(blocks.first[-1])
+        ranges = np.ones(p) if self.ranges is None else self.ranges
+        largest = ranges.max()
+        return PatchLaw(
+            number,
+            H,
+            W,
+            *self._heights(H),
+            *self._widths(W),
+            self.wrap,
+            np.arange(p // (H * W)),
+            # so that no sum of squares leaves the range of floats
+            ranges / largest if largest > 0 else ranges,
+            np.empty(self.widest(blocks, settings, n)),
+        )
+
+    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the pixels of the largest patch."""
+        H, W = self.shape
+        return int(blocks.first[-1]) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
+
+    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+        """Return the mean number of pixels of a patch that is not cut."""
+        H, W = self.shape
+        C = int(blocks.first[-1]) // (H * W)
+        return (C + 1) / 2 * sum(self._heights(H)) / 2 * sum(self._widths(W)) / 2
+
+
+@inlined
+def _span(state, least, most, length, wrap):
+    """Draw how long a patch is along one side of the grid, and where it begins and ends."""
+    size = least + below(state, most - least + 1)
+    if wrap:
+        first = below(state, length)
+        return first, first + size
+    first = below(state, length + size - 1) - (size - 1)
+    return max(first, ZERO), min(first + size, length)
+
+
+@draws(PatchLaw)
+def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+    columns, theta, weight = proposals.columns, proposals.theta, law.weight
+    H, W, C = law.rows, law.columns, len(law.channel)
+    c, last = ZERO, min(first + ROUND, law.number)
+    for _ in range(first, last):
+        top, bottom = _span(state, law.least_height, law.most_height, H, law.wrap)
+        left, right = _span(state, law.least_width, law.most_width, W, law.wrap)
+        n_channels = 1 + below(state, C)
+        shuffle_front(state, law.channel, n_channels)
+        size, length = ZERO, 0.0
+        for k in range(n_channels):
+            for i in range(top, bottom):
+                begin = (law.channel[k] * H + i % H) * W
+                for j in range(left, right):
+                    own = law.ranges[begin + j % W]
+                    if own > 0.0:
+                        columns[c, size], weight[size] = begin + j % W, own
+                        size += 1
+                        length += own * own
+        length = math.sqrt(length)
+        if not length > 0.0:
+            continue
+        for j in range(size):
+            theta[c, j] = weight[j] / length
+        proposals.sizes[c] = size
+        c += 1
+    return c, last

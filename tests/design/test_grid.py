@@ -1,0 +1,34 @@
+"""What data frames say of the grid of their pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from odrf.design.grid import grid_of, say_grid
+
+
+@pytest.mark.parametrize("grid", [(1, 2, 3), (4, 1, 7)])
+def test_what_is_said_is_read_and_rows_keep_it(grid):
+    data = pd.DataFrame({"a": [1.0, 2.0]})
+    say_grid(data, *grid)
+    assert grid_of(data) == grid == grid_of(data.iloc[[1]]) == grid_of(data.sample(1))
+
+
+@pytest.mark.parametrize(
+    ("attrs", "grid"),
+    [
+        ({"shape": [2, np.int64(3)]}, (1, 2, 3)),
+        ({}, None),
+        ({"shape": "round"}, None),
+        ({"shape": (2, 3, 4)}, None),
+        ({"shape": (0, 3)}, None),
+        ({"shape": (2.0, 3)}, None),
+        ({"shape": (2, 3), "channels": "red"}, None),
+    ],
+)
+def test_other_attributes_of_that_name_say_nothing(attrs, grid):
+    data = pd.DataFrame({"a": [1.0, 2.0]})
+    data.attrs.update(attrs)
+    assert grid_of(data) == grid
