@@ -160,6 +160,22 @@ def test_the_shape_comes_from_the_data_unless_it_is_given():
     assert series.control.mixture.shares[0].family._heights(1) == (1, 1)
 
 
+def test_beside_other_families_and_saved_and_loaded(tmp_path):
+    data = odrf.simulate.bars(size=6).sample(60, seed=1)
+    mixed = {Patch(): 2, "axis": 1}
+    forest = odrf.odrf("y ~ .", data, projection=mixed, n_projections=9, n_trees=4, seed=1)
+    assert (forest.control.mixture.n_directions, forest.control.mixture.n_singles) == (6, 3)
+    forest.save(tmp_path / "forest")
+    again = odrf.load(tmp_path / "forest")
+    assert again.predict(data, type="prob").equals(forest.predict(type="prob"))
+    assert again.control.mixture == forest.control.mixture
+
+
+@pytest.mark.parametrize(("p", "number"), [(9, 9), (100, 50), (784, 50), (3600, 60)])
+def test_how_many_candidates_there_are(p, number):
+    assert Patch().n_default(Table(P=p, p=p, n_classes=2, lone=False)) == number
+
+
 def test_the_same_for_any_number_of_threads():
     data = odrf.simulate.circle(p=30).sample(80, seed=1)
     ring = Patch(width=(3, 9), wrap=True)
