@@ -91,6 +91,7 @@ class Custom(Family):
     name: ClassVar[str] = "custom"
     law_in_words: ClassVar[str] = "what a function returns"
     source: ClassVar[str] = "the user"
+    by_name: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not callable(self.function):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from odrf.engine.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
 
-__all__ = ["Family", "Table"]
+__all__ = ["FAMILIES", "Family", "Table"]
 
 
 class Table(NamedTuple):
@@ -43,6 +43,10 @@ class Table(NamedTuple):
     grid: tuple[int, int, int] | None = None
 
 
+# The families by their names: each enters as its module is loaded.
+FAMILIES: dict[str, type[Family]] = {}
+
+
 @dataclass(frozen=True)
 class Family(ABC):
     """A way of proposing directions.
@@ -53,6 +57,8 @@ class Family(ABC):
         As ``projection=`` takes it.
     law_in_words, source : str
         From which distribution a direction is drawn, and who proposed it.
+    by_name : bool
+        Whether ``projection=`` takes its name: whether it has defaults.
     beside_singles : bool
         Whether single predictors are tried beside its directions.
     criterion : str
@@ -69,11 +75,17 @@ class Family(ABC):
     name: ClassVar[str]
     law_in_words: ClassVar[str]
     source: ClassVar[str]
+    by_name: ClassVar[bool] = True
     beside_singles: ClassVar[bool] = False
     criterion: ClassVar[str] = "gini"
     n_thresholds: ClassVar[str | int] = "all"
     mixes: ClassVar[bool] = True
     tasks: ClassVar[tuple[str, ...]] = ("regression", "classification")
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in cls.__dict__ and cls.by_name:
+            FAMILIES[cls.name] = cls
 
     @abstractmethod
     def n_default(self, table: Table) -> int:

@@ -21,8 +21,7 @@ from odrf.projections.axis import Axis, AxisLaw
 from odrf.projections.checks import whole
 from odrf.projections.custom import Custom
 from odrf.projections.estimated import EstimatedLaw, Logistic
-from odrf.projections.family import Family, Table
-from odrf.projections.registry import FAMILIES
+from odrf.projections.family import FAMILIES, Family, Table
 from odrf.projections.rotated import Rotated
 from odrf.projections.sparse import Sparse, SparseLaw
 from odrf.projections.usual import usual_law

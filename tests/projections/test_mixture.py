@@ -6,10 +6,17 @@ import pytest
 
 import odrf
 from odrf.errors import InputError
-from odrf.projections import Axis, Discriminant, LeastSquares, Logistic, RandomCombination, Sparse
+from odrf.projections import (
+    FAMILIES,
+    Axis,
+    Discriminant,
+    LeastSquares,
+    Logistic,
+    RandomCombination,
+    Sparse,
+)
 from odrf.projections.family import Table
 from odrf.projections.mixture import mixture_for, read_projection
-from odrf.projections.registry import FAMILIES
 
 TABLE = Table(P=9, p=12, n_classes=3, lone=False)
 
