@@ -85,7 +85,8 @@ class CanonicalCorrelation(Family):
     bootstrap : bool, default True
         Estimate on a bootstrap sample of the node's rows, drawn anew for each subset (projection
         bootstrap); cuts are judged on all.  A subset of all predictors has none, as in the
-        authors' program; where the sample has but one class, all rows are taken.
+        authors' program; where the sample lacks one of two classes, or one of two random sides of
+        more, all rows are taken.
     size : "auto" or int, default "auto"
         q; the authors' ⌈log₂P + 1⌉ of P predictors, but 2 of 3.
 

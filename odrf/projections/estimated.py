@@ -68,7 +68,10 @@ class EstimatedLaw(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimated(OnSubsets):
-    """A direction by one of the estimators that share a law."""
+    """A direction by one of the estimators that share a law.
+
+    For more than two classes a random side of them is set apart.
+    """
 
     code: ClassVar[int]
 

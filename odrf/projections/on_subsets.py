@@ -24,7 +24,7 @@ class OnSubsets(Family):
 
     Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew.  In a direction of
     several predictors the scores of a factor of many levels are one column, those of few levels
-    as many as they are.  For more than two classes a random side of them is set apart.
+    as many as they are.
     """
 
     beside_singles: ClassVar[bool] = True
