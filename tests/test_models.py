@@ -235,7 +235,7 @@ def test_factors_split_by_sets_of_levels():
         ("mpg ~ .", {"weights": np.zeros(392)}, "weights"),
         ("mpg ~ .", {"subset_size": 8}, "subset_size=8 is above the number of predictors, 7"),
         ("mpg ~ .", {"min_leaf": 393}, "min_leaf=393 is above the number of rows, 392"),
-        ("mpg ~ .", {"projection": "cca"}, "projection='cca' is not known"),
+        ("mpg ~ .", {"projection": "svm"}, "projection='svm' is not known"),
     ],
 )
 def test_bad_input_is_explained(cars, fit, formula, options, message):
