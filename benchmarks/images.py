@@ -116,7 +116,7 @@ def digits(data: Path, seed: int) -> Experiment:
 
 def read_digits(data: Path) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Return images and labels to train with, then those to test with."""
-    path = data / "mnist.npz"
+    path = _mnist(data)
     if path.exists():
         with np.load(path) as arrays:
             return tuple(arrays[name] for name in ("x_train", "y_train", "x_test", "y_test"))
@@ -125,8 +125,12 @@ def read_digits(data: Path) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     return images[:n], label[:n], images[n:], label[n:]
 
 
+def _mnist(data: Path) -> Path:
+    return data / "mnist.npz"
+
+
 def experiments(options: argparse.Namespace) -> dict[str, Experiment]:
-    """Return the experiments that are asked for, by name."""
+    """Return the experiments that are asked for, by the name that the csv gives them."""
     seed = options.seed
     series = Patch(width=(2, 12))
     known: dict[str, Callable[[], Experiment]] = {
@@ -136,7 +140,8 @@ def experiments(options: argparse.Namespace) -> dict[str, Experiment]:
         "slow_impulse": lambda: simulated(simulate.impulse(decay=0.1), series, 30, seed),
         "digits": lambda: digits(options.data, seed),
     }
-    return {name: known[name]() for name in options.problems.split(",")}
+    called = {"digits": "mnist"} if _mnist(options.data).exists() else {}
+    return {called.get(name, name): known[name]() for name in options.problems.split(",")}
 
 
 def lines(

@@ -18,7 +18,7 @@ COLOURS = {"MF": "#d55e00", "RF": "#0072b2", "SPORF": "#009e73"}
 
 def medians(lines: pd.DataFrame, value: str) -> pd.DataFrame:
     """Return the median over repeats, a row for each problem and n, a column for each method."""
-    groups = lines.groupby(["problem", "n", "method"], sort=False)[value].median()
+    groups = lines.groupby(["problem", "n", "method"])[value].median()
     return groups.unstack()[list(dict.fromkeys(lines["method"]))]
 
 
@@ -76,7 +76,8 @@ def plot(lines: pd.DataFrame) -> Figure:
         panels[1, column].set_xlabel("training images")
     panels[0, 0].set_ylabel("median error")
     panels[1, 0].set_ylabel("median training time, s")
-    panels[0, 0].legend(frameon=False)
+    lines_of = max((panel.lines for panel in panels[0]), key=len)
+    figure.legend(handles=list(lines_of), frameon=False, loc="outside right upper")
     return figure
 
 
