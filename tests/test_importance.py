@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.forest import joined
@@ -37,6 +37,7 @@ def test_splits_switched_off_do_not_count():
     assert impurity_importance(pruned, np.arange(2)) == pytest.approx([0.0])
 
 
+@settings(deadline=None)
 @given(problems(), st.integers(1, 3))
 def test_importances_add_up_to_the_impurity_removed(problem, n_trees):
     forest = problem.grow(n_trees)
@@ -49,6 +50,7 @@ def test_importances_add_up_to_the_impurity_removed(problem, n_trees):
     assert importance.sum() == pytest.approx(removed.mean(), abs=1e-9)
 
 
+@settings(deadline=None)
 @given(problems())
 def test_weights_have_no_unit(problem):
     tree, first = problem.grow(), problem.blocks.first
