@@ -55,6 +55,19 @@ def test_noise_and_tuning(run: Callable[..., pd.DataFrame]) -> None:
     assert run("--parts", "noise,tuning").equals(lines)
 
 
+def test_speed(
+    run: Callable[..., pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    two = {name: families.FAMILIES[name] for name in ("sparse", "axis")}
+    monkeypatch.setattr(families, "FAMILIES", two)
+    monkeypatch.setattr(families, "TIMED_ROWS", 60)
+    lines = run("--parts", "speed")
+    assert (lines["value"] > 0).all()
+    assert "| sparse |" in capsys.readouterr().out
+
+
 def test_noise_is_added_beside_what_there_is() -> None:
     wine = load_data("wine").rename(columns={"cultivar": "y"})
     rows = families.Partition(wine[:100], wine[100:])
