@@ -49,7 +49,7 @@ def test_kappa(run: Callable[..., pd.DataFrame], capsys: pytest.CaptureFixture[s
 def test_noise_and_tuning(run: Callable[..., pd.DataFrame]) -> None:
     lines = run("--parts", "noise,tuning")
     noise, tuning = (lines[lines["part"] == part] for part in ("noise", "tuning"))
-    assert len(noise) == 2 * 5 * len(families.NOISY_METHODS)
+    assert len(noise) == 2 * families.NOISY_FOLDS * len(families.NOISY_METHODS)
     assert len(tuning) == 2 * 4 * 2
     assert tuning["value"].between(0, 1).all()
     assert run("--parts", "noise,tuning").equals(lines)
