@@ -58,4 +58,5 @@ def forests(draw: st.DrawFn, resamples: tuple[int, ...] = (ALL_ROWS, BOOTSTRAP, 
     resample = draw(st.sampled_from(resamples))
     fractions = (1.0, 0.7) if resample == BOOTSTRAP else (0.5, 0.8)
     n_trees = draw(st.sampled_from([[1, 1], [6, 1], [3, 5], [5, 2]]))
-    return of_two_kinds(problem, [Sampling(resample, part) for part in fractions], n_trees)
+    honest = draw(st.booleans())
+    return of_two_kinds(problem, [Sampling(resample, part, honest) for part in fractions], n_trees)

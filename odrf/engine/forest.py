@@ -27,6 +27,10 @@ class Forest:
     otherwise to ``left[i] + 1``.  Within a tree, nodes are numbered in breadth-first order, so
     a child's number is above its parent's.
 
+    The training rows of a node are those that the tree drew; of an honest tree those of its other
+    half, which had no part in the splits.  A node may then have none: its count, weight and gain
+    are 0, its value and impurity those of the nearest node above that has some.
+
     Attributes
     ----------
     root : (B + 1,) int64

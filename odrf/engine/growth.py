@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest, joined
 from odrf.engine.growing import NEXT, NODES, TERMS, enlarged, grow_tree, trunk_for
+from odrf.engine.honesty import fill
 from odrf.engine.laws import Source
 from odrf.engine.parallel import in_order
 from odrf.engine.proposals import Blocks
-from odrf.engine.rows import gather_rows
-from odrf.engine.sampling import Sampling, draw_counts
+from odrf.engine.rows import gather_rows, rows_at
+from odrf.engine.sampling import Sampling, draw_counts, halved
 from odrf.engine.searching import scratch_for
 from odrf.engine.settings import Settings
 from odrf.engine.turning import turned, turned_back, turned_blocks
@@ -96,7 +97,10 @@ def grow_one(
     are those of `grow_forest`.
     """
     n, K = len(y), settings.n_classes
-    rows = gather_rows(state, X, y, weights, draw_counts(state, weights, sampling), copied)
+    counts = filling = draw_counts(state, weights, sampling)
+    if sampling.honest:
+        counts, filling = halved(state, counts)
+    rows = gather_rows(state, X, y, weights, counts, copied)
     matrix = source.rotation(state, rows, settings)
     if matrix is not None:
         rows, blocks = turned(rows, matrix), turned_blocks(len(matrix))
@@ -113,6 +117,14 @@ def grow_one(
         trunk = enlarged(trunk, room, terms)
         grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
     n_nodes, n_terms = reached[NODES], reached[TERMS]
+    if sampling.honest:
+        others = rows_at(np.flatnonzero(filling), X, y, weights, filling, copied=False)
+        if matrix is not None:
+            others = turned(others, matrix)
+        fill(
+            others, trunk, n_nodes, settings.criterion, scratch.columns, scratch.theta,
+            scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
+        )  # fmt: skip
     tree = Forest(
         root=np.array([0, n_nodes]),
         left=trunk.left[:n_nodes].copy(),

@@ -1,4 +1,7 @@
-"""The training rows that share leaves with new ones, and what their responses say."""
+"""The training rows that share leaves with new ones, and what their responses say.
+
+Of an honest tree those are the rows that fill its leaves, as its values are theirs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from odrf.engine.compiling import kernel
 from odrf.engine.forest import Forest
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.routing import leaves_of
-from odrf.engine.sampling import Sampling, draw_counts
+from odrf.engine.sampling import Sampling, filling_counts
 
 __all__ = ["LeafMates", "leaf_mates", "quantiles_among"]
 
@@ -24,25 +27,48 @@ SLACK = 1e-10
 
 
 class LeafMates(NamedTuple):
-    """The rows that each tree drew, leaf by leaf, for all m nodes of a forest.
+    """The rows that fill the leaves of each tree, for all m nodes of a forest.
 
     Attributes
     ----------
-    start : (m + 1,) int64
-        Node i has the entries ``start[i]:start[i + 1]``; none if rows do not end there.
+    start, end : (m,) int64
+        Node i has the entries ``start[i]:end[i]``: its rows, or, as its value, those of the
+        nearest node above that has some.
     row : (z,) int32
         Training rows.
-    share : (z,) float64
-        Each one's part of the weight in its leaf, a row drawn twice weighing double.
+    weight : (z,) float64
+        Their case weights, a row drawn twice weighing double.
     """
 
     start: NDArray[np.int64]
+    end: NDArray[np.int64]
     row: NDArray[np.int32]
-    share: NDArray[np.float64]
+    weight: NDArray[np.float64]
 
 
 @kernel
-def _quantiles(leaves, start, row, share, y, levels, mass, out):
+def _place(left, size, start, end):
+    """Write to start and end (m,) where each node's rows are, those of a branch together.
+
+    size (m,) holds how many rows end in each leaf, 0 elsewhere; it becomes the rows of each node.
+    A node without any has the place of its parent's.
+    """
+    for node in range(len(left) - 1, -1, -1):
+        if left[node] >= 0:
+            size[node] = size[left[node]] + size[left[node] + 1]
+    start[0], end[0] = 0, size[0]
+    for node in range(len(left)):
+        at = start[node]
+        if left[node] >= 0:
+            for child in range(left[node], left[node] + 2):
+                start[child], end[child] = at, at + size[child]
+                at = end[child]
+                if size[child] == 0:
+                    start[child], end[child] = start[node], end[node]
+
+
+@kernel
+def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
     """Write to out (m, q) the quantiles at the rising `levels` (q,) of rows' leaf mates.
 
     leaves (B, m) are the rows' own; y (n,) rises, and `row` counts along it; mass (n,) is
@@ -54,9 +80,12 @@ def _quantiles(leaves, start, row, share, y, levels, mass, out):
         for j in range(len(mass)):
             mass[j] = 0.0
         for b in range(leaves.shape[0]):
-            for k in range(start[leaves[b, i]], start[leaves[b, i] + 1]):
-                mass[row[k]] += share[k]
-                total += share[k]
+            first, behind, whole = start[leaves[b, i]], end[leaves[b, i]], 0.0
+            for k in range(first, behind):
+                whole += weight[k]
+            for k in range(first, behind):
+                mass[row[k]] += weight[k] / whole
+                total += weight[k] / whole
         at, reached = 0, mass[0]
         for q in range(len(levels)):
             wanted = levels[q] * total * (1.0 - SLACK)
@@ -74,28 +103,32 @@ def leaf_mates(
     streams: NDArray[np.uint64],
     n_jobs: int,
 ) -> LeafMates:
-    """Sort the rows of X (p, n) that each tree drew by the leaves they are in.
+    """Sort the rows of X (p, n) that fill each tree by the leaves they are in.
 
     The draws are not kept: each tree's `streams` (B, 4) and `samplings` (B) repeat them.
     """
     packed = forest.packed
     every = slice(0, X.shape[1])
 
-    def sort(b: int) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        counts = draw_counts(streams[b].copy(), weights, samplings[b])
+    def sort(b: int) -> LeafMates:
+        counts = filling_counts(streams[b].copy(), weights, samplings[b])
         one = packed._replace(root=packed.root[b : b + 1])
         drawn = np.flatnonzero(counts)
-        leaf = leaves_of(one, X, every, counts[None] > 0)[0, drawn] - forest.root[b]
-        mass = (counts * weights)[drawn]
-        n_nodes = int(forest.root[b + 1] - forest.root[b])
-        share = mass / np.bincount(leaf, mass, n_nodes)[leaf]
-        order = np.argsort(leaf, kind="stable")
-        rows = drawn[order].astype(np.int32)
-        return np.bincount(leaf, minlength=n_nodes), rows, share[order]
+        root, behind = forest.root[b : b + 2]
+        leaf = leaves_of(one, X, every, counts[None] > 0)[0, drawn] - root
+        left = forest.left[root:behind]
+        size = np.bincount(leaf, minlength=len(left))
+        start, end = np.zeros_like(size), np.zeros_like(size)
+        _place(np.where(left >= 0, left - root, -1), size, start, end)
+        order = np.argsort(start[leaf], kind="stable")
+        rows = drawn[order]
+        return LeafMates(start, end, rows.astype(np.int32), (counts * weights)[rows])
 
-    sizes, rows, shares = zip(*in_order(sort, range(forest.n_trees), n_jobs), strict=True)
-    start = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
-    return LeafMates(start, np.concatenate(rows), np.concatenate(shares))
+    sorted_trees = list(in_order(sort, range(forest.n_trees), n_jobs))
+    before = np.cumsum([0, *(len(tree.row) for tree in sorted_trees[:-1])])
+    offset = np.repeat(before, np.diff(forest.root))
+    start, end, row, weight = (np.concatenate(parts) for parts in zip(*sorted_trees, strict=True))
+    return LeafMates(start + offset, end + offset, row, weight)
 
 
 def quantiles_among(
@@ -108,7 +141,7 @@ def quantiles_among(
 ) -> NDArray[np.float64]:
     """Return the quantiles (m, q) of the responses y (n,) of each new row's leaf mates.
 
-    A mate weighs as much as its shares in the leaves of all trees add up to, and the quantile is
+    A mate weighs as much as its shares of the leaves of all trees add up to, and the quantile is
     the least response up to which mates have the part `levels` (q,), rising, of the weight.
     X (p, m) are the new rows.
     """
@@ -121,7 +154,9 @@ def quantiles_among(
     def run(block: slice) -> None:
         leaves = leaves_of(forest.packed, X, block)
         mass = np.empty(len(y))
-        _quantiles(leaves, mates.start, row, mates.share, rising, levels, mass, out[block])
+        _quantiles(
+            leaves, mates.start, mates.end, row, mates.weight, rising, levels, mass, out[block]
+        )
 
     for _ in in_order(run, row_blocks(X.shape[1], BLOCK), n_jobs):
         pass

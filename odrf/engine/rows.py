@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import kernel, part
 from odrf.engine.randomness import shuffle_front
 
-__all__ = ["Rows", "divide", "divide_columns", "gather_rows", "is_pure", "load", "project"]
+__all__ = [
+    "Rows",
+    "divide",
+    "divide_columns",
+    "gather_rows",
+    "is_pure",
+    "load",
+    "project",
+    "rows_at",
+]
 
 
 class Rows(NamedTuple):
@@ -55,6 +64,18 @@ def gather_rows(
     """Gather the rows drawn (counts > 0) in random order, so that any first few are a sample."""
     drawn = np.flatnonzero(counts)
     shuffle_front(state, drawn, len(drawn))
+    return rows_at(drawn, X, y, weights, counts, copied)
+
+
+def rows_at(
+    drawn: NDArray[np.int64],
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    copied: bool,
+) -> Rows:
+    """Gather the rows `drawn`, in this order, each as often as it counts."""
     at, times, own_weights = drawn.astype(np.int32), counts[drawn].astype(np.int32), weights[drawn]
     unit = bool((own_weights == 1.0).all())
     own_weights *= times

@@ -1,4 +1,7 @@
-"""The rows a tree is grown on: bootstrap, subsample, or all of them."""
+"""The rows a tree is grown on: bootstrap, subsample, or all of them.
+
+An honest tree is shaped by one half of the rows that it draws and filled by the other.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.randomness import below, uniform
+from odrf.engine.randomness import below, shuffle_front, uniform
 
-__all__ = ["ALL_ROWS", "BOOTSTRAP", "SUBSAMPLE", "Sampling", "draw_counts", "draw_size"]
+__all__ = [
+    "ALL_ROWS",
+    "BOOTSTRAP",
+    "SUBSAMPLE",
+    "Sampling",
+    "draw_counts",
+    "draw_size",
+    "filling_counts",
+    "halved",
+]
 
 ALL_ROWS, BOOTSTRAP, SUBSAMPLE = 0, 1, 2
 
@@ -24,10 +36,14 @@ class Sampling(NamedTuple):
         `ALL_ROWS`, `BOOTSTRAP` (with replacement) or `SUBSAMPLE` (without).
     fraction : float
         Rows drawn, as a share of the rows of positive weight; rounded, at least one.
+    honest : bool
+        Whether the rows that shape a tree and those that fill its nodes are disjoint halves of
+        the rows drawn.
     """
 
     resample: int
     fraction: float
+    honest: bool = False
 
 
 @kernel
@@ -61,3 +77,29 @@ def draw_counts(
         size = draw_size(sampling, len(candidates))
         _draw(state, candidates, size, sampling.resample, counts)
     return counts
+
+
+def halved(
+    state: NDArray[np.uint64], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Divide the rows drawn at random into halves; return the counts (n,) of each.
+
+    The first shape the tree and are one more where the number is odd; the second fill it.  A row
+    drawn several times is in one half as often.  A row drawn alone both shapes and fills.
+    """
+    drawn = np.flatnonzero(counts)
+    if len(drawn) == 1:
+        return counts, counts
+    half = (len(drawn) + 1) // 2
+    shuffle_front(state, drawn, half)
+    filling = counts.copy()
+    filling[drawn[:half]] = 0
+    return counts - filling, filling
+
+
+def filling_counts(
+    state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
+) -> NDArray[np.int64]:
+    """Draw how often each row (n,) enters what a tree says: all that it draws, or their half."""
+    counts = draw_counts(state, weights, sampling)
+    return halved(state, counts)[1] if sampling.honest else counts

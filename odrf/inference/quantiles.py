@@ -28,14 +28,15 @@ def conditional_quantiles(
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
     Training row i weighs w_i(x) = 1/B Σ_b N_bi·w_i·1{i in the leaf of x} / Σ_j N_bj·w_j·1{j in
-    the leaf of x}, with N_bi how often tree b drew it and w_i its case weight.  The weights add
+    the leaf of x}, with N_bi how often it fills tree b and w_i its case weight.  The weights add
     up to 1, and Σ w_i(x)·y_i is the forest's prediction; the quantile at level q is the least y
     for which Σ w_i(x)·1{y_i ≤ y} ≥ q.  (Meinshausen 2006 weighs all rows of a leaf, drawn or not;
     with those drawn, mean and quantiles belong to one distribution.)
 
     The trees have split by the very responses that they now count, and where noise is large and
     training rows are few, a few of these carry most of the weight: then outer quantiles lie too
-    close together.  `odrf.inference.conformal` is calibrated.
+    close together.  `odrf.inference.conformal` is calibrated; honest trees count the responses of
+    other rows.
 
     Parameters
     ----------

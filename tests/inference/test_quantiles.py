@@ -26,7 +26,7 @@ def test_quantiles_are_those_of_the_twin(grown):
     found = conditional_quantiles(grown.forest, grown.new, levels, *given, n_jobs=1)
     again = conditional_quantiles(grown.forest, grown.new, levels, *given, n_jobs=3)
     assert found.tolist() == again.tolist()
-    counts = twin.draws(*grown.draws)
+    counts = twin.fillings(*grown.draws)
     for x, ends in zip(grown.new.T, found, strict=True):
         weights = twin.row_weights(grown.forest, counts, problem.X, problem.weights, x)
         assert sum(weights) == 1
@@ -41,6 +41,8 @@ def test_the_mean_of_the_distribution_is_the_prediction(grown):
     mates = leaf_mates(forest, problem.X, *grown.draws, n_jobs=1)
     leaves = leaf_nodes(forest, grown.new, 1)
     for i, expected in enumerate(predict(forest, grown.new, 1)[:, 0]):
-        entries = [np.arange(*mates.start[leaf : leaf + 2]) for leaf in leaves[i]]
-        means = [mates.share[own] @ problem.y[mates.row[own]] for own in entries]
+        entries = [slice(mates.start[leaf], mates.end[leaf]) for leaf in leaves[i]]
+        means = [
+            np.average(problem.y[mates.row[own]], weights=mates.weight[own]) for own in entries
+        ]
         assert np.mean(means) == pytest.approx(expected, rel=1e-6, abs=1e-6)

@@ -18,7 +18,7 @@ from odrf.projections.estimated import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_RO
 from problems import Recipe
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
-from reference.randomness import Stream, draw_counts, largest_subset
+from reference.randomness import Stream, draw_counts, halved, largest_subset
 
 # Projected values, all of order 1, that differ by less are equal but for rounding.
 ROUNDING = 2e-6
@@ -269,6 +269,8 @@ def grow(
 ) -> list[Node]:
     """Algorithm 1: level after level, each node split or carried unchanged to the next."""
     counts = draw_counts(stream, weights, sampling)
+    if sampling.honest:
+        counts, _ = halved(stream, counts)
     rows = np.flatnonzero(counts).tolist()
     stream.shuffle_front(rows, len(rows))
     rows = np.array(rows)

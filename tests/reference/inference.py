@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.forest import Forest
 from odrf.engine.sampling import BOOTSTRAP, Sampling
 from reference.forests import leaf
-from reference.randomness import Stream, draw_counts
+from reference.randomness import Stream, draw_counts, filling_counts
 
 
 def draws(weights: NDArray, samplings: list[Sampling], streams: NDArray) -> NDArray[np.int64]:
@@ -20,22 +20,40 @@ def draws(weights: NDArray, samplings: list[Sampling], streams: NDArray) -> NDAr
     return np.array([draw_counts(Stream(state), weights, sampling) for state, sampling in pairs])
 
 
+def fillings(weights: NDArray, samplings: list[Sampling], streams: NDArray) -> NDArray[np.int64]:
+    """How often each row fills each tree, (B, n)."""
+    pairs = zip(streams, samplings, strict=True)
+    return np.array([filling_counts(Stream(state), weights, sampling) for state, sampling in pairs])
+
+
 def row_weights(
     forest: Forest, counts: NDArray, X: NDArray, weights: NDArray, x: NDArray
 ) -> list[Fraction]:
-    """Meinshausen's weight of each training row for x, exactly."""
+    """Meinshausen's weight of each training row for x, exactly.
+
+    counts (B, n) are of those that fill the trees; a leaf without any has those of the nearest
+    node above that has some.
+    """
     total = [Fraction(0)] * X.shape[1]
+    above = forest.parents()
     for b in range(forest.n_trees):
         own = leaf(forest, b, x)
-        mass = [
-            Fraction(float(weights[i])) * int(counts[b, i])
-            if counts[b, i] and leaf(forest, b, X[:, i]) == own
-            else Fraction(0)
-            for i in range(X.shape[1])
-        ]
+        ways = [_way(above, leaf(forest, b, row)) for row in X.T]
+        mass: list[Fraction] = []
+        while not any(mass):
+            mass = [
+                Fraction(float(weights[i])) * int(counts[b, i]) if own in ways[i] else Fraction(0)
+                for i in range(X.shape[1])
+            ]
+            own = int(above[own])
         for i, part in enumerate(mass):
             total[i] += part / sum(mass) / forest.n_trees
     return total
+
+
+def _way(above: NDArray[np.int64], node: int) -> list[int]:
+    """The nodes from this one up to the root."""
+    return [node, *(_way(above, int(above[node])) if above[node] >= 0 else [])]
 
 
 def quantile(y: NDArray, weights: list[Fraction], level: Fraction) -> float:

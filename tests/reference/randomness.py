@@ -57,6 +57,23 @@ def draw_counts(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray
     return counts
 
 
+def halved(stream: Stream, counts: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+    """The counts of the rows that shape a tree and of those that fill it."""
+    drawn = np.flatnonzero(counts).tolist()
+    if len(drawn) == 1:
+        return counts, counts
+    half = math.ceil(len(drawn) / 2)
+    stream.shuffle_front(drawn, half)
+    shaping, filling = np.zeros_like(counts), np.zeros_like(counts)
+    shaping[drawn[:half]], filling[drawn[half:]] = counts[drawn[:half]], counts[drawn[half:]]
+    return shaping, filling
+
+
+def filling_counts(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray[np.int64]:
+    counts = draw_counts(stream, weights, sampling)
+    return halved(stream, counts)[1] if sampling.honest else counts
+
+
 def largest_subset(rows: int) -> int:
     """⌈N^0.4⌉ in integers: the least q with q⁵ ≥ N²."""
     return next(q for q in range(1, int(rows) + 1) if q**5 >= int(rows) ** 2)
