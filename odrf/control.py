@@ -18,7 +18,7 @@ from odrf.errors import InputError, allowed
 from odrf.projections.family import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.pruning.prices import RULES
-from odrf.sizes import leaf_limit, leaf_price, rule_along
+from odrf.sizes import leaf_limit, leaf_price, row_share, rule_along
 
 __all__ = ["Control", "checked_jobs", "checked_part", "checked_seed", "checked_whole", "resolve"]
 
@@ -67,11 +67,13 @@ class Control:
     resample : str
         ``"bootstrap"``, ``"subsample"`` or ``"none"``.
     sample_fraction : float
+    honest : bool
+        Whether a tree's shape and what its nodes say are of disjoint halves of its rows.
     alpha : float or None
         Pruning penalty α_n.
     alpha_rule : str
         How α came about.
-    max_leaves_along, alpha_along : tuple of float
+    max_leaves_along, alpha_along, sample_fraction_along : tuple of float
         What their rules give at n times 10 to the `odrf.sizes.EXPONENTS`; empty without a rule.
     pruning : str
         ``"weakest_link"`` or ``"growth"``: which subtrees there are to choose from.
@@ -96,17 +98,19 @@ class Control:
     split_search: str
     resample: str
     sample_fraction: float
+    honest: bool
     alpha: float | None
     alpha_rule: str
     max_leaves_along: tuple[float, ...]
     alpha_along: tuple[float, ...]
+    sample_fraction_along: tuple[float, ...]
     pruning: str
     seed: int
     n_jobs: int
 
     def sampling(self) -> Sampling:
         """Return how the engine draws each tree's rows."""
-        return Sampling(RESAMPLES[self.resample], self.sample_fraction)
+        return Sampling(RESAMPLES[self.resample], self.sample_fraction, self.honest)
 
     def settings(self) -> Settings:
         """Return the options of growth as the engine reads them."""
@@ -177,11 +181,13 @@ def resolve(
         n_thresholds=_n_thresholds(options["n_thresholds"], families),
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
-        sample_fraction=_fraction(options["sample_fraction"], resample),
+        sample_fraction=_fraction(options["sample_fraction"], resample, n),
+        honest=_truth("honest", options["honest"]),
         alpha=alpha,
         alpha_rule=alpha_rule,
         max_leaves_along=rule_along(options["max_leaves"], n),
         alpha_along=rule_along(options["alpha"], n),
+        sample_fraction_along=rule_along(options["sample_fraction"], n),
         pruning=_one_of("pruning", options["pruning"], list(RULES)),
         seed=checked_seed(options["seed"]),
         n_jobs=checked_jobs(options["n_jobs"]),
@@ -201,10 +207,10 @@ def checked_whole(argument: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def _share(argument: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise InputError(f'{argument}={value!r}: use "auto" or a number above 0, up to 1')
-    return float(value)
+def _truth(argument: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{argument}={value!r}: use True or False")
+    return bool(value)
 
 
 def checked_part(argument: str, value: Any) -> float:
@@ -260,10 +266,10 @@ def _criterion(value: Any, kind: str, families: Collection[Family]) -> str:
     return str(_one_of("criterion", value, ["auto", *CRITERIA]))
 
 
-def _fraction(value: Any, resample: str) -> float:
-    if value == "auto":
+def _fraction(value: Any, resample: str, n: int) -> float:
+    if isinstance(value, str) and value == "auto":
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0
-    return _share("sample_fraction", value)
+    return row_share(value, n)
 
 
 def checked_seed(value: Any) -> int:

@@ -25,6 +25,7 @@ __all__ = ["odrf", "odt"]
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 LeafRule = int | str | Callable[[int], float] | None
+ShareRule = float | str | Callable[[int], float]
 PriceRule = float | str | Callable[[int], float] | None
 Projection = str | Family | Mapping[str | Family, float]
 DESIGN_ARGUMENTS = ("weights", "missing", "kind")
@@ -48,6 +49,7 @@ def odt(
     penalty: str | None = None,
     n_thresholds: str | int = "auto",
     split_search: str = "auto",
+    honest: bool = False,
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
     kind: str = "auto",
@@ -116,6 +118,14 @@ def odt(
         ``"exact"`` tries every cut along every direction.  The default does so in nodes of up
         to 64 rows (128 for three or more classes); in larger ones it compares directions by the
         cuts between up to 256 bins, and tries every cut near the winner's.
+    honest : bool, default False
+        Let one half of the rows, drawn at random, shape the tree and the others fill its nodes.
+        A split seeks out where the rows that shape it differ by chance, so that what they then say
+        of the two sides is exaggerated; the others did not take part, at the price of half of the
+        rows for either.  Value, count, weight, impurity and gain of a node are theirs; a leaf that
+        none of them reaches has the value of the nearest node above that some do, and `min_leaf`
+        counts the rows that shape.  Pruning then chooses among subtrees by rows that had no part
+        in the splits.
     weights : str or array of shape (n,), optional
         Case weights, as a column of `data` or as numbers in its order.
     missing : {"raise", "drop"}, default "raise"
@@ -171,7 +181,8 @@ def odrf(
     n_thresholds: str | int = "auto",
     split_search: str = "auto",
     resample: str = "auto",
-    sample_fraction: str | float = "auto",
+    sample_fraction: ShareRule = "auto",
+    honest: bool = False,
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
     kind: str = "auto",
@@ -219,9 +230,16 @@ def odrf(
     resample : {"auto", "bootstrap", "subsample", "none"}, default "auto"
         Each tree's rows: drawn with replacement, without, or all of them.  Out-of-bag results
         need one of the first two.  By default a bootstrap, for a blend a subsample.
-    sample_fraction : "auto" or float, default "auto"
+    sample_fraction : "auto", float or callable, default "auto"
         Rows drawn as a share of n: 1 for a bootstrap, 0.632 for a subsample, which then has as
         many distinct rows; in a blend 0.632 to 0.9, the more the less greedy a kind of tree is.
+        Theory on honest forests wants a share that falls with n, such as ``lambda n: n**-0.3``.
+    honest : bool, default False
+        As in `odt`, for every tree: of the rows that it draws, a random half shapes it and the
+        other fills it.  With ``resample="subsample"`` and a `sample_fraction` that falls with n,
+        class probabilities are consistent (Perry et al., Theorem 2; see `ODRFResults.consistency`).
+        Out of bag are the rows that a tree has not drawn at all.  Leaves are larger than they
+        seem from `min_leaf`: predictions are smoother, and need more rows.
     weights, missing, kind
         As in `odt`.
     seed : int, SeedSequence or Generator, optional

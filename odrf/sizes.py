@@ -1,6 +1,6 @@
-"""How large trees may get: t_n and α_n as numbers, as rules in n, or by the name of a rate.
+"""Rules in n: how large trees may get, t_n and α_n, and how many rows each draws.
 
-What a name stands for is found on held-out rows, once the trees are grown.
+What the name of a rate stands for is found on held-out rows, once the trees are grown.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ __all__ = [
     "OUT_OF_BAG",
     "leaf_limit",
     "leaf_price",
+    "row_share",
     "rule_along",
 ]
 
@@ -79,6 +80,28 @@ def leaf_price(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
         raise InputError(f"alpha={value!r}: use a finite number of at least 0")
     return float(value), FIXED
+
+
+def row_share(value: Any, n: int) -> float:
+    """Return which share of n rows a tree draws.
+
+    Raises
+    ------
+    InputError
+        Where `value` is no share, nor a rule that gives one.
+    """
+    share = _by_rule("sample_fraction", value, n, 0)[0] if callable(value) else value
+    number = isinstance(share, Real) and not isinstance(share, bool)
+    if number and 0 < float(share) <= 1:
+        return float(share)
+    if callable(value):
+        raise InputError(
+            f"sample_fraction: the rule gives {share!r} for n = {n}: "
+            "it must give a number above 0, up to 1"
+        )
+    raise InputError(
+        f'sample_fraction={value!r}: use "auto", a number above 0, up to 1, or a function of n'
+    )
 
 
 def rule_along(value: Any, n: int) -> tuple[float, ...]:

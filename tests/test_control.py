@@ -31,6 +31,7 @@ OPTIONS: dict[str, Any] = {
     "split_search": "auto",
     "resample": "bootstrap",
     "sample_fraction": "auto",
+    "honest": False,
     "seed": 1,
     "n_jobs": None,
 }
@@ -131,7 +132,15 @@ def test_engine_settings():
     assert (settings.subset_size, settings.max_depth, settings.n_classes) == (3, 4, 3)
     assert settings.max_leaves == NO_LIMIT
     assert found.sampling() == Sampling(SUBSAMPLE, 0.632)
+    assert classes(honest=True, sample_fraction=0.5).sampling() == Sampling(1, 0.5, honest=True)
     assert classes().settings().subset_size == 0
+
+
+def test_a_rule_of_the_rows_drawn():
+    found = control(sample_fraction=lambda n: n**-0.5, resample="subsample")
+    assert found.sample_fraction == 0.1
+    assert found.sample_fraction_along[:3] == pytest.approx([0.1, 1000**-0.5, 0.01])
+    assert control(sample_fraction=0.5).sample_fraction_along == ()
 
 
 def test_seeds():
@@ -181,6 +190,13 @@ def test_seeds():
         ({"alpha": "cv"}, "alpha=.cv.: use .oob., "),
         ({"sample_fraction": 0}, "sample_fraction=0"),
         ({"sample_fraction": 1.5}, "sample_fraction=1.5"),
+        ({"sample_fraction": True}, "sample_fraction=True"),
+        ({"sample_fraction": "half"}, "sample_fraction='half': use \"auto\", a number above 0"),
+        ({"sample_fraction": lambda n: n}, "sample_fraction: the rule gives 100.0 for n = 100"),
+        ({"sample_fraction": lambda n: 0}, "sample_fraction: the rule gives 0.0 for n = 100"),
+        ({"sample_fraction": lambda n: None}, "sample_fraction: the rule gives None"),
+        ({"honest": "yes"}, "honest='yes': use True or False"),
+        ({"honest": 1}, "honest=1: use True or False"),
         ({"seed": -1}, "seed=-1"),
         ({"seed": "a"}, "seed='a'"),
         ({"n_jobs": 0}, "n_jobs=0"),

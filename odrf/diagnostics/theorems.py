@@ -33,6 +33,8 @@ CONSTANT, ASSUMED = "cannot be judged", "assumed"
 # The last values tell where a rule goes.
 LAST = 4
 DRAWN = 13
+HONEST, SUBSAMPLES, FEW = "[P] Theorem 2", "draws without replacement", "s/n → 0"
+WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: n**-0.3"}
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,16 @@ class Facts:
     alpha_along : tuple of float
     drawn : float
         Rows that each tree draws, as a share of n; 1 for a bootstrap or for all rows.
+    drawn_along : tuple of float
+        What the rule of that share gives at n, 10·n, …; empty without a rule.
+    replaced : bool
+        Whether the draws are with replacement.
+    honest : bool
+        Whether other rows fill the leaves than those that shape the tree.
+    single_columns : bool or None
+        Whether every axis direction may be tried at every node; None if that is not known.
+    full : bool
+        Whether trees grow until their leaves are small, with nothing else to limit them.
     """
 
     forest: bool
@@ -78,6 +90,11 @@ class Facts:
     alpha: float | None
     alpha_along: tuple[float, ...]
     drawn: float
+    drawn_along: tuple[float, ...]
+    replaced: bool
+    honest: bool
+    single_columns: bool | None
+    full: bool
 
 
 @dataclass(frozen=True)
@@ -114,13 +131,41 @@ def verdict(values: Sequence[float], rises: bool) -> str:
 
 
 def conditions(facts: Facts) -> list[Condition]:
-    """Return every condition of every theorem that could cover the fit."""
+    """Return every condition of every theorem that could cover the fit.
+
+    Those of [Z] are about trees whose leaves are filled by the rows that shaped them.
+    """
+    if facts.honest:
+        return _of_honest(facts)
     found = _of_pruned(facts) if facts.alpha is not None else _of_unpruned(facts)
-    return [*found, *_of_honest(facts)]
+    return [*found, *(_of_honest(facts) if facts.forest else [])]
 
 
 def conclusion(facts: Facts) -> str:
     """Return in a sentence what follows for the fit."""
+    return _of_honesty(facts) if facts.honest else _of_rates(facts)
+
+
+def _of_honesty(facts: Facts) -> str:
+    found = _of_honest(facts)
+    failed = [c.says for c in found if c.verdict == FAILS]
+    unknown = [c.says for c in found if c.verdict == CONSTANT]
+    if failed:
+        ways = [WAYS_OUT[says] for says in failed if says in WAYS_OUT]
+        way = f"; {' and '.join(ways)} would do" if len(ways) == len(failed) else ""
+        return f"No result applies, because {HONEST} asks for {_listed(failed)}{way}."
+    if unknown:
+        return f"Whether {HONEST} applies cannot be judged, because of: {_listed(unknown)}."
+    assumed = "P(class | x) is Lipschitz and the density of x is bounded away from 0 and infinity"
+    return f"Consistent where {assumed}, by {HONEST}."
+
+
+def _listed(words: list[str]) -> str:
+    *some, last = words
+    return f"{', '.join(some)} and {last}" if some else last
+
+
+def _of_rates(facts: Facts) -> str:
     name = _theorem(facts)
     rates = [c for c in conditions(facts) if c.theorem == name and c.verdict != ASSUMED][1:]
     failed = [c.says for c in rates if c.verdict == FAILS]
@@ -146,7 +191,10 @@ def conclusion(facts: Facts) -> str:
 
 def ratios(facts: Facts) -> dict[str, tuple[float, ...]]:
     """Return what has to go to 0, at n, 10·n, … 10¹²·n, by name; empty without a rule."""
-    if facts.alpha is not None:
+    if facts.honest:
+        along = np.asarray(facts.drawn_along)
+        named = {"1/s": tuple(1.0 / (along * _rows(along, facts.n))), "s/n": facts.drawn_along}
+    elif facts.alpha is not None:
         along = np.asarray(facts.alpha_along)
         named = {"α_n": facts.alpha_along, "ln⁵n/(α_n·n)": _over(along, facts.n, 5)}
     else:
@@ -229,15 +277,47 @@ def _common(name: str, facts: Facts) -> list[Condition]:
 
 
 def _of_honest(facts: Facts) -> list[Condition]:
-    """Theorem 2 of [P]: honest forests on small subsamples."""
-    name = "[P] Theorem 2"
-    if not facts.forest:
-        return []
-    return [
-        Condition(name, "honest leaves", "the rows that shape a tree also fill it", FAILS),
-        Condition(name, "s → ∞", f"s = {facts.drawn * facts.n:.4g}", HOLDS),
-        Condition(name, "s/n → 0", f"s/n = {facts.drawn:.3g} at any n", FAILS),
+    """Theorem 2 of [P]: honest forests on small subsamples.
+
+    It rests on Theorem 3 of Athey, Tibshirani and Wager (2019), which also asks that both sides of
+    a split keep a share of the node's rows; [P] takes it that splits by impurity do.
+    """
+    along = np.asarray(facts.drawn_along)
+    size, share = f"s = {facts.drawn * facts.n:.4g}", f"s/n = {facts.drawn:.3g}"
+    rising, falling = HOLDS, FAILS
+    if len(along):
+        rising = verdict(tuple(along * _rows(along, facts.n)), True)
+        falling = verdict(facts.drawn_along, False)
+    else:
+        share += " at any n"
+    others = "half of a tree's rows" if facts.honest else "the rows that shape the tree"
+    single = {True: "they are tried", False: "none is tried", None: "not known"}
+    leaves = "down to min_leaf" if facts.full else "limited otherwise"
+    lines = [
+        ("a forest for classes", _kind(facts), _judged(facts.forest and facts.classes)),
+        ("leaves filled by other rows", others, _judged(facts.honest)),
+        ("each predictor alone", single[facts.single_columns], _judged(facts.single_columns)),
+        (SUBSAMPLES, _draws(facts), _judged(not facts.replaced)),
+        ("s → ∞", size, rising),
+        (FEW, share, falling),
+        ("leaves of bounded size", leaves, _judged(facts.full)),
+        ("both sides keep a share", "of a node's rows", ASSUMED),
+        ("P(class | x) Lipschitz", "in all predictors", ASSUMED),
+        ("density between ε and 1/ε", "of the predictors", ASSUMED),
     ]
+    return [Condition(HONEST, *line) for line in lines]
+
+
+def _judged(fact: bool | None) -> str:
+    return CONSTANT if fact is None else HOLDS if fact else FAILS
+
+
+def _kind(facts: Facts) -> str:
+    return f"{'forest' if facts.forest else 'tree'} for {'classes' if facts.classes else 'numbers'}"
+
+
+def _draws(facts: Facts) -> str:
+    return "bootstrap" if facts.replaced else "subsample" if facts.drawn < 1 else "all rows"
 
 
 def _rows(along: NDArray[np.float64], n: int) -> NDArray[np.float64]:

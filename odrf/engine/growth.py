@@ -118,7 +118,8 @@ def grow_one(
         grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
     n_nodes, n_terms = reached[NODES], reached[TERMS]
     if sampling.honest:
-        others = rows_at(np.flatnonzero(filling), X, y, weights, filling, copied=False)
+        drawn, turns = np.flatnonzero(filling), matrix is not None
+        others = rows_at(drawn, X, y, weights, filling, copied=turns)
         if matrix is not None:
             others = turned(others, matrix)
         fill(

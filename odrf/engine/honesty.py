@@ -2,10 +2,9 @@
 
 Splits are made where the rows that shape a tree happen to differ, so what these say of the two
 sides is more extreme than what is true.  Rows that had no part in it have no such bias (Athey,
-Tibshirani and Wager 2019, section 2.4).  So all that a node says comes from them: its value, how
-many rows it has, how impure they are, and how much of that its split removes.  Pruning then weighs
-leaves by rows that had no part in the splits, and importances do not reward a predictor for being
-tried often.
+Tibshirani and Wager 2019).  So all that a node says comes from them: its value, how many rows it
+has, how impure they are, and how much of that its split removes.  Pruning, which adds these up,
+then judges subtrees by rows that had no part in the splits.
 """
 
 from __future__ import annotations

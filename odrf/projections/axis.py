@@ -80,6 +80,10 @@ class Axis(Family):
         """Return the mean number of columns of a predictor."""
         return float(blocks.first[-1] / len(blocks.types))
 
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return True; that the columns of a factor are weighed together is left aside."""
+        return True
+
 
 @begins(AxisLaw)
 def begin_axis(law, state, proposals):

@@ -128,6 +128,22 @@ class Family(ABC):
         self.require(table)
         return self
 
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool | None:
+        """Return whether every column of the design may be tried alone; None if that is not known.
+
+        Theory on honest forests asks for it: Assumption 1 of the paper on manifold-aware forests.
+
+        Parameters
+        ----------
+        number : int
+            Directions that a node tries.
+        p : int
+            Columns.
+        subset_size : "random" or int
+            Predictors in a subset, where directions are estimated on subsets.
+        """
+        return None
+
     def require(self, table: Table) -> None:
         """Raise `InputError` unless the family suits the table."""
         task = "regression" if table.n_classes == 1 else "classification"

@@ -68,6 +68,15 @@ class Mixture:
         own = [family.name for family, _ in self.shares if not isinstance(family, Axis)]
         return " + ".join(own or [family.name for family, _ in self.shares])
 
+    def single_columns(self, p: int, subset_size: str | int) -> bool | None:
+        """Return whether each of the p columns may be tried alone; None if that is not known."""
+        of_shares = [
+            family.single_columns(number, p, subset_size)
+            for family, number in self.shares
+            if number > 0
+        ]
+        return True if any(of_shares) else None if None in of_shares else False
+
     def laws(self, blocks: Blocks, settings: Settings, n: int) -> tuple[Law, ...]:
         """Return the laws of a tree of n rows.
 

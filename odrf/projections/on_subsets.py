@@ -46,3 +46,7 @@ class OnSubsets(Family):
         """Return half of the largest subset, in columns."""
         P = len(blocks.types)
         return blocks.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
+
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return whether there are subsets of one predictor: of random size, or of size 1."""
+        return subset_size in ("random", 1)

@@ -88,6 +88,10 @@ class RandomCombination(Family):
         """Return L."""
         return self.widest(blocks, settings, n)
 
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return whether a direction has one column, which is so with L = 1 only."""
+        return min(self.size, p) == 1
+
 
 @draws(RandomCombinationLaw)
 def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,6 +19,8 @@ from odrf.projections.family import Family, Table
 __all__ = ["Sparse", "SparseLaw", "begin_sparse", "draw_nonzeros", "draw_sparse"]
 
 NONZEROS, MOST_SHARE = 3, 0.5
+# ⌈λpd⌉ is not to be one more because λ is not exact.
+ROUNDING = 1e-9
 
 
 class SparseLaw(NamedTuple):
@@ -97,6 +100,11 @@ class Sparse(Family):
         p = int(blocks.first[-1])
         return max(1.0, self.share(p) * p)
 
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return whether the other directions have room for all nonzeros but one."""
+        nonzeros = math.ceil(self.share(p) * p * number - ROUNDING)
+        return nonzeros - 1 <= p * (number - 1)
+
 
 @kernel
 def draw_nonzeros(state, p, density, nonzeros):
@@ -106,7 +114,7 @@ def draw_nonzeros(state, p, density, nonzeros):
     in proportion to its empty cells.  Where nonzeros are the greater part, zeros are drawn.
     """
     d = len(nonzeros)
-    number = int(np.ceil(density * p * d - 1e-9))
+    number = int(np.ceil(density * p * d - ROUNDING))
     fewer = 2 * number <= p * d
     for c in range(d):
         nonzeros[c] = 0

@@ -170,7 +170,8 @@ class ConsistencyReport:
                 if heavy
                 else "The residuals' tails are no heavier than a normal distribution's."
             )
-        if self.facts.forest and not self.facts.limited and self.facts.drawn < 1:
+        own = self.facts
+        if own.forest and not own.limited and own.drawn < 1 and not own.honest:
             notes.append(
                 "A later version of [Z] (arXiv 2211.12653v4) announces consistency of fully grown "
                 "forests on subsamples."
@@ -210,6 +211,11 @@ def facts_of(results: TreeResults) -> Facts:
     axis = [kind for kind in used if kind.mixture.n_directions == 0]
     size = control.subset_size
     fixed = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
+    blocked = control.max_leaves is not None or control.max_depth is not None
+    pruned = bool((fit.forest.is_split() != (fit.forest.order > 0)).any())
+    single = [
+        kind.mixture.single_columns(len(results.design.columns), kind.subset_size) for kind in used
+    ]
     return Facts(
         forest=fit.forest.n_trees > 1,
         classes=results.kind == "classification",
@@ -223,4 +229,9 @@ def facts_of(results: TreeResults) -> Facts:
         alpha=control.alpha,
         alpha_along=control.alpha_along,
         drawn=max(kind.sample_fraction for kind in used),
+        drawn_along=control.sample_fraction_along,
+        replaced=control.resample == "bootstrap",
+        honest=control.honest,
+        single_columns=False if False in single else None if None in single else True,
+        full=not blocked and not pruned and control.penalty is None,
     )

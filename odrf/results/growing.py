@@ -54,9 +54,9 @@ def _settled(request: Request, control: Control) -> Request:
     They may not pickle, and a generator would give something else the next time.
     """
     options = dict(request.options) | {"seed": control.seed, "n_jobs": control.n_jobs}
-    for name, value in (("max_leaves", control.max_leaves), ("alpha", control.alpha)):
+    for name in ("max_leaves", "alpha", "sample_fraction"):
         if callable(options[name]):
-            options[name] = value
+            options[name] = getattr(control, name)
     return replace(request, options=options)
 
 

@@ -53,7 +53,8 @@ class PruningPath:
     table : DataFrame
         One row for each subtree, from the largest (``alpha`` 0) to the root.  ``alpha``: the
         smallest α that chooses it, up to the next row's; ``leaves``; ``error``: mean squared
-        error, misclassification rate or impurity of the rows the tree was grown on;
+        error, misclassification rate or impurity of the rows the tree was grown on, of an honest
+        tree those that fill it;
         ``relative_error``: the same divided by the root's.  If judged on held-out rows,
         ``xerror``, their mean squared error or misclassification rate divided by what the root
         has on the training rows, and ``xstd``, its standard error.

@@ -27,6 +27,7 @@ __all__ = ["forest_card", "forest_summary", "tree_card", "tree_summary"]
 MAX_CLASSES = 10
 TOP = 10
 TIMED_ROWS = 10_000
+HONEST = "half of a tree's rows shape it, the others fill its nodes"
 
 
 def tree_summary(tree: ODTResults) -> Summary:
@@ -157,6 +158,7 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
         "Criterion": _by_kind(results, _criterion),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
         "Resampling": _by_kind(results, _resampling),
+        **({"Honest": HONEST} if control.honest else {}),
         "Seed": str(control.seed),
         "Projection": control.mixture.name.replace("_", " "),
         "Subset size q": "random, up to n(node)^0.4" if q == "random" else str(q),
@@ -197,7 +199,8 @@ def _criterion(control: Control) -> str:
 def _resampling(control: Control) -> str:
     if control.resample == "none" or control.sample_fraction == 1:
         return control.resample
-    return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the rows"
+    rule = " (rule in n)" if control.sample_fraction_along else ""
+    return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the rows{rule}"
 
 
 def _tried(control: Control) -> str:

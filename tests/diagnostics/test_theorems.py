@@ -34,6 +34,11 @@ TREE = Facts(
     alpha=None,
     alpha_along=(),
     drawn=1.0,
+    drawn_along=(),
+    replaced=True,
+    honest=False,
+    single_columns=True,
+    full=False,
 )
 
 
@@ -140,3 +145,62 @@ def test_honest_forests_are_another_result():
     names = {c.theorem for c in conditions(replace(TREE, forest=True))}
     assert names == {"[Z] Theorem 4", "[P] Theorem 2"}
     assert {c.theorem for c in conditions(TREE)} == {"[Z] Theorem 1"}
+    assert {c.theorem for c in conditions(replace(TREE, honest=True))} == {"[P] Theorem 2"}
+
+
+HONEST = replace(
+    TREE,
+    forest=True,
+    classes=True,
+    honest=True,
+    replaced=False,
+    full=True,
+    limited=False,
+    drawn=N**-0.3,
+    drawn_along=along(lambda n: n**-0.3),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "Consistent where P(class | x) is Lipschitz and the density of x is bounded away"),
+        (
+            {"drawn": 0.6, "drawn_along": ()},
+            "asks for s/n → 0; sample_fraction=lambda n: n**-0.3 would do.",
+        ),
+        ({"drawn_along": along(lambda n: 0.6)}, "asks for s/n → 0; sample_fraction="),
+        ({"drawn_along": along(lambda n: 9 / n)}, "[P] Theorem 2 asks for s → ∞."),
+        (
+            {"replaced": True, "drawn_along": ()},
+            'replacement and s/n → 0; resample="subsample" and sample_fraction=lambda',
+        ),
+        ({"classes": False}, "asks for a forest for classes."),
+        ({"forest": False}, "asks for a forest for classes."),
+        ({"full": False}, "asks for leaves of bounded size."),
+        ({"single_columns": False}, "asks for each predictor alone."),
+        ({"single_columns": None}, "cannot be judged, because of: each predictor alone."),
+        ({"full": False, "drawn_along": ()}, "asks for s/n → 0 and leaves of bounded size."),
+    ],
+)
+def test_what_follows_for_honest_forests(changes, words):
+    assert words in conclusion(replace(HONEST, **changes))
+
+
+def test_subsamples_along_n():
+    found = ratios(HONEST)
+    n = N * 10.0 ** np.arange(13)
+    np.testing.assert_allclose(found["s/n"], n**-0.3)
+    np.testing.assert_allclose(found["1/s"], n**-0.7)
+    assert ratios(replace(HONEST, drawn_along=())) == {}
+
+
+def test_that_leaves_are_filled_by_others_is_for_honest_trees_only():
+    quantities = {
+        honest: {
+            c.says: (c.quantity, c.verdict) for c in conditions(replace(HONEST, honest=honest))
+        }["leaves filled by other rows"]
+        for honest in (True, False)
+    }
+    assert quantities[True] == ("half of a tree's rows", HOLDS)
+    assert quantities[False] == ("the rows that shape the tree", FAILS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import odrf
@@ -9,6 +10,7 @@ from odrf.errors import InputError
 from odrf.projections import (
     FAMILIES,
     Axis,
+    Custom,
     Discriminant,
     LeastSquares,
     Logistic,
@@ -99,3 +101,34 @@ def test_every_family_says_what_it_is(name):
     assert family.law_in_words
     assert family.source
     assert set(family.tasks) <= {"regression", "classification"}
+
+
+@pytest.mark.parametrize(
+    ("projection", "n_singles", "subset_size", "expected"),
+    [
+        ("axis", "auto", "random", True),
+        ("logistic", "auto", 4, True),
+        ("logistic", 0, "random", True),
+        ("logistic", 0, 1, True),
+        ("logistic", 0, 4, False),
+        ("sparse", "auto", "random", True),
+        (Sparse(1.0), "auto", "random", False),
+        ("rc", "auto", "random", False),
+        (RandomCombination(1), "auto", "random", True),
+        ({"rc": 1, "axis": 1}, "auto", "random", True),
+        ({"rc": 1, "logistic": 1}, "auto", 3, False),
+    ],
+)
+def test_which_mixtures_try_single_columns(projection, n_singles, subset_size, expected):
+    mixture = mixture_for(read_projection(projection), n_singles, "auto", TABLE)
+    assert mixture.single_columns(TABLE.p, subset_size) is expected
+
+
+def test_of_a_user_s_family_nobody_knows_whether_it_tries_single_columns():
+    def first(X, y, weights, rng):
+        return np.array([0]), np.ones(1)
+
+    mixture = mixture_for(read_projection(first), "auto", "auto", TABLE)
+    assert mixture.single_columns(TABLE.p, "random") is None
+    mixture = mixture_for(read_projection({Custom(first): 1, "axis": 1}), "auto", "auto", TABLE)
+    assert mixture.single_columns(TABLE.p, "random") is True

@@ -79,3 +79,15 @@ def test_three_nonzeros_a_direction_but_no_more_than_half():
 def test_no_other_density(density):
     with pytest.raises(InputError, match=r"density=.*: use"):
         Sparse(density=density)
+
+
+@pytest.mark.parametrize(
+    ("p", "d", "density"), [(4, 3, 1.0), (4, 3, 0.8), (4, 3, 0.75), (4, 1, 0.25), (4, 1, 0.3)]
+)
+def test_single_columns_are_drawn_where_it_is_said(p, d, density):
+    drawn, state = set(), streams(1, 0, 1)[0]
+    nonzeros = np.empty(d, dtype=np.int64)
+    for _ in range(3000):
+        draw_nonzeros(state, p, density, nonzeros)
+        drawn.update(nonzeros.tolist())
+    assert Sparse(density).single_columns(d, p, "random") == (1 in drawn)

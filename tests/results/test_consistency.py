@@ -53,6 +53,48 @@ def test_which_theorem_covers_a_fit(table, function, options, words):
     assert set(report.table["verdict"]) <= {"holds", "does not hold", "cannot be judged", "assumed"}
 
 
+THEORY = {
+    "n_trees": 20,
+    "honest": True,
+    "resample": "subsample",
+    "sample_fraction": lambda n: n**-0.3,
+}
+LACKS = "[P] Theorem 2 asks for "
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "by [P] Theorem 2."),
+        ({"blend": True}, "by [P] Theorem 2."),
+        ({"projection": "axis"}, "by [P] Theorem 2."),
+        ({"projection": "sparse"}, "by [P] Theorem 2."),
+        ({"projection": {"rc": 1, "axis": 1}}, "by [P] Theorem 2."),
+        ({"projection": "rc"}, LACKS + "each predictor alone."),
+        ({"projection": lambda X, y, w, rng: (np.array([0]), np.ones(1))}, "cannot be judged"),
+        ({"n_singles": 0}, "by [P] Theorem 2."),
+        ({"n_singles": 0, "subset_size": 2}, LACKS + "each predictor alone."),
+        ({"sample_fraction": 0.5}, LACKS + "s/n → 0; sample_fraction="),
+        ({"resample": "bootstrap"}, LACKS + 'draws without replacement; resample="subsample"'),
+        ({"max_leaves": root}, LACKS + "leaves of bounded size."),
+        ({"max_depth": 3}, LACKS + "leaves of bounded size."),
+        ({"alpha": "1/sqrt(n)"}, LACKS + "leaves of bounded size."),
+    ],
+)
+def test_what_theory_asks_of_honest_forests(table, options, words):
+    forest = odrf.odrf("c ~ a + b + f", table, seed=1, **(THEORY | options))
+    report = forest.consistency()
+    assert words in report.conclusion
+    assert set(report.table["theorem"]) == {"[P] Theorem 2"}
+    assert ("arXiv 2211.12653v4" not in str(report.summary())) and len(report.plot()) == 4
+
+
+def test_an_honest_forest_pruned_by_other_rows_has_large_leaves(table):
+    forest = odrf.odrf("c ~ a + b + f", table, seed=1, **THEORY | {"sample_fraction": 0.8})
+    assert forest.consistency().facts.full
+    assert not forest.prune(rule="oob").consistency().facts.full
+
+
 def test_pruning_a_fit_afterwards_changes_the_theorem(table):
     tree = odrf.odt(FORMULA, table, max_leaves=root, seed=1)
     assert "Theorem 1" in tree.consistency().conclusion
