@@ -118,7 +118,7 @@ def calibration(said: NDArray[np.float64], came: NDArray[np.bool_]) -> dict[str,
 
 def judge(rows: Partition, trees: int, seed: int) -> Iterator[dict[str, Any]]:
     """Judge every method on a partition."""
-    given = {"kind": "classification", "seed": seed}
+    given: dict[str, Any] = {"kind": "classification", "seed": seed}
     grown: dict[str, Callable[..., Any]] = {
         name: partial(odrf, n_trees=trees, n_jobs=1, **given, **options)
         for name, options in METHODS.items()

@@ -75,7 +75,8 @@ class ODTResults(TreeResults):
         ``count`` and ``weight`` (training rows and their weights), ``impurity``, ``gain`` (the
         impurity that its split removes, per unit of weight), ``order`` (rank of the split in
         the tree's growth), and for a regression ``value``, the mean response; for classes
-        ``prediction`` and a column ``P(class)`` for each.
+        ``prediction`` and a column ``P(class)`` for each.  Of an honest tree all but ``order`` are
+        about the half of the rows that fills it.
         """
         return nodes_table(self.fit.forest, self.fit.design)
 
