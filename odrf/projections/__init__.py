@@ -28,3 +28,4 @@ from odrf.projections.rc import RandomCombination as RandomCombination
 from odrf.projections.ridge import Ridge as Ridge
 from odrf.projections.rotation import Rotation as Rotation
 from odrf.projections.sparse import Sparse as Sparse
+from odrf.projections.sphere import Sphere as Sphere
