@@ -22,7 +22,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.Dat
     data.mkdir()
     wine = load_data("wine").rename(columns={"cultivar": "y"})
     wine[[*wine.columns.drop("y"), "y"]].to_csv(data / "sonar.csv.gz", index=False)
-    index = pd.DataFrame({"name": ["sonar"], "task": ["classification"], "n": [len(wine)]})
+    index = pd.DataFrame(
+        {"name": ["sonar"], "task": ["classification"], "n": [len(wine)], "p": [13]}
+    )
     index.to_csv(data / "index.csv", index=False)
     monkeypatch.setattr(simulated, "TEST_ROWS", 200)
     monkeypatch.setattr(families, "NOISE", (0, 5))
