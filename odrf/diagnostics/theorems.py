@@ -53,6 +53,9 @@ class Facts:
         Predictors.
     subset_size : int or None
         Predictors in each subset; None for a random number.
+    family : str
+        What the directions are drawn by where they are not estimated on random subsets; else
+        empty.
     axis_trees : bool
         Whether some of the trees split on single predictors only.
     leaves : float
@@ -83,6 +86,7 @@ class Facts:
     n: int
     P: int
     subset_size: int | None
+    family: str
     axis_trees: bool
     leaves: float
     leaves_along: tuple[float, ...]
@@ -166,6 +170,11 @@ def _listed(words: list[str]) -> str:
 
 
 def _of_rates(facts: Facts) -> str:
+    if facts.family:
+        return (
+            "No result of [Z] applies: it has directions estimated on random subsets of the "
+            f"predictors, not those of {facts.family}."
+        )
     name = _theorem(facts)
     rates = [c for c in conditions(facts) if c.theorem == name and c.verdict != ASSUMED][1:]
     failed = [c.says for c in rates if c.verdict == FAILS]
@@ -258,7 +267,9 @@ def _of_pruned(facts: Facts) -> list[Condition]:
 def _common(name: str, facts: Facts) -> list[Condition]:
     """Return what the theorems of [Z] have in common."""
     random = facts.subset_size is None or facts.subset_size >= facts.P
-    if facts.subset_size is None:
+    if facts.family:
+        random, size = False, f"directions of {facts.family} instead"
+    elif facts.subset_size is None:
         size = "q random, up to N(A)^0.4"
     else:
         size = f"q = {facts.subset_size} of {facts.P}"

@@ -22,6 +22,7 @@ from odrf.projections.checks import whole
 from odrf.projections.custom import Custom
 from odrf.projections.estimated import EstimatedLaw, Logistic
 from odrf.projections.family import FAMILIES, Family, Table
+from odrf.projections.on_subsets import OnSubsets
 from odrf.projections.rotated import Rotated
 from odrf.projections.sparse import Sparse, SparseLaw
 from odrf.projections.usual import usual_law
@@ -67,6 +68,11 @@ class Mixture:
         """The families' names, single predictors left out where there are others."""
         own = [family.name for family, _ in self.shares if not isinstance(family, Axis)]
         return " + ".join(own or [family.name for family, _ in self.shares])
+
+    @property
+    def on_subsets(self) -> bool:
+        """Whether directions are estimated on random subsets of the predictors."""
+        return any(isinstance(family, OnSubsets) for family, _ in self.shares)
 
     def single_columns(self, p: int, subset_size: str | int) -> bool | None:
         """Return whether each of the p columns may be tried alone; None if that is not known."""

@@ -209,6 +209,9 @@ def facts_of(results: TreeResults) -> Facts:
     kinds = list(fit.kinds.values()) or [control]
     used = [kinds[g] for g in np.unique(fit.blend.of_tree)] if fit.blend is not None else kinds
     axis = [kind for kind in used if kind.mixture.n_directions == 0]
+    others = [
+        kind.mixture.name for kind in used if kind not in axis and not kind.mixture.on_subsets
+    ]
     size = control.subset_size
     fixed = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
     blocked = control.max_leaves is not None or control.max_depth is not None
@@ -222,6 +225,7 @@ def facts_of(results: TreeResults) -> Facts:
         n=results.nobs,
         P=len(results.design.predictors),
         subset_size=fixed,
+        family=others[0] if others else "",
         axis_trees=bool(axis),
         leaves=float(control.max_leaves or results.n_leaves.mean()),
         leaves_along=control.max_leaves_along,

@@ -153,7 +153,6 @@ def _predictors(results: TreeResults) -> str:
 
 def _growth_facts(results: TreeResults) -> dict[str, str]:
     control, forest = results.control, results.forest
-    q = control.subset_size
     facts = {
         "Criterion": _by_kind(results, _criterion),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
@@ -161,7 +160,7 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
         **({"Honest": HONEST} if control.honest else {}),
         "Seed": str(control.seed),
         "Projection": control.mixture.name.replace("_", " "),
-        "Subset size q": "random, up to n(node)^0.4" if q == "random" else str(q),
+        **_subset_size(control),
         "Tried per node": _by_kind(results, _tried),
         "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
@@ -173,6 +172,13 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
     if (grown > results.n_leaves).any():
         facts["Pruned"] = f"{_price(control)}from {_mean_and_range(grown)} leaves"
     return facts
+
+
+def _subset_size(control: Control) -> dict[str, str]:
+    """Return how many predictors a direction is estimated on, where it is on a subset."""
+    q = control.subset_size
+    words = "random, up to n(node)^0.4" if q == "random" else str(q)
+    return {"Subset size q": words} if control.mixture.on_subsets else {}
 
 
 def _price(control: Control) -> str:

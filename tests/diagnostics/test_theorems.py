@@ -27,6 +27,7 @@ TREE = Facts(
     n=N,
     P=6,
     subset_size=None,
+    family="",
     axis_trees=False,
     leaves=20,
     leaves_along=(),
@@ -134,6 +135,13 @@ def test_pruning_decides_which_theorem():
     assert "[Z] Theorem 3" in conclusion(facts)
     assert "[Z] Theorem 5" in conclusion(replace(facts, forest=True))
     assert "[Z] Corollary 2" in conclusion(replace(facts, subset_size=2))
+
+
+def test_directions_that_are_not_estimated_on_subsets_are_not_covered():
+    facts = replace(TREE, family="sparse", leaves_along=along(lambda n: n**0.5))
+    assert judged(facts, "subsets of any size") == FAILS
+    assert conclusion(facts).startswith("No result of [Z] applies")
+    assert "not those of sparse" in conclusion(facts)
 
 
 def test_bounded_indicators_are_sub_gaussian():

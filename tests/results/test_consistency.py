@@ -166,3 +166,13 @@ def test_a_rule_that_cannot_be_asked_far_out(table):
     sizes = {120: 9}
     report = odrf.odt(FORMULA, table, max_leaves=lambda n: sizes[n], seed=1).consistency()
     assert "cannot be judged" in report.conclusion
+
+
+def test_families_that_no_theorem_covers(table):
+    sparse = odrf.odt("y ~ a + b", table, projection="sparse", max_leaves=root, seed=1)
+    assert "not those of sparse" in sparse.consistency().conclusion
+    assert "Subset size" not in str(sparse.summary())
+    mixed = {"sparse": 1, "logistic": 1}
+    both = odrf.odt("y ~ a + b", table, projection=mixed, max_leaves=root, seed=1)
+    assert both.consistency().conclusion.startswith("Consistent for any continuous")
+    assert "Subset size" in str(both.summary())
