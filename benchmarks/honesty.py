@@ -83,6 +83,8 @@ DRAWN = {
 BINS = 10
 # What 500 trees cannot tell from impossible: one of them, and half of what it says.
 LEAST = 0.001
+# Rows of a bin that is drawn: fewer tell nothing.
+FEWEST = 50
 KEY = ["table", "partition", "method"]
 SCORES = {"error": "error, %", "brier": "Brier", "log_loss": "log loss", "slope": "slope"}
 
@@ -216,6 +218,7 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
         ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1)
         for method, (colour, line) in DRAWN.items():
             bins = reliability(lines[(lines["table"] == name) & (lines["method"] == method)])
+            bins = bins[bins["rows"] >= FEWEST]
             ax.plot(
                 bins["said"], bins["came"], f"o{line}", color=colour, label=method,
                 markersize=3.5, linewidth=1.3,

@@ -87,7 +87,8 @@ class ConsistencyReport:
         ``tail index`` is Hill's, of the largest 5 % of the residuals; ``tail p`` how probable so
         large a one is if they are normal.  A leaf's diameter is the diagonal of the box around
         its rows, as a share of that of all rows, told row by row; theory needs it to shrink as
-        trees grow with n, so the median follows for trees with a quarter of these leaves.
+        trees grow with n, so the median follows for trees with a quarter of these leaves.  An honest fit
+        also has ``leaves without rows``, the share of its leaves whose value is from above.
         """
         sizes = self.leaf_sizes
         counts = self.predictors_per_split
@@ -103,6 +104,8 @@ class ConsistencyReport:
             "leaf diameter, 90 %": float(np.quantile(self.leaf_diameters, 0.9)),
             "… with a quarter of the leaves": float(np.median(self._diameters(QUARTER))),
         }
+        if self.facts.honest:
+            found["leaves without rows"] = float((sizes == 0).mean())
         if counts.sum():
             found["splits on one predictor"] = counts[0] / counts.sum()
             found["predictors per split, mean"] = float(

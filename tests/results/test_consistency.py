@@ -86,7 +86,10 @@ def test_what_theory_asks_of_honest_forests(table, options, words):
     report = forest.consistency()
     assert words in report.conclusion
     assert set(report.table["theorem"]) == {"[P] Theorem 2"}
-    assert ("arXiv 2211.12653v4" not in str(report.summary())) and len(report.plot()) == 4
+    empty = forest.forest.count[forest.forest.is_leaf()] == 0
+    assert report.evidence["leaves without rows"] == empty.mean()
+    assert "arXiv 2211.12653v4" not in str(report.summary())
+    assert len(report.plot()) == 4
 
 
 def test_an_honest_forest_pruned_by_other_rows_has_large_leaves(table):
