@@ -87,8 +87,9 @@ class ConsistencyReport:
         ``tail index`` is Hill's, of the largest 5 % of the residuals; ``tail p`` how probable so
         large a one is if they are normal.  A leaf's diameter is the diagonal of the box around
         its rows, as a share of that of all rows, told row by row; theory needs it to shrink as
-        trees grow with n, so the median follows for trees with a quarter of these leaves.  An honest fit
-        also has ``leaves without rows``, the share of its leaves whose value is from above.
+        trees grow with n, so the median follows for trees with a quarter of these leaves.  An
+        honest fit also has ``leaves without rows``, the share of its leaves whose value is from
+        above.
         """
         sizes = self.leaf_sizes
         counts = self.predictors_per_split
