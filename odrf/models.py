@@ -238,8 +238,10 @@ def odrf(
         As in `odt`, for every tree: of the rows that it draws, a random half shapes it and the
         other fills it.  With ``resample="subsample"`` and a `sample_fraction` that falls with n,
         class probabilities are consistent (Perry et al., Theorem 2; see `ODRFResults.consistency`).
-        Out of bag are the rows that a tree has not drawn at all.  Leaves are larger than they
-        seem from `min_leaf`: predictions are smoother, and need more rows.
+        Out of bag are the rows that a tree has not drawn at all.  Probabilities come out more
+        moderate: better where noise makes those of a plain forest too extreme; but a plain forest
+        is often too moderate already, and an honest one then is more so
+        (``benchmarks/honesty.py``).
     weights, missing, kind
         As in `odt`.
     seed : int, SeedSequence or Generator, optional
