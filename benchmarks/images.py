@@ -203,7 +203,7 @@ def draw_importance(options: argparse.Namespace) -> None:
         forest = odrf(
             "y ~ .", data, n_trees=options.trees, seed=options.seed, **PURE, **own.methods[method]
         )
-        forest.pixel_importance().plot(ax=panel)
+        forest.pixel_importance().plot_image(ax=panel)
         panel.set_title(method)
     panels[0].figure.savefig(options.importance, dpi=100)
 

@@ -269,7 +269,7 @@ class TreeResults(ABC):
         Returns
         -------
         PixelImportance
-            With ``table``, ``images``, ``summary()`` and ``plot()``.
+            With ``table``, ``images``, ``summary()`` and ``plot_image()``.
 
         Raises
         ------

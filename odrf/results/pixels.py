@@ -95,7 +95,7 @@ class PixelImportance:
         note = "share is that of the splits in which the pixel has a nonzero coefficient."
         return Summary("Pixel importance", self.call, facts, {"Used most": top}, (note,))
 
-    def plot(self, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
+    def plot_image(self, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
         """Draw the shares as an image, one for each channel; those of a series as a curve.
 
         Parameters

@@ -81,7 +81,7 @@ def test_in_words():
 
 def test_an_image_for_each_channel_on_one_scale():
     found = odrf.odt("y ~ .", images(C=2), projection="patch", seed=1).pixel_importance()
-    panels = found.plot()
+    panels = found.plot_image()
     assert [ax.get_title() for ax in panels] == ["channel 0", "channel 1"]
     for channel, ax in enumerate(panels):
         (image,) = ax.images
@@ -89,13 +89,13 @@ def test_an_image_for_each_channel_on_one_scale():
         assert image.get_clim() == (0, found.images.max())
         assert ax.get_aspect() == 1
     with pytest.raises(InputError, match="ax holds 1 axes: 2 are drawn on"):
-        found.plot(ax=panels[0])
+        found.plot_image(ax=panels[0])
 
 
 def test_one_image_on_axes_of_ones_own():
     found = odrf.odt("y ~ .", images(), projection="patch", seed=1).pixel_importance()
     _, ax = plt.subplots()
-    assert found.plot(ax=ax) is ax
+    assert found.plot_image(ax=ax) is ax
     assert ax.images[0].get_array().shape == (4, 5)
 
 
@@ -103,7 +103,7 @@ def test_one_image_on_axes_of_ones_own():
 def test_a_series_is_a_curve_and_several_are_lines_of_an_image(C):
     found = odrf.odt("y ~ .", images(C=C, H=1, W=20), projection="patch", seed=1)
     found = found.pixel_importance()
-    ax = found.plot()
+    ax = found.plot_image()
     assert ax.get_xlabel() == "point of the series"
     if C == 1:
         np.testing.assert_allclose(ax.lines[0].get_ydata(), found.images[0, 0])
