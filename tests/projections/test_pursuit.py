@@ -60,7 +60,9 @@ def test_it_blends_and_takes_classes_and_factors():
     options = {"projection": "ppr", "n_trees": 100, "seed": 1}
     fit = odrf.odrf("cultivar ~ .", data, n_jobs=2, **options)
     assert fit.oob_error < 0.05
-    assert {control.mixture.name for control in fit.fit.kinds.values()} == {"ppr"}
+    names = {name: control.mixture.name for name, control in fit.fit.kinds.items()}
+    assert names.pop("sparse") == "sparse + ppr"
+    assert set(names.values()) == {"ppr"}
     again = odrf.odrf("cultivar ~ .", data, n_jobs=1, **options)
     assert again.forest.coef.tobytes() == fit.forest.coef.tobytes()
 
