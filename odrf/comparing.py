@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from odrf.checks import checked_jobs, checked_seed, checked_whole
 from odrf.contenders import Contender, read_contenders
 from odrf.contest import Contest, check_formulas
-from odrf.control import checked_jobs, checked_seed, checked_whole
 from odrf.design.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError

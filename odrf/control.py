@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.checks import checked_jobs, checked_seed, checked_truth, checked_whole
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
-from odrf.engine.parallel import available_cores
 from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
@@ -20,7 +19,7 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.pruning.prices import RULES
 from odrf.sizes import leaf_limit, leaf_price, row_share, rule_along
 
-__all__ = ["Control", "checked_jobs", "checked_part", "checked_seed", "checked_whole", "resolve"]
+__all__ = ["Control", "resolve"]
 
 CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
@@ -182,7 +181,7 @@ def resolve(
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
         sample_fraction=_fraction(options["sample_fraction"], resample, n),
-        honest=_truth("honest", options["honest"]),
+        honest=checked_truth("honest", options["honest"]),
         alpha=alpha,
         alpha_rule=alpha_rule,
         max_leaves_along=rule_along(options["max_leaves"], n),
@@ -198,26 +197,6 @@ def _one_of(argument: str, value: Any, choices: list[Any]) -> Any:
     if (value is not None and not isinstance(value, str)) or value not in choices:
         raise allowed(argument, value, choices)
     return value
-
-
-def checked_whole(argument: str, value: Any, least: int) -> int:
-    """Return the whole number `value`; raise `InputError` where it is none, or below `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{argument}={value!r}: use a whole number of at least {least}")
-    return int(value)
-
-
-def _truth(argument: str, value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{argument}={value!r}: use True or False")
-    return bool(value)
-
-
-def checked_part(argument: str, value: Any) -> float:
-    """Return the share `value`; raise `InputError` where it is none, or nothing, or all."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise InputError(f"{argument}={value!r}: use a share above 0 and below 1")
-    return float(value)
 
 
 def _subset_size(value: Any, P: int) -> str | int:
@@ -270,21 +249,3 @@ def _fraction(value: Any, resample: str, n: int) -> float:
     if isinstance(value, str) and value == "auto":
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0
     return row_share(value, n)
-
-
-def checked_seed(value: Any) -> int:
-    """Return the number that a seed of any kind comes to; for None one by chance."""
-    if value is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(value, np.random.Generator):
-        return int(value.integers(2**63))
-    if isinstance(value, np.random.SeedSequence):
-        return int(value.generate_state(1, np.uint64)[0])
-    return checked_whole("seed", value, 0)
-
-
-def checked_jobs(value: Any) -> int:
-    """Return the number of threads asked for; all cores for None."""
-    if value is None or value == -1:
-        return available_cores()
-    return checked_whole("n_jobs", value, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,9 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 from tqdm import tqdm
 
+from odrf.checks import checked_jobs, checked_seed, checked_whole, is_whole
 from odrf.contenders import Contender, Trial, named, read_contenders
 from odrf.contest import check_formulas, predictions_of_all
-from odrf.control import checked_jobs, checked_seed, checked_whole
 from odrf.design.lookup import environment
 from odrf.diagnostics.decomposition import james, kohavi_wolpert, squared
 from odrf.engine.parallel import in_order
@@ -189,7 +188,7 @@ def _drawn(seed: int, key: tuple[int, ...]) -> tuple[int, int]:
 def _sizes(n: int | Sequence[int], source: Source) -> list[int]:
     """Return the numbers of training rows, rising; raise `InputError` where they are none."""
     found: list[Any] = list(n) if isinstance(n, Sequence | np.ndarray) else [n]
-    whole = all(isinstance(size, Integral) and not isinstance(size, bool) for size in found)
+    whole = all(is_whole(size) for size in found)
     if not found or not whole or min(found) < FEWEST_ROWS:
         raise InputError(
             f"n={n!r}: use a whole number of training rows of at least {FEWEST_ROWS}, or a list "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.checks import is_whole
 from odrf.errors import InputError
 
 __all__ = ["checked_folds", "fold_of_rows"]
@@ -30,8 +30,7 @@ def checked_folds(cv: Any, n: int, otherwise: str = "") -> int:
 
     `otherwise` says what else than a number the argument may be.
     """
-    whole = isinstance(cv, Integral) and not isinstance(cv, bool | np.bool_)
-    if not whole or not FEWEST_FOLDS <= cv <= n:
+    if not is_whole(cv) or not FEWEST_FOLDS <= cv <= n:
         raise InputError(
             f"cv={cv!r} is no number of folds: use {FEWEST_FOLDS} to {n} (the rows){otherwise}"
         )

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from odrf.checks import is_whole
 from odrf.design.grid import say_grid
 from odrf.errors import InputError
 
@@ -102,7 +103,7 @@ def _with_channels(values: NDArray, axis: int | None) -> NDArray:
 
 
 def _channel_axis(axis: Any, shape: tuple[int, ...]) -> int:
-    if isinstance(axis, int | np.integer) and not isinstance(axis, bool):
+    if is_whole(axis):
         from_front = axis + len(shape) if axis < 0 else axis
         if 0 < from_front < len(shape):
             return int(from_front)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from odrf.checks import checked_jobs, checked_seed, checked_whole, is_whole
 from odrf.contenders import read_contenders
 from odrf.contest import Contest
-from odrf.control import checked_jobs, checked_seed, checked_whole
 from odrf.design.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -125,7 +124,7 @@ def _sizes(sizes: str | Sequence[int], most: int) -> list[int]:
         fewest = min(FEWEST_ROWS, most)
         return sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
     found: list[Any] = sorted(set(sizes))
-    whole = all(isinstance(size, Integral) and not isinstance(size, bool) for size in found)
+    whole = all(is_whole(size) for size in found)
     if not whole or len(found) < FEWEST_SIZES or found[0] < 2 or found[-1] > most:
         raise InputError(
             f"sizes={sizes!r}: use {FEWEST_SIZES} or more whole numbers of rows from 2 to {most}, "

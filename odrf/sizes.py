@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
+from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.errors import InputError, nearest
 from odrf.pruning.choosing import ONE_SE
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
@@ -54,9 +55,7 @@ def leaf_limit(value: Any, n: int, lone: bool) -> tuple[int | None, str]:
     if callable(value):
         leaves, rule = _by_rule("max_leaves", value, n, 1)
         return int(min(leaves, n)), rule
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"max_leaves={value!r}: use a whole number of at least 1")
-    return int(value), FIXED
+    return checked_whole("max_leaves", value, 1), FIXED
 
 
 def leaf_price(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
@@ -77,9 +76,7 @@ def leaf_price(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
         return None, value
     if callable(value):
         return _by_rule("alpha", value, n, 0)
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
-        raise InputError(f"alpha={value!r}: use a finite number of at least 0")
-    return float(value), FIXED
+    return checked_amount("alpha", value), FIXED
 
 
 def row_share(value: Any, n: int) -> float:
@@ -91,8 +88,7 @@ def row_share(value: Any, n: int) -> float:
         Where `value` is no share, nor a rule that gives one.
     """
     share = _by_rule("sample_fraction", value, n, 0)[0] if callable(value) else value
-    number = isinstance(share, Real) and not isinstance(share, bool)
-    if number and 0 < float(share) <= 1:
+    if is_number(share) and 0 < float(share) <= 1:
         return float(share)
     if callable(value):
         raise InputError(

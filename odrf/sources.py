@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.control import checked_whole
+from odrf.checks import checked_whole
 from odrf.design import Response
 from odrf.errors import InputError
 from odrf.problems import ALONE, read_problem

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
+
+from odrf.checks import is_whole
 
 __all__ = ["grid_of", "say_grid"]
 
@@ -42,4 +43,4 @@ def say_grid(data: pd.DataFrame, channels: int, height: int, width: int) -> None
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
+    return is_whole(value) and int(value) >= 1

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from odrf.checks import checked_truth
 from odrf.engine.cholesky import solve_upper
 from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions import (
@@ -26,7 +27,6 @@ from odrf.engine.randomness import below, shuffle_front
 from odrf.engine.scatter import Groups, between, groups, varies, whiten
 from odrf.engine.settings import Settings
 from odrf.engine.subsets import FEW_LEVELS, aim, load_terms, write_columns, write_direction
-from odrf.errors import InputError
 from odrf.projections.checks import whole_or_auto
 from odrf.projections.family import Family, Table
 
@@ -114,8 +114,7 @@ class CanonicalCorrelation(Family):
     criterion: ClassVar[str] = "entropy"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.bootstrap, bool | np.bool_):
-            raise InputError(f"bootstrap={self.bootstrap!r}: use True or False")
+        checked_truth("bootstrap", self.bootstrap)
         whole_or_auto("size", self.size, 1)
 
     def subset(self, P: int) -> int:

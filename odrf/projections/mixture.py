@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.checks import checked_whole, is_number
 from odrf.engine.apportioning import apportion
 from odrf.engine.laws import Law
 from odrf.engine.proposals import Blocks
@@ -18,7 +18,6 @@ from odrf.engine.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError, allowed
 from odrf.projections.axis import Axis, AxisLaw
-from odrf.projections.checks import whole
 from odrf.projections.custom import Custom
 from odrf.projections.estimated import EstimatedLaw, Logistic
 from odrf.projections.family import FAMILIES, Family, Table
@@ -144,8 +143,7 @@ def read_projection(value: Any) -> dict[Family, float]:
 
 
 def _share(name: Any, value: Any) -> float:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 < float(value) < math.inf:
+    if not is_number(value) or not 0 < float(value) < math.inf:
         raise InputError(f"projection: the share of {name!r} is {value!r}: use one above 0")
     return float(value)
 
@@ -191,9 +189,9 @@ def mixture_for(
                 "which tries single predictors only: leave it out, or choose another projection"
             )
         singles = family.n_default(table) if n_singles == "auto" else n_singles
-        return Mixture((Share(family, min(whole("n_singles", singles, 1), table.P)),))
+        return Mixture((Share(family, min(checked_whole("n_singles", singles, 1), table.P)),))
     count = family.n_default(table) if n_projections == "auto" else n_projections
-    count = whole("n_projections", count, 1)
+    count = checked_whole("n_projections", count, 1)
     own = Share(family, min(count, table.p) if isinstance(family, Rotated) else count)
     if family.beside_singles:
         return Mixture((Share(Axis(), _beside(n_singles, table)), own))
@@ -209,7 +207,7 @@ def mixture_for(
 def _beside(n_singles: Any, table: Table) -> int:
     """Return how many predictors are tried singly beside directions."""
     if n_singles != "auto":
-        return min(whole("n_singles", n_singles, 0), table.P)
+        return min(checked_whole("n_singles", n_singles, 0), table.P)
     return table.P if table.lone else min(table.P, max(MANY_SINGLES, math.ceil(table.P**0.5)))
 
 
@@ -229,7 +227,7 @@ def _several(
     total = n_projections
     if total == "auto":
         total = sum(family.n_default(table) for family in families)
-    total = whole("n_projections", total, len(families))
+    total = checked_whole("n_projections", total, len(families))
     weights = np.array(list(families.values()))
     counts = np.maximum(apportion(weights / weights.sum(), total), 1)
     shares = [

@@ -9,13 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.laws import draws
 from odrf.engine.proposals import ROUND, Blocks
 from odrf.engine.randomness import below, shuffle_front
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
-from odrf.projections.checks import extent, grid_shape, require_pixels, whole
+from odrf.projections.checks import extent, grid_shape, require_pixels
 from odrf.projections.family import Family, Table
 
 __all__ = ["Patch", "PatchLaw"]
@@ -148,7 +149,7 @@ class Patch(Family):
         if not isinstance(self.wrap, bool):
             raise InputError(f"wrap={self.wrap!r}: use True or False")
         if self.channels is not None:
-            whole("channels", self.channels, 1)
+            checked_whole("channels", self.channels, 1)
         if self.shape is not None:
             self._require_room(*self.shape)
 

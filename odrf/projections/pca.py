@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.checks import checked_whole
 from odrf.engine.randomness import shuffle_front, uniform
 from odrf.engine.rows import Rows
 from odrf.engine.sampling import BOOTSTRAP, Sampling, draw_counts
 from odrf.engine.settings import Settings
-from odrf.projections.checks import share, whole
+from odrf.projections.checks import share
 from odrf.projections.family import Table
 from odrf.projections.rotated import Rotated
 
@@ -60,7 +61,7 @@ class PrincipalComponents(Rotated):
     source: ClassVar[str] = "Rodríguez, Kuncheva and Alonso (2006)"
 
     def __post_init__(self) -> None:
-        whole("size", self.size, 1)
+        checked_whole("size", self.size, 1)
         share("rows", self.rows)
 
     def n_default(self, table: Table) -> int:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.directions import covariances, least_squares
 from odrf.engine.laws import draws
@@ -20,7 +21,7 @@ from odrf.engine.subsets import (
     write_columns,
     write_direction,
 )
-from odrf.projections.checks import share, whole
+from odrf.projections.checks import share
 from odrf.projections.estimated import Estimated
 
 __all__ = ["ProjectionPursuit", "ProjectionPursuitLaw"]
@@ -88,7 +89,7 @@ class ProjectionPursuit(Estimated):
     source: ClassVar[str] = "Friedman and Stuetzle (1981)"
 
     def __post_init__(self) -> None:
-        whole("steps", self.steps, 1)
+        checked_whole("steps", self.steps, 1)
         share("span", self.span)
 
     def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> ProjectionPursuitLaw:

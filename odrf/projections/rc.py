@@ -8,12 +8,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO
 from odrf.engine.laws import draws
 from odrf.engine.proposals import ROUND, Blocks
 from odrf.engine.randomness import shuffle_front, uniform
 from odrf.engine.settings import Settings
-from odrf.projections.checks import whole
 from odrf.projections.family import Family, Table
 
 __all__ = ["RandomCombination", "RandomCombinationLaw"]
@@ -69,7 +69,7 @@ class RandomCombination(Family):
     criterion: ClassVar[str] = "entropy"
 
     def __post_init__(self) -> None:
-        whole("size", self.size, 1)
+        checked_whole("size", self.size, 1)
 
     def n_default(self, table: Table) -> int:
         """Return p, as for sparse directions, which these are compared with."""

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.control import Control, checked_whole
+from odrf.checks import checked_whole
+from odrf.control import Control
 from odrf.design import Design
 from odrf.engine.forest import Forest
 from odrf.engine.routing import predict

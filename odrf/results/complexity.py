@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.control import checked_jobs
+from odrf.checks import checked_jobs
 from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen
 from odrf.pruning.folds import between, cross_validated
 from odrf.pruning.prices import GROWTH

@@ -11,7 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.control import Control, checked_part, checked_whole
+from odrf.checks import checked_part, checked_whole
+from odrf.control import Control
 from odrf.errors import InputError, allowed
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.control import checked_jobs
+from odrf.checks import checked_jobs
 from odrf.errors import InputError, allowed
 from odrf.plots.growth import plot_growth
 from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from odrf.control import checked_part
+from odrf.checks import checked_part
 from odrf.engine.outofbag import OutOfBag
 from odrf.engine.routing import predict
 from odrf.engine.sampling import SUBSAMPLE, draw_size

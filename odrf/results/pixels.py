@@ -9,10 +9,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf.checks import checked_whole
 from odrf.errors import InputError
 from odrf.importance import usage
 from odrf.plots.pixels import plot_pixels
-from odrf.projections.checks import grid_shape, require_pixels, whole
+from odrf.projections.checks import grid_shape, require_pixels
 from odrf.projections.patch import Patch
 from odrf.results.fit import Fit
 from odrf.summary import Summary
@@ -130,7 +131,7 @@ def _grid(fit: Fit, shape: tuple[int, int] | None, channels: int | None) -> tupl
         )
     C, *size = (1, 0, 0) if known is None else known
     H, W = size if shape is None else grid_shape("shape", shape)
-    C = C if channels is None else whole("channels", channels, 1)
+    C = C if channels is None else checked_whole("channels", channels, 1)
     require_pixels(C, H, W, len(fit.design.predictors), len(fit.design.columns))
     return C, H, W
 

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.control import checked_jobs
+from odrf.checks import checked_jobs
 from odrf.errors import InputError, allowed
 from odrf.folds import checked_folds
 from odrf.plots.importance import plot_importance

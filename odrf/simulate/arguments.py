@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from odrf.control import checked_seed, checked_whole
+from odrf.checks import checked_seed, checked_whole, is_number
 from odrf.errors import InputError
 
-__all__ = ["checked_amount", "checked_range", "checked_share", "layout_chance"]
+__all__ = ["checked_range", "checked_share", "layout_chance"]
 
 
 def checked_range(argument: str, value: Any, least: int, most: int, what: str) -> int:
@@ -25,16 +24,9 @@ def checked_range(argument: str, value: Any, least: int, most: int, what: str) -
     return whole
 
 
-def checked_amount(argument: str, value: Any) -> float:
-    """Return the number `value`; raise `InputError` where it is none, infinite or negative."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
-        raise InputError(f"{argument}={value!r}: use a finite number of at least 0")
-    return float(value)
-
-
 def checked_share(argument: str, value: Any, below: float) -> float:
     """Return the number `value`; raise `InputError` where it is not from 0 to under `below`."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < below:
+    if not is_number(value) or not 0 <= float(value) < below:
         raise InputError(f"{argument}={value!r}: use a number from 0 to below {below:.4g}")
     return float(value)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from odrf.control import checked_whole
+from odrf.checks import checked_whole
 from odrf.simulate.arguments import checked_range, checked_share
 from odrf.simulate.problem import Problem, View, certain
 

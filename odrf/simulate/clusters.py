@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from odrf.control import checked_whole
+from odrf.checks import checked_whole
 from odrf.errors import allowed
 from odrf.simulate.arguments import checked_share, layout_chance
 from odrf.simulate.problem import Problem, View, certain

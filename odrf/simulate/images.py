@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from odrf.control import checked_whole
+from odrf.checks import checked_amount, checked_whole
 from odrf.errors import InputError
-from odrf.simulate.arguments import checked_amount, checked_range, checked_share
+from odrf.simulate.arguments import checked_range, checked_share
 from odrf.simulate.problem import Problem
 
 __all__ = ["bars", "circle", "impulse"]

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.control import checked_seed, checked_whole
+from odrf.checks import checked_seed, checked_whole
 from odrf.design.grid import say_grid
 from odrf.errors import InputError
 from odrf.plots.problems import (

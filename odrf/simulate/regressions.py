@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.control import checked_whole
-from odrf.simulate.arguments import checked_amount, checked_range, layout_chance
+from odrf.checks import checked_amount, checked_whole
+from odrf.simulate.arguments import checked_range, layout_chance
 from odrf.simulate.problem import Problem, Truth, View
 
 __all__ = [

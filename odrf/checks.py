@@ -1,0 +1,79 @@
+"""Checks of arguments that are numbers, seeds and threads."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from odrf.engine.parallel import available_cores
+from odrf.errors import InputError
+
+__all__ = [
+    "checked_amount",
+    "checked_jobs",
+    "checked_part",
+    "checked_seed",
+    "checked_truth",
+    "checked_whole",
+    "is_number",
+    "is_whole",
+]
+
+
+def is_number(value: Any) -> bool:
+    """Return whether the value is a real number: True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether the value is a whole number by its type: 2.0 and True are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def checked_whole(argument: str, value: Any, least: int) -> int:
+    """Return the whole number `value`; raise `InputError` where it is none, or below `least`."""
+    if not is_whole(value) or value < least:
+        raise InputError(f"{argument}={value!r}: use a whole number of at least {least}")
+    return int(value)
+
+
+def checked_part(argument: str, value: Any) -> float:
+    """Return the share `value`; raise `InputError` where it is none, or nothing, or all."""
+    if not is_number(value) or not 0 < float(value) < 1:
+        raise InputError(f"{argument}={value!r}: use a share above 0 and below 1")
+    return float(value)
+
+
+def checked_amount(argument: str, value: Any) -> float:
+    """Return the number `value`; raise `InputError` where it is none, infinite or negative."""
+    if not is_number(value) or not 0 <= float(value) < math.inf:
+        raise InputError(f"{argument}={value!r}: use a finite number of at least 0")
+    return float(value)
+
+
+def checked_truth(argument: str, value: Any) -> bool:
+    """Return `value`; raise `InputError` where it is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{argument}={value!r}: use True or False")
+    return bool(value)
+
+
+def checked_seed(value: Any) -> int:
+    """Return the number that a seed of any kind comes to; for None one by chance."""
+    if value is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(2**63))
+    if isinstance(value, np.random.SeedSequence):
+        return int(value.generate_state(1, np.uint64)[0])
+    return checked_whole("seed", value, 0)
+
+
+def checked_jobs(value: Any) -> int:
+    """Return the number of threads asked for; all cores for None."""
+    if value is None or value == -1:
+        return available_cores()
+    return checked_whole("n_jobs", value, 1)
