@@ -15,59 +15,51 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from markdown import table as markdown_table
 from odrf import bias_variance, odrf, simulate
+from runs import go_on, parser
+from simulated import FORESTS
 
-METHODS: dict[str, dict[str, Any]] = {
-    "RF": {"projection": "axis", "blend": False},
-    "SPORF": {"projection": "sparse", "blend": False},
-    "F-RC": {"projection": "rc", "blend": False},
+METHODS: dict[str, Mapping[str, Any]] = {
+    **{name: FORESTS[name] for name in ("RF", "SPORF", "F-RC")},
     "odrf": {},
 }
 """The options of each."""
 PANELS = {"bias": "bias", "variance": "variance", "variance_effect": "variance effect"}
 PANELS |= {"error": "error rate"}
 KEY = ["n", "method"]
-
-
-def line(n: int, method: str, options: argparse.Namespace) -> pd.DataFrame:
-    """Decompose the error of a method at n training rows."""
-    began = time.perf_counter()
-    forest = partial(odrf, n_trees=options.trees, n_jobs=1, **METHODS[method])
-    found = bias_variance(
-        {method: forest},
-        simulate.sparse_parity(),
-        n,
-        options.repeats,
-        test_rows=options.test_rows,
-        seed=options.seed,
-        n_jobs=options.jobs,
-    )
-    terms = found.table.join(found.se.add_suffix("_se")).reset_index(drop=True)
-    terms.insert(0, "n", n)
-    terms.insert(1, "method", method)
-    terms.insert(2, "repeats", options.repeats)
-    terms.insert(3, "trees", options.trees)
-    return terms.assign(seconds=round(time.perf_counter() - began, 1))
+TERMS = ["error", "bayes_error", "bias", "variance", "systematic_effect", "variance_effect"]
+TERMS += ["kw_noise", "kw_bias2", "kw_variance"]
+COLUMNS = [*KEY, "repeats", "trees", *TERMS, *(f"{term}_se" for term in TERMS), "seconds"]
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Decompose what the csv lacks, and write to it line by line."""
-    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=KEY)
+    """Return the decompositions, COLUMNS, going on with the csv."""
     tasks = [(int(n), method) for n in options.sizes.split(",") for method in METHODS]
-    for n, method in tqdm(tasks, unit="line"):
-        if not ((done["n"] == n) & (done["method"] == method)).any():
-            new = line(n, method, options)
-            done = new if done.empty else pd.concat([done, new], ignore_index=True)
-            done.to_csv(options.out, index=False)
-    return done
+
+    def line(n: int, method: str) -> Iterator[tuple[float, ...]]:
+        began = time.perf_counter()
+        forest = partial(odrf, n_trees=options.trees, n_jobs=1, **METHODS[method])
+        found = bias_variance(
+            {method: forest},
+            simulate.sparse_parity(),
+            n,
+            options.repeats,
+            test_rows=options.test_rows,
+            seed=options.seed,
+            n_jobs=options.jobs,
+        )
+        terms, se = found.table[TERMS].iloc[0], found.se[TERMS].iloc[0]
+        seconds = round(time.perf_counter() - began, 1)
+        yield options.repeats, options.trees, *terms, *se, seconds
+
+    return go_on(options.out, COLUMNS, tasks, line, digits=None)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -85,27 +77,14 @@ def report(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Decompose the errors, or report what a csv holds."""
-    options = _parser().parse_args()
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    out = Path("bias_variance.csv")
-    add("--out", type=Path, default=out, help="csv that is written, or gone on with")
-    add("--report", type=Path, help="csv to be reported, instead of a run")
-    add("--repeats", type=int, default=100, help="training samples of each size")
-    add("--trees", type=int, default=500, help="trees of a forest")
+    asked = parser(__doc__ or "", "bias_variance.csv", repeats=100, trees=500)
+    add = asked.add_argument
     add("--sizes", default="250,500,1000,2000,3000", help="training rows, with commas between")
     add("--test-rows", type=int, default=2000, help="rows that all forests predict")
     add("--jobs", type=int, default=1, help="threads, one forest each")
-    add("--seed", type=int, default=0, help="of the samples and the forests")
-    return parser
+    options = asked.parse_args()
+    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
+    return 0
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import pandas as pd
 from curves import AS_GIVEN, Curve, follow, table
 from odrf.projections import Sparse
 from odrf.simulate import biau, orthant, sparse_parity
-from runs import parser
+from runs import plotting_parser
 from simulated import FORESTS, TO_PURITY, Method, with_tuned
 
 # With two predictors, a direction has both or one of them with equal chance.
@@ -88,7 +88,8 @@ def report(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Grow the forests, or report what a csv holds."""
-    return follow(CURVES, report, parser(__doc__ or "", "consistency.csv", repeats=10, trees=100))
+    asked = plotting_parser(__doc__ or "", "consistency.csv", repeats=10, trees=100)
+    return follow(CURVES, report, asked)
 
 
 if __name__ == "__main__":

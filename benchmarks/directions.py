@@ -32,7 +32,7 @@ from odrf.projections import Sparse
 from odrf.results import ODRFResults
 from odrf.simulate import trunk
 from odrf.units import node_of_terms, user_splits
-from runs import go_on, parser
+from runs import go_on, plotting_parser
 from simulated import FORESTS, TO_PURITY, draw, fitted
 
 PROBLEM, ROWS, TOP = trunk(), 1000, 10
@@ -162,7 +162,7 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
 
 def main() -> int:
     """Grow the forests, or report what a csv holds."""
-    options = parser(__doc__ or "", "directions.csv", repeats=10, trees=200).parse_args()
+    options = plotting_parser(__doc__ or "", "directions.csv", repeats=10, trees=200).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)
     print(report(lines))
     if options.plot is not None:

@@ -23,7 +23,7 @@ from curves import Curve, follow, table
 from markdown import table as markdown_table
 from odrf.diagnostics.laws import bootstrap_laws, fit_law
 from odrf.simulate import additive, radial, ridge_sum, single_index
-from runs import parser
+from runs import plotting_parser
 from simulated import FORESTS, Method
 
 SIZES = tuple(250 * 2**k for k in range(8))
@@ -91,7 +91,8 @@ def _middle(values: list[float]) -> str:
 
 def main() -> int:
     """Grow the forests, or report what a csv holds."""
-    return follow(CURVES, report, parser(__doc__ or "", "exponents.csv", repeats=4, trees=100))
+    asked = plotting_parser(__doc__ or "", "exponents.csv", repeats=4, trees=100)
+    return follow(CURVES, report, asked)
 
 
 if __name__ == "__main__":

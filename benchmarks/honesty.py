@@ -1,6 +1,6 @@
 """Are the class probabilities of honest forests better calibrated than those of plain ones?
 
-    python benchmarks/honesty.py --out honesty.csv [--data DIR] [--partitions 20] [--trees 500]
+    python benchmarks/honesty.py --out honesty.csv [--data DIR] [--repeats 20] [--trees 500]
     python benchmarks/honesty.py --report honesty.csv [--plot reliability.png]
 
 Plain and honest forests, of one kind of trees and blended, and single trees are grown on the same
@@ -22,8 +22,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import islice
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +32,13 @@ import pandas as pd
 import statsmodels.api as sm
 from numpy.typing import NDArray
 from scipy.special import logit
-from tqdm import tqdm
 
 from markdown import table as markdown_table
 from odrf import odrf, odt
 from odrf.metrics import METRICS
 from odrf.plots.style import MUTED, plain
 from protocol import PROTOCOLS, Partition, partitions
+from runs import go_on, plotting_parser
 from tables import Table, read_table
 
 TABLES = (
@@ -85,8 +84,9 @@ BINS = 10
 LEAST = 0.001
 # Rows of a bin that is drawn: fewer tell nothing.
 FEWEST = 50
-KEY = ["table", "partition", "method"]
 SCORES = {"error": "error, %", "brier": "Brier", "log_loss": "log loss", "slope": "slope"}
+SUMS = [f"{name}_{i}" for name in ("rows", "said", "came") for i in range(BINS)]
+COLUMNS = ["table", "partition", "n", "method", *SCORES, *SUMS, "fit_s"]
 
 
 def class_table(folder: Path, name: str) -> Table:
@@ -145,24 +145,23 @@ def judge(rows: Partition, trees: int, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Judge on the partitions that the csv lacks, and write to it one by one."""
-    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=KEY)
+    """Return what is said of every partition, COLUMNS, going on with the csv."""
     names = [name for name in TABLES if (options.data / f"{name}.csv.gz").exists()]
     if not names:
-        print(f"no tables: {options.data} holds none of {', '.join(TABLES)}", file=sys.stderr)
-    for name in names:
+        sys.exit(f"no tables: {options.data} holds none of {', '.join(TABLES)}")
+    tasks = [(name, number) for name in names for number in range(options.repeats)]
+
+    @lru_cache(maxsize=1)  # tasks come table by table
+    def of_table(name: str) -> list[Partition]:
         table = class_table(options.data, name)
-        parts = partitions(table, PROTOCOLS["Z"], options.partitions, options.seed)
-        for number, rows in enumerate(tqdm(islice(parts, options.partitions), name)):
-            if not ((done["table"] == name) & (done["partition"] == number)).any():
-                some = fewer(rows, options.rows)
-                lines = pd.DataFrame(judge(some, options.trees, options.seed + number))
-                lines.insert(0, "table", name)
-                lines.insert(1, "partition", number)
-                lines.insert(2, "n", len(some.train))
-                done = lines if done.empty else pd.concat([done, lines], ignore_index=True)
-                done.to_csv(options.out, index=False, float_format="%.6g")
-    return done
+        return list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
+
+    def lines(name: str, number: int) -> Iterator[tuple]:
+        some = fewer(of_table(name)[number], options.rows)
+        for found in judge(some, options.trees, options.seed + number):
+            yield len(some.train), *(found[column] for column in COLUMNS[3:])
+
+    return go_on(options.out, COLUMNS, tasks, lines)
 
 
 def reliability(lines: pd.DataFrame) -> pd.DataFrame:
@@ -235,31 +234,16 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
 
 def main() -> int:
     """Judge the forests, or report what a csv holds."""
-    options = _parser().parse_args()
+    asked = plotting_parser(__doc__ or "", "honesty.csv", repeats=20, trees=500)
+    add = asked.add_argument
+    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
+    add("--rows", type=int, default=1000, help="training rows at most")
+    options = asked.parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)
     print(report(lines))
     if options.plot is not None:
         plot(lines, options.plot)
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    add(
-        "--out", type=Path, default=Path("honesty.csv"), help="csv that is written, or gone on with"
-    )
-    add("--report", type=Path, help="csv to be reported, instead of a run")
-    add("--plot", type=Path, help="file to draw the reliability curves to")
-    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
-    add("--partitions", type=int, default=20, help="of each table")
-    add("--rows", type=int, default=1000, help="training rows at most")
-    add("--trees", type=int, default=500, help="trees of a forest")
-    add("--seed", type=int, default=0, help="of the partitions and the forests")
-    return parser
 
 
 if __name__ == "__main__":

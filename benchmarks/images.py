@@ -2,8 +2,7 @@
 
     python benchmarks/images.py --out images.csv [--data ../shared/data] [--problems circle,bars]
                                 [--repeats 5] [--trees 100]
-    python benchmarks/images.py --report images.csv
-    python benchmarks/images.py --plot images.csv --picture images.png
+    python benchmarks/images.py --report images.csv --plot images.png
     python benchmarks/images.py --importance importance.png --trees 500 [--data ../shared/data]
 
 Forests of patches (MF) against the random forest (RF) and sparse directions (SPORF), on the three
@@ -35,15 +34,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
-from tqdm import tqdm
 
 from images_report import plot, report
 from odrf import Patch, from_images, odrf, simulate
 from odrf.simulate.problem import Problem
+from runs import go_on, plotting_parser
 
 Samples = Callable[[int, int], pd.DataFrame]
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
-KEY = ["problem", "n", "repeat", "method"]
+COLUMNS = ["problem", "n", "repeat", "method", "candidates", "trees", "error", "fit_s"]
 TEST_ROWS = 10_000
 DIGITS_TO_TRAIN = 1000
 PURE: dict[str, Any] = {"min_leaf": 1, "criterion": "gini", "n_jobs": 1, "blend": False}
@@ -144,51 +143,32 @@ def experiments(options: argparse.Namespace) -> dict[str, Experiment]:
     return {called.get(name, name): known[name]() for name in options.problems.split(",")}
 
 
-def lines(
-    name: str, of: Experiment, n: int, repeat: int, done: set[tuple], options: argparse.Namespace
-) -> Iterator[dict[str, Any]]:
-    """Grow the forests of all methods that are not done on the same images, and judge them."""
-    train = of.train(n, repeat)
-    for method, own in of.methods.items():
-        if (name, n, repeat, method) in done:
-            continue
-        began = time.process_time()
-        forest = odrf("y ~ .", train, n_trees=options.trees, seed=repeat, **PURE, **own)
-        seconds = time.process_time() - began
-        wrong = forest.predict(of.test).astype(str) != of.test["y"].astype(str)
-        yield {
-            "problem": name,
-            "n": n,
-            "repeat": repeat,
-            "method": method,
-            "candidates": own.get("n_projections", own.get("n_singles")),
-            "trees": options.trees,
-            "error": float(np.mean(wrong)),
-            "fit_s": round(seconds, 4),
-        }
-
-
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Grow the forests that the csv lacks, and write to it sample by sample."""
-    found = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=KEY)
-    done = set(found[KEY].itertuples(index=False, name=None))
+    """Return the errors and times of all forests, COLUMNS, going on with the csv."""
     of = experiments(options)
     for experiment in of.values():  # compile before the clock runs
         for own in experiment.methods.values():
             odrf("y ~ .", experiment.train(50, 0), n_trees=2, seed=0, **PURE, **own)
     tasks = [
-        (name, n, repeat)
+        (name, n, repeat, method)
         for name, experiment in of.items()
         for n in experiment.sizes
         if n <= options.largest
         for repeat in range(options.repeats)
+        for method in experiment.methods
     ]
-    for name, n, repeat in tqdm(tasks, unit="sample"):
-        new = pd.DataFrame(lines(name, of[name], n, repeat, done, options))
-        if not new.empty:
-            found = new if found.empty else pd.concat([found, new], ignore_index=True)
-            found.to_csv(options.out, index=False)
-    return found
+
+    def line(name: str, n: int, repeat: int, method: str) -> Iterator[tuple]:
+        train, own = of[name].train(n, repeat), of[name].methods[method]
+        began = time.process_time()
+        forest = odrf("y ~ .", train, n_trees=options.trees, seed=repeat, **PURE, **own)
+        seconds = time.process_time() - began
+        test = of[name].test
+        wrong = forest.predict(test).astype(str) != test["y"].astype(str)
+        candidates = own.get("n_projections", own.get("n_singles"))
+        yield candidates, options.trees, float(np.mean(wrong)), round(seconds, 4)
+
+    return go_on(options.out, COLUMNS, tasks, line, digits=None)
 
 
 def draw_importance(options: argparse.Namespace) -> None:
@@ -210,35 +190,22 @@ def draw_importance(options: argparse.Namespace) -> None:
 
 def main() -> int:
     """Run the experiments, or report or draw what a csv holds."""
-    options = _parser().parse_args()
-    if options.importance is not None:
-        draw_importance(options)
-    elif options.plot is not None:
-        plot(pd.read_csv(options.plot)).savefig(options.picture, dpi=100)
-    else:
-        print(report(run(options) if options.report is None else pd.read_csv(options.report)))
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    add("--out", type=Path, default=Path("images.csv"), help="csv that is written, or gone on with")
-    add("--report", type=Path, help="csv to be reported, instead of a run")
-    add("--plot", type=Path, help="csv to be drawn, instead of a run")
-    add("--picture", type=Path, default=Path("images.png"), help="where --plot draws")
+    asked = plotting_parser(__doc__ or "", "images.csv", repeats=5, trees=100)
+    add = asked.add_argument
     add("--importance", type=Path, help="picture of the pixels used, instead of a run")
     add("--data", type=Path, default=Path("../shared/data"), help="folder with mnist.npz")
     every = "circle,bars,impulse,slow_impulse,digits"
     add("--problems", default=every, help="which, with commas between")
-    add("--repeats", type=int, default=5, help="training samples of each size")
     add("--largest", type=int, default=10_000, help="leave larger samples out")
-    add("--trees", type=int, default=100, help="trees of a forest")
-    add("--seed", type=int, default=0, help="of the samples")
-    return parser
+    options = asked.parse_args()
+    if options.importance is not None:
+        draw_importance(options)
+        return 0
+    lines = run(options) if options.report is None else pd.read_csv(options.report)
+    print(report(lines))
+    if options.plot is not None:
+        plot(lines).savefig(options.plot, dpi=100)
+    return 0
 
 
 if __name__ == "__main__":

@@ -16,16 +16,17 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from markdown import table as markdown_table
 from odrf import odrf
+from runs import go_on, parser
 from tables import read_table
 
 TABLES = ("abalone", "concrete")
@@ -94,7 +95,7 @@ def prediction_lines(name: str, options: argparse.Namespace) -> list[tuple[Any, 
             cut = round(TEST_SHARE * len(data))
             train, test = data.iloc[order[cut:]], data.iloc[order[:cut]]
         found = judge(train, test, options.trees, options.seed + repeat)
-        lines += [(name, repeat, *line) for line in found]
+        lines += [(repeat, *line) for line in found]
     return lines
 
 
@@ -114,7 +115,6 @@ def mean_lines(name: str, options: argparse.Namespace) -> list[tuple[Any, ...]]:
     # the mean of R repeats varies with its own forest, by 1/√R of a standard deviation
     return [
         (
-            f"mean, {name}",
             repeat,
             "jackknife",
             float((ends["lower"].le(expected) & ends["upper"].ge(expected))[known].mean()),
@@ -127,19 +127,14 @@ def mean_lines(name: str, options: argparse.Namespace) -> list[tuple[Any, ...]]:
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Judge the intervals on every problem that the csv lacks, and write to it one by one."""
+    """Return what is said of every problem, COLUMNS, going on with the csv."""
     tables = [name for name in TABLES if (options.data / f"{name}.csv.gz").exists()]
     if not tables:
         print(f"no tables: {options.data} holds none of {', '.join(TABLES)}", file=sys.stderr)
-    tasks = [(name, name, prediction_lines) for name in [*SIMULATED, *tables]]
-    tasks += [(f"mean, {name}", name, mean_lines) for name in MEAN_OPTIONS]
-    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=COLUMNS)
-    for title, name, lines_of in tqdm(tasks, unit="problem"):
-        if title not in set(done["problem"]):
-            lines = pd.DataFrame(lines_of(name, options), columns=COLUMNS)
-            done = lines if done.empty else pd.concat([done, lines], ignore_index=True)
-            done.to_csv(options.out, index=False)
-    return done
+    judged = {name: partial(prediction_lines, name) for name in [*SIMULATED, *tables]}
+    judged |= {f"mean, {name}": partial(mean_lines, name) for name in MEAN_OPTIONS}
+    tasks = [(problem,) for problem in judged]
+    return go_on(options.out, COLUMNS, tasks, lambda problem: judged[problem](options), digits=None)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -160,26 +155,13 @@ def report(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Judge the intervals, or report what a csv holds."""
-    options = _parser().parse_args()
+    asked = parser(__doc__ or "", "intervals.csv", repeats=20, trees=500)
+    add = asked.add_argument
+    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
+    add("--rows", type=int, default=500, help="rows of a simulated training sample")
+    options = asked.parse_args()
     print(report(run(options) if options.report is None else pd.read_csv(options.report)))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    out = Path("intervals.csv")
-    add("--out", type=Path, default=out, help="csv that is written, or gone on with")
-    add("--report", type=Path, help="csv to be reported, instead of a run")
-    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
-    add("--repeats", type=int, default=20, help="training samples of each problem")
-    add("--rows", type=int, default=500, help="rows of a simulated training sample")
-    add("--trees", type=int, default=500, help="trees of a forest for prediction intervals")
-    add("--seed", type=int, default=0, help="of the samples and the forests")
-    return parser
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from curves import look
 from markdown import table as markdown_table
 from odrf.plots.style import plain
 from odrf.simulate import Problem, orthant, sparse_parity, trunk
-from runs import go_on, parser
+from runs import go_on, plotting_parser
 from simulated import FORESTS, draw, fitted, loss, with_tuned
 
 
@@ -97,7 +97,7 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
 
 def main() -> int:
     """Grow the forests, or report what a csv holds."""
-    options = parser(__doc__ or "", "strength.csv", repeats=10, trees=200).parse_args()
+    options = plotting_parser(__doc__ or "", "strength.csv", repeats=10, trees=200).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)
     print(report(lines))
     if options.plot is not None:

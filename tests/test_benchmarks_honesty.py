@@ -43,7 +43,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.Dat
 def test_a_run(
     run: Callable[..., pd.DataFrame], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = run("--partitions", "2", "--plot", str(tmp_path / "plot.png"))
+    lines = run("--repeats", "2", "--plot", str(tmp_path / "plot.png"))
     methods = len(honesty.METHODS) + len(honesty.TREES)
     assert len(lines) == 2 * 2 * methods
     assert capsys.readouterr().out.count("\n| ") == 2 * (methods + 2)
@@ -51,7 +51,7 @@ def test_a_run(
     assert (lines["n"] == 50).all() and lines["error"].between(0.1, 0.6).all()
     rows = lines[[f"rows_{i}" for i in range(honesty.BINS)]].sum(axis=1)
     assert (rows == 30).all()
-    assert run("--partitions", "2").equals(lines)
+    assert run("--repeats", "2").equals(lines)
 
 
 def test_slope_and_error_of_probabilities_that_are_right_or_too_extreme() -> None:

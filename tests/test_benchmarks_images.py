@@ -43,9 +43,8 @@ def test_a_run_goes_on_with_what_is_there_and_is_reported_and_drawn(
     assert more.head(len(lines)).equals(lines)
     assert len(more) == 2 * len(lines)
     said = capsys.readouterr().out
-    run(f"--report {tmp_path / 'images.csv'}")
+    run(f"--report {tmp_path / 'images.csv'} --plot {tmp_path / 'curves.png'}")
     assert capsys.readouterr().out == said
-    run(f"--plot {tmp_path / 'images.csv'} --picture {tmp_path / 'curves.png'}")
     run(f"--importance {tmp_path / 'pixels.png'} --data nowhere --trees 2")
     assert (tmp_path / "curves.png").exists() and (tmp_path / "pixels.png").exists()
 
