@@ -31,7 +31,6 @@ from odrf.plots.style import MUTED, plain
 from odrf.projections import Sparse
 from odrf.results import ODRFResults
 from odrf.simulate import trunk
-from odrf.units import node_of_terms, user_splits
 from runs import go_on, plotting_parser
 from simulated import FORESTS, TO_PURITY, draw, fitted
 
@@ -49,31 +48,16 @@ SHOWN_REPEAT = 0
 
 def top_directions(fit: ODRFResults) -> pd.DataFrame:
     """Return the directions with the largest summed decrease, the largest first."""
-    forest = fit.forest
-    node, coef = node_of_terms(forest), user_splits(forest, fit.design).coef
-    theta = np.zeros((forest.n_nodes, PROBLEM.p))
-    theta[node, forest.index] = coef
-    splits = forest.is_split()
-    root = np.repeat(forest.root[:-1], np.diff(forest.root))
-    decrease = (forest.weight * forest.gain / forest.weight[root])[splits]
-    along, which = _distinct(theta[splits])
-    found = pd.DataFrame(along, columns=PROBLEM.predictors)
-    found.insert(0, "decrease", np.bincount(which, weights=decrease))
-    found.insert(1, "splits", np.bincount(which))
-    found.insert(2, "predictors", (along != 0).sum(axis=1))
-    found.insert(3, "bayes_error", ndtr(-(along @ MEAN)))
-    return found.nlargest(TOP, "decrease")
-
-
-def _distinct(theta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the directions that differ, of length 1 and θᵀμ ≥ 0, and which of them each is.
-
-    Coefficients are ±1 for scaled predictors, so that signs tell directions apart.
-    """
-    theta = theta / np.linalg.norm(theta, axis=1, keepdims=True)
+    top = fit.projection_importance(TOP)
+    theta = top.coefficients.to_numpy().T / fit.design.scaling.range
+    theta /= np.linalg.norm(theta, axis=1, keepdims=True)
     theta *= np.where(theta @ MEAN < 0, -1.0, 1.0)[:, np.newaxis]
-    _, first, which = np.unique(np.sign(theta), axis=0, return_index=True, return_inverse=True)
-    return theta[first], which.ravel()
+    found = pd.DataFrame(theta, columns=PROBLEM.predictors)
+    found.insert(0, "decrease", top.table["importance"].to_numpy() * fit.forest.n_trees)
+    found.insert(1, "splits", top.table["splits"].to_numpy())
+    found.insert(2, "predictors", (theta != 0).sum(axis=1))
+    found.insert(3, "bayes_error", ndtr(-(theta @ MEAN)))
+    return found
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
