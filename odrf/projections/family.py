@@ -28,7 +28,7 @@ class Table(NamedTuple):
     n_classes : int
         K; 1 for a regression.
     lone : bool
-        Whether one tree is grown on all rows, to be read, or a forest.
+        Whether a single tree is grown.
     ranges : (p,) float64 or None
         Each column's range in training, by which it is scaled.
     grid : (int, int, int) or None

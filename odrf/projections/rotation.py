@@ -14,6 +14,7 @@ from odrf.engine.directions import normalise
 from odrf.engine.randomness import uniform
 from odrf.engine.rows import Rows
 from odrf.engine.settings import Settings
+from odrf.projections.axis import Axis
 from odrf.projections.family import Table
 from odrf.projections.rotated import Rotated
 
@@ -44,9 +45,7 @@ class Rotation(Rotated):
 
     def n_default(self, table: Table) -> int:
         """All of a single tree; in forests ⌈√p⌉ for classes, ⌈p/3⌉ for a regression."""
-        if table.lone:
-            return table.p
-        return math.ceil(table.p / 3 if table.n_classes == 1 else math.sqrt(table.p))
+        return Axis().n_default(table._replace(P=table.p))
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
