@@ -64,6 +64,10 @@ class Axis(Family):
             return table.P
         return math.ceil(table.P / 3 if table.n_classes == 1 else math.sqrt(table.P))
 
+    def n_distinct(self, table: Table) -> int:
+        """Return P."""
+        return table.P
+
     def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> AxisLaw:
         """Return the law of a tree."""
         return AxisLaw(number, np.empty(len(blocks.types), dtype=np.int64), settings.direction_rows)

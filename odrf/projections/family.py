@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -90,6 +91,10 @@ class Family(ABC):
     @abstractmethod
     def n_default(self, table: Table) -> int:
         """Return d, how many directions a node tries by default."""
+
+    def n_distinct(self, table: Table) -> float:
+        """Return how many directions there are to try at a node: for most laws no end of them."""
+        return math.inf
 
     @abstractmethod
     def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> Law:

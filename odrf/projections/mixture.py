@@ -22,7 +22,6 @@ from odrf.projections.custom import Custom
 from odrf.projections.estimated import EstimatedLaw, Logistic
 from odrf.projections.family import FAMILIES, Family, Table
 from odrf.projections.on_subsets import OnSubsets
-from odrf.projections.rotated import Rotated
 from odrf.projections.sparse import Sparse, SparseLaw
 from odrf.projections.usual import usual_law
 
@@ -189,12 +188,11 @@ def mixture_for(
                 "which tries single predictors only: leave it out, or choose another projection"
             )
         singles = family.n_default(table) if n_singles == "auto" else n_singles
-        return Mixture((Share(family, min(checked_whole("n_singles", singles, 1), table.P)),))
+        return Mixture((_directions_of(family, checked_whole("n_singles", singles, 1), table),))
     count = family.n_default(table) if n_projections == "auto" else n_projections
-    count = checked_whole("n_projections", count, 1)
-    own = Share(family, min(count, table.p) if isinstance(family, Rotated) else count)
+    own = _directions_of(family, checked_whole("n_projections", count, 1), table)
     if family.beside_singles:
-        return Mixture((Share(Axis(), _beside(n_singles, table)), own))
+        return Mixture((_directions_of(Axis(), _beside(n_singles, table), table), own))
     if n_singles not in ("auto", 0):
         mix = f', or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
         raise InputError(
@@ -204,11 +202,16 @@ def mixture_for(
     return Mixture((own,))
 
 
+def _directions_of(family: Family, number: int, table: Table) -> Share:
+    """Return so many directions of a family, or all that there are."""
+    return Share(family, int(min(number, family.n_distinct(table))))
+
+
 def _beside(n_singles: Any, table: Table) -> int:
     """Return how many predictors are tried singly beside directions."""
     if n_singles != "auto":
-        return min(checked_whole("n_singles", n_singles, 0), table.P)
-    return table.P if table.lone else min(table.P, max(MANY_SINGLES, math.ceil(table.P**0.5)))
+        return checked_whole("n_singles", n_singles, 0)
+    return table.P if table.lone else max(MANY_SINGLES, math.ceil(table.P**0.5))
 
 
 def _several(
@@ -231,7 +234,7 @@ def _several(
     weights = np.array(list(families.values()))
     counts = np.maximum(apportion(weights / weights.sum(), total), 1)
     shares = [
-        Share(family, min(number, table.P) if isinstance(family, Axis) else number)
+        _directions_of(family, number, table)
         for family, number in zip(families, counts.tolist(), strict=True)
     ]
     shares.sort(key=lambda share: not isinstance(share.family, Axis))

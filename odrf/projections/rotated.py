@@ -13,7 +13,7 @@ from odrf.engine.proposals import Blocks
 from odrf.engine.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.projections.axis import AxisLaw
-from odrf.projections.family import Family
+from odrf.projections.family import Family, Table
 
 __all__ = ["Rotated"]
 
@@ -27,6 +27,10 @@ class Rotated(Family):
     """
 
     mixes: ClassVar[bool] = False
+
+    def n_distinct(self, table: Table) -> int:
+        """Return p."""
+        return table.p
 
     @abstractmethod
     def rotation(
