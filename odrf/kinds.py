@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from odrf.errors import InputError
-from odrf.projections.estimated import Estimated
 from odrf.projections.family import Family
 from odrf.projections.mixture import read_projection
 
@@ -40,13 +39,13 @@ def blends(blend: Any, n_trees: Any, projection: Any, resample: Any) -> bool:
     if blend != "auto":
         raise InputError(f'blend={blend!r}: use "auto", True or False')
     enough = isinstance(n_trees, int | np.integer) and n_trees >= ENOUGH_TREES
-    return bool(enough) and resample != "none" and _estimates(projection)
+    return bool(enough) and resample != "none" and _can_be_blended(projection)
 
 
-def _estimates(projection: Any) -> bool:
-    """Whether directions are estimated; others the user wants rather than a blend."""
+def _can_be_blended(projection: Any) -> bool:
+    """Whether a blend goes with the projection; others the user wants rather than one."""
     families = read_projection(projection)
-    return len(families) == 1 and all(isinstance(family, Estimated) for family in families)
+    return len(families) == 1 and all(family.blended for family in families)
 
 
 def kinds_of_trees(
@@ -139,7 +138,7 @@ def require_blendable(n_trees: int, resample: str, projection: Any) -> None:
             'resample="none" with blend=True leaves no rows to judge the kinds of trees by: '
             'use "subsample" or "bootstrap"'
         )
-    if not _estimates(projection):
+    if not _can_be_blended(projection):
         raise InputError(
             f"projection={projection!r} with blend=True: the kinds of trees differ in their "
             "estimated directions too: use blend=False, or a projection that estimates them"

@@ -73,6 +73,7 @@ class Estimated(OnSubsets):
     For more than two classes a random side of them is set apart.
     """
 
+    blended: ClassVar[bool] = True
     code: ClassVar[int]
 
     def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> Law:

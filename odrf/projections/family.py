@@ -69,6 +69,9 @@ class Family(ABC):
         Cuts tried along each direction unless told otherwise: all, or so many at random.
     mixes : bool
         Whether others can be tried beside it; not where a whole tree has its way.
+    blended : bool
+        Whether forests of it alone can be of several kinds of trees, as large ones then are by
+        default.
     tasks : tuple of str
         What it can be used for.
     """
@@ -81,6 +84,7 @@ class Family(ABC):
     criterion: ClassVar[str] = "gini"
     n_thresholds: ClassVar[str | int] = "all"
     mixes: ClassVar[bool] = True
+    blended: ClassVar[bool] = False
     tasks: ClassVar[tuple[str, ...]] = ("regression", "classification")
 
     def __init_subclass__(cls, **options: Any) -> None:

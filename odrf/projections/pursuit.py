@@ -22,7 +22,7 @@ from odrf.engine.subsets import (
     write_direction,
 )
 from odrf.projections.checks import share
-from odrf.projections.estimated import Estimated
+from odrf.projections.on_subsets import OnSubsets
 
 __all__ = ["ProjectionPursuit", "ProjectionPursuitLaw"]
 
@@ -51,7 +51,7 @@ class ProjectionPursuitLaw(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ProjectionPursuit(Estimated):
+class ProjectionPursuit(OnSubsets):
     """One term of projection pursuit on a random subset: the θ for which some g(θᵀx) fits best.
 
     From the least squares direction, steps of Gauss and Newton lower the squared error about a
@@ -87,6 +87,7 @@ class ProjectionPursuit(Estimated):
     name: ClassVar[str] = "ppr"
     law_in_words: ClassVar[str] = "projection pursuit with running lines on a random subset"
     source: ClassVar[str] = "Friedman and Stuetzle (1981)"
+    blended: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_whole("steps", self.steps, 1)
