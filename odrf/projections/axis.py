@@ -59,7 +59,7 @@ class Axis(Family):
     source: ClassVar[str] = "Breiman (2001)"
 
     def n_default(self, table: Table) -> int:
-        """All of a single tree; in forests ⌈√P⌉ for classes, ⌈P/3⌉ for a regression."""
+        """Return all of a single tree; in forests ⌈√P⌉ for classes, ⌈P/3⌉ for a regression."""
         if table.lone:
             return table.P
         return math.ceil(table.P / 3 if table.n_classes == 1 else math.sqrt(table.P))

@@ -29,6 +29,7 @@ from odrf.engine.settings import Settings
 from odrf.engine.subsets import FEW_LEVELS, aim, load_terms, write_columns, write_direction
 from odrf.projections.checks import whole_or_auto
 from odrf.projections.family import Family, Table
+from odrf.projections.on_subsets import columns_of
 
 __all__ = ["CanonicalCorrelation", "CanonicalLaw", "canonical_directions"]
 
@@ -144,8 +145,7 @@ class CanonicalCorrelation(Family):
 
     def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the columns of the q widest predictors."""
-        widths = np.sort(np.diff(blocks.first))[::-1]
-        return int(widths[: self.subset(len(widths))].sum())
+        return columns_of(self.subset(len(blocks.types)), blocks)
 
     def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the same."""

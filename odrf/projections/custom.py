@@ -20,6 +20,7 @@ from odrf.engine.rows import load
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
 from odrf.projections.family import Family, Table
+from odrf.projections.on_subsets import few_directions
 
 __all__ = ["Custom", "CustomLaw"]
 
@@ -101,7 +102,7 @@ class Custom(Family):
 
     def n_default(self, table: Table) -> int:
         """Return max(5, ⌈√P⌉), as where directions are estimated."""
-        return max(5, math.ceil(math.sqrt(table.P)))
+        return few_directions(table.P)
 
     def require(self, table: Table) -> None:
         """Try the function on a few rows."""

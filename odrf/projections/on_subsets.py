@@ -13,7 +13,7 @@ from odrf.engine.settings import Settings
 from odrf.engine.subsets import largest_subset
 from odrf.projections.family import Family, Table
 
-__all__ = ["OnSubsets"]
+__all__ = ["OnSubsets", "columns_of", "few_directions"]
 
 FEWEST = 5
 
@@ -31,12 +31,11 @@ class OnSubsets(Family):
 
     def n_default(self, table: Table) -> int:
         """Return max(5, ⌈√P⌉)."""
-        return max(FEWEST, math.ceil(math.sqrt(table.P)))
+        return few_directions(table.P)
 
     def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the columns of the widest predictors, as many as the largest subset has."""
-        widths = np.sort(np.diff(blocks.first))[::-1]
-        return int(widths[: largest_subset(settings.subset_size, len(widths), n)].sum())
+        return columns_of(largest_subset(settings.subset_size, len(blocks.types), n), blocks)
 
     def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the same."""
@@ -50,3 +49,13 @@ class OnSubsets(Family):
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return whether there are subsets of one predictor: of random size, or of size 1."""
         return subset_size in ("random", 1)
+
+
+def few_directions(P: int) -> int:
+    """Return max(5, ⌈√P⌉): directions of P predictors that are estimated are worth many others."""
+    return max(FEWEST, math.ceil(math.sqrt(P)))
+
+
+def columns_of(q: int, blocks: Blocks) -> int:
+    """Return the columns of the q widest predictors."""
+    return int(np.sort(np.diff(blocks.first))[::-1][:q].sum())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_whole
+from odrf.checks import checked_truth, checked_whole
 from odrf.engine.compiling import ZERO, inlined
 from odrf.engine.laws import draws
 from odrf.engine.proposals import ROUND, Blocks
@@ -146,8 +146,7 @@ class Patch(Family):
             value = getattr(self, argument)
             if not (isinstance(value, str) and value == "auto"):
                 object.__setattr__(self, argument, extent(argument, value))
-        if not isinstance(self.wrap, bool):
-            raise InputError(f"wrap={self.wrap!r}: use True or False")
+        checked_truth("wrap", self.wrap)
         if self.channels is not None:
             checked_whole("channels", self.channels, 1)
         if self.shape is not None:
@@ -210,7 +209,7 @@ class Patch(Family):
             W,
             *self._heights(H),
             *self._widths(W),
-            self.wrap,
+            bool(self.wrap),
             np.arange(p // (H * W)),
             # so that no sum of squares leaves the range of floats
             ranges / largest if largest > 0 else ranges,

@@ -44,7 +44,7 @@ class Rotation(Rotated):
     source: ClassVar[str] = "Blaser and Fryzlewicz (2016)"
 
     def n_default(self, table: Table) -> int:
-        """All of a single tree; in forests ⌈√p⌉ for classes, ⌈p/3⌉ for a regression."""
+        """Return all of a single tree; in forests ⌈√p⌉ for classes, ⌈p/3⌉ for a regression."""
         return Axis().n_default(table._replace(P=table.p))
 
     def rotation(
