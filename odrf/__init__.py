@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from odrf.datasets import load_data
 from odrf.errors import InputError
+from odrf.guided import graf
 from odrf.images import from_images
 from odrf.models import odrf, odt
 from odrf.projections import Patch
@@ -25,6 +26,7 @@ __all__ = [
     "bias_variance",
     "compare",
     "from_images",
+    "graf",
     "learning_curve",
     "load",
     "load_data",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from patsy import EvalEnvironment
 
-from odrf.design import Design, TrainingData, build_design
+from odrf.calling import DESIGN_ARGUMENTS, design_of, is_default, spelled_call
 from odrf.design.lookup import environment
 from odrf.projections.family import Family
 from odrf.pruning.prices import WEAKEST_LINK
@@ -28,8 +26,6 @@ LeafRule = int | str | Callable[[int], float] | None
 ShareRule = float | str | Callable[[int], float]
 PriceRule = float | str | Callable[[int], float] | None
 Projection = str | Family | Mapping[str | Family, float]
-DESIGN_ARGUMENTS = ("weights", "missing", "kind")
-SPELLED = (str, int, float, Family, dict)
 
 
 def odt(
@@ -155,8 +151,8 @@ def odt(
     options = dict(locals())
     for name in ("formula", "data"):
         del options[name]
-    call = _call(odt, formula, options)
-    design, training = _design(formula, data, options, environment(1))
+    call = spelled_call(odt, formula, options)
+    design, training = design_of(formula, data, options, environment(1))
     request = _request(odt, options, {"n_trees": 1, "resample": "none", "n_jobs": 1})
     return sized_tree(ODTResults(grow_fit(call, design, training, request)))
 
@@ -272,18 +268,10 @@ def odrf(
     options = dict(locals())
     for name in ("formula", "data", "progress"):
         del options[name]
-    call = _call(odrf, formula, options)
-    design, training = _design(formula, data, options, environment(1))
+    call = spelled_call(odrf, formula, options)
+    design, training = design_of(formula, data, options, environment(1))
     request = _request(odrf, options, {})
     return sized_forest(ODRFResults(grow_fit(call, design, training, request, progress)))
-
-
-def _design(
-    formula: str, data: pd.DataFrame, options: Mapping[str, Any], env: EvalEnvironment
-) -> tuple[Design, TrainingData]:
-    return build_design(
-        formula, data, env=env, **{name: options[name] for name in DESIGN_ARGUMENTS}
-    )
 
 
 def _request(
@@ -291,24 +279,6 @@ def _request(
 ) -> Request:
     """Return what the call asks of growth: its options, and those that a tree has `fixed`."""
     own = {name: value for name, value in options.items() if name not in DESIGN_ARGUMENTS}
-    given = {name for name, value in own.items() if not _is_default(function, name, value)}
+    given = {name for name, value in own.items() if not is_default(function, name, value)}
     unknown_to_trees = {"sample_fraction": "auto", "blend": False}
     return Request({**unknown_to_trees, **own, **fixed}, frozenset(given))
-
-
-def _call(function: Callable[..., Any], formula: str, options: Mapping[str, Any]) -> str:
-    """Write the call as the user would, arguments at their defaults left out."""
-    words = [repr(formula) if isinstance(formula, str) else "…", "data"]
-    for name, value in options.items():
-        if _is_default(function, name, value):
-            continue
-        if isinstance(value, SPELLED):
-            words.append(f"{name}={value!r}")
-        else:
-            words.append(f"{name}={getattr(value, '__name__', '…')}")
-    return f"{function.__name__}({', '.join(words)})"
-
-
-def _is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
-    default = inspect.signature(function).parameters[name].default
-    return value is default or (isinstance(value, SPELLED) and bool(value == default))

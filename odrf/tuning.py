@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from odrf.calling import DESIGN_ARGUMENTS
 from odrf.comparing import compare
 from odrf.design import build_design
 from odrf.design.lookup import environment, looked_up_in
 from odrf.errors import InputError, allowed, nearest
-from odrf.models import DESIGN_ARGUMENTS, odrf
+from odrf.models import odrf
 from odrf.results.base import TreeResults
 from odrf.results.forest import ODRFResults
 from odrf.results.scores import error_name, out_of_bag_loss

@@ -159,8 +159,8 @@ class TrainingData:
         Case weights, 1 unless given.
     index : pandas.Index
         Labels of the n rows.
-    n_dropped : int
-        Rows left out because of missing values.
+    complete : (N,) bool
+        Which rows of the data frame these are; the others have missing values.
     missing_columns : dict
         Missing values per column, most first, if rows were left out.
     """
@@ -169,8 +169,13 @@ class TrainingData:
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     index: pd.Index
-    n_dropped: int
+    complete: NDArray[np.bool_]
     missing_columns: dict[str, int]
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows left out because of missing values."""
+        return int((~self.complete).sum())
 
 
 def build_design(
@@ -238,7 +243,7 @@ def build_design(
     counts = found.counts if found.n_incomplete else {}
     return (
         Design(formula, response, recipe, schema, scaling, missing, grid_of(data)),
-        TrainingData(scaling.apply(X), y, w, frame.index, found.n_incomplete, counts),
+        TrainingData(scaling.apply(X), y, w, frame.index, found.complete, counts),
     )
 
 

@@ -2,9 +2,20 @@
 
 from odrf.results.base import TreeResults
 from odrf.results.fit import Fit
+from odrf.results.fitted import FittedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.growth_path import GrowthPath
+from odrf.results.guided import GRAFResults
 from odrf.results.path import PruningPath
 from odrf.results.tree import ODTResults
 
-__all__ = ["Fit", "GrowthPath", "ODRFResults", "ODTResults", "PruningPath", "TreeResults"]
+__all__ = [
+    "Fit",
+    "FittedResults",
+    "GRAFResults",
+    "GrowthPath",
+    "ODRFResults",
+    "ODTResults",
+    "PruningPath",
+    "TreeResults",
+]

@@ -1,37 +1,22 @@
-"""What trees and forests have in common as results."""
+"""What trees and forests of `odrf.odt` and `odrf.odrf` have in common as results."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from functools import cached_property
-from os import PathLike
-
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
 from odrf.control import Control
-from odrf.design import Design
-from odrf.engine.forest import Forest
-from odrf.engine.routing import predict
-from odrf.errors import allowed
-from odrf.importance import impurity_importance
-from odrf.results.consistency import ConsistencyReport
+from odrf.results.consistency import ConsistencyReport, facts_of
 from odrf.results.fit import Fit
+from odrf.results.fitted import FittedResults
 from odrf.results.pixels import PixelImportance
-from odrf.results.prediction import as_response, predict_rows, rows_of
 from odrf.results.projections import ProjectionImportance
-from odrf.results.row import RowPredictor, row_predictor
-from odrf.saving import save
-from odrf.summary import Summary
 
 __all__ = ["TreeResults"]
 
-IMPORTANCES = ("impurity", "permutation")
 
-
-class TreeResults(ABC):
+class TreeResults(FittedResults):
     """A fitted tree or forest: the part that both share.
 
     Parameters
@@ -45,20 +30,11 @@ class TreeResults(ABC):
         What it was pruned from.
     """
 
+    fit: Fit
     parent: TreeResults | None
 
     def __init__(self, fit: Fit) -> None:
         self.fit = fit
-
-    @property
-    def call(self) -> str:
-        """The call that made the fit."""
-        return self.fit.call
-
-    @property
-    def design(self) -> Design:
-        """The remembered design: formula, predictors, columns, response."""
-        return self.fit.design
 
     @property
     def control(self) -> Control:
@@ -66,164 +42,9 @@ class TreeResults(ABC):
         return self.fit.control
 
     @property
-    def forest(self) -> Forest:
-        """The grown trees as flat arrays."""
-        return self.fit.forest
-
-    @property
-    def formula(self) -> str:
-        """The formula as written."""
-        return self.fit.design.formula
-
-    @property
-    def kind(self) -> str:
-        """``"regression"`` or ``"classification"``."""
-        return self.fit.design.response.kind
-
-    @property
-    def classes(self) -> pd.Index | None:
-        """The classes, in the order of the columns of probabilities; None for a regression."""
-        return self.fit.design.response.classes
-
-    @property
-    def nobs(self) -> int:
-        """Number of rows the fit was made from, rows dropped for missing values not counted."""
-        return len(self.fit.data.index)
-
-    @cached_property
-    def n_leaves(self) -> NDArray[np.int64]:
-        """Number of leaves of each tree (B,)."""
-        return self.fit.forest.leaves()
-
-    @cached_property
-    def fittedvalues(self) -> pd.Series:
-        """Predictions for the training rows: numbers, or classes."""
-        return as_response(self.fit, self._fitted, self.fit.data.index)
-
-    @cached_property
-    def resid(self) -> pd.Series:
-        """Residuals of the training rows.
-
-        For a regression, response minus fitted value.  For classes, 1 minus the predicted
-        probability of the row's own class: 0 where that class is certain.
-        """
-        data = self.fit.data
-        if self.kind == "regression":
-            resid = data.y - self._fitted[:, 0]
-        else:
-            resid = 1.0 - self._fitted[np.arange(self.nobs), data.y.astype(np.int64)]
-        return pd.Series(resid, index=data.index, name="resid")
-
-    @cached_property
-    def _fitted(self) -> NDArray[np.float64]:
-        """Mean response or class shares (n, K) predicted for the training rows."""
-        return predict(self.fit.forest, self.fit.data.X, self.fit.control.n_jobs)
-
-    def predict(
-        self, newdata: pd.DataFrame | None = None, type: str = "response"
-    ) -> pd.Series | pd.DataFrame:
-        """Predict new rows, or the training rows.
-
-        Parameters
-        ----------
-        newdata : DataFrame, optional
-            Rows to predict.  It needs the columns that the formula uses, the response aside;
-            others are ignored.  By default the training rows.
-        type : str, default "response"
-            - ``"response"``: the mean response (regression), or the class.
-            - ``"class"``: the most probable class, the first of them if tied.
-            - ``"prob"``: a column of probabilities for each class.
-            - ``"leaf"``: the number of the leaf that the row reaches, as in `nodes`; for a
-              forest a column for each tree.
-            - ``"trees"``: a column with the prediction of each tree.
-
-        Returns
-        -------
-        Series or DataFrame
-            On the index of `newdata`.  With ``missing="drop"``, rows with missing predictors
-            are missing in the prediction too.
-
-        Raises
-        ------
-        InputError
-            If `type` is none of these, or needs classes where there are none; if `newdata`
-            lacks a column, or holds values that the fit knows nothing of.
-        """
-        return predict_rows(self.fit, rows_of(self.fit, newdata), type)
-
-    def row_predictor(self, type: str = "response") -> RowPredictor:
-        """Return a function that predicts one row at a time, in microseconds.
-
-        Parameters
-        ----------
-        type : {"response", "class", "prob"}, default "response"
-            What it returns for a row, as in `predict`.
-
-        Returns
-        -------
-        RowPredictor
-            It takes the raw values in the order of its `predictors`, or a mapping of their
-            names to values.
-
-        Raises
-        ------
-        InputError
-            If `type` is none of these, or needs classes where there are none; if the formula
-            has terms that are not simply columns of the data.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> fit = odrf.odrf("progression ~ bmi + bp + sex", data, n_trees=20, seed=1)
-        >>> progression = fit.row_predictor()
-        >>> progression.predictors
-        ('bmi', 'bp', 'sex')
-        >>> bool(progression(data.loc[0]) == fit.predict(data)[0])
-        True
-        """
-        return row_predictor(self.fit, type)
-
-    def importance(self, type: str = "impurity") -> pd.DataFrame:
-        """Return the importance of each predictor, the most important first.
-
-        Parameters
-        ----------
-        type : {"impurity", "permutation"}, default "impurity"
-            - ``"impurity"``: the impurity that splits on the predictor removed, each split
-              weighted by its share of the rows, averaged over the trees.  A split on several
-              columns is shared among them in proportion to the size of their coefficients for
-              predictors scaled to [0, 1].
-            - ``"permutation"`` (forests): mean rise of a tree's out-of-bag loss (squared error;
-              misclassification) when the predictor's values are permuted.
-
-        Returns
-        -------
-        DataFrame
-            Index: predictors as in the formula, a factor being one.  Column ``importance``;
-            then ``share`` of the total for impurity, or ``se``, the standard error of the mean
-            over trees, for permutation.
-
-        Raises
-        ------
-        InputError
-            If `type` is unknown, or the fit has no out-of-bag rows to permute.
-        """
-        if type == "impurity":
-            return self._impurity_importance
-        if type == "permutation":
-            return self._permutation_importance()
-        raise allowed("type", type, IMPORTANCES)
-
-    @property
-    def _impurity_importance(self) -> pd.DataFrame:
-        importance = impurity_importance(self.fit.forest, self.fit.design.first)
-        total = importance.sum()
-        table = pd.DataFrame(
-            {"importance": importance, "share": importance / total if total > 0 else 0.0},
-            index=pd.Index(self.fit.design.predictors, name="predictor"),
-        )
-        return table.sort_values("importance", ascending=False, kind="stable")
+    def seed(self) -> int:
+        """What repeats the fit."""
+        return self.fit.control.seed
 
     def projection_importance(
         self, top: int = 10, resamples: int = 0, progress: bool = False
@@ -279,21 +100,6 @@ class TreeResults(ABC):
         """
         return PixelImportance(self, shape, channels)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fit to a file, which `odrf.load` reads.
-
-        Parameters
-        ----------
-        path : str or path
-            Overwritten if it exists.
-
-        Raises
-        ------
-        InputError
-            If the formula uses a function that cannot be pickled.
-        """
-        save(self, path)
-
     def consistency(self) -> ConsistencyReport:
         """Ask which theorem covers this fit, and whether the data look as it supposes.
 
@@ -310,15 +116,8 @@ class TreeResults(ABC):
         >>> forest.consistency().conclusion
         'Consistent for any continuous regression function, by [Z] Theorem 5.'
         """
-        return ConsistencyReport(self, self._judging_residuals())
+        return ConsistencyReport(self, facts_of(self), self._judging_residuals())
 
     def _judging_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that say most of the noise, none for classes."""
         return self.resid.to_numpy() if self.kind == "regression" else np.empty(0)
-
-    @abstractmethod
-    def _permutation_importance(self) -> pd.DataFrame: ...
-
-    @abstractmethod
-    def summary(self) -> Summary:
-        """Return a summary as an object with text, HTML and LaTeX output."""

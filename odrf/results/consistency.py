@@ -25,6 +25,7 @@ from odrf.summary import Summary
 
 if TYPE_CHECKING:
     from odrf.results.base import TreeResults
+    from odrf.results.fitted import FittedResults
 
 __all__ = ["ConsistencyReport", "facts_of"]
 
@@ -41,16 +42,17 @@ class ConsistencyReport:
 
     Parameters
     ----------
-    results : TreeResults
+    results : FittedResults
         The fit.
+    facts : Facts
+        What theory asks of it.
     residuals : (n,) float64
         Residuals of a regression, out of bag if there are such; empty for classes.
 
     Attributes
     ----------
-    results : TreeResults
+    results : FittedResults
     facts : Facts
-        What theory asks of the fit.
     table : DataFrame
         One row for each condition: ``theorem``, ``condition``, ``quantity`` at this n, and
         ``verdict`` on the rule: it holds, it does not, it cannot be judged (a number says nothing
@@ -67,9 +69,10 @@ class ConsistencyReport:
     'Consistent for any continuous regression function, by [Z] Theorem 1.'
     """
 
-    def __init__(self, results: TreeResults, residuals: NDArray[np.float64]) -> None:
-        self.results, self._residuals = results, residuals
-        self.facts = facts_of(results)
+    def __init__(
+        self, results: FittedResults, facts: Facts, residuals: NDArray[np.float64]
+    ) -> None:
+        self.results, self.facts, self._residuals = results, facts, residuals
         self.table = pd.DataFrame(
             [(c.theorem, c.says, c.quantity, c.verdict) for c in conditions(self.facts)],
             columns=["theorem", "condition", "quantity", "verdict"],
@@ -95,7 +98,7 @@ class ConsistencyReport:
         counts = self.predictors_per_split
         found: dict[str, float] = {}
         if len(self._residuals):
-            seed = self.results.control.seed
+            seed = self.results.seed
             found["tail index"] = tail_index(self._residuals)
             found["tail p"] = tail_p(self._residuals, seed)
         found |= {
@@ -138,7 +141,7 @@ class ConsistencyReport:
         leaves = np.maximum(np.ceil(share * trees.leaves()), 2)
         kept = growth_ranks(trees) < np.repeat(leaves, np.diff(trees.root))
         young = trees.keeping(trees.is_split() & kept)
-        return leaf_diameters(young, fit.data.X, fit.control.n_jobs)
+        return leaf_diameters(young, fit.data.X, fit.n_jobs)
 
     @property
     def normal_quantiles(self) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,33 @@ from odrf.design import Design, TrainingData
 from odrf.engine.forest import Forest
 from odrf.engine.sampling import Sampling
 
-__all__ = ["Fit", "Request"]
+__all__ = ["AnyFit", "Fit", "Request"]
+
+
+class AnyFit(Protocol):
+    """What predictions, importances and reports ask of a fit, however its trees were grown."""
+
+    votes: ClassVar[bool]
+
+    @property
+    def call(self) -> str:
+        """The call that made it, as shown in summaries."""
+
+    @property
+    def design(self) -> Design:
+        """How the formula turns a data frame into predictors and response."""
+
+    @property
+    def data(self) -> TrainingData:
+        """The rows the trees were grown on."""
+
+    @property
+    def forest(self) -> Forest:
+        """The trees."""
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +84,11 @@ class Fit:
         How a forest of several kinds of trees came about.
     kinds : dict
         The options of each kind, by its name; empty where there is no blend.
+    votes : bool
+        Whether the values of leaves are votes, to be scaled so that they add up to 1.
     """
+
+    votes: ClassVar[bool] = False
 
     call: str
     design: Design
@@ -69,6 +99,11 @@ class Fit:
     request: Request
     blend: Blend | None = None
     kinds: dict[str, Control] = field(default_factory=dict)
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
+        return self.control.n_jobs
 
     @property
     def samplings(self) -> list[Sampling]:

@@ -12,7 +12,7 @@ from odrf.design import Response
 from odrf.engine.forest import Forest
 from odrf.engine.routing import leaf_nodes, predict
 from odrf.errors import InputError, allowed
-from odrf.results.fit import Fit
+from odrf.results.fit import AnyFit
 from odrf.results.labels import class_labels, most_likely, spread_codes, spread_numbers
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Rows",
     "as_prob",
     "as_response",
+    "mean_values",
     "predict_rows",
     "require_classes",
     "rows_of",
@@ -46,7 +47,7 @@ class Rows:
     index: pd.Index
 
 
-def rows_of(fit: Fit, newdata: pd.DataFrame | None) -> Rows:
+def rows_of(fit: AnyFit, newdata: pd.DataFrame | None) -> Rows:
     """Return the rows of `newdata`, or the training rows for None."""
     if newdata is None:
         return Rows(fit.data.X, np.ones(len(fit.data.index), dtype=bool), fit.data.index)
@@ -54,7 +55,7 @@ def rows_of(fit: Fit, newdata: pd.DataFrame | None) -> Rows:
     return Rows(X, complete, newdata.index)
 
 
-def predict_rows(fit: Fit, rows: Rows, type: str) -> pd.Series | pd.DataFrame:
+def predict_rows(fit: AnyFit, rows: Rows, type: str) -> pd.Series | pd.DataFrame:
     """Return the prediction of the kind `type` for each of the rows."""
     if type not in PREDICTIONS:
         raise allowed("type", type, PREDICTIONS)
@@ -63,10 +64,18 @@ def predict_rows(fit: Fit, rows: Rows, type: str) -> pd.Series | pd.DataFrame:
         return _leaves(fit, rows)
     if type == "trees":
         return _each_tree(fit, rows)
-    value = spread_numbers(predict(fit.forest, rows.X, fit.control.n_jobs), rows.complete)
+    value = spread_numbers(mean_values(fit, rows.X), rows.complete)
     if type == "prob":
         return as_prob(fit, value, rows.index)
     return as_response(fit, value, rows.index)
+
+
+def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the mean response or the shares of the classes (n, K) for predictors X (p, n)."""
+    value = predict(fit.forest, X, fit.n_jobs)
+    if fit.votes and fit.design.response.classes is not None:
+        value /= value.sum(axis=1, keepdims=True)
+    return value
 
 
 def require_classes(response: Response, type: str) -> None:
@@ -78,7 +87,7 @@ def require_classes(response: Response, type: str) -> None:
         )
 
 
-def as_response(fit: Fit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:
+def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:
     """Return the mean response (n, 1), or the class with the largest share (n, K) of each row."""
     response = fit.design.response
     if response.classes is None:
@@ -87,14 +96,14 @@ def as_response(fit: Fit, value: NDArray[np.float64], index: pd.Index) -> pd.Ser
     return pd.Series(labels, index=index, name=response.name)
 
 
-def as_prob(fit: Fit, shares: NDArray[np.float64], index: pd.Index) -> pd.DataFrame:
+def as_prob(fit: AnyFit, shares: NDArray[np.float64], index: pd.Index) -> pd.DataFrame:
     """Return the shares (n, K) as a data frame with one column per class."""
     return pd.DataFrame(shares, index=index, columns=fit.design.response.classes)
 
 
-def _leaves(fit: Fit, rows: Rows) -> pd.Series | pd.DataFrame:
+def _leaves(fit: AnyFit, rows: Rows) -> pd.Series | pd.DataFrame:
     """Return the number, within its tree, of the leaf that each row reaches."""
-    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
+    leaves = leaf_nodes(fit.forest, rows.X, fit.n_jobs) - fit.forest.root[:-1]
     leaves = spread_codes(leaves, rows.complete)
     frame = pd.DataFrame(leaves, index=rows.index, columns=_tree_numbers(fit.forest))
     if not rows.complete.all():
@@ -102,9 +111,9 @@ def _leaves(fit: Fit, rows: Rows) -> pd.Series | pd.DataFrame:
     return frame if fit.forest.n_trees > 1 else frame[0].rename("leaf")
 
 
-def _each_tree(fit: Fit, rows: Rows) -> pd.DataFrame:
+def _each_tree(fit: AnyFit, rows: Rows) -> pd.DataFrame:
     """Return every tree's own prediction."""
-    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
+    leaves = leaf_nodes(fit.forest, rows.X, fit.n_jobs)
     columns = _tree_numbers(fit.forest)
     classes = fit.design.response.classes
     if classes is None:

@@ -19,10 +19,20 @@ from odrf.wording import number
 
 if TYPE_CHECKING:
     from odrf.results.base import TreeResults
+    from odrf.results.fitted import FittedResults
     from odrf.results.forest import ODRFResults
     from odrf.results.tree import ODTResults
 
-__all__ = ["forest_card", "forest_summary", "tree_card", "tree_summary"]
+__all__ = [
+    "TOP",
+    "data_facts",
+    "forest_card",
+    "forest_summary",
+    "mean_and_range",
+    "missing_notes",
+    "tree_card",
+    "tree_summary",
+]
 
 MAX_CLASSES = 10
 TOP = 10
@@ -78,7 +88,7 @@ def _summary(
     scores: dict[str, str],
     confusion: dict[str, pd.DataFrame],
 ) -> Summary:
-    facts = {**_data_facts(results), **scores, **_growth_facts(results)}
+    facts = {**data_facts(results), **scores, **_growth_facts(results)}
     sections, notes = {}, []
     for rows, table in confusion.items():
         if len(table) > MAX_CLASSES:
@@ -90,11 +100,15 @@ def _summary(
     importance = results.importance()
     few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
     sections[f"Importance (impurity removed{few})"] = importance.head(TOP)
-    if results.fit.data.missing_columns:
-        counts = results.fit.data.missing_columns.items()
-        columns = ", ".join(f"{column} {count}" for column, count in counts)
-        notes.append(f"Missing values in the rows dropped: {columns}.")
+    notes += missing_notes(results)
     return Summary(f"{name}: {results.kind}", results.call, facts, sections, tuple(notes))
+
+
+def missing_notes(results: FittedResults) -> list[str]:
+    """Return what there is to say of rows that were left out."""
+    counts = results.fit.data.missing_columns.items()
+    columns = ", ".join(f"{column} {count}" for column, count in counts)
+    return [f"Missing values in the rows dropped: {columns}."] if columns else []
 
 
 def _tree_scores(tree: ODTResults) -> dict[str, str]:
@@ -131,7 +145,8 @@ def _prediction_ms(forest: ODRFResults) -> float:
     return 1000 * min(seconds() for _ in range(3))
 
 
-def _data_facts(results: TreeResults) -> dict[str, str]:
+def data_facts(results: FittedResults) -> dict[str, str]:
+    """Return response, rows and predictors of a fit in words."""
     response = results.design.response
     classes = "" if response.classes is None else f" ({len(response.classes)} classes)"
     return {
@@ -141,12 +156,12 @@ def _data_facts(results: TreeResults) -> dict[str, str]:
     }
 
 
-def _rows(results: TreeResults) -> str:
+def _rows(results: FittedResults) -> str:
     dropped = results.fit.data.n_dropped
     return f"{results.nobs}" + (f" ({dropped} dropped)" if dropped else "")
 
 
-def _predictors(results: TreeResults) -> str:
+def _predictors(results: FittedResults) -> str:
     p, columns = len(results.design.predictors), len(results.design.columns)
     return f"{p}" + (f" ({columns} columns)" if columns != p else "")
 
@@ -166,11 +181,11 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(results, lambda control: str(control.min_leaf)),
         "Leaves": _leaves(results),
-        "Depth": _mean_and_range(np.maximum.reduceat(forest.depth(), forest.root[:-1])),
+        "Depth": mean_and_range(np.maximum.reduceat(forest.depth(), forest.root[:-1])),
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > results.n_leaves).any():
-        facts["Pruned"] = f"{_price(control)}from {_mean_and_range(grown)} leaves"
+        facts["Pruned"] = f"{_price(control)}from {mean_and_range(grown)} leaves"
     return facts
 
 
@@ -214,10 +229,10 @@ def _tried(control: Control) -> str:
 
 
 def _leaves(results: TreeResults) -> str:
-    return _mean_and_range(results.n_leaves)
+    return mean_and_range(results.n_leaves)
 
 
-def _mean_and_range(values: NDArray[np.int64]) -> str:
+def mean_and_range(values: NDArray[np.int64]) -> str:
     """Write one number as it is, several as mean and range."""
     if len(values) == 1:
         return str(values[0])

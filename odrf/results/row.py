@@ -13,7 +13,7 @@ from odrf.design.row import RawRow, RowPlan, plan_row
 from odrf.engine.packing import Packed
 from odrf.engine.single import predict_row
 from odrf.errors import allowed
-from odrf.results.fit import Fit
+from odrf.results.fit import AnyFit
 from odrf.results.labels import class_labels
 from odrf.results.prediction import require_classes
 
@@ -43,6 +43,8 @@ class RowPredictor:
         Mean response, or class proportions, of the nodes.
     labels : (K,) tuple
         The classes; empty for a number.
+    votes : bool
+        Whether the values are votes, to be scaled so that they add up to 1.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class RowPredictor:
     packed: Packed
     value: NDArray[np.float64]
     labels: tuple[Any, ...]
+    votes: bool
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -94,7 +97,10 @@ class RowPredictor:
         x = self.plan.scaled(row)
         if x is None:
             return self._missing()
-        numbers = predict_row(self.packed, self.value, x).tolist()
+        mean = predict_row(self.packed, self.value, x)
+        if self.votes:
+            mean /= mean.sum()
+        numbers = mean.tolist()
         if self.type == "prob":
             return dict(zip(self.labels, numbers, strict=True))
         return self.labels[numbers.index(max(numbers))] if self.labels else numbers[0]
@@ -109,12 +115,12 @@ class RowPredictor:
         return f"RowPredictor(type={self.type!r}) of a row: {listed(self.predictors, SHOWN)}"
 
 
-def row_predictor(fit: Fit, type: str) -> RowPredictor:
+def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
     """Return the function that predicts one row."""
     if type not in ROW_PREDICTIONS:
         raise allowed("type", type, ROW_PREDICTIONS)
     response = fit.design.response
     require_classes(response, type)
     labels = () if response.classes is None else tuple(response.classes.tolist())
-    forest = fit.forest
-    return RowPredictor(type, plan_row(fit.design), forest.packed, forest.value, labels)
+    forest, votes = fit.forest, fit.votes and bool(labels)
+    return RowPredictor(type, plan_row(fit.design), forest.packed, forest.value, labels, votes)

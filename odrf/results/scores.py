@@ -10,7 +10,7 @@ from odrf.design import TrainingData
 from odrf.engine.outofbag import out_of_bag
 from odrf.errors import InputError
 from odrf.pruning.heldout import losses_of
-from odrf.results.fit import Fit
+from odrf.results.fit import AnyFit, Fit
 from odrf.results.labels import most_likely
 
 __all__ = ["confusion_table", "error_name", "mean_loss", "out_of_bag_loss", "r_squared"]
@@ -42,7 +42,7 @@ def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
     return mean, float(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
 
 
-def r_squared(fit: Fit, error: float) -> float:
+def r_squared(fit: AnyFit, error: float) -> float:
     """Return 1 - mean squared error / variance of the response."""
     if fit.design.response.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
@@ -51,7 +51,7 @@ def r_squared(fit: Fit, error: float) -> float:
     return 1.0 - error / float(np.average(deviation**2, weights=data.weights))
 
 
-def confusion_table(fit: Fit, value: NDArray[np.float64]) -> pd.DataFrame:
+def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     """Count rows by observed and predicted class, with an error column.
 
     Rows of `value` (n, K) that are NaN are left out; a class without rows has error NaN.

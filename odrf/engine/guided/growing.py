@@ -1,0 +1,153 @@
+"""Grow one guided tree: Algorithm 1 of Gupta et al., step by step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, part
+from odrf.engine.guided.planes import best_plane, draw_planes, judge_planes, may_cut
+from odrf.engine.guided.regions import begin_root, divide, impurity_after, project
+
+__all__ = ["ACTIVE", "PLANES", "REGIONS", "TARGET", "Growth", "begin", "grow", "growth_for"]
+
+# What a tree's `reached` holds: numbers of regions, planes and active regions, and the place of
+# the one that the planes of this step are drawn for.
+REGIONS, PLANES, ACTIVE, TARGET = 0, 1, 2, 3
+
+
+class Growth(NamedTuple):
+    """How far a tree has grown.
+
+    Attributes
+    ----------
+    theta : (n, C) float32
+    threshold : (n,) float32
+        Its planes.
+    active, following : (n + 1,) int64
+        The regions that are to be divided; scratch for those after this step.
+    reached : (4,) int64
+        See `REGIONS` and the others.
+    """
+
+    theta: np.ndarray
+    threshold: np.ndarray
+    active: np.ndarray
+    following: np.ndarray
+    reached: np.ndarray
+
+
+def growth_for(C: int, n: int) -> Growth:
+    """Allocate the growth of a tree on C columns and n rows."""
+    return Growth(
+        np.empty((n, C), dtype=np.float32),
+        np.empty(n, dtype=np.float32),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
+        np.zeros(4, dtype=np.int64),
+    )
+
+
+@kernel
+def begin(regions, growth, min_split):
+    """Make all rows the first region."""
+    growth.reached[REGIONS], growth.reached[PLANES] = 1, 0
+    growth.reached[ACTIVE] = int(begin_root(regions, min_split))
+    growth.active[0] = 0
+
+
+@kernel
+def propose(regions, growth, centre, spread, settings, state, trials):
+    """Draw the planes of a step for the most impure region, equation (9)."""
+    active, most = growth.active, 0
+    for i in range(1, growth.reached[ACTIVE]):
+        if regions.impurity[active[i]] > regions.impurity[active[most]]:
+            most = i
+    growth.reached[TARGET] = most
+    draw_planes(state, regions, active[most], centre, spread, settings.from_region, trials)
+
+
+@part
+def _cuts(regions, region, k, trials):
+    """Whether a plane cuts a region, whose projections are then in trials.values."""
+    theta, threshold = trials.theta[k], trials.threshold[k]
+    if not may_cut(theta, threshold, trials.reach[k], regions.low[region], regions.high[region]):
+        return False
+    lo, hi, values = regions.begin[region], regions.end[region], trials.values
+    project(regions.X, lo, hi, theta, values)
+    n_beyond, _ = impurity_after(regions, region, values, threshold, trials.beyond, trials.here)
+    return 0 < n_beyond < hi - lo
+
+
+@part
+def _divide_all(regions, growth, k, trials, min_split):
+    """Divide every active region that the k-th plane cuts."""
+    reached, following, kept = growth.reached, growth.following, 0
+    for region in growth.active[: reached[ACTIVE]]:
+        if not _cuts(regions, region, k, trials):
+            following[kept] = region
+            kept += 1
+            continue
+        first = reached[REGIONS]
+        left, right = divide(
+            regions, region, reached[PLANES], trials.values, trials.threshold[k], trials.waiting,
+            trials.numbers, first, min_split,
+        )  # fmt: skip
+        following[kept] = first
+        kept += left
+        following[kept] = first + 1
+        kept += right
+        reached[REGIONS] += 2
+    reached[ACTIVE] = kept
+    for i in range(kept):
+        growth.active[i] = following[i]
+
+
+@kernel
+def settle(regions, growth, trials, min_split):
+    """Divide the regions by the best plane of a step, equation (15).
+
+    Where none tells the rows of the most impure region apart, by differences that float32 rounds
+    away, this region is left whole.
+    """
+    reached, k = growth.reached, best_plane(trials)
+    before = reached[REGIONS]
+    if k >= 0:
+        _divide_all(regions, growth, k, trials, min_split)
+    if reached[REGIONS] == before:
+        for i in range(reached[TARGET] + 1, reached[ACTIVE]):
+            growth.active[i - 1] = growth.active[i]
+        reached[ACTIVE] -= 1
+        return
+    plane = reached[PLANES]
+    for j in range(growth.theta.shape[1]):
+        growth.theta[plane, j] = trials.theta[k, j]
+    growth.threshold[plane] = trials.threshold[k]
+    reached[PLANES] += 1
+
+
+@kernel
+def grow(regions, growth, centre, spread, settings, state, trials):
+    """Grow a tree until no region is left that is impure and can be divided.
+
+    Parameters
+    ----------
+    regions : Regions
+        The tree's rows; receives its regions.
+    growth : Growth
+        Receives the planes.
+    centre, spread : (C,) float64
+        Mean and standard deviation of each of the tree's columns.
+    settings : GuidedSettings
+    state : (4,) uint64
+        The tree's random stream, moved on.
+    trials : Trials
+        Scratch.
+    """
+    begin(regions, growth, settings.min_split)
+    while growth.reached[ACTIVE] > 0:
+        propose(regions, growth, centre, spread, settings, state, trials)
+        active = growth.active[: growth.reached[ACTIVE]]
+        judge_planes(regions, active, active[growth.reached[TARGET]], trials)
+        settle(regions, growth, trials, settings.min_split)

@@ -1,0 +1,287 @@
+"""The regions of a guided tree: their rows, side by side, and their impurities.
+
+A region's rows are neighbours in every array, and for classes those of a class are neighbours
+again: dividing keeps their order.  So the rows of a class beyond a plane are counted without
+looking at their labels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import inlined, kernel, part, summing
+
+__all__ = ["Regions", "begin_root", "divide", "impurity_after", "project", "regions_for"]
+
+
+class Regions(NamedTuple):
+    """The rows of a tree and its regions, with room for as many as there can be.
+
+    Attributes
+    ----------
+    X : (C, n) float32
+        The tree's columns; rows move with their regions.
+    code : (n,) int64
+        Classes of the rows; 0 for a regression.
+    y : (n,) float64
+        Responses of a regression, centred; unused for classes.
+    weights, moments : (n,) float64
+        Case weights; times y.
+    totals : (K,) float64
+        N_c, weight of each class among all rows.
+    begin, end : (room,) int32
+        Where each region's rows lie.
+    left : (room,) int32
+        The region's left part, the right one being the next; -1 while it is whole.
+    plane : (room,) int32
+        Which plane of the tree divides it.
+    rows : (room, K) int32
+        Rows of each class.
+    mass : (room, K) float64
+        Their weights; of a regression Σ w·y.
+    weight, impurity : (room,) float64
+        Weight of all rows; Z of Gupta et al., equation (8), or the sum of squares.
+    low, high : (room, C) float32
+        The box around the rows of a region that may be divided.
+    """
+
+    X: np.ndarray
+    code: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    moments: np.ndarray
+    totals: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    left: np.ndarray
+    plane: np.ndarray
+    rows: np.ndarray
+    mass: np.ndarray
+    weight: np.ndarray
+    impurity: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def regions_for(X, code, y, weights, K):
+    """Allocate the regions of a tree for these rows, in the order of their codes."""
+    C, n = X.shape
+    room = 2 * n
+    totals = np.bincount(code, weights=weights, minlength=K).astype(np.float64)
+    # memory that is not written to is not taken
+    return Regions(
+        X,
+        code,
+        y,
+        weights,
+        weights * y,
+        totals,
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty((room, K), dtype=np.int32),
+        np.empty((room, K)),
+        np.empty(room),
+        np.empty(room),
+        np.empty((room, C), dtype=np.float32),
+        np.empty((room, C), dtype=np.float32),
+    )
+
+
+@part
+def gini(mass, totals, weight):
+    """Return Z of equation (8): Gini's impurity of mass / totals, times the weight."""
+    whole, squares = 0.0, 0.0
+    for c in range(len(mass)):
+        share = mass[c] / totals[c] if totals[c] > 0.0 else 0.0
+        whole += share
+        squares += share * share
+    return weight * (1.0 - squares / (whole * whole))
+
+
+@part
+def project(X, lo, hi, theta, values):
+    """Write the projections of the rows lo … hi to the front of `values`.
+
+    Each is added up in float32, column by column, as in prediction: bit for bit.
+    """
+    n = np.uint64(hi - lo)
+    for i in range(n):
+        values[i] = np.float32(0.0)
+    for j in range(len(theta)):
+        column = X[j, lo:hi]
+        coefficient = theta[j]
+        for i in range(n):
+            values[i] += coefficient * column[i]
+
+
+@summing
+def _beyond(values, threshold, weights):
+    """Return how many of the values (m,) lie beyond the threshold, and their weight."""
+    n_rows, weight = 0.0, 0.0
+    for i in range(np.uint64(len(values))):
+        there = 1.0 if values[i] > threshold else 0.0
+        n_rows += there
+        weight += there * weights[i]
+    return n_rows, weight
+
+
+@summing
+def _moment_beyond(values, threshold, moments):
+    """Return the sum of their moments."""
+    moment = 0.0
+    for i in range(np.uint64(len(values))):
+        moment += moments[i] if values[i] > threshold else 0.0
+    return moment
+
+
+@inlined
+def _classes_after(regions, region, values, threshold, beyond, here):
+    """Return how many rows lie beyond, and the impurity of both parts."""
+    lo, at, n_beyond, weight = regions.begin[region], 0, 0.0, 0.0
+    for c in range(len(beyond)):
+        size = regions.rows[region, c]
+        beyond[c] = 0.0
+        if size > 0:
+            n_rows, beyond[c] = _beyond(
+                values[at : at + size], threshold, regions.weights[lo + at : lo + at + size]
+            )
+            n_beyond += n_rows
+            weight += beyond[c]
+            at += size
+        here[c] = regions.mass[region, c] - beyond[c]
+    if n_beyond == 0.0 or n_beyond == at:
+        return n_beyond, regions.impurity[region]
+    totals = regions.totals
+    left = gini(here, totals, regions.weight[region] - weight)
+    return n_beyond, left + gini(beyond, totals, weight)
+
+
+@inlined
+def _numbers_after(regions, region, values, threshold):
+    """Return how many rows lie beyond, and the sum of squares of both parts."""
+    lo, hi = regions.begin[region], regions.end[region]
+    n_beyond, weight = _beyond(values[: hi - lo], threshold, regions.weights[lo:hi])
+    if n_beyond == 0.0 or n_beyond == hi - lo:
+        return n_beyond, regions.impurity[region]
+    moment = _moment_beyond(values[: hi - lo], threshold, regions.moments[lo:hi])
+    whole, mass = regions.weight[region], regions.mass[region, 0]
+    mean, other = moment / weight, (mass - moment) / (whole - weight)
+    between = weight * (whole - weight) / whole * (mean - other) * (mean - other)
+    return n_beyond, regions.impurity[region] - between
+
+
+@kernel
+def impurity_after(regions, region, values, threshold, beyond, here):
+    """Return how many rows of a region lie beyond a plane, and the impurity of both parts.
+
+    `values` begins with the projections of its rows.  A plane that does not cut the region
+    leaves its impurity; beyond and here (K,) are scratch.
+    """
+    if len(beyond) > 1:
+        return _classes_after(regions, region, values, threshold, beyond, here)
+    return _numbers_after(regions, region, values, threshold)
+
+
+@inlined
+def _count_classes(regions, region):
+    lo, hi = regions.begin[region], regions.end[region]
+    weight = 0.0
+    for i in range(lo, hi):
+        c = np.uint64(regions.code[i])
+        regions.rows[region, c] += 1
+        regions.mass[region, c] += regions.weights[i]
+        weight += regions.weights[i]
+    regions.weight[region] = weight
+    regions.impurity[region] = gini(regions.mass[region], regions.totals, weight)
+
+
+@inlined
+def _add_up_numbers(regions, region):
+    lo, hi = regions.begin[region], regions.end[region]
+    weight, mass, squares = 0.0, 0.0, 0.0
+    for i in range(lo, hi):
+        weight += regions.weights[i]
+        mass += regions.moments[i]
+    mean = mass / weight
+    alike = True
+    for i in range(lo, hi):
+        apart = regions.y[i] - mean
+        squares += regions.weights[i] * apart * apart
+        alike = alike and regions.y[i] == regions.y[lo]
+    regions.rows[region, 0] = hi - lo
+    regions.mass[region, 0], regions.weight[region] = mass, weight
+    regions.impurity[region] = 0.0 if alike else squares
+
+
+@inlined
+def _surround(regions, region):
+    """Write the box around a region's rows; return whether it has any extent."""
+    lo, hi = regions.begin[region], regions.end[region]
+    wide = False
+    for j in range(len(regions.X)):
+        column = regions.X[j, lo:hi]
+        least = most = column[0]
+        for i in range(np.uint64(len(column))):
+            least, most = min(least, column[i]), max(most, column[i])
+        regions.low[region, j], regions.high[region, j] = least, most
+        wide = wide or least < most
+    return wide
+
+
+@part
+def describe(regions, region, lo, hi, min_split):
+    """Make the rows lo … hi a region; return whether it is to be divided further."""
+    regions.begin[region], regions.end[region] = lo, hi
+    regions.left[region], regions.plane[region] = -1, -1
+    regions.rows[region, :], regions.mass[region, :] = 0, 0.0
+    if regions.rows.shape[1] > 1:
+        _count_classes(regions, region)
+    else:
+        _add_up_numbers(regions, region)
+    return regions.impurity[region] > 0.0 and hi - lo >= min_split and _surround(regions, region)
+
+
+@kernel
+def begin_root(regions, min_split):
+    """Make all rows the first region; return whether it is to be divided."""
+    return describe(regions, 0, 0, regions.X.shape[1], min_split)
+
+
+@part
+def _part(items, lo, hi, values, threshold, waiting):
+    """Move what lies beyond the plane behind the rest, either in the order it had."""
+    at, kept = lo, 0
+    for i in range(lo, hi):
+        item = items[i]
+        waiting[kept] = items[at] = item
+        there = values[i - lo] > threshold
+        kept += there
+        at += not there
+    for i in range(kept):
+        items[at + i] = waiting[i]
+    return at
+
+
+@part
+def divide(regions, region, plane, values, threshold, waiting, numbers, n_regions, min_split):
+    """Divide a region, `values` being the projections of its rows, as regions n_regions and next.
+
+    Returns whether either is to be divided further.
+    """
+    lo, hi = regions.begin[region], regions.end[region]
+    middle = _part(regions.weights, lo, hi, values, threshold, numbers)
+    _part(regions.moments, lo, hi, values, threshold, numbers)
+    if regions.rows.shape[1] > 1:
+        _part(regions.code, lo, hi, values, threshold, numbers)
+    else:
+        _part(regions.y, lo, hi, values, threshold, numbers)
+    for j in range(len(regions.X)):
+        _part(regions.X[j], lo, hi, values, threshold, waiting)
+    regions.left[region], regions.plane[region] = n_regions, plane
+    left = describe(regions, n_regions, lo, middle, min_split)
+    right = describe(regions, n_regions + 1, middle, hi, min_split)
+    return left, right

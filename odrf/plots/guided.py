@@ -1,0 +1,34 @@
+"""How the planes of guided trees purify their regions."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from odrf.plots.style import ACCENT, new_panels, plain
+
+__all__ = ["plot_guided_growth"]
+
+
+def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw the impurity that is left against the number of planes.
+
+    Parameters
+    ----------
+    path : DataFrame
+        By the number of planes: ``mean``, and ``low`` and ``high`` of most trees.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    ax.fill_between(path.index, path["low"], path["high"], color=ACCENT, alpha=0.2, linewidth=0)
+    ax.plot(path.index, path["mean"], color=ACCENT, linewidth=1.6)
+    ax.set_xlim(0, max(1, path.index[-1]))
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("planes of a tree (mean, 80 % of the trees)")
+    ax.set_ylabel("impurity left, as a share")
+    plain(ax, "y")
+    return ax

@@ -1,0 +1,265 @@
+"""Results of a guided random forest."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from odrf.checks import is_whole
+from odrf.diagnostics.guidance import impurity_left, leaf_codes, regions_divided
+from odrf.diagnostics.theorems import Facts
+from odrf.engine.guided.forest import GuidedForest
+from odrf.errors import InputError, allowed
+from odrf.guiding import GuidedControl
+from odrf.plots.guided import plot_guided_growth
+from odrf.plots.importance import plot_importance
+from odrf.plots.style import new_panels
+from odrf.results.consistency import ConsistencyReport
+from odrf.results.fitted import FittedResults
+from odrf.results.guided_fit import GuidedFit
+from odrf.results.guided_report import guided_card, guided_summary
+from odrf.results.scores import mean_loss
+from odrf.summary import Summary
+
+__all__ = ["GRAFResults"]
+
+PLOTS = ("growth", "importance")
+FAMILY = "guided planes"
+
+
+class GRAFResults(FittedResults):
+    """A fitted guided random forest (Gupta et al., GRAF).
+
+    Parameters
+    ----------
+    fit : GuidedFit
+        Design, data, options and the trees.
+
+    Attributes
+    ----------
+    fit : GuidedFit
+
+    Examples
+    --------
+    >>> import odrf
+    >>> forest = odrf.graf("diagnosis ~ .", odrf.load_data("breast_cancer"), n_trees=20, seed=1)
+    >>> forest.codes(0).loc[:, "code"].is_unique
+    True
+    """
+
+    fit: GuidedFit
+
+    def __init__(self, fit: GuidedFit) -> None:
+        self.fit = fit
+
+    @property
+    def control(self) -> GuidedControl:
+        """Every option of the fit, resolved."""
+        return self.fit.control
+
+    @property
+    def seed(self) -> int:
+        """What repeats the fit."""
+        return self.fit.control.seed
+
+    @property
+    def guided(self) -> GuidedForest:
+        """The trees as flat arrays, each plane stored once."""
+        return self.fit.guided
+
+    @property
+    def n_planes(self) -> NDArray[np.int64]:
+        """Planes of each tree (B,): TW of section 4.4."""
+        return self.guided.n_planes
+
+    @property
+    def n_inner(self) -> NDArray[np.int64]:
+        """Inner nodes of each tree (B,), regions that a plane divides: TNL."""
+        return self.guided.n_inner
+
+    @property
+    def model_size(self) -> int:
+        """Numbers that prediction needs: TW·(M + 1) + 3·TNL + TL, summed over the trees.
+
+        M is the number of columns that a tree uses.
+        """
+        return int(self.guided.sizes.sum())
+
+    @cached_property
+    def training_error(self) -> float:
+        """Mean squared error or misclassification rate of the training rows.
+
+        It says nothing of new rows: trees grow until their regions are pure.
+        """
+        return mean_loss(self.fit.data, self._fitted)
+
+    @cached_property
+    def growth(self) -> pd.DataFrame:
+        """What share of the impurity is left after 0, 1, 2, … planes of a tree.
+
+        Columns ``mean`` over the trees, and ``low`` and ``high``, their 10 and 90 % quantiles.
+        """
+        left = impurity_left(self.guided)
+        low, high = np.quantile(left, [0.1, 0.9], axis=0)
+        index = pd.RangeIndex(left.shape[1], name="planes")
+        return pd.DataFrame({"mean": left.mean(axis=0), "low": low, "high": high}, index=index)
+
+    def codes(self, tree: int = 0) -> pd.DataFrame:
+        """Return the codes of a tree's regions, one row for each leaf.
+
+        Parameters
+        ----------
+        tree : int, default 0
+
+        Returns
+        -------
+        DataFrame
+            Index: the leaf's number, as ``predict(type="leaf")`` has it.  ``code``, its bits, 1
+            beyond a plane; ``planes``, which planes gave them, from 1 in the order of growth
+            (a plane that does not cut a region gives it none); ``count``, its training rows; for
+            a regression ``value``; for classes ``prediction``.
+
+        Raises
+        ------
+        InputError
+            If there is no such tree.
+        """
+        b = self._tree(tree)
+        found = leaf_codes(self.guided, b)
+        nodes = np.array(list(found), dtype=np.int64) + self.guided.root[b]
+        value = self.guided.value[nodes]
+        said: dict[str, Any] = (
+            {"value": value[:, 0]}
+            if self.classes is None
+            else {"prediction": self.classes[value.argmax(axis=1)]}
+        )
+        return pd.DataFrame(
+            {
+                "code": [code for code, _ in found.values()],
+                "planes": [planes for _, planes in found.values()],
+                "count": self.guided.count[nodes],
+                **said,
+            },
+            index=pd.Index(list(found), name="leaf"),
+        )
+
+    def planes(self, tree: int = 0) -> pd.DataFrame:
+        """Return the planes of a tree in the user's units, in the order of its growth.
+
+        Parameters
+        ----------
+        tree : int, default 0
+
+        Returns
+        -------
+        DataFrame
+            Index: the plane's number, from 1.  A column for each column that the tree uses, with
+            its coefficient; ``threshold``: a row lies beyond the plane where the sum is above it;
+            ``divides``, how many regions it divides.
+
+        Raises
+        ------
+        InputError
+            If there is no such tree.
+        """
+        b = self._tree(tree)
+        guided, scaling = self.guided, self.design.scaling
+        columns = guided.columns[guided.first_column[b] : guided.first_column[b + 1]]
+        own = slice(int(guided.first_plane[b]), int(guided.first_plane[b + 1]))
+        terms = slice(int(guided.first_coef[b]), int(guided.first_coef[b + 1]))
+        theta = guided.coef[terms].astype(np.float64).reshape(-1, max(1, len(columns)))
+        theta = theta[:, : len(columns)] / scaling.range[columns]
+        table = pd.DataFrame(theta, columns=[self.design.columns[j] for j in columns])
+        table["threshold"] = guided.threshold[own] + theta @ scaling.low[columns]
+        table["divides"] = regions_divided(guided)[own]
+        table.index = pd.RangeIndex(1, len(table) + 1, name="plane")
+        return table
+
+    def _tree(self, tree: int) -> int:
+        if not is_whole(tree) or not 0 <= tree < self.guided.n_trees:
+            last = self.guided.n_trees - 1
+            raise InputError(f"tree={tree!r} is no tree of this forest: use 0 to {last}")
+        return int(tree)
+
+    def consistency(self) -> ConsistencyReport:
+        """Ask which theorem covers this fit: none that is known, and why.
+
+        Returns
+        -------
+        ConsistencyReport
+            With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
+        """
+        facts = Facts(
+            forest=True,
+            classes=self.kind == "classification",
+            n=self.nobs,
+            P=len(self.design.predictors),
+            subset_size=self.control.subspace,
+            family=FAMILY,
+            axis_trees=False,
+            leaves=float(self.n_leaves.mean()),
+            leaves_along=(),
+            limited=False,
+            alpha=None,
+            alpha_along=(),
+            drawn=1.0,
+            drawn_along=(),
+            replaced=False,
+            honest=False,
+            single_columns=False,
+            full=True,
+        )
+        residuals = self.resid.to_numpy() if self.kind == "regression" else np.empty(0)
+        return ConsistencyReport(self, facts, residuals)
+
+    def _permutation_importance(self) -> pd.DataFrame:
+        raise InputError(
+            'type="permutation" needs rows out of bag, and every tree of a guided forest uses all '
+            'rows: use type="impurity"'
+        )
+
+    def summary(self) -> Summary:
+        """Return a summary: data, options, planes and regions, importances."""
+        return guided_summary(self)
+
+    def plot(self, kind: str | None = None, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
+        """Draw how planes purify the regions, or the importances of predictors.
+
+        Parameters
+        ----------
+        kind : {"growth", "importance"}, optional
+            By default both, side by side.
+        ax : Axes, optional
+            Where to draw; an array of two for both.  By default on a new figure.
+
+        Returns
+        -------
+        Axes or array of Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown, or `ax` holds another number of axes.
+        """
+        if kind is not None and kind not in PLOTS:
+            raise allowed("kind", kind, PLOTS)
+        kinds = PLOTS if kind is None else (kind,)
+        panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
+        if len(panels) != len(kinds):
+            raise InputError(
+                f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
+            )
+        for name, panel in zip(kinds, panels, strict=True):
+            if name == "growth":
+                plot_guided_growth(self.growth, panel)
+            else:
+                plot_importance(self.importance()["share"], panel)
+        return panels if kind is None else panels[0]
+
+    def __repr__(self) -> str:
+        return guided_card(self)

@@ -1,0 +1,90 @@
+"""What a guided forest consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from odrf.design import Design, TrainingData
+from odrf.engine.forest import Forest
+from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.guided.growth import grow_guided
+from odrf.engine.proposals import Blocks
+from odrf.engine.randomness import streams
+from odrf.guiding import GuidedControl
+
+__all__ = ["GuidedFit", "grow_guided_fit"]
+
+
+@dataclass(frozen=True)
+class GuidedFit:
+    """Everything a result is computed from.  It pickles.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        How the formula turns a data frame into predictors and response.
+    data : TrainingData
+        The rows the trees were grown on.
+    frame : DataFrame
+        The same rows as the user gave them.
+    control : GuidedControl
+        Every option, resolved.
+    guided : GuidedForest
+        The trees.
+    streams : (B, 4) uint64
+        Random stream of each tree.
+    votes : bool
+        The values of leaves are votes: see `odrf.engine.guided.forest.GuidedForest`.
+    """
+
+    votes: ClassVar[bool] = True
+
+    call: str
+    design: Design
+    data: TrainingData
+    frame: pd.DataFrame
+    control: GuidedControl
+    guided: GuidedForest
+    streams: NDArray[np.uint64]
+
+    @property
+    def forest(self) -> Forest:
+        """The trees with a plane of its own for each region."""
+        return self.guided.unshared
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
+        return self.control.n_jobs
+
+
+def grow_guided_fit(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    frame: pd.DataFrame,
+    control: GuidedControl,
+    progress: bool,
+) -> GuidedFit:
+    """Grow the trees that the options ask for."""
+    own = streams(control.seed, 0, control.n_trees)
+    with tqdm(total=control.n_trees, unit="tree", disable=not progress) as bar:
+        guided = grow_guided(
+            data.X,
+            data.y,
+            data.weights,
+            Blocks(design.first, design.types),
+            control.settings(),
+            own,
+            control.n_jobs,
+            bar.update,
+        )
+    return GuidedFit(call, design, data, frame, control, guided, own)
