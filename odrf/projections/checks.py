@@ -77,10 +77,16 @@ def require_pixels(channels: int, height: int, width: int, P: int, p: int) -> No
 
 
 def extent(argument: str, value: Any) -> tuple[int, int]:
-    """Return the least and the largest of a length; raise `InputError` unless they are in order."""
+    """Return the least and the largest of a length, a lone number being both.
+
+    Raise `InputError` unless they are in order.
+    """
+    if is_whole(value) and value >= 1:
+        return int(value), int(value)
     if not _is_pair(value) or not 1 <= value[0] <= value[1]:
         raise InputError(
-            f'{argument}={value!r}: use "auto" or (least, largest), two whole numbers of at least 1'
+            f'{argument}={value!r}: use "auto", a whole number of at least 1, or (least, largest), '
+            "two of them"
         )
     return int(value[0]), int(value[1])
 

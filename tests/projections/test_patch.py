@@ -197,12 +197,16 @@ def test_patches_tell_segments_apart_that_single_pixels_cannot():
     assert min(errors["axis"], errors["sparse"]) > 0.3
 
 
+def test_a_number_fixes_a_length():
+    assert Patch(height=2, width=(2, 9)) == Patch(height=(2, 2), width=(2, 9))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"shape": 28}, r"shape=28: use \(height, width\)"),
         ({"shape": (0, 5)}, r"shape=\(0, 5\): use"),
-        ({"height": 2}, r'height=2: use "auto" or \(least, largest\)'),
+        ({"height": 0}, r'height=0: use "auto", a whole number of at least 1'),
         ({"width": (3, 2)}, r"width=\(3, 2\): use"),
         ({"width": (0, 2)}, r"width=\(0, 2\): use"),
         ({"width": "wide"}, "width='wide': use"),
