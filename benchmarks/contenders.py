@@ -159,6 +159,29 @@ def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -
     return Model(forest.predict, forest.row_predictor())
 
 
+def fit_guided(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+    """Guided forest of this package at its defaults."""
+    return _fit_guided(data, task, setting)
+
+
+def fit_guided_together(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+    """Such a forest, the planes of a step judged by one matrix product."""
+    return _fit_guided(data, task, setting, batched=True)
+
+
+def _fit_guided(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Model:
+    forest = odrf.graf(
+        "y ~ .",
+        data,
+        kind=task,
+        n_trees=setting.trees,
+        seed=setting.seed,
+        n_jobs=setting.threads,
+        **options,
+    )
+    return Model(forest.predict, forest.row_predictor())
+
+
 def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """One tree of this package, leaves down to one row."""
     tree = odrf.odt("y ~ .", data, kind=task, min_leaf=1, seed=setting.seed)
@@ -266,6 +289,8 @@ CONTENDERS: dict[str, Contender] = {
     "odrf_sparse": Contender("odrf", frame, values, fit_sparse),
     "odrf_sparse_more": Contender("odrf", frame, values, fit_sparse_more),
     "odrf_axis": Contender("odrf", frame, values, fit_axis),
+    "graf": Contender("odrf", frame, values, fit_guided),
+    "graf_batched": Contender("odrf", frame, values, fit_guided_together),
     "rf": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "RandomForest")),
     "et": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "ExtraTrees")),
     "ydf_oblique": Contender("ydf", columns, columns, fit_ydf_oblique),

@@ -72,6 +72,13 @@ def oblique_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     )
 
 
+def guided_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Guided forest of this package; factors as they are."""
+    return _odrf(
+        "graf", train, task, n_trees=setting.trees, seed=setting.seed, n_jobs=setting.threads
+    )
+
+
 def oblique_tree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """One tree of this package; factors as they are."""
     return _odrf("odt", train, task, seed=setting.seed)
@@ -243,6 +250,7 @@ def _is_factor(column: pd.Series) -> bool:
 METHODS: dict[str, Method] = {
     "odrf": Method("odrf", oblique_forest),
     "odrf_plain": Method("odrf", one_kind),
+    "graf": Method("odrf", guided_forest),
     "rf": Method("sklearn", partial(random_forest, _indicators)),
     "et": Method("sklearn", partial(extra_trees, _indicators)),
     "hgb": Method("sklearn", hist_gradient_boosting),

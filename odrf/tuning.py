@@ -200,5 +200,7 @@ def _out_of_bag(
 
 def _loss(fit: TreeResults) -> tuple[float, float]:
     if not isinstance(fit, ODRFResults):
-        raise InputError('method="oob" needs forests: use method="cv" to judge trees')
+        raise InputError(
+            'method="oob" needs rows out of bag, as forests of odrf.odrf have: use method="cv"'
+        )
     return out_of_bag_loss(fit.fit)
