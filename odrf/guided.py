@@ -24,7 +24,7 @@ def graf(
     trials: int | None = None,
     min_split: int = 2,
     origin: str = "data",
-    batched: bool = False,
+    batched: bool | str = "auto",
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
     kind: str = "auto",
@@ -63,9 +63,10 @@ def graf(
         standardised predictors.  With ``"region"`` they are from the mean of the region, so that
         planes do not depend on where it lies; that is ours, needs fewer planes, and is as
         accurate.
-    batched : bool, default False
+    batched : "auto" or bool, default "auto"
         Judge the planes of a step by one matrix product over all regions, instead of plane by
-        plane over those that it can cut.  Rounding aside, the trees are the same.
+        plane over those that it can cut.  Rounding aside, the trees are the same.  The default
+        does so from a subspace of 30 predictors on, where it is faster.
     weights, missing, kind
         As in `odrf.odt`.
     seed : int, SeedSequence or Generator, optional

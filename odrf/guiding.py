@@ -15,6 +15,8 @@ __all__ = ["GuidedControl", "resolve_guided"]
 
 SUBSPACES = ("sqrt", "log2", "half", "all")
 DATA, REGION = "data", "region"
+# From so many predictors on a matrix product is faster than a look at the regions one by one.
+MANY = 30
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def resolve_guided(
         trials=subspace if trials is None else checked_whole("trials", trials, 1),
         min_split=checked_whole("min_split", options["min_split"], 2),
         origin=origin,
-        batched=checked_truth("batched", options["batched"]),
+        batched=_batched(options["batched"], subspace),
         seed=checked_seed(options["seed"]),
         n_jobs=checked_jobs(options["n_jobs"]),
     )
@@ -125,3 +127,11 @@ def _subspace(value: Any, P: int) -> tuple[int, str]:
             f'use "all" or a whole number from 1 to {P}'
         )
     return size, "fixed"
+
+
+def _batched(value: Any, subspace: int) -> bool:
+    if isinstance(value, str):
+        if value != "auto":
+            raise InputError(f'batched={value!r}: use "auto", True or False')
+        return subspace >= MANY
+    return checked_truth("batched", value)

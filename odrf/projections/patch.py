@@ -78,8 +78,8 @@ class Patch(Family):
         H and W; (1, T) for a series of length T.  By default that of the data, as
         `odrf.from_images` and the samples of `odrf.simulate` carry it: ``data.attrs["shape"]``.
     height, width : "auto", int or (int, int), default "auto"
-        The least and the largest height and width; a number fixes it.  By default a height of 2, or 1 for a series,
-        and widths from 2 to 9, as Perry has them for images of bars.
+        The least and the largest height and width; a number fixes it.  By default a height of 2,
+        or 1 for a series, and widths from 2 to 9, as Perry has them for images of bars.
     wrap : bool, default False
         Whether the last row and column are neighbours of the first, as on a ring or a torus.
     channels : int, optional
