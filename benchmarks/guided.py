@@ -7,7 +7,9 @@
 * hypercube (Figure 4): Cohen's κ and the size of the model on problems of 3 to 12 predictors, with
   classes by parity and by the number of ones; 4·2^p rows, seven tenths of them for training; all
   predictors for every tree, as many trials as predictors.  The random forest, extremely randomised
-  trees and XGBoost are those of their libraries.  The oblique forest that sizes are compared with
+  trees and XGBoost are those of their libraries; "XGBoost 0.90" has the depth and learning rate that
+  were its defaults when the paper was written.  "GRAF, 5" divides no region of fewer than 5 rows.
+  The oblique forest that sizes are compared with
   has as many candidates at a node, in random directions ("sphere") or of ridge regression
   ("ridge", Menze et al.), on all rows.
 * tables (Table D.1): the mean κ of four folds on the tables that the paper has with the same rows
@@ -48,6 +50,7 @@ PREDICTORS = range(3, 13)
 LABELS = ("parity", "ones")
 TRAINED = 0.7
 PLAIN: dict[str, Any] = {"blend": False, "min_leaf": 1, "n_jobs": 1}
+OLD_XGBOOST: dict[str, Any] = {"max_depth": 3, "learning_rate": 0.1}
 PUBLISHED = Path(__file__).with_name("published_kappa.csv")
 FOLDS = PROTOCOLS["G"].folds or 4
 TUNING_FOLDS, TUNING_TREES, FINAL_TREES = 5, 50, 300
@@ -90,14 +93,17 @@ class Library:
 
 def on_hypercubes(p: int, trees: int, seed: int) -> dict[str, Fit]:
     """Return the methods that are compared on p predictors."""
-    own = {"n_trees": trees, "seed": seed}
+    own: dict[str, Any] = {"n_trees": trees, "seed": seed}
+    guided = partial(graf, "y ~ .", subspace="all", n_jobs=1, **own)
     candidates = {"n_projections": p, "n_singles": 0, "resample": "none", **PLAIN, **own}
     library = {"n_estimators": trees, "random_state": seed}
     return {
-        "GRAF": partial(graf, "y ~ .", subspace="all", n_jobs=1, **own),
+        "GRAF": guided,
+        "GRAF, 5": partial(guided, min_split=5),
         "RF": Library("sklearn.ensemble", "RandomForestClassifier", **library).fit,
         "ET": Library("sklearn.ensemble", "ExtraTreesClassifier", **library).fit,
         "XGBoost": Library("xgboost", "XGBClassifier", **library).fit,
+        "XGBoost 0.90": Library("xgboost", "XGBClassifier", **OLD_XGBOOST, **library).fit,
         "oblique, sphere": partial(odrf, "y ~ .", projection="sphere", **candidates),
         "oblique, ridge": partial(odrf, "y ~ .", projection="ridge", **candidates),
     }
@@ -117,8 +123,8 @@ def size_of(fit: Any) -> float:
 
 def on_tables(trees: int, seed: int) -> dict[str, list[Fit]]:
     """Return the candidates of each method that is tuned on tables."""
-    own = {"n_trees": trees, "seed": seed, "n_jobs": 1}
-    guided = [
+    own: dict[str, Any] = {"n_trees": trees, "seed": seed, "n_jobs": 1}
+    guided: list[Fit] = [
         partial(graf, "y ~ .", subspace=subspace, min_split=least, **own)
         for subspace in SUBSPACES
         for least in LEAST
@@ -130,7 +136,10 @@ def _forest(subspace: str, least: int, own: dict[str, Any], data: pd.DataFrame) 
     """Grow a random forest that tries at a node as many predictors as GRAF's trees use."""
     P = data.shape[1] - 1
     tried = {"log2": np.log2(P), "sqrt": np.sqrt(P), "half": P / 2, "all": P}[subspace]
-    options = {"n_singles": max(1, int(np.ceil(tried))), "min_leaf": 1 + (least > 2)}
+    options: dict[str, Any] = {
+        "n_singles": max(1, int(np.ceil(tried))),
+        "min_leaf": 1 + (least > 2),
+    }
     return odrf("y ~ .", data, projection="axis", blend=False, **options, **own)
 
 
@@ -226,7 +235,7 @@ class Study:
         trees = setting if what == "trees" else self.trees
         n = setting if what == "rows" else RBF_ROWS
         subspace = setting if what == "subspace" else "half"
-        own = {"n_trees": trees, "n_jobs": 1}
+        own: dict[str, Any] = {"n_trees": trees, "n_jobs": 1}
         models: dict[str, Any] = {
             "GRAF": partial(graf, subspace=subspace, **own),
             "RF": partial(odrf, projection="axis", **PLAIN, n_trees=trees),
@@ -245,7 +254,10 @@ class Study:
         rows = pd.read_csv(self.folder / "index.csv", index_col="name")["n"]
         listed = set(pd.read_csv(PUBLISHED)["table"])
         names = [name for name in table_names(self.folder) if name in listed]
-        return sorted((name for name in names if rows[name] <= self.most_rows), key=rows.get)
+        return sorted(
+            (name for name in names if rows[name] <= self.most_rows),
+            key=lambda name: int(rows[name]),
+        )
 
 
 def report(lines: pd.DataFrame) -> str:
