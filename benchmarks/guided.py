@@ -6,12 +6,11 @@
 
 * hypercube (Figure 4): Cohen's κ and the size of the model on problems of 3 to 12 predictors, with
   classes by parity and by the number of ones; 4·2^p rows, seven tenths of them for training; all
-  predictors for every tree, as many trials as predictors.  The random forest, extremely randomised
-  trees and XGBoost are those of their libraries; "XGBoost 0.90" has the depth and learning rate that
-  were its defaults when the paper was written.  "GRAF, 5" divides no region of fewer than 5 rows.
-  The oblique forest that sizes are compared with
-  has as many candidates at a node, in random directions ("sphere") or of ridge regression
-  ("ridge", Menze et al.), on all rows.
+  predictors for every tree, as many trials as predictors.  "GRAF, 5" divides no region of fewer
+  than 5 rows.  The random forest, extremely randomised trees and XGBoost are those of their
+  libraries; "XGBoost 0.90" has the depth and the learning rate that were its defaults when the
+  paper was written.  The oblique forests that sizes are compared with have as many candidates at a
+  node, in random directions ("sphere") or of ridge regression ("ridge", Menze et al.), on all rows.
 * tables (Table D.1): the mean κ of four folds on the tables that the paper has with the same rows
   and classes (pendigits and satimage have more rows here).  As there, M, from ⌈log₂P⌉, ⌈√P⌉, ⌈P/2⌉
   and P, and the least size of a region that is divided, 2 or 5, are tuned by five folds on half of
