@@ -14,6 +14,7 @@ from markdown import table as markdown_table
 __all__ = ["against", "medians", "plot", "report"]
 
 COLOURS = {"MF": "#d55e00", "RF": "#0072b2", "SPORF": "#009e73"}
+STYLES = {"": "o-", "d": "o--", "own": "o:"}
 
 
 def medians(lines: pd.DataFrame, value: str) -> pd.DataFrame:
@@ -85,7 +86,7 @@ def _curves(values: pd.DataFrame, ax: Axes) -> None:
     for method in values:
         name, _, more = str(method).partition(",")
         ax.plot(
-            values.index, values[method], "o--" if more else "o-", color=COLOURS[name],
+            values.index, values[method], STYLES[more.strip()], color=COLOURS[name],
             markersize=3, linewidth=1.2, label=method,
         )  # fmt: skip
     ax.set_xscale("log")
