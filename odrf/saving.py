@@ -18,7 +18,7 @@ MARK = b"odrf fit, version "
 
 
 def save(fit: Any, path: str | PathLike[str]) -> None:
-    """Write a fit to a file; `odrf.results.base.TreeResults.save` is this."""
+    """Write a fit to a file; `odrf.results.fitted.FittedResults.save` is this."""
     body = pickle.dumps(fit, protocol=5)
     Path(path).write_bytes(MARK + __version__.encode() + b"\n" + body)
 
@@ -34,7 +34,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    ODTResults or ODRFResults
+    ODTResults, ODRFResults or GRAFResults
         As it was saved, its data and the tree it was pruned from included.
 
     Raises

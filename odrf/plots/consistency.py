@@ -38,7 +38,7 @@ def plot_consistency(
     ratios : mapping of str to tuple of float
         What has to go to 0, at n, 10·n, …, by name.
     tails : (n,) float64 or None
-        Sorted residuals in units of a normal's; None for classes.
+        Sorted residuals in units of a normal's; None where there are none to look at.
     leaf_sizes : (k,) int64
     per_split : (q,) int64
         How many splits combine 1, 2, 3 … predictors.
@@ -78,7 +78,7 @@ def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> N
 def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
     ax.set_title("Tails of the residuals", fontsize="medium", color=INK)
     if tails is None:
-        _say(ax, "classes:\nno tails to look at")
+        _say(ax, "no residuals\nthat have tails to look at")
         return
     expected = ndtri((np.arange(len(tails)) + 0.5) / len(tails))
     ax.plot(expected, expected, color=MUTED, linewidth=1)

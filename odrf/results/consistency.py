@@ -47,7 +47,8 @@ class ConsistencyReport:
     facts : Facts
         What theory asks of it.
     residuals : (n,) float64
-        Residuals of a regression, out of bag if there are such; empty for classes.
+        Residuals of a regression, out of bag if there are such; empty for classes, and where
+        they say nothing of the noise.
 
     Attributes
     ----------
@@ -150,10 +151,14 @@ class ConsistencyReport:
         Raises
         ------
         InputError
-            For classes, whose indicators are bounded: there are no tails to look at.
+            For classes, whose indicators are bounded: there are no tails to look at.  For a guided
+            forest, whose leaves are pure.
         """
         if not len(self._residuals):
-            raise InputError("normal_quantiles needs a regression: classes have no tails")
+            raise InputError(
+                "normal_quantiles needs residuals that show the noise: classes have no tails, and "
+                "a guided forest has no rows out of bag"
+            )
         return normal_quantiles(self._residuals)
 
     @property

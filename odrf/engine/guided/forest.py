@@ -133,7 +133,10 @@ class GuidedForest:
         )
 
     def _gain(self, split: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return what each region's division takes off its impurity, per unit of weight."""
+        """Return what each region's division takes off its impurity, per unit of weight.
+
+        Where classes are not as frequent it can add some, other than Gupta et al. say.
+        """
         total = self.weight * self.impurity
         left = self.left[split]
         gain = np.zeros(len(split))
