@@ -96,6 +96,12 @@ def graf(
     Regression is ours, not in the paper: the impurity is the sum of squares within regions,
     leaves predict their mean, and the forest the mean of the trees.
 
+    Case weights enter the impurity and the votes, not the law of the planes: where the rows lie is
+    what it is, however much they count.
+
+    Every plane uses all columns of its tree, so that importances tell predictors apart less well
+    than those of other forests.
+
     Gupta et al. skip a region whose mean is farther from a plane than a corner of its box (their
     equation (25)); other corners may be farther still.  Here a region is skipped if the plane
     misses its box, which changes no tree.

@@ -35,7 +35,12 @@ def guided_summary(results: GRAFResults) -> Summary:
     importance = results.importance()
     few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
     sections = {f"Importance (impurity removed{few})": importance.head(TOP)}
-    notes = ("Every tree uses all rows: no row is out of bag.", *missing_notes(results))
+    notes = (
+        "Every tree uses all rows: no row is out of bag.",
+        "Every plane uses all columns of its tree: importances tell predictors apart less well than "
+        "those of other forests.",
+        *missing_notes(results),
+    )
     name = f"Guided random forest: {results.kind}"
     return Summary(name, results.call, facts, sections, notes)
 
