@@ -12,6 +12,9 @@ problem             response        what it is for
 ``biau``            2 classes       axis-parallel forests are not consistent
 ``hypercube``       2 or p + 1      every predictor matters, none alone
 ``random_rbf``      2 or more       clusters in many dimensions
+``rings``           2 or more       concentric rings on a plane: no plane is right
+``pie``             2 or more       slices of a disc, rays between them
+``checkerboard``    2 or more       squares of a board; exclusive or
 ``circle``          2 classes       segments on a ring of pixels
 ``bars``            2 classes       horizontal and vertical bars in an image
 ``impulse``         2 classes       an impulse in noise
@@ -40,6 +43,7 @@ True
 from odrf.simulate.classes import biau, orthant, sparse_parity, trunk
 from odrf.simulate.clusters import hypercube, random_rbf
 from odrf.simulate.images import bars, circle, impulse
+from odrf.simulate.patterns import checkerboard, pie, rings
 from odrf.simulate.problem import Problem
 from odrf.simulate.regressions import (
     additive,
@@ -57,6 +61,7 @@ __all__ = [
     "additive",
     "bars",
     "biau",
+    "checkerboard",
     "circle",
     "friedman1",
     "friedman2",
@@ -65,9 +70,11 @@ __all__ = [
     "impulse",
     "jump",
     "orthant",
+    "pie",
     "radial",
     "random_rbf",
     "ridge_sum",
+    "rings",
     "single_index",
     "sparse_parity",
     "trunk",

@@ -90,6 +90,29 @@ def around_centroids(
     return np.array(rows), np.array(chosen)
 
 
+def ring(row: Row, number: int, classes: int) -> str | None:
+    """The class of a place, by going through the circles; None where none comes."""
+    far = math.dist(row, [0.0, 0.0])
+    inside = [k for k in range(number) if far < (k + 1) / number]
+    return str(inside[0] % classes + 1) if inside else None
+
+
+def slice_of_pie(row: Row, number: int, classes: int) -> str | None:
+    """The class of a place, by going through the rays; None where none comes."""
+    if math.dist(row, [0.0, 0.0]) >= 1:
+        return None
+    degrees = math.degrees(math.atan2(row[1], row[0]))
+    degrees += 360 if degrees < 0 else 0
+    passed = [k for k in range(number) if degrees >= 360 * k / number]
+    return str(passed[-1] % classes + 1)
+
+
+def square_of_board(row: Row, number: int, classes: int) -> str:
+    """The class of a place, by going through the lines of the board."""
+    lines = [2 * k / number - 1 for k in range(1, number)]
+    return str(sum(x >= line for x in row for line in lines) % classes + 1)
+
+
 def additive(x: Row) -> float:
     return math.sin(2 * math.pi * x[0]) + 4 * (x[1] - 0.5) ** 2 + x[2] + abs(2 * x[3] - 1)
 

@@ -17,8 +17,8 @@ from odrf import InputError, simulate
 MAKERS = [name for name in simulate.__all__ if name != "Problem"]
 SMALL = {"circle": {"p": 14}, "bars": {"size": 5, "mean": 3.0}, "impulse": {"p": 25}}
 CLASSES = [
-    "bars", "biau", "circle", "hypercube", "impulse", "orthant", "random_rbf", "sparse_parity",
-    "trunk",
+    "bars", "biau", "checkerboard", "circle", "hypercube", "impulse", "orthant", "pie",
+    "random_rbf", "rings", "sparse_parity", "trunk",
 ]  # fmt: skip
 
 
