@@ -24,6 +24,7 @@ from odrf.results.fitted import FittedResults
 from odrf.results.guided_fit import GuidedFit
 from odrf.results.guided_report import guided_card, guided_summary
 from odrf.results.scores import mean_loss
+from odrf.results.sensitivity import Sensitivity, rows_kept
 from odrf.summary import Summary
 
 __all__ = ["GRAFResults"]
@@ -187,6 +188,86 @@ class GRAFResults(FittedResults):
             last = self.guided.n_trees - 1
             raise InputError(f"tree={tree!r} is no tree of this forest: use 0 to {last}")
         return int(tree)
+
+    def sensitivity(self) -> Sensitivity:
+        """Ask how much each training row matters to where the classes part (section 8).
+
+        θ of a row is the number of planes that its tree had when its leaf was made, divided by
+        the rank of the row among those of the leaf, equation (30); s = ln(1 + θ/Θ), Θ being the
+        sum of θ over the row's class, equation (31); its mean over the trees is the sensitivity.
+
+        Returns
+        -------
+        Sensitivity
+            With ``table``, ``overlap(svm)``, ``summary()`` and ``plot()``.
+
+        Notes
+        -----
+        The rank is arbitrary in the paper.  Here it is that in one random order of all rows, drawn
+        from the fit's seed, the same for all trees: so some rows of each large region come first
+        in most trees, and are kept as its examples.
+
+        A regression is ours, not in the paper: its rows are all of one class.
+
+        Case weights count for the planes, not for the sensitivities.
+        """
+        return self._sensitivity
+
+    @cached_property
+    def _sensitivity(self) -> Sensitivity:
+        return Sensitivity(self)
+
+    def approximate(
+        self,
+        fraction: float,
+        method: str = "sample",
+        seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    ) -> pd.DataFrame:
+        """Return a part of the training rows to learn from instead of all (section 8).
+
+        Parameters
+        ----------
+        fraction : float
+            The share of the rows, above 0 and at most 1; ⌈fraction · n⌉ rows are kept.
+        method : {"sample", "top", "uniform"}, default "sample"
+            - ``"sample"``: drawn without replacement, in proportion to the sensitivities.
+            - ``"top"``: those of the largest sensitivity.
+            - ``"uniform"``: drawn without replacement, all alike, to compare with.
+        seed : int, SeedSequence or Generator, optional
+            Of what is drawn; by default it follows from the fit's seed.  With one seed a smaller
+            part belongs to a larger one.
+
+        Returns
+        -------
+        DataFrame
+            Rows of the data, all columns, in their order.  A class may be without any.
+
+        Raises
+        ------
+        InputError
+            If an argument is out of range.
+
+        Notes
+        -----
+        By sensitivity classes come more nearly equally often than they do in the data: models that
+        do not weigh their classes then err more often where classes are rare and overlap.
+
+        With ``"top"`` grow the forest with ``min_split=10`` or more unless classes are well apart.
+        In leaves that are pure a row amidst another class stands alone, and so comes first, while
+        those around it share a leaf: where classes overlap, the wrong rows are kept, and models
+        learn the opposite.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.simulate.checkerboard().sample(300, seed=1)
+        >>> fit = odrf.graf("y ~ .", data, subspace="all", n_trees=50, seed=1)
+        >>> part = fit.approximate(0.25)
+        >>> part.shape
+        (75, 3)
+        """
+        k = rows_kept(fraction, self.nobs)
+        return self.fit.frame.iloc[np.sort(self.sensitivity().order(method, seed)[:k])]
 
     def consistency(self) -> ConsistencyReport:
         """Ask which theorem covers this fit: none that is known, and why.

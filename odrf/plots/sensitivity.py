@@ -1,0 +1,123 @@
+"""Sensitivity of rows, and the rows that are kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from odrf.errors import InputError
+from odrf.plots.style import CLASSES, GRID, HEAT, INK, MUTED, plain
+
+__all__ = ["plot_sensitivity"]
+
+SIDE = 3.2
+LARGEST, SMALLEST = 14.0, 2.0
+ROWS_OF_LARGE_DOTS = 500
+# without the white at the end of the scale, which no dot would be seen in
+SEEN = LinearSegmentedColormap.from_list("seen", HEAT(np.linspace(0.2, 1.0, 5)))
+
+
+def plot_sensitivity(
+    places: pd.DataFrame,
+    relative: NDArray[np.float64],
+    kept: Mapping[str, NDArray[np.int64]],
+    y: NDArray[np.float64],
+    classes: pd.Index | None,
+    ax: NDArray | None = None,
+) -> NDArray[np.object_]:
+    """Draw all rows by their probability, and a panel of the rows that each method keeps.
+
+    Parameters
+    ----------
+    places : (n, 2) DataFrame
+        Two predictors.
+    relative : (n,) float64
+        The probability of each row, as a multiple of its mean.
+    kept : mapping of str to (k,) int64
+        Titles of panels, and positions of rows.
+    y : (n,) float64
+        Responses, or class codes.
+    classes : (K,) Index or None
+    ax : array of Axes, optional
+        One, and one for each method.
+
+    Returns
+    -------
+    array of Axes
+    """
+    panels = _panels(1 + len(kept), ax)
+    first, second = (places[name].to_numpy(dtype=np.float64) for name in places.columns)
+    size = float(np.clip(LARGEST * ROWS_OF_LARGE_DOTS / len(places), SMALLEST, LARGEST))
+    # the darkest on top
+    order = np.argsort(relative, kind="stable")
+    dots = panels[0].scatter(
+        first[order], second[order], s=size, c=relative[order], cmap=SEEN, vmin=0.0, linewidths=0
+    )
+    _bar(dots, panels[0], "probability / mean")
+    panels[0].set_title("sensitivity", fontsize="medium", color=INK)
+    for panel, (title, rows) in zip(panels[1:], kept.items(), strict=True):
+        panel.scatter(first, second, s=size / 2, c=GRID, linewidths=0)
+        drawn = _kept(panel, first[rows], second[rows], y, rows, classes, size)
+        panel.set_title(title, fontsize="medium", color=INK)
+        panel.tick_params(labelleft=False)
+    if classes is None:
+        _bar(drawn, panels[-1], "response")
+    elif len(classes) <= len(CLASSES):
+        handles = [
+            Line2D([], [], marker="o", linestyle="none", color=CLASSES[k], label=str(label))
+            for k, label in enumerate(classes)
+        ]
+        panels[-1].legend(
+            handles=handles, title="class", frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
+        )
+    for panel in panels:
+        panel.set_xlabel(places.columns[0])
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        plain(panel, "y")
+        panel.grid(False)
+    panels[0].set_ylabel(places.columns[1])
+    return panels
+
+
+def _kept(
+    panel: Axes,
+    first: NDArray,
+    second: NDArray,
+    y: NDArray[np.float64],
+    rows: NDArray[np.int64],
+    classes: pd.Index | None,
+    size: float,
+) -> PathCollection:
+    if classes is None:
+        ends = {"vmin": y.min(), "vmax": y.max()}
+        return panel.scatter(first, second, s=size, c=y[rows], cmap="viridis", linewidths=0, **ends)
+    colours = [CLASSES[int(code) % len(CLASSES)] for code in y[rows]]
+    return panel.scatter(first, second, s=size, c=colours, linewidths=0)
+
+
+def _bar(dots: PathCollection, panel: Axes, label: str) -> None:
+    bar = panel.figure.colorbar(dots, ax=panel)
+    bar.set_label(label, color=INK)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(color=MUTED, labelcolor=INK)
+
+
+def _panels(count: int, ax: NDArray | None) -> NDArray[np.object_]:
+    if ax is None:
+        size = (SIDE * count + 1.4, SIDE + 0.3)
+        made = plt.subplots(1, count, figsize=size, sharex=True, sharey=True, layout="constrained")
+        return np.ravel(made[1])
+    panels = np.ravel(np.asarray(ax, dtype=object))
+    if len(panels) != count:
+        raise InputError(f"ax holds {len(panels)} axes: {count} are drawn on")
+    return panels
