@@ -14,6 +14,7 @@ from odrf.version import __version__
 
 if TYPE_CHECKING:
     from odrf import simulate
+    from odrf.approximating import approximation_curve
     from odrf.comparing import compare
     from odrf.decomposing import bias_variance
     from odrf.learning import learning_curve
@@ -23,6 +24,7 @@ __all__ = [
     "InputError",
     "Patch",
     "__version__",
+    "approximation_curve",
     "bias_variance",
     "compare",
     "from_images",
@@ -39,6 +41,7 @@ __all__ = [
 # Loaded when first asked for: their statistical tests would add a quarter to the start of every
 # program that only fits and predicts.
 LATER = {
+    "approximation_curve": "odrf.approximating",
     "bias_variance": "odrf.decomposing",
     "compare": "odrf.comparing",
     "learning_curve": "odrf.learning",
