@@ -1,0 +1,160 @@
+"""What is lost by learning from the quarter of the rows that guided trees choose?
+
+    python benchmarks/sensitivity.py --out sensitivity.csv [--data ../shared/data] [--repeats 10]
+                                     [--tables vehicle,satimage] [--rows 1000] [--fraction 0.25]
+    python benchmarks/sensitivity.py --report sensitivity.csv
+
+Gupta et al., *Guided random forest and its application to data approximation*, Figure 13: rows of
+the largest sensitivities, or drawn in proportion to them, against as many drawn uniformly.  Tables
+are cut to so many rows at random, and divided 70 to 30 anew for each repeat.  The guided forest
+has the subspace of the least error on a part of the training rows, and regions of 2 or 10 rows and
+more are divided.  The forest of odrf, and a guided one, learn from the rows that are kept.  The csv
+has one line for each table, repeat, choice of rows and model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from markdown import in_bold
+from markdown import table as markdown_table
+from odrf import graf, odrf
+from odrf.results import FittedResults, GRAFResults
+from runs import go_on, parser
+from tables import read_table
+
+TABLES = "vehicle,satimage,pendigits,magic"
+SPLITS = (2, 10)
+METHODS = ("sample", "top")
+SUBSPACES = ("sqrt", "half", "all")
+TRAIN, FITTED = 0.7, 0.7
+TUNING_TREES, MODEL_TREES = 30, 100
+ALL, UNIFORM = "all rows", "uniform"
+COLUMNS = ["table", "repeat", "subspace", "n_train", "rows", "model", "error"]
+FORMULA = "y ~ ."
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Return the errors, COLUMNS, going on with the csv."""
+    tasks = [
+        (name, repeat) for name in options.tables.split(",") for repeat in range(options.repeats)
+    ]
+
+    def lines(name: str, repeat: int) -> Iterator[tuple[str, int, str, str, float]]:
+        train, test, seed = divided(options, name, repeat)
+        subspace = tuned(train, seed)
+        for rows, kept in parts(options, train, subspace, seed).items():
+            for model, error in errors(kept, test, subspace, seed).items():
+                yield subspace, len(train), rows, model, error
+
+    return go_on(options.out, COLUMNS, tasks, lines)
+
+
+def divided(
+    options: argparse.Namespace, name: str, repeat: int
+) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """Return training rows, test rows and a seed."""
+    data = read_table(options.data, name).data
+    few = np.random.default_rng(options.seed).permutation(len(data))[: options.rows]
+    state = np.random.SeedSequence([options.seed, repeat]).generate_state(2)
+    order = np.random.default_rng(state[0]).permutation(few)
+    cut = round(TRAIN * len(order))
+    return data.iloc[order[:cut]], data.iloc[order[cut:]], int(state[1])
+
+
+def tuned(train: pd.DataFrame, seed: int) -> str:
+    """Return the subspace of the least error on a part of the rows, which are in random order."""
+    cut = round(FITTED * len(train))
+    first, last = train.iloc[:cut], train.iloc[cut:]
+    found = {
+        subspace: wrong(guided(first, subspace, TUNING_TREES, seed), last) for subspace in SUBSPACES
+    }
+    return min(found, key=lambda subspace: found[subspace])
+
+
+def parts(
+    options: argparse.Namespace, train: pd.DataFrame, subspace: str, seed: int
+) -> dict[str, pd.DataFrame]:
+    """Return the rows that are kept, by each method."""
+    kept = {ALL: train}
+    for min_split in SPLITS:
+        fit = guided(train, subspace, options.trees, seed, min_split)
+        if UNIFORM not in kept:
+            kept[UNIFORM] = fit.approximate(options.fraction, UNIFORM, seed)
+        for method in METHODS:
+            part = fit.approximate(options.fraction, method, seed)
+            kept[f"{method}, regions of {min_split}"] = part
+    return kept
+
+
+def errors(kept: pd.DataFrame, test: pd.DataFrame, subspace: str, seed: int) -> dict[str, float]:
+    """Return the error of each model that learns from these rows."""
+    if kept["y"].nunique() == 1:
+        alone = float((test["y"] != kept["y"].iloc[0]).mean())
+        return {"odrf": alone, "graf": alone}
+    forest = odrf(FORMULA, kept, n_trees=MODEL_TREES, seed=seed, n_jobs=1)
+    return {
+        "odrf": wrong(forest, test),
+        "graf": wrong(guided(kept, subspace, MODEL_TREES, seed), test),
+    }
+
+
+def guided(
+    train: pd.DataFrame, subspace: str, trees: int, seed: int, min_split: int = 2
+) -> GRAFResults:
+    """Return a guided forest."""
+    options: dict[str, Any] = {
+        "subspace": subspace,
+        "min_split": min_split,
+        "seed": seed,
+        "n_jobs": 1,
+    }
+    return graf(FORMULA, train, n_trees=trees, **options)
+
+
+def wrong(fit: FittedResults, test: pd.DataFrame) -> float:
+    """Return the share of the test rows that are wrongly told."""
+    return float(np.mean(fit.predict(test).to_numpy() != test["y"].to_numpy()))
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Show mean errors and their losses against all rows, in percent, as markdown."""
+    parts = []
+    for model, own in lines.groupby("model", sort=False):
+        wide = 100 * own.pivot(index=["table", "repeat"], columns="rows", values="error")
+        wide = wide[own["rows"].unique()]
+        loss = wide.drop(columns=ALL).sub(wide[ALL], axis=0).groupby(level="table", sort=False)
+        text = loss.mean().map("{:.1f}".format) + " ± " + loss.sem().map("{:.1f}".format)
+        mean = loss.mean()
+        text = in_bold(text, mean.le(mean[UNIFORM], axis=0) & (mean.columns != UNIFORM))
+        whole = wide[ALL].groupby(level="table", sort=False).mean().map("{:.1f}".format)
+        parts.append(
+            f"{model}: error with all rows, %, and by how much it is larger with those kept; in "
+            f"bold where no more than with uniform ones\n\n"
+            + markdown_table(pd.concat([whole, text], axis=1), "table")
+        )
+    return "\n\n".join(parts)
+
+
+def main() -> int:
+    """Fit the models, or report what a csv holds."""
+    asked = parser(__doc__ or "", "sensitivity.csv", repeats=10, trees=200)
+    add = asked.add_argument
+    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
+    add("--tables", default=TABLES, help="names, with commas between")
+    add("--rows", type=int, default=1000, help="most rows of a table")
+    add("--fraction", type=float, default=0.25, help="share of the training rows that is kept")
+    options = asked.parse_args()
+    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
