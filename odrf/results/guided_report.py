@@ -37,8 +37,8 @@ def guided_summary(results: GRAFResults) -> Summary:
     sections = {f"Importance (impurity removed{few})": importance.head(TOP)}
     notes = (
         "Every tree uses all rows: no row is out of bag.",
-        "Every plane uses all columns of its tree: importances tell predictors apart less well than "
-        "those of other forests.",
+        "Every plane uses all columns of its tree: importances tell predictors apart less well "
+        "than those of other forests.",
         *missing_notes(results),
     )
     name = f"Guided random forest: {results.kind}"
