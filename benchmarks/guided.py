@@ -54,11 +54,11 @@ PUBLISHED = Path(__file__).with_name("published_kappa.csv")
 FOLDS = PROTOCOLS["G"].folds or 4
 TUNING_FOLDS, TUNING_TREES, FINAL_TREES = 5, 50, 300
 SUBSPACES, LEAST = ("log2", "sqrt", "half", "all"), (2, 5)
-CENTROIDS, RBF_ROWS, RBF_SAMPLES = 10, 2500, 10
+CENTROIDS, RBF_ROWS, RBF_SAMPLES = 10, 2500, 20
 ALONG = {
     "trees": (2, 5, 10, 20, 50, 100, 150),
     "subspace": (2, 4, 6, 8, 10),
-    "rows": (200, 500, 1000, 2500),
+    "rows": (200, 500, 1000, 1500, 2000, 2500),
 }
 RBF_METHODS = ("GRAF", "RF", "ET", "odrf")
 COLUMNS = ["part", "place", "setting", "repeat", "method", "value", "bias2", "variance"]
