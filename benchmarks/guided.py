@@ -10,7 +10,8 @@
   than 5 rows.  The random forest, extremely randomised trees and XGBoost are those of their
   libraries; "XGBoost 0.90" has the depth and the learning rate that were its defaults when the
   paper was written.  The oblique forests that sizes are compared with have as many candidates at a
-  node, in random directions ("sphere") or of ridge regression ("ridge", Menze et al.), on all rows.
+  node, in random directions ("sphere"; "sphere, 4" has leaves of at least two rows, so that no node
+  of fewer than 4 is divided) or of ridge regression ("ridge", Menze et al.), on all rows.
 * tables (Table D.1): the mean κ of four folds on the tables that the paper has with the same rows
   and classes (pendigits and satimage have more rows here).  As there, M, from ⌈log₂P⌉, ⌈√P⌉, ⌈P/2⌉
   and P, and the least size of a region that is divided, 2 or 5, are tuned by five folds on half of
@@ -95,6 +96,7 @@ def on_hypercubes(p: int, trees: int, seed: int) -> dict[str, Fit]:
     own: dict[str, Any] = {"n_trees": trees, "seed": seed}
     guided = partial(graf, "y ~ .", subspace="all", n_jobs=1, **own)
     candidates = {"n_projections": p, "n_singles": 0, "resample": "none", **PLAIN, **own}
+    least = candidates | {"min_leaf": 2}
     library = {"n_estimators": trees, "random_state": seed}
     return {
         "GRAF": guided,
@@ -104,6 +106,7 @@ def on_hypercubes(p: int, trees: int, seed: int) -> dict[str, Fit]:
         "XGBoost": Library("xgboost", "XGBClassifier", **library).fit,
         "XGBoost 0.90": Library("xgboost", "XGBClassifier", **OLD_XGBOOST, **library).fit,
         "oblique, sphere": partial(odrf, "y ~ .", projection="sphere", **candidates),
+        "oblique, sphere, 4": partial(odrf, "y ~ .", projection="sphere", **least),
         "oblique, ridge": partial(odrf, "y ~ .", projection="ridge", **candidates),
     }
 
