@@ -118,36 +118,38 @@ def _rows(X: pd.DataFrame, dtype: type[np.floating], y: NDArray | None) -> Any:
 
 def fit_default(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package at its defaults."""
-    return _fit_odrf(data, task, setting)
+    return _forest(odrf.odrf, data, task, setting)
 
 
 def fit_grown(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package, leaves down to one row."""
-    return _fit_odrf(data, task, setting, min_leaf=1)
+    return _forest(odrf.odrf, data, task, setting, min_leaf=1)
 
 
 def fit_axis(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package with single predictors only, leaves down to one row."""
-    return _fit_odrf(data, task, setting, projection="axis", min_leaf=1)
+    return _forest(odrf.odrf, data, task, setting, projection="axis", min_leaf=1)
 
 
 def fit_sparse(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Forest of this package with sparse random projections, leaves down to one row."""
     p = data.shape[1] - 1
-    return _fit_odrf(data, task, setting, projection="sparse", n_projections=p, min_leaf=1)
+    return _forest(odrf.odrf, data, task, setting, projection="sparse", n_projections=p, min_leaf=1)
 
 
 def fit_sparse_more(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Such a forest with as many more projections as ydf tries single predictors beside its own."""
     p = data.shape[1] - 1
     singles = ceil(p / 3) if task == "regression" else ceil(sqrt(p))
-    return _fit_odrf(
-        data, task, setting, projection="sparse", n_projections=p + singles, min_leaf=1
+    return _forest(
+        odrf.odrf, data, task, setting, projection="sparse", n_projections=p + singles, min_leaf=1
     )
 
 
-def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Model:
-    forest = odrf.odrf(
+def _forest(
+    grow: Callable[..., Any], data: pd.DataFrame, task: str, setting: Setting, **options: Any
+) -> Model:
+    forest = grow(
         "y ~ .",
         data,
         kind=task,
@@ -161,25 +163,12 @@ def _fit_odrf(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -
 
 def fit_guided(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Guided forest of this package at its defaults."""
-    return _fit_guided(data, task, setting)
+    return _forest(odrf.graf, data, task, setting)
 
 
 def fit_guided_together(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Such a forest, the planes of a step judged by one matrix product."""
-    return _fit_guided(data, task, setting, batched=True)
-
-
-def _fit_guided(data: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Model:
-    forest = odrf.graf(
-        "y ~ .",
-        data,
-        kind=task,
-        n_trees=setting.trees,
-        seed=setting.seed,
-        n_jobs=setting.threads,
-        **options,
-    )
-    return Model(forest.predict, forest.row_predictor())
+    return _forest(odrf.graf, data, task, setting, batched=True)
 
 
 def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:

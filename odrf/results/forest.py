@@ -16,7 +16,7 @@ from odrf.control import Control
 from odrf.errors import InputError, allowed
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance
-from odrf.plots.style import new_panels
+from odrf.plots.panels import draw_panels
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.prices import RULES
 from odrf.results.elimination import Elimination
@@ -37,7 +37,6 @@ from odrf.summary import Summary
 
 __all__ = ["ODRFResults"]
 
-PLOTS = ("error", "importance")
 SELECTIONS = ("backward", "boruta")
 
 
@@ -348,23 +347,11 @@ class ODRFResults(OutOfBagResults):
         InputError
             If `kind` is unknown, or `ax` holds another number of axes.
         """
-        kinds = PLOTS if kind is None else (kind,)
-        panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
-        if len(panels) != len(kinds):
-            raise InputError(
-                f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
-            )
-        for name, panel in zip(kinds, panels, strict=True):
-            self._draw(name, panel)
-        return panels if kind is None else panels[0]
-
-    def _draw(self, kind: str, ax: Axes) -> None:
-        if kind == "error":
-            plot_error(self.error_path, ax)
-        elif kind == "importance":
-            plot_importance(self.importance()["share"], ax)
-        else:
-            raise allowed("kind", kind, PLOTS)
+        drawings = {
+            "error": lambda panel: plot_error(self.error_path, panel),
+            "importance": lambda panel: plot_importance(self.importance()["share"], panel),
+        }
+        return draw_panels(drawings, kind, ax)
 
     def __repr__(self) -> str:
         return forest_card(self)

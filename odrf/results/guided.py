@@ -14,11 +14,11 @@ from odrf.checks import is_whole
 from odrf.diagnostics.guidance import impurity_left, leaf_codes, regions_divided
 from odrf.diagnostics.theorems import Facts
 from odrf.engine.guided.forest import GuidedForest
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.guiding import GuidedControl
 from odrf.plots.guided import plot_guided_growth
 from odrf.plots.importance import plot_importance
-from odrf.plots.style import new_panels
+from odrf.plots.panels import draw_panels
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fitted import FittedResults
 from odrf.results.guided_fit import GuidedFit
@@ -29,7 +29,6 @@ from odrf.summary import Summary
 
 __all__ = ["GRAFResults"]
 
-PLOTS = ("growth", "importance")
 FAMILY = "guided planes"
 
 
@@ -329,20 +328,11 @@ class GRAFResults(FittedResults):
         InputError
             If `kind` is unknown, or `ax` holds another number of axes.
         """
-        if kind is not None and kind not in PLOTS:
-            raise allowed("kind", kind, PLOTS)
-        kinds = PLOTS if kind is None else (kind,)
-        panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
-        if len(panels) != len(kinds):
-            raise InputError(
-                f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
-            )
-        for name, panel in zip(kinds, panels, strict=True):
-            if name == "growth":
-                plot_guided_growth(self.growth, panel)
-            else:
-                plot_importance(self.importance()["share"], panel)
-        return panels if kind is None else panels[0]
+        drawings = {
+            "growth": lambda panel: plot_guided_growth(self.growth, panel),
+            "importance": lambda panel: plot_importance(self.importance()["share"], panel),
+        }
+        return draw_panels(drawings, kind, ax)
 
     def __repr__(self) -> str:
         return guided_card(self)
