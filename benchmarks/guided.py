@@ -30,6 +30,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,12 @@ class Library:
     """A classifier of another library, with what is asked of fits here."""
 
     def __init__(self, module: str, name: str, **options: Any) -> None:
-        self.classifier = getattr(import_module(module), name)(n_jobs=1, **options)
+        self.module, self.name, self.options = module, name, options
 
     def fit(self, train: pd.DataFrame) -> Library:
         """Fit it to rows with the class, by its number, in ``y``."""
+        family = getattr(import_module(self.module), self.name)
+        self.classifier = family(n_jobs=1, **self.options)
         self.classes, code = np.unique(train["y"], return_inverse=True)
         self.classifier.fit(train.drop(columns="y"), code)
         return self
@@ -162,6 +165,7 @@ class Study:
                 for labels in LABELS
                 for repeat in range(repeats)
                 for method in on_hypercubes(p, self.trees, 0)
+                if not method.startswith("XGBoost") or find_spec("xgboost")
             ]
         if "tables" in parts:
             tasks += [
