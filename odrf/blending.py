@@ -7,12 +7,15 @@ trees of each kind in proportion, and predicts their plain mean.
 
 The i-th trees of all kinds have the same random stream, so that those that draw as many rows draw
 the same, and the kinds are compared on the same.
+
+A blend that is enlarged keeps its trees.  Pilots are judged anew only where the larger forest has
+larger ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +32,7 @@ from odrf.engine.settings import Settings
 from odrf.projections.mixture import Mixture
 from odrf.stacking import Evidence, mean_products, mean_relations
 
-__all__ = ["Blend", "Kind", "grow_blend", "judged", "pilot_trees"]
+__all__ = ["Blend", "Blended", "Kind", "grow_blend", "judged", "pilot_trees"]
 
 # Trees of a pilot: the fewest, and so many that with the rows they make this number.  On few rows
 # it takes many trees to tell the kinds apart, and they are quickly grown; on more than these the
@@ -67,6 +70,14 @@ class Blend:
     errors: NDArray[np.float64]
 
 
+class Blended(NamedTuple):
+    """A forest of several kinds of trees, the streams (B, 4) of these, and how it came about."""
+
+    forest: Forest
+    streams: NDArray[np.uint64]
+    blend: Blend
+
+
 def pilot_trees(n: int, G: int, n_trees: int) -> int:
     """Return how many trees each of G pilots has, for n rows and a forest of `n_trees`."""
     most = MOST_PILOT if n <= FEW_ROWS else n_trees // G
@@ -80,6 +91,20 @@ def _in_turn(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return kind[np.argsort(place, kind="stable")]
 
 
+def _by_kind(start: Blended | None, G: int) -> list[list[Forest]]:
+    """Return the trees that there are of each of G kinds, in the order of their streams."""
+    if start is None:
+        return [[] for _ in range(G)]
+    forest, of_tree = start.forest, start.blend.of_tree
+    return [[forest.tree(int(b)) for b in np.flatnonzero(of_tree == g)] for g in range(G)]
+
+
+def _one_by_one(parts: Sequence[Forest]) -> Iterator[Forest]:
+    for part in parts:
+        for i in range(part.n_trees):
+            yield part.tree(i)
+
+
 def grow_blend(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
@@ -90,10 +115,12 @@ def grow_blend(
     n_trees: int,
     n_jobs: int,
     advance: Callable[[], object],
-) -> tuple[Forest, NDArray[np.uint64], Blend]:
-    """Grow a forest of the `kinds` of trees; return it, its streams (B, 4) and how it came about.
+    start: Blended | None = None,
+) -> Blended:
+    """Grow a forest of the `kinds` of trees.
 
-    The i-th tree of each kind has the i-th stream of the seed.  The other arguments are those of
+    The i-th tree of each kind has the i-th stream of the seed.  `start` is a smaller forest of
+    the same arguments, whose trees need not be grown again.  The other arguments are those of
     `odrf.engine.growth.grow_forest`.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
@@ -105,22 +132,30 @@ def grow_blend(
             X, y, weights, blocks, sampling, settings, mixture, own[first:last], n_jobs, advance
         )
 
-    pilots = [grow(g, 0, n_pilot) for g in range(G)]
-    evidence = judged(pilots, X, y, weights, kinds, own[:n_pilot], n_jobs)
-    shares = evidence.weights()
-    counts = apportion(shares, n_trees)
-    more = [grow(g, n_pilot, counts[g]) if counts[g] > n_pilot else None for g in range(G)]
+    def pilot(g: int, there: list[Forest]) -> Forest:
+        missing = [grow(g, len(there), n_pilot)] if len(there) < n_pilot else []
+        return joined([*there[:n_pilot], *missing], n_pilot) if there else missing[0]
+
+    parts = _by_kind(start, G)
+    if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
+        found = start.blend
+    else:
+        pilots = [pilot(g, parts[g]) for g in range(G)]
+        parts = [[pilots[g], *parts[g][n_pilot:]] for g in range(G)]
+        evidence = judged(pilots, X, y, weights, kinds, own[:n_pilot], n_jobs)
+        found = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
+    counts = apportion(found.weights, n_trees)
+    for g in range(G):
+        there = sum(part.n_trees for part in parts[g])
+        if there < counts[g]:
+            parts[g].append(grow(g, there, counts[g]))
     of_tree = _in_turn(counts)
     rank = np.empty(n_trees, dtype=np.int64)
     for g in range(G):
         rank[of_tree == g] = np.arange(counts[g])
-
-    def trees() -> Iterator[Forest]:
-        for g, i in zip(of_tree, rank, strict=True):
-            rest = more[g]
-            yield pilots[g].tree(i) if i < n_pilot or rest is None else rest.tree(i - n_pilot)
-
-    return joined(trees(), n_trees), own[rank], Blend(of_tree, shares, evidence.errors)
+    trees = [_one_by_one(of_kind) for of_kind in parts]
+    forest = joined((next(trees[g]) for g in of_tree), n_trees)
+    return Blended(forest, own[rank], replace(found, of_tree=of_tree))
 
 
 def judged(

@@ -205,7 +205,8 @@ def odrf(
         leaves, for classes also with sparse directions and with none.  A pilot of each is judged
         out of bag, and stacking (Breiman 1996) decides how many there are of each; options given
         hold for all.  See `ODRFResults.kinds`.  The default does so from 100 trees on, unless
-        `projection` does not estimate its directions or `resample` is ``"none"``.
+        `projection` does not estimate its directions or `resample` is ``"none"``; a forest that
+        `ODRFResults.grow` enlarges stays what it was.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.blending import Kind, _in_turn, grow_blend, pilot_trees
+from forests import same_bits
+from odrf.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
 from odrf.engine.apportioning import apportion
 from odrf.engine.randomness import streams
 from odrf.engine.sampling import SUBSAMPLE, Sampling, draw_counts
@@ -76,6 +77,44 @@ def test_each_tree_is_of_its_kind_and_has_its_stream():
         own = used[found.of_tree == kind]
         assert own.tolist() == streams(3, 0, len(own)).tolist()
     assert found.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("fewer", [6, 29])
+def test_a_blend_that_is_enlarged_is_as_if_it_had_been_grown_at_once(fewer):
+    problem, kinds, forest, used, found = blend()
+    start = blend(n_trees=fewer)
+    grown = []
+    larger = grow_blend(
+        problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, 30, 1,
+        lambda: grown.append(1), Blended(*start[2:]),
+    )  # fmt: skip
+    assert same_bits(larger.forest, forest)
+    assert larger.streams.tolist() == used.tolist()
+    assert same_bits(larger.blend, found)
+    assert len(grown) == 30 - fewer
+
+
+def test_pilots_that_grow_with_the_forest_take_over_its_trees():
+    problem = noisy(n=600, n_projections=3)
+    kinds = [kind(problem, 0.8), kind(problem.but(min_leaf=40), 0.7)]
+    grown = []
+
+    def of(n_trees, start=None):
+        grown.clear()
+        return grow_blend(
+            problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, n_trees, 1,
+            lambda: grown.append(1), start,
+        )  # fmt: skip
+
+    small = of(20)
+    at_once = of(40)
+    larger = of(40, small)
+    assert pilot_trees(600, 2, 40) == 20
+    assert same_bits(larger.forest, at_once.forest)
+    assert same_bits(larger.blend, at_once.blend)
+    counts = [np.bincount(made.blend.of_tree, minlength=2) for made in (small, at_once)]
+    most = np.maximum(counts[1], 20)
+    assert len(grown) == np.maximum(most - counts[0], 0).sum() < most.sum()
 
 
 def test_threads_change_no_bit():

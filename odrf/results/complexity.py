@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_jobs
+from odrf.errors import InputError
 from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen
 from odrf.pruning.folds import between, cross_validated
 from odrf.pruning.prices import GROWTH
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from odrf.results.path import PruningPath
     from odrf.results.tree import ODTResults
 
-__all__ = ["sized_forest", "sized_tree"]
+__all__ = ["before_pruning", "sized_forest", "sized_tree"]
 
 FOLDS = 10
 
@@ -62,6 +63,24 @@ def sized_forest(forest: ODRFResults) -> ODRFResults:
             words = "smallest out-of-bag error"
     fit = pruned_at(forest.fit, alpha, control.pruning, "")
     return type(forest)(_saying(fit, words, along), parent=forest)
+
+
+def before_pruning(forest: ODRFResults, doing: str) -> ODRFResults:
+    """Return the forest as it was before its options pruned it.
+
+    Raises
+    ------
+    InputError
+        If it was pruned by `prune` and not by its options, whose rule holds for any number of
+        trees; the message says what not to be `doing`.
+    """
+    if forest.parent is None:
+        return forest
+    if forest.call != forest.parent.call:
+        raise InputError(
+            f"{doing} a forest that prune() has pruned: take its parent, and prune what comes of it"
+        )
+    return forest.parent
 
 
 def _saying(fit: Fit, words: str, along: tuple[float, ...]) -> Fit:

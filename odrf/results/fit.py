@@ -84,6 +84,8 @@ class Fit:
         How a forest of several kinds of trees came about.
     kinds : dict
         The options of each kind, by its name; empty where there is no blend.
+    further_seeds : tuple of int
+        Seeds of the forests that were combined with the first, whose seed `control` has.
     votes : bool
         Whether the values of leaves are votes, to be scaled so that they add up to 1.
     """
@@ -99,6 +101,7 @@ class Fit:
     request: Request
     blend: Blend | None = None
     kinds: dict[str, Control] = field(default_factory=dict)
+    further_seeds: tuple[int, ...] = ()
 
     @property
     def n_jobs(self) -> int:

@@ -19,7 +19,10 @@ from odrf.plots.importance import plot_importance
 from odrf.plots.panels import draw_panels
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.prices import RULES
+from odrf.results.combining import combined_forests
 from odrf.results.elimination import Elimination
+from odrf.results.enlarging import enlarged_forest
+from odrf.results.extendable import Extendable
 from odrf.results.fit import Fit
 from odrf.results.forest_path import ForestPath
 from odrf.results.intervals import LEVEL, QUANTILES, asked_interval, interval_frame, quantile_frame
@@ -40,7 +43,7 @@ __all__ = ["ODRFResults"]
 SELECTIONS = ("backward", "boruta")
 
 
-class ODRFResults(OutOfBagResults):
+class ODRFResults(OutOfBagResults, Extendable):
     """A fitted oblique random forest.
 
     Parameters
@@ -315,6 +318,12 @@ class ODRFResults(OutOfBagResults):
         if self.forest.n_trees < 2:
             raise InputError("strength_correlation() needs at least 2 trees: fit with n_trees=100")
         return StrengthCorrelation(self, subset_sizes)
+
+    def _with_more(self, k: int, n_jobs: int, progress: bool) -> ODRFResults:
+        return enlarged_forest(self, k, n_jobs, progress)
+
+    def _with_trees_of(self, other: ODRFResults) -> ODRFResults:
+        return combined_forests(self, other)
 
     def _permutation_importance(self) -> pd.DataFrame:
         self._needs_out_of_bag("Permutation importances")

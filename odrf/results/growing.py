@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.blending import Kind, grow_blend
+from odrf.blending import Blended, Kind, grow_blend
 from odrf.control import Control, resolve
 from odrf.design import Design, TrainingData
+from odrf.engine.forest import Forest
 from odrf.engine.growth import grow_forest
 from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
 from odrf.kinds import BEST, blends, kinds_of_trees, require_blendable
 from odrf.results.fit import Fit, Request
 
-__all__ = ["grow_fit"]
+__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
 
 
 def grow_fit(
@@ -45,30 +48,41 @@ def grow_fit(
         fit = _fit_blend(call, design, data, request, progress)
     else:
         fit = _fit_one_kind(call, design, data, request, progress)
-    return replace(fit, request=_settled(request, fit.control))
+    return replace(fit, request=_settled(request, fit.control, fit.blend is not None))
 
 
-def _settled(request: Request, control: Control) -> Request:
+def _settled(request: Request, control: Control, blended: bool) -> Request:
     """Return the request with its functions and generators replaced by what they gave.
 
-    They may not pickle, and a generator would give something else the next time.
+    They may not pickle, and a generator would give something else the next time.  Whether it is a
+    blend stays so however many trees it gets.
     """
-    options = dict(request.options) | {"seed": control.seed, "n_jobs": control.n_jobs}
+    options = dict(request.options)
+    options |= {"seed": control.seed, "n_jobs": control.n_jobs, "blend": blended}
     for name in ("max_leaves", "alpha", "sample_fraction"):
         if callable(options[name]):
             options[name] = getattr(control, name)
     return replace(request, options=options)
 
 
-def _fit_one_kind(
-    call: str, design: Design, data: TrainingData, request: Request, progress: bool
-) -> Fit:
+def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
+    """Return the options of a forest whose trees are all of one kind."""
     resample = request.options["resample"]
     options = request.options | {"resample": "bootstrap" if resample == "auto" else resample}
-    control = _resolve(options, design, data)
-    tree_streams = streams(control.seed, 0, control.n_trees)
-    with tqdm(total=control.n_trees, unit="tree", disable=not progress) as bar:
-        forest = grow_forest(
+    return _resolve(options, design, data)
+
+
+def grow_alike(
+    design: Design,
+    data: TrainingData,
+    control: Control,
+    tree_streams: NDArray[np.uint64],
+    n_jobs: int,
+    progress: bool,
+) -> Forest:
+    """Grow a tree of one kind for each of the streams (B, 4)."""
+    with tqdm(total=len(tree_streams), unit="tree", disable=not progress) as bar:
+        return grow_forest(
             data.X,
             data.y,
             data.weights,
@@ -77,9 +91,45 @@ def _fit_one_kind(
             control.settings(),
             control.mixture,
             tree_streams,
-            control.n_jobs,
+            n_jobs,
             bar.update,
         )
+
+
+def grow_in_kinds(
+    design: Design,
+    data: TrainingData,
+    controls: Sequence[Control],
+    n_jobs: int,
+    progress: bool,
+    start: Blended | None = None,
+) -> Blended:
+    """Grow a forest of the kinds of trees that `controls` are the options of, beyond its `start`.
+
+    In all they have as many trees as each of the controls says.
+    """
+    kinds = [Kind(control.settings(), control.mixture, control.sampling()) for control in controls]
+    with tqdm(unit="tree", disable=not progress) as bar:
+        return grow_blend(
+            data.X,
+            data.y,
+            data.weights,
+            Blocks(design.first, design.types),
+            kinds,
+            controls[0].seed,
+            controls[0].n_trees,
+            n_jobs,
+            bar.update,
+            start,
+        )
+
+
+def _fit_one_kind(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> Fit:
+    control = one_kind(request, design, data)
+    tree_streams = streams(control.seed, 0, control.n_trees)
+    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
     return Fit(call, design, data, control, forest, tree_streams, request)
 
 
@@ -94,22 +144,10 @@ def _fit_blend(
     controls = {
         name: _resolve(some | {"seed": base.seed}, design, data) for name, some in kinds.items()
     }
-    with tqdm(unit="tree", disable=not progress) as bar:
-        forest, tree_streams, blended = grow_blend(
-            data.X,
-            data.y,
-            data.weights,
-            Blocks(design.first, design.types),
-            [
-                Kind(control.settings(), control.mixture, control.sampling())
-                for control in controls.values()
-            ],
-            base.seed,
-            base.n_trees,
-            base.n_jobs,
-            bar.update,
-        )
-    return Fit(call, design, data, base, forest, tree_streams, request, blended, controls)
+    grown = grow_in_kinds(design, data, list(controls.values()), base.n_jobs, progress)
+    return Fit(
+        call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls
+    )
 
 
 def _resolve(options: Mapping[str, Any], design: Design, data: TrainingData) -> Control:

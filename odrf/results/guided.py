@@ -19,8 +19,10 @@ from odrf.guiding import GuidedControl
 from odrf.plots.guided import plot_guided_growth
 from odrf.plots.importance import plot_importance
 from odrf.plots.panels import draw_panels
+from odrf.results.combining import combined_guided_fits
 from odrf.results.consistency import ConsistencyReport
-from odrf.results.fitted import FittedResults
+from odrf.results.enlarging import enlarged_guided_fit
+from odrf.results.extendable import Extendable
 from odrf.results.guided_fit import GuidedFit
 from odrf.results.guided_report import guided_card, guided_summary
 from odrf.results.scores import mean_loss
@@ -32,7 +34,7 @@ __all__ = ["GRAFResults"]
 FAMILY = "guided planes"
 
 
-class GRAFResults(FittedResults):
+class GRAFResults(Extendable):
     """A fitted guided random forest (Gupta et al., GRAF).
 
     Parameters
@@ -298,6 +300,12 @@ class GRAFResults(FittedResults):
         )
         # no row is out of bag, and what pure leaves miss of their own rows is rounding
         return ConsistencyReport(self, facts, np.empty(0))
+
+    def _with_more(self, k: int, n_jobs: int, progress: bool) -> GRAFResults:
+        return GRAFResults(enlarged_guided_fit(self.fit, k, n_jobs, progress))
+
+    def _with_trees_of(self, other: GRAFResults) -> GRAFResults:
+        return GRAFResults(combined_guided_fits(self.fit, other.fit))
 
     def _permutation_importance(self) -> pd.DataFrame:
         raise InputError(

@@ -18,7 +18,7 @@ from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
 from odrf.guiding import GuidedControl
 
-__all__ = ["GuidedFit", "grow_guided_fit"]
+__all__ = ["GuidedFit", "grow_guided_fit", "grow_guided_trees"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class GuidedFit:
         The trees.
     streams : (B, 4) uint64
         Random stream of each tree.
+    further_seeds : tuple of int
+        Seeds of the forests that were combined with the first, whose seed `control` has.
     votes : bool
         The values of leaves are votes: see `odrf.engine.guided.forest.GuidedForest`.
     """
@@ -54,6 +56,7 @@ class GuidedFit:
     control: GuidedControl
     guided: GuidedForest
     streams: NDArray[np.uint64]
+    further_seeds: tuple[int, ...] = ()
 
     @property
     def forest(self) -> Forest:
@@ -76,15 +79,27 @@ def grow_guided_fit(
 ) -> GuidedFit:
     """Grow the trees that the options ask for."""
     own = streams(control.seed, 0, control.n_trees)
-    with tqdm(total=control.n_trees, unit="tree", disable=not progress) as bar:
-        guided = grow_guided(
+    guided = grow_guided_trees(design, data, control, own, control.n_jobs, progress)
+    return GuidedFit(call, design, data, frame, control, guided, own)
+
+
+def grow_guided_trees(
+    design: Design,
+    data: TrainingData,
+    control: GuidedControl,
+    tree_streams: NDArray[np.uint64],
+    n_jobs: int,
+    progress: bool,
+) -> GuidedForest:
+    """Grow a guided tree for each of the streams (B, 4)."""
+    with tqdm(total=len(tree_streams), unit="tree", disable=not progress) as bar:
+        return grow_guided(
             data.X,
             data.y,
             data.weights,
             Blocks(design.first, design.types),
             control.settings(),
-            own,
-            control.n_jobs,
+            tree_streams,
+            n_jobs,
             bar.update,
         )
-    return GuidedFit(call, design, data, frame, control, guided, own)

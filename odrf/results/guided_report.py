@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from odrf.results.report import TOP, data_facts, mean_and_range, missing_notes
+from odrf.results.report import TOP, data_facts, mean_and_range, missing_notes, seeds
 from odrf.summary import Summary
 from odrf.wording import number
 
@@ -25,7 +25,7 @@ def guided_summary(results: GRAFResults) -> Summary:
         "Trials": f"{control.trials} planes a step",
         "Weights from": f"the range in the region, about the mean of the {control.origin}",
         "Min. split": str(control.min_split),
-        "Seed": str(control.seed),
+        "Seed": seeds(results.fit),
         "Planes": mean_and_range(guided.n_planes),
         "Inner regions": mean_and_range(guided.n_inner),
         "Leaves": mean_and_range(guided.n_leaves),

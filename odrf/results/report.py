@@ -19,8 +19,10 @@ from odrf.wording import number
 
 if TYPE_CHECKING:
     from odrf.results.base import TreeResults
+    from odrf.results.fit import Fit
     from odrf.results.fitted import FittedResults
     from odrf.results.forest import ODRFResults
+    from odrf.results.guided_fit import GuidedFit
     from odrf.results.tree import ODTResults
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "forest_summary",
     "mean_and_range",
     "missing_notes",
+    "seeds",
     "tree_card",
     "tree_summary",
 ]
@@ -173,7 +176,7 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
         "Resampling": _by_kind(results, _resampling),
         **({"Honest": HONEST} if control.honest else {}),
-        "Seed": str(control.seed),
+        "Seed": seeds(results.fit),
         "Projection": control.mixture.name.replace("_", " "),
         **_subset_size(control),
         "Tried per node": _by_kind(results, _tried),
@@ -187,6 +190,11 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
     if (grown > results.n_leaves).any():
         facts["Pruned"] = f"{_price(control)}from {mean_and_range(grown)} leaves"
     return facts
+
+
+def seeds(fit: Fit | GuidedFit) -> str:
+    """Write the seeds of a fit: of several where forests were combined."""
+    return ", ".join(str(seed) for seed in (fit.control.seed, *fit.further_seeds))
 
 
 def _subset_size(control: Control) -> dict[str, str]:

@@ -18,7 +18,7 @@ from odrf.engine.parallel import in_order
 from odrf.engine.proposals import INDICATORS, Blocks
 from odrf.engine.randomness import shuffle_front
 
-__all__ = ["grow_guided"]
+__all__ = ["grow_guided", "joined"]
 
 # 1 over the variance of what is uniform on a range of 1.
 UNIFORM = 12.0
