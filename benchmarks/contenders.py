@@ -171,6 +171,19 @@ def fit_guided_together(data: pd.DataFrame, task: str, setting: Setting) -> Mode
     return _forest(odrf.graf, data, task, setting, batched=True)
 
 
+def fit_boosted(data: pd.DataFrame, task: str, setting: Setting) -> Model:
+    """Boosted trees of this package at its defaults, as many rounds as the setting has trees."""
+    fit = odrf.odbt(
+        "y ~ .",
+        data,
+        kind=task,
+        n_trees=setting.trees,
+        seed=setting.seed,
+        n_jobs=setting.threads,
+    )
+    return _one_for_both(fit.predict)
+
+
 def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """One tree of this package, leaves down to one row."""
     tree = odrf.odt("y ~ .", data, kind=task, min_leaf=1, seed=setting.seed)
@@ -280,6 +293,7 @@ CONTENDERS: dict[str, Contender] = {
     "odrf_axis": Contender("odrf", frame, values, fit_axis),
     "graf": Contender("odrf", frame, values, fit_guided),
     "graf_batched": Contender("odrf", frame, values, fit_guided_together),
+    "odbt": Contender("odrf", frame, frame, fit_boosted),
     "rf": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "RandomForest")),
     "et": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "ExtraTrees")),
     "ydf_oblique": Contender("ydf", columns, columns, fit_ydf_oblique),

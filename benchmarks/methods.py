@@ -79,6 +79,11 @@ def guided_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     )
 
 
+def boosted_trees(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """Boosted trees of this package, its own number of rounds; factors as they are."""
+    return _odrf("odbt", train, task, seed=setting.seed, n_jobs=setting.threads)
+
+
 def oblique_tree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """One tree of this package; factors as they are."""
     return _odrf("odt", train, task, seed=setting.seed)
@@ -251,6 +256,7 @@ METHODS: dict[str, Method] = {
     "odrf": Method("odrf", oblique_forest),
     "odrf_plain": Method("odrf", one_kind),
     "graf": Method("odrf", guided_forest),
+    "odbt": Method("odrf", boosted_trees),
     "rf": Method("sklearn", partial(random_forest, _indicators)),
     "et": Method("sklearn", partial(extra_trees, _indicators)),
     "hgb": Method("sklearn", hist_gradient_boosting),

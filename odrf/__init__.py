@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from odrf.boosting import odbt
 from odrf.datasets import load_data
 from odrf.errors import InputError
 from odrf.guided import graf
@@ -32,6 +33,7 @@ __all__ = [
     "learning_curve",
     "load",
     "load_data",
+    "odbt",
     "odrf",
     "odt",
     "simulate",

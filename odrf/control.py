@@ -19,7 +19,14 @@ from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.pruning.prices import RULES
 from odrf.sizes import leaf_limit, leaf_price, row_share, rule_along
 
-__all__ = ["Control", "resolve"]
+__all__ = [
+    "EXACT_ROWS",
+    "NO_LIMIT",
+    "Control",
+    "checked_subset_size",
+    "checked_thresholds",
+    "resolve",
+]
 
 CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
@@ -170,14 +177,14 @@ def resolve(
         n_classes=n_classes,
         n_trees=n_trees,
         mixture=mixture_for(families, options["n_singles"], options["n_projections"], table),
-        subset_size=_subset_size(options["subset_size"], P),
+        subset_size=checked_subset_size(options["subset_size"], P),
         max_leaves=max_leaves,
         max_leaves_rule=rule,
         min_leaf=_min_leaf(options["min_leaf"], n),
         max_depth=None if max_depth is None else checked_whole("max_depth", max_depth, 0),
         criterion=_criterion(options["criterion"], kind, families),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
-        n_thresholds=_n_thresholds(options["n_thresholds"], families),
+        n_thresholds=checked_thresholds(options["n_thresholds"], families),
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
         resample=resample,
         sample_fraction=_fraction(options["sample_fraction"], resample, n),
@@ -199,7 +206,8 @@ def _one_of(argument: str, value: Any, choices: list[Any]) -> Any:
     return value
 
 
-def _subset_size(value: Any, P: int) -> str | int:
+def checked_subset_size(value: Any, P: int) -> str | int:
+    """Return the predictors in each subset; raise `InputError` unless there can be so many."""
     if value == "random":
         return "random"
     if isinstance(value, str):
@@ -213,7 +221,8 @@ def _subset_size(value: Any, P: int) -> str | int:
     return size
 
 
-def _n_thresholds(value: Any, families: Collection[Family]) -> str | int:
+def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
+    """Return how many random cuts are tried along a direction, or "all"."""
     if value == "auto":
         own = {family.n_thresholds for family in families}
         if len(own) > 1:

@@ -16,6 +16,7 @@ __all__ = [
     "distinct_directions",
     "importance_by_tree",
     "impurity_importance",
+    "summed_importance",
     "usage",
 ]
 
@@ -58,14 +59,30 @@ def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.
     (P,) float64
         In units of the criterion.
     """
-    decrease = _decreases(forest)
+    return _shared_out(forest, _decreases(forest), first) / forest.n_trees
+
+
+def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the impurity that each predictor's splits remove of all trees together, (P,).
+
+    For trees that are summed: w(A)·Δ_A of every split, shared among its columns as in
+    `impurity_importance`, so that a tree counts by what it removes.
+    """
+    removed = np.where(forest.is_split(), forest.weight * forest.gain, 0.0)
+    return _shared_out(forest, removed, first)
+
+
+def _shared_out(
+    forest: Forest, decrease: NDArray[np.float64], first: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Share what each node's split removes (m,) among the predictors of its columns."""
     node = node_of_terms(forest)
     size = np.abs(forest.coef)
     whole = np.bincount(node, weights=size, minlength=forest.n_nodes)
     column = np.bincount(
         forest.index, weights=decrease[node] * size / whole[node], minlength=int(first[-1])
     )
-    return np.add.reduceat(column, first[:-1]) / forest.n_trees
+    return np.add.reduceat(column, first[:-1])
 
 
 def _decreases(forest: Forest) -> NDArray[np.float64]:

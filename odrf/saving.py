@@ -34,7 +34,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    ODTResults, ODRFResults or GRAFResults
+    ODTResults, ODRFResults, GRAFResults or ODBTResults
         As it was saved, its data and the tree it was pruned from included.
 
     Raises

@@ -79,6 +79,8 @@ class Facts:
         Whether every axis direction may be tried at every node; None if that is not known.
     full : bool
         Whether trees grow until their leaves are small, with nothing else to limit them.
+    summed : bool
+        Whether trees are added up, each grown on what those before it leave, not averaged.
     """
 
     forest: bool
@@ -99,6 +101,7 @@ class Facts:
     honest: bool
     single_columns: bool | None
     full: bool
+    summed: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,11 +145,21 @@ def conditions(facts: Facts) -> list[Condition]:
     if facts.honest:
         return _of_honest(facts)
     found = _of_pruned(facts) if facts.alpha is not None else _of_unpruned(facts)
+    if facts.summed:
+        found = [
+            Condition(name, "trees alike, averaged", "a sum, each on what is left", FAILS)
+            for name in (_theorem(facts), HONEST)
+        ] + found
     return [*found, *(_of_honest(facts) if facts.forest else [])]
 
 
 def conclusion(facts: Facts) -> str:
     """Return in a sentence what follows for the fit."""
+    if facts.summed:
+        return (
+            "No result of [Z] or [P] applies: they are about a tree, or the mean of trees grown "
+            "alike, not about a sum of trees each grown on what those before it leave."
+        )
     return _of_honesty(facts) if facts.honest else _of_rates(facts)
 
 

@@ -15,7 +15,7 @@ from odrf.engine.packing import HEAD, Packed
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.walking import walk
 
-__all__ = ["leaf_nodes", "leaves_of", "predict"]
+__all__ = ["leaf_nodes", "leaves_of", "predict", "routing_blocks"]
 
 # Up to so many rows of a node walk on: dividing them would cost more.
 FEW = 8
@@ -175,7 +175,7 @@ def leaf_nodes(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[n
     def run(block: slice) -> None:
         out[block] = leaves_of(packed, X, block).T
 
-    for _ in in_order(run, _blocks(forest, X, n_jobs), n_jobs):
+    for _ in in_order(run, routing_blocks(forest, X, n_jobs), n_jobs):
         pass
     return out
 
@@ -191,12 +191,12 @@ def predict(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.f
     def run(block: slice) -> None:
         _average(leaves_of(packed, X, block), forest.value, out[block])
 
-    for _ in in_order(run, _blocks(forest, X, n_jobs), n_jobs):
+    for _ in in_order(run, routing_blocks(forest, X, n_jobs), n_jobs):
         pass
     return out
 
 
-def _blocks(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> list[slice]:
+def routing_blocks(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> list[slice]:
     """Cut the rows into few blocks: the more rows a node has, the less its visit costs each."""
     p, n = X.shape
     fair = max(FEWEST_ROWS, -(-n // n_jobs))

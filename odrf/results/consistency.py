@@ -152,12 +152,12 @@ class ConsistencyReport:
         ------
         InputError
             For classes, whose indicators are bounded: there are no tails to look at.  For a guided
-            forest, whose leaves are pure.
+            forest, whose leaves are pure, and for boosted trees without rows held out.
         """
         if not len(self._residuals):
             raise InputError(
-                "normal_quantiles needs residuals that show the noise: classes have no tails, and "
-                "a guided forest has no rows out of bag"
+                "normal_quantiles needs residuals that show the noise: classes have no tails, "
+                "guided forests and boosted trees no rows out of bag"
             )
         return normal_quantiles(self._residuals)
 

@@ -1,0 +1,1 @@
+"""Gradient boosting: losses, leaf values, rounds, and sums over trees."""

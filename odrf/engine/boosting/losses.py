@@ -1,0 +1,278 @@
+"""The losses that boosting lowers: where it starts, gradients, and what its sums mean.
+
+Scores f (K, n) are what the trees add up to, one row of the array for each output: one for numbers
+and for two classes, one per class for more.  Everything is weighted by case weights, so that a
+weight of 2 is the same as the row twice.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, log_softmax, softmax, xlogy
+
+from odrf.engine.boosting.leaves import (
+    LeafRows,
+    huber_values,
+    median_values,
+    newton_values,
+    weighted_quantile,
+)
+
+__all__ = [
+    "LOSSES",
+    "Absolute",
+    "Huber",
+    "Logistic",
+    "Loss",
+    "Multinomial",
+    "Poisson",
+    "Slopes",
+    "SquaredError",
+]
+
+Array = NDArray[np.float64]
+# What a row still weighs when its class is certain: 0 would lose it.
+LEAST_CURVATURE = 1e-6
+# Shares at the start are no nearer to 0 and 1: their logits must be finite.
+LEAST_SHARE = 1e-6
+
+
+class Slopes(NamedTuple):
+    """First and second derivatives of each row's loss by its scores.
+
+    Attributes
+    ----------
+    first, second : (K, n) float64
+        `second` is 1 where the loss has no curvature to go by.
+    """
+
+    first: Array
+    second: Array
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A loss.
+
+    Attributes
+    ----------
+    name : str
+        As ``loss=`` takes it.
+    kind : str
+        The kind of response that it is for.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[str] = "regression"
+
+    def outputs(self, n_classes: int) -> int:
+        """Return K, the scores of each row."""
+        return 1
+
+    @abstractmethod
+    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+        """Return the constant scores (K,) of the smallest loss."""
+
+    @abstractmethod
+    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+        """Return the derivatives of each row's loss; `weights` only scale what rows share."""
+
+    @abstractmethod
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return the loss of each row (n,)."""
+
+    def means(self, scores: Array) -> Array:
+        """Return what scores stand for: the response (n, 1), or probabilities (n, classes)."""
+        return scores.T
+
+    def leaf_values(self, rows: LeafRows, l2: float) -> Array:
+        """Return what each leaf is to add before shrinkage: a Newton step."""
+        return newton_values(rows, l2)
+
+
+@dataclass(frozen=True)
+class SquaredError(Loss):
+    """Half the squared error: slopes are residuals, leaves their means."""
+
+    name: ClassVar[str] = "squared_error"
+
+    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+        """Return the mean."""
+        return np.array([np.average(y, weights=weights)])
+
+    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+        """Return the residuals, turned round, and 1."""
+        return Slopes(scores - y, np.ones_like(scores))
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return half the squared residuals."""
+        return 0.5 * (y - scores[0]) ** 2
+
+
+@dataclass(frozen=True)
+class Absolute(Loss):
+    """The absolute error: trees are grown on signs, leaves are medians of the residuals."""
+
+    name: ClassVar[str] = "absolute"
+
+    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+        """Return the median."""
+        return np.array([weighted_quantile(y, weights, 0.5)])
+
+    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+        """Return signs and 1."""
+        return Slopes(np.sign(scores - y), np.ones_like(scores))
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return the absolute residuals."""
+        return np.abs(y - scores[0])
+
+    def leaf_values(self, rows: LeafRows, l2: float) -> Array:
+        """Return the medians; a penalty has no part in them."""
+        return median_values(rows)
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """Huber's loss: squared up to δ, linear beyond.
+
+    As Friedman (2001) has it, δ is in each round that quantile of the absolute residuals, and a
+    leaf's value one step from the median of its residuals.  `losses` needs one δ for all rounds:
+    that of the deviations from the median.
+
+    Attributes
+    ----------
+    quantile : float
+    """
+
+    name: ClassVar[str] = "huber"
+    quantile: float = 0.9
+
+    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+        """Return the median."""
+        return np.array([weighted_quantile(y, weights, 0.5)])
+
+    def bend(self, residuals: Array, weights: Array) -> float:
+        """Return δ."""
+        return weighted_quantile(np.abs(residuals), weights, self.quantile)
+
+    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+        """Return the residuals, turned round and held within ±δ, and 1."""
+        bend = self.bend(y - scores[0], weights)
+        return Slopes(np.clip(scores - y, -bend, bend), np.ones_like(scores))
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return Huber's loss at the δ of deviations from the median."""
+        bend = self.bend(y - weighted_quantile(y, weights, 0.5), weights)
+        size = np.abs(y - scores[0])
+        return np.where(size <= bend, 0.5 * size**2, bend * (size - 0.5 * bend))
+
+    def leaf_values(self, rows: LeafRows, l2: float) -> Array:
+        """Return Friedman's step; a penalty has no part in it."""
+        return huber_values(rows, self.bend(rows.residuals, rows.weights))
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """Half the Poisson deviance of numbers of at least 0; scores are logarithms of the mean."""
+
+    name: ClassVar[str] = "poisson"
+
+    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+        """Return the logarithm of the mean."""
+        return np.array([np.log(np.average(y, weights=weights))])
+
+    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+        """Return mean less response, and the mean."""
+        mean = np.exp(scores)
+        return Slopes(mean - y, np.maximum(mean, LEAST_CURVATURE))
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return half the deviance."""
+        return xlogy(y, y) - y * scores[0] - y + np.exp(scores[0])
+
+    def means(self, scores: Array) -> Array:
+        """Return the means."""
+        return np.exp(scores.T)
+
+    def leaf_values(self, rows: LeafRows, l2: float) -> Array:
+        """Return Newton's steps, upwards no farther than to the leaf's own mean.
+
+        Newton's step is x = Σy/Σμ - 1, the best one log(1 + x): where few were expected and many
+        came, the first is far too long.
+        """
+        step = newton_values(rows, l2)
+        return np.where(step > 0, np.log1p(np.maximum(step, 0.0)), step)
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """The negative log-likelihood of two classes; the score is the second's log odds."""
+
+    name: ClassVar[str] = "logistic"
+    kind: ClassVar[str] = "classification"
+
+    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+        """Return the log odds."""
+        share = np.clip(np.average(y, weights=weights), LEAST_SHARE, 1 - LEAST_SHARE)
+        return np.array([np.log(share / (1 - share))])
+
+    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+        """Return p - y and p (1 - p)."""
+        p = expit(scores)
+        return Slopes(p - y, np.maximum(p * (1 - p), LEAST_CURVATURE))
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return -log p of the row's own class."""
+        return -log_expit((2 * y - 1) * scores[0])
+
+    def means(self, scores: Array) -> Array:
+        """Return the probabilities of both classes."""
+        return np.column_stack([expit(-scores[0]), expit(scores[0])])
+
+
+@dataclass(frozen=True)
+class Multinomial(Loss):
+    """The negative log-likelihood of several classes, each with a score and a tree in each round.
+
+    The scores are settled up to a constant only; the factor K/(K - 1) of the curvature is that of
+    Friedman (2001), for scores that add up to 0.
+    """
+
+    name: ClassVar[str] = "multinomial"
+    kind: ClassVar[str] = "classification"
+
+    def outputs(self, n_classes: int) -> int:
+        """Return the number of classes."""
+        return n_classes
+
+    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+        """Return the logarithms of the classes' shares."""
+        totals = np.bincount(y.astype(np.int64), weights=weights, minlength=n_outputs)
+        return np.log(np.maximum(totals / totals.sum(), LEAST_SHARE))
+
+    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+        """Return p - 1(own class) and p (1 - p) K/(K - 1)."""
+        K = len(scores)
+        p = softmax(scores, axis=0)
+        curvature = p * (1 - p) * (K / (K - 1))
+        p[y.astype(np.int64), np.arange(len(y))] -= 1
+        return Slopes(p, np.maximum(curvature, LEAST_CURVATURE))
+
+    def losses(self, y: Array, scores: Array, weights: Array) -> Array:
+        """Return -log p of the row's own class."""
+        return -log_softmax(scores, axis=0)[y.astype(np.int64), np.arange(len(y))]
+
+    def means(self, scores: Array) -> Array:
+        """Return the probabilities of the classes."""
+        return softmax(scores, axis=0).T
+
+
+LOSSES: dict[str, type[Loss]] = {
+    loss.name: loss for loss in (SquaredError, Absolute, Huber, Poisson, Logistic, Multinomial)
+}

@@ -1,0 +1,41 @@
+"""How the loss falls from round to round of boosting."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from odrf.plots.style import ACCENT, CLASSES, MUTED, new_panels, plain
+
+__all__ = ["plot_loss"]
+
+
+def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
+    """Draw mean losses against the number of rounds, and the rounds that are kept as a line.
+
+    Parameters
+    ----------
+    path : DataFrame
+        By the number of rounds: ``training``, and ``validation`` if there is one.
+    kept : int
+        Rounds that are kept.
+    loss : str
+        Its name.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+    """
+    ax = new_panels(1)[0] if ax is None else ax
+    for name, colour in zip(path, (ACCENT, CLASSES[1]), strict=False):
+        ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
+    if "validation" in path:
+        ax.axvline(kept, color=MUTED, linewidth=1, linestyle=":", label=f"{kept} rounds kept")
+    ax.set_xlim(0, path.index[-1])
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("rounds")
+    ax.set_ylabel(f"mean loss ({loss.replace('_', ' ')})")
+    ax.legend(frameon=False)
+    plain(ax, "y")
+    return ax

@@ -1,0 +1,109 @@
+"""Losses against their definitions, slopes against differences of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from odrf.engine.boosting.losses import LOSSES, Huber
+from reference import boosting as twin
+
+STEP = 1e-4
+
+
+def problem(name, seed, n=40):
+    """Responses, scores (K, n) and whole weights that suit the loss."""
+    rng = np.random.default_rng(seed)
+    K = 3 if name == "multinomial" else 1
+    y = rng.normal(size=n) * 2
+    if name == "poisson":
+        y = rng.poisson(2.0, n).astype(float)
+    elif name in ("logistic", "multinomial"):
+        y = rng.integers(0, 2 if name == "logistic" else K, n).astype(float)
+    return y, rng.normal(size=(K, n)), rng.integers(1, 4, n).astype(float)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_losses_are_those_of_their_definitions(name, seed):
+    y, scores, weights = problem(name, seed)
+    loss = LOSSES[name]()
+    bend = 1.0
+    if isinstance(loss, Huber):
+        centre = twin.median(y.tolist(), weights.tolist())
+        bend = twin.quantile(abs(y - centre).tolist(), weights.astype(int).tolist(), 0.9)
+    expected = [twin.loss(name, y[i], scores[:, i].tolist(), bend) for i in range(len(y))]
+    assert loss.losses(y, scores, weights) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_slopes_are_limits_of_differences(name):
+    y, scores, weights = problem(name, 1)
+    loss = LOSSES[name]()
+    slopes = loss.slopes(y, scores, weights)
+    K, n = scores.shape
+    bend = loss.bend(y - scores[0], weights) if isinstance(loss, Huber) else 1.0
+    for k in range(K):
+        for i in range(n):
+            near = abs(y[i] - scores[0, i])
+            if name in ("absolute", "huber") and min(near, abs(near - bend)) < 2 * STEP:
+                continue  # the loss has a corner or a seam there
+            at = [scores[:, i].copy() for _ in range(3)]
+            at[0][k] -= STEP
+            at[2][k] += STEP
+            low, here, high = (twin.loss(name, y[i], list(values), bend) for values in at)
+            assert slopes.first[k, i] == pytest.approx((high - low) / (2 * STEP), abs=1e-6)
+            if name in ("absolute", "huber"):
+                assert slopes.second[k, i] == 1.0
+                continue
+            curvature = (high - 2 * here + low) / STEP**2
+            factor = K / (K - 1) if K > 1 else 1.0
+            assert slopes.second[k, i] == pytest.approx(factor * curvature, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if name != "multinomial"])
+def test_boosting_starts_where_a_constant_loses_least(name):
+    y, _, weights = problem(name, 2)
+    loss = LOSSES[name]()
+
+    def mean(score):
+        return np.average(loss.losses(y, np.full((1, len(y)), score), weights), weights=weights)
+
+    (start,) = loss.start(y, weights, 1)
+    best = minimize_scalar(mean, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).fun
+    # Huber's starts at the median, as Friedman has it
+    assert mean(start) <= best * (1.05 if name == "huber" else 1 + 1e-8)
+
+
+def test_classes_start_at_their_shares():
+    y, weights = np.array([0.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 1.0, 0.0])
+    loss = LOSSES["multinomial"]()
+    start = loss.start(y, weights, 4)
+    assert loss.means(start[:, None])[0] == pytest.approx([0.25, 0.5, 0.25, 0.0], abs=1e-5)
+    assert np.isfinite(start).all()
+    certain = LOSSES["logistic"]().start(np.ones(3), np.ones(3), 1)
+    assert np.isfinite(certain).all()
+
+
+@pytest.mark.parametrize("name", ["logistic", "multinomial", "poisson"])
+def test_extreme_scores_give_numbers(name):
+    loss = LOSSES[name]()
+    K = 3 if name == "multinomial" else 1
+    scores = np.zeros((K, 2))
+    scores[0] = [-700.0, 700.0]
+    y, ones = np.array([1.0, 0.0]), np.ones(2)
+    slopes = loss.slopes(y, scores, ones)
+    assert np.isfinite(slopes.first).all()
+    assert (slopes.second > 0).all()
+    assert np.isfinite(loss.losses(y, scores, ones)).all()
+    if name != "poisson":
+        assert loss.means(scores).sum(axis=1) == pytest.approx([1.0, 1.0])
+
+
+def test_means_of_classes_are_in_their_order():
+    loss = LOSSES["logistic"]()
+    assert loss.means(np.array([[np.log(3.0)]]))[0] == pytest.approx([0.25, 0.75])
+    assert LOSSES["poisson"]().means(np.array([[0.0]]))[0] == pytest.approx([1.0])

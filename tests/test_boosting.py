@@ -1,0 +1,222 @@
+"""Boosted oblique trees as their user calls them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import GradientBoostingRegressor
+
+import odrf
+from odrf import InputError, odbt, simulate
+
+EXACT = {"projection": "axis", "split_search": "exact", "l2": 0, "max_depth": 3, "n_trees": 20}
+
+
+@pytest.fixture(scope="module")
+def table():
+    """160 rows with numbers, counts, classes, a factor, numeric predictors and weights."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(
+        {
+            "a": rng.normal(size=160),
+            "b": rng.normal(size=160) * 100,
+            "f": rng.choice(["x", "y", "z"], 160),
+            "w": rng.integers(0, 4, 160),
+        },
+        index=[f"row{i}" for i in range(160)],
+    )
+    score = data["a"] + data["b"] / 100 + (data["f"] == "x")
+    data["y"] = score + rng.normal(size=160) / 4
+    data["n"] = rng.poisson(np.exp(score / 2))
+    data["c"] = np.select([score < -1, score < 1.5], ["low", "mid"], "top")
+    data["two"] = np.where(score + rng.normal(size=160) / 4 > 0, "up", "down")
+    return data
+
+
+@pytest.fixture(scope="module")
+def normal():
+    """200 rows without ties."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 4))
+    y = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + 0.3 * rng.normal(size=200)
+    return pd.DataFrame(X, columns=list("abcd")).assign(y=y)
+
+
+def test_defaults(table):
+    fit = odbt("c ~ a + b + f", table, seed=1)
+    control = fit.control
+    assert (control.loss, control.n_outputs, control.kind) == ("multinomial", 3, "classification")
+    assert fit.n_rounds == control.n_trees == 100
+    assert fit.call == "odbt('c ~ a + b + f', data, seed=1)"
+    # a factor of three levels is one predictor of three columns
+    assert {family.name: k for family, k in control.mixture.shares} == {
+        "axis": 3, "sparse": 5, "logistic": 5,
+    }  # fmt: skip
+    assert odbt("y ~ a", table, n_trees=1).control.loss == "squared_error"
+    assert odbt("two ~ a", table, n_trees=1).control.loss == "logistic"
+    fewer = odbt("y ~ a + b", table, n_trees=1, n_singles=1, n_projections=5).control.mixture
+    assert [k for _, k in fewer.shares] == [1, 2, 3]
+    extra = odbt("y ~ a + b", table, n_trees=1, projection="extra").control
+    assert extra.plan().settings.n_thresholds == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*criterion.*:FutureWarning")
+@pytest.mark.parametrize("min_leaf", [1, 5])
+def test_single_predictors_give_scikit_learn_s_trees(normal, min_leaf):
+    X, new = normal[list("abcd")].to_numpy(), np.random.default_rng(2).normal(size=(500, 4))
+    model = GradientBoostingRegressor(
+        criterion="squared_error", max_depth=3, n_estimators=20, min_samples_leaf=min_leaf,
+        random_state=0,
+    ).fit(X, normal["y"])  # fmt: skip
+    fit = odbt("y ~ .", normal, min_leaf=min_leaf, seed=1, learning_rate=0.1, **EXACT)
+    ours = fit.predict(type="leaf").to_numpy()
+    theirs = model.apply(X)
+    for b in range(20):
+        # the same rows share leaves, whatever the leaves' numbers
+        pairs = len(np.unique(np.column_stack([ours[:, b], theirs[:, b]]), axis=0))
+        assert pairs == len(np.unique(ours[:, b])) == len(np.unique(theirs[:, b]))
+    staged = np.column_stack(list(model.staged_predict(X)))
+    np.testing.assert_allclose(fit.staged_predict(), staged, atol=1e-6)
+    if min_leaf == 5:  # in smaller leaves several predictors make the very same split
+        found = fit.predict(pd.DataFrame(new, columns=list("abcd")))
+        np.testing.assert_allclose(found, model.predict(new), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("response", "loss"),
+    [
+        ("y", "squared_error"), ("y", "absolute"), ("y", "huber"),
+        ("n", "poisson"), ("two", "logistic"), ("c", "multinomial"),
+    ],
+)  # fmt: skip
+def test_weights_are_as_good_as_rows_twice(table, response, loss):
+    formula = f"{response} ~ a + b"
+    # small trees: deeper ones have splits of the very same gain to choose from
+    options = EXACT | {"loss": loss, "min_leaf": 1, "max_depth": 2, "n_trees": 10, "seed": 1}
+    weighted = odbt(formula, table, weights="w", **options)
+    often = table.loc[table.index.repeat(table["w"])]
+    written_out = odbt(formula, often, **options)
+    some = table[table["w"] > 0]
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(weighted.predict(some, type="link")),
+        pd.DataFrame(written_out.predict(some, type="link")),
+        atol=1e-6,
+    )
+    assert weighted.loss_path["training"].to_numpy() == pytest.approx(
+        written_out.loss_path["training"].to_numpy(), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "loss", "least"),
+    [
+        ("y", "squared_error", 0.8), ("y", "absolute", 0.7), ("y", "huber", 0.7),
+        ("n", "poisson", 0.4), ("two", "auto", 0.6), ("c", "auto", 0.6),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("projection", ["logistic", "sparse", "rotation"])
+def test_every_loss_falls_with_every_kind_of_trees(table, response, loss, least, projection):
+    fit = odbt(
+        f"{response} ~ a + b + f", table, loss=loss, projection=projection, n_trees=30, seed=1
+    )
+    path = fit.loss_path["training"]
+    assert path.iloc[-1] < (1 - least) * path.iloc[0]
+
+
+def test_threads_and_seeds(table):
+    call = partial(odbt, "c ~ a + b + f", table, n_trees=5, sample_fraction=0.7)
+    one, two = call(seed=3, n_jobs=1), call(seed=3, n_jobs=2)
+    assert one.predict(type="link").equals(two.predict(type="link"))
+    assert not one.predict(type="link").equals(call(seed=4).predict(type="link"))
+    chance = call()
+    assert call(seed=chance.seed).predict(type="link").equals(chance.predict(type="link"))
+
+
+def test_rows_held_out_choose_the_rounds(table):
+    options = {"projection": "axis", "split_search": "exact", "seed": 1}
+    fit = odbt("c ~ a + b", table, validation=0.25, patience=5, n_trees=300, **options)
+    path = fit.loss_path
+    assert fit.n_rounds == path["validation"].idxmin() < len(path) - 1
+    assert len(path) - 1 == fit.n_rounds + 5
+    held = fit.held_out
+    assert held.sum() == 40
+    # of each class its share
+    assert (table["c"][held].value_counts() / table["c"].value_counts()).between(0.2, 0.3).all()
+    again = odbt("c ~ a + b", table[~held], n_trees=fit.n_rounds, **options)
+    own, kept = (model.predict(table[~held], type="link") for model in (again, fit))
+    np.testing.assert_allclose(own, kept, atol=1e-6)
+
+
+def test_outliers_matter_less_to_robust_losses(table):
+    wild = table.copy()
+    wild.loc[wild.index[:8], "y"] = 1000.0
+    rest = table.index[8:]
+    error = {
+        loss: (odbt("y ~ a + b + f", wild, loss=loss, seed=1).predict()[rest] - table["y"][rest])
+        .abs()
+        .mean()
+        for loss in ("squared_error", "absolute", "huber")
+    }
+    assert max(error["absolute"], error["huber"]) < 0.5 * error["squared_error"]
+
+
+def test_progress_is_shown_on_request(table, capsys):
+    odbt("y ~ a + b", table, n_trees=4, seed=1)
+    assert capsys.readouterr().err == ""
+    odbt("y ~ a + b", table, n_trees=4, seed=1, progress=True)
+    assert "4/4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("formula", "options", "message"),
+    [
+        ("y ~ a", {"loss": "log"}, "loss='log' is not known"),
+        ("y ~ a", {"loss": 3}, "loss=3 is not known"),
+        ("y ~ a", {"loss": "logistic"}, "loss='logistic' does not go with a regression"),
+        ("c ~ a", {"loss": "huber"}, "loss='huber' does not go with a classification"),
+        ("c ~ a", {"loss": "logistic"}, 'loss="logistic" is for two classes, here are 3'),
+        ("y ~ a", {"loss": "poisson"}, 'loss="poisson" is for responses of at least 0'),
+        ("n ~ a", {"loss": "poisson", "weights": "none"}, 'loss="poisson" needs a response'),
+        ("y ~ a", {"n_trees": 0}, "n_trees=0: use a whole number"),
+        ("y ~ a", {"learning_rate": 0}, "learning_rate=0: use a number above 0"),
+        ("y ~ a", {"learning_rate": True}, "learning_rate=True"),
+        ("y ~ a", {"sample_fraction": 1.5}, "sample_fraction=1.5: use a number above 0"),
+        ("y ~ a", {"projection": "diagonal"}, "projection='diagonal' is not known"),
+        ("y ~ a", {"n_projections": 1}, "n_projections=1: use a whole number of at least 2"),
+        ("y ~ a", {"n_singles": 0}, "n_singles=0: use a whole number of at least 1"),
+        ("y ~ a", {"subset_size": 2}, "subset_size=2 is above the number of predictors"),
+        ("y ~ a", {"n_thresholds": "some"}, "n_thresholds='some'"),
+        ("y ~ a", {"split_search": "binned"}, "split_search='binned' is not known"),
+        ("y ~ a", {"max_depth": 0}, "max_depth=0"),
+        ("y ~ a", {"min_leaf": 2.5}, "min_leaf=2.5"),
+        ("y ~ a", {"l2": -1}, "l2=-1: use a finite number of at least 0"),
+        ("y ~ a", {"validation": 1}, "validation=1: use a share"),
+        ("y ~ a", {"validation": 0.001}, "validation=0.001 holds out 0 of 160 rows"),
+        ("y ~ a", {"patience": 0}, "patience=0"),
+        ("y ~ a", {"seed": -1}, "seed=-1"),
+        ("y ~ a", {"n_jobs": 0}, "n_jobs=0"),
+    ],
+)
+def test_errors_name_the_argument(table, formula, options, message):
+    data = table.assign(none=(table["n"] == 0).astype(float))
+    with pytest.raises(InputError, match=message):
+        odbt(formula, data, **options)
+
+
+def test_a_contender_among_others():
+    data = simulate.friedman1().sample(150, seed=1)
+    models = {"boosted": partial(odbt, n_trees=10), "tree": odrf.odt}
+    assert len(odrf.compare("y ~ .", data, models, cv=3, seed=1).table) == 2
+
+
+def test_better_than_a_tree():
+    problem = simulate.friedman1()
+    train, test = problem.sample(300, seed=1), problem.sample(500, seed=2)
+    error = {
+        fit: ((fit("y ~ .", train, seed=1).predict(test) - test["y"]) ** 2).mean()
+        for fit in (odbt, odrf.odt)
+    }
+    assert error[odbt] < 0.6 * error[odrf.odt]
