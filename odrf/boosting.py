@@ -72,7 +72,7 @@ def odbt(
     projection : str, Family or mapping, default "auto"
         As in `odrf.odt`.  By default three families together: every predictor singly, and of
         sparse and of logistic directions as many each as there are predictors, 5 at least and
-        20 at most.
+        8 at most: more cost time and gain nothing on most tables.
     subset_size : "random" or int, default "random"
         As in `odrf.odt`.
     n_projections, n_singles : "auto" or int, default "auto"

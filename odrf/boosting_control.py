@@ -37,7 +37,7 @@ EXACT = "exact"
 DIRECTION_ROWS, NEWTON_STEPS = 200, 2
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
 # within these bounds.
-FEWEST, MOST = 5, 20
+FEWEST, MOST = 5, 8
 
 
 @dataclass(frozen=True)

@@ -170,10 +170,11 @@ def test_methods_meet_levels_without_training_rows(folder: Path, method: str) ->
     assert predict(rare.drop(columns="y")).sum() == pytest.approx(1)
 
 
-def test_this_package_meets_levels_without_training_rows(folder: Path) -> None:
+@pytest.mark.parametrize("method", ["odrf", "odbt"])
+def test_this_package_meets_levels_without_training_rows(folder: Path, method: str) -> None:
     data = read_table(folder, "line").data.set_axis(["x1", "x2", "x3", "x4", "y"], axis=1)
     without, rare = data[data["x4"] != "rare"], data[data["x4"] == "rare"]
-    predict = METHODS["odrf"].fit(without, "regression", Setting(TREES, 0, 1))
+    predict = METHODS[method].fit(without, "regression", Setting(TREES, 0, 1))
     assert np.isfinite(predict(rare.drop(columns="y"))).all()
 
 

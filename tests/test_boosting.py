@@ -163,6 +163,13 @@ def test_outliers_matter_less_to_robust_losses(table):
     assert max(error["absolute"], error["huber"]) < 0.5 * error["squared_error"]
 
 
+def test_two_numbers_that_may_be_classes_warn_where_the_user_calls(table):
+    data = table.assign(c=(table["c"] == "mid") * 1)
+    with pytest.warns(UserWarning, match='kind="classification"') as caught:
+        assert odbt("c ~ a + b", data, n_trees=1, seed=1).kind == "regression"
+    assert caught[0].filename == __file__
+
+
 def test_progress_is_shown_on_request(table, capsys):
     odbt("y ~ a + b", table, n_trees=4, seed=1)
     assert capsys.readouterr().err == ""

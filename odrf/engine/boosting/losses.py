@@ -184,8 +184,8 @@ class Poisson(Loss):
     name: ClassVar[str] = "poisson"
 
     def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
-        """Return the logarithm of the mean."""
-        return np.array([np.log(np.average(y, weights=weights))])
+        """Return the logarithm of the mean, of a tiny one where there is nothing but zeros."""
+        return np.array([np.log(max(np.average(y, weights=weights), LEAST_SHARE))])
 
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return mean less response, and the mean."""
