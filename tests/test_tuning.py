@@ -121,7 +121,7 @@ def test_summary_and_drawings(data):
         ({"min_leaf": [1, 2]}, {"min_leaf": 3}, "'min_leaf' is in grid and fixed as well"),
         ({"min_leaf": [1, 2]}, {"method": "boot"}, "method='boot' is not known"),
         ({"min_leaf": [1, 2]}, {"halving": "yes"}, "halving='yes': use \"auto\""),
-        ({"min_leaf": [1, 2]}, {"model": odrf.odt}, 'needs forests: use method="cv"'),
+        ({"min_leaf": [1, 2]}, {"model": odrf.odt}, 'needs rows out of bag, .* use method="cv"'),
         ({"min_leaf": [1, 2]}, {"model": odrf.odt, "halving": True}, "halving=True needs"),
         ({"n_trees": [5, 9]}, {"halving": True}, "halving=True needs"),
         ({"min_leaf": [1, -2]}, {"n_trees": 3}, "min_leaf=-2"),
