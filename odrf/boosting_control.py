@@ -17,7 +17,15 @@ from odrf.checks import (
     checked_whole,
     is_number,
 )
-from odrf.control import EXACT_ROWS, NO_LIMIT, checked_subset_size, checked_thresholds
+from odrf.control import (
+    EXACT_ROWS,
+    FOREST_DIRECTION_ROWS,
+    FOREST_NEWTON_STEPS,
+    NO_LIMIT,
+    SPLIT_SEARCHES,
+    checked_subset_size,
+    checked_thresholds,
+)
 from odrf.engine.boosting.growing import Plan
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.impurity import SQUARED_ERROR
@@ -34,7 +42,6 @@ __all__ = ["BoostingControl", "resolve_boosting"]
 
 AUTO = "auto"
 EXACT = "exact"
-DIRECTION_ROWS, NEWTON_STEPS = 200, 2
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
 # within these bounds.
 FEWEST, MOST = 5, 8
@@ -117,8 +124,8 @@ class BoostingControl:
             max_depth=self.max_depth,
             penalty=NO_PENALTY,
             subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
-            newton_steps=NEWTON_STEPS,
-            direction_rows=DIRECTION_ROWS,
+            newton_steps=FOREST_NEWTON_STEPS,
+            direction_rows=FOREST_DIRECTION_ROWS,
             n_thresholds=0 if isinstance(self.n_thresholds, str) else self.n_thresholds,
             exact_rows=NO_LIMIT if self.split_search == EXACT else EXACT_ROWS[0],
         )
@@ -162,8 +169,8 @@ def resolve_boosting(
     table = Table(P, p, 1, True, ranges, grid)
     families, n_singles, n_projections = _candidates(options, P)
     split_search = options["split_search"]
-    if split_search not in (AUTO, EXACT):
-        raise allowed("split_search", split_search, (AUTO, EXACT))
+    if split_search not in SPLIT_SEARCHES:
+        raise allowed("split_search", split_search, SPLIT_SEARCHES)
     validation = options["validation"]
     return BoostingControl(
         kind=kind,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from odrf.calling import design_of, spelled_call
 from odrf.design.lookup import environment
-from odrf.guiding import resolve_guided
+from odrf.guided_control import resolve_guided
 from odrf.results.guided import GRAFResults
 from odrf.results.guided_fit import grow_guided_fit
 

@@ -20,8 +20,8 @@ def planes_until(guided: GuidedForest) -> NDArray[np.int64]:
     """
     v = np.zeros(len(guided.left), dtype=np.int64)
     divided = np.flatnonzero(guided.left >= 0)
-    for side in range(2):
-        v[guided.left[divided] + side] = guided.rank[divided]
+    left, rank = guided.left[divided], guided.rank[divided]
+    v[left] = v[left + 1] = rank
     return v
 
 

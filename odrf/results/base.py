@@ -41,11 +41,6 @@ class TreeResults(FittedResults):
         """Every option of the fit, resolved."""
         return self.fit.control
 
-    @property
-    def seed(self) -> int:
-        """What repeats the fit."""
-        return self.fit.control.seed
-
     def projection_importance(
         self, top: int = 10, resamples: int = 0, progress: bool = False
     ) -> ProjectionImportance:

@@ -17,7 +17,7 @@ from odrf.errors import InputError, allowed
 from odrf.importance import summed_importance
 from odrf.plots.boosted import plot_loss
 from odrf.plots.importance import plot_importance
-from odrf.plots.style import new_panels
+from odrf.plots.panels import draw_panels
 from odrf.results.boosted_fit import BoostedFit
 from odrf.results.boosted_report import boosted_card, boosted_summary
 from odrf.results.consistency import ConsistencyReport
@@ -39,7 +39,6 @@ from odrf.summary import Summary
 __all__ = ["ODBTResults"]
 
 PREDICTIONS = ("response", "class", "prob", "link", "leaf")
-PLOTS = ("loss", "importance")
 
 
 class ODBTResults(FittedResults):
@@ -71,11 +70,6 @@ class ODBTResults(FittedResults):
     def control(self) -> BoostingControl:
         """Every option of the fit, resolved."""
         return self.fit.control
-
-    @property
-    def seed(self) -> int:
-        """What repeats the fit."""
-        return self.fit.control.seed
 
     @property
     def n_rounds(self) -> int:
@@ -187,7 +181,7 @@ class ODBTResults(FittedResults):
             If `newdata` lacks a column, or holds values that the fit knows nothing of.
         """
         fit, rows = self.fit, rows_of(self.fit, newdata)
-        scores = added_up_by_round(fit.forest, rows.X, fit.boosted.start, fit.n_jobs)
+        scores = added_up_by_round(fit.forest, rows.X, fit.boosted.start, fit.control.n_jobs)
         said: dict[int, Any] = {}
         for r, of_round in enumerate(scores, start=1):
             value = spread_numbers(fit.loss.means(of_round), rows.complete)
@@ -291,20 +285,12 @@ class ODBTResults(FittedResults):
         InputError
             If `kind` is unknown, or `ax` holds another number of axes.
         """
-        if kind is not None and kind not in PLOTS:
-            raise allowed("kind", kind, PLOTS)
-        kinds = PLOTS if kind is None else (kind,)
-        panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
-        if len(panels) != len(kinds):
-            raise InputError(
-                f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
-            )
-        for name, panel in zip(kinds, panels, strict=True):
-            if name == "loss":
-                plot_loss(self.loss_path, self.n_rounds, self.control.loss, panel)
-            else:
-                plot_importance(self.importance()["share"], panel)
-        return panels if kind is None else panels[0]
+        path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
+        drawings = {
+            "loss": lambda panel: plot_loss(path, kept, loss, panel),
+            "importance": lambda panel: plot_importance(self.importance()["share"], panel),
+        }
+        return draw_panels(drawings, kind, ax)
 
     def __repr__(self) -> str:
         return boosted_card(self)

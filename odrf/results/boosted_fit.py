@@ -56,18 +56,13 @@ class BoostedFit:
         return self.boosted.forest
 
     @property
-    def n_jobs(self) -> int:
-        """Threads."""
-        return self.control.n_jobs
-
-    @property
     def loss(self) -> Loss:
         """What was lowered."""
         return LOSSES[self.control.loss]()
 
     def scores(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the scores (K, m) of the rows of X (p, m)."""
-        return added_up(self.forest, X, self.boosted.start, self.n_jobs)
+        return added_up(self.forest, X, self.boosted.start, self.control.n_jobs)
 
 
 def grow_boosted_fit(

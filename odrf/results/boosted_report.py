@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from odrf.results.report import TOP, data_facts, mean_and_range, missing_notes
+from odrf.results.report import (
+    card,
+    data_facts,
+    importance_section,
+    mean_and_range,
+    missing_notes,
+    subset_size,
+    tried,
+)
 from odrf.summary import Summary
 from odrf.wording import number
 
@@ -23,9 +31,7 @@ SHOWN = 6
 def boosted_summary(results: ODBTResults) -> Summary:
     """Summarise boosted trees: data, losses, options, the path of the loss, importances."""
     control = results.control
-    mixture = control.mixture
     l2 = number(control.l2)
-    size = "random, up to n(node)^0.4" if control.subset_size == "random" else control.subset_size
     share = 100 * control.sample_fraction
     facts = {
         **data_facts(results),
@@ -36,19 +42,17 @@ def boosted_summary(results: ODBTResults) -> Summary:
         "Learning rate": number(control.learning_rate),
         "L2 penalty": f"{l2} (not of medians)" if control.loss in ("absolute", "huber") else l2,
         "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
-        "Projection": mixture.name.replace("_", " "),
-        **({"Subset size q": str(size)} if mixture.on_subsets else {}),
-        "Tried per node": f"{mixture.n_singles} single, {mixture.n_directions} oblique",
+        "Projection": control.mixture.name.replace("_", " "),
+        **subset_size(control),
+        "Tried per node": tried(control),
         "Max. depth": str(control.max_depth),
         "Min. leaf": str(control.min_leaf),
         "Leaves": mean_and_range(results.n_leaves),
         "Seed": str(control.seed),
     }
-    importance = results.importance()
-    few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
     sections = {
         f"Mean loss ({control.loss.replace('_', ' ')})": _some_rounds(results),
-        f"Importance (impurity of the slopes removed{few})": importance.head(TOP),
+        **importance_section(results, "impurity of the slopes removed"),
     }
     name = f"Boosted oblique trees: {results.kind}"
     return Summary(name, results.call, facts, sections, tuple(missing_notes(results)))
@@ -65,10 +69,8 @@ def boosted_card(results: ODBTResults) -> str:
         **_losses(results),
         **_score(results),
     }
-    width = max(map(len, facts))
-    lines = [f"  {key:<{width}}  {value}" for key, value in facts.items()]
-    head = f"Boosted oblique trees, {results.control.loss.replace('_', ' ')} loss: {results.kind}"
-    return "\n".join([head, *lines])
+    loss = results.control.loss.replace("_", " ")
+    return card(f"Boosted oblique trees, {loss} loss: {results.kind}", facts)
 
 
 def _some_rounds(results: ODBTResults) -> pd.DataFrame:

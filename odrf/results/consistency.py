@@ -142,7 +142,7 @@ class ConsistencyReport:
         leaves = np.maximum(np.ceil(share * trees.leaves()), 2)
         kept = growth_ranks(trees) < np.repeat(leaves, np.diff(trees.root))
         young = trees.keeping(trees.is_split() & kept)
-        return leaf_diameters(young, fit.data.X, fit.n_jobs)
+        return leaf_diameters(young, fit.data.X, fit.control.n_jobs)
 
     @property
     def normal_quantiles(self) -> NDArray[np.float64]:

@@ -68,7 +68,7 @@ class Extendable(FittedResults):
         >>> large.oob_error == once.oob_error
         True
         """
-        threads = self.fit.n_jobs if n_jobs is None else checked_jobs(n_jobs)
+        threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         return self._with_more(checked_whole("k", k, 1), threads, progress)
 
     def combine(self: Same, other: Same) -> Same:

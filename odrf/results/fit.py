@@ -14,7 +14,19 @@ from odrf.design import Design, TrainingData
 from odrf.engine.forest import Forest
 from odrf.engine.sampling import Sampling
 
-__all__ = ["AnyFit", "Fit", "Request"]
+__all__ = ["AnyControl", "AnyFit", "Fit", "Request"]
+
+
+class AnyControl(Protocol):
+    """Which options all fits have."""
+
+    @property
+    def seed(self) -> int:
+        """What repeats the fit."""
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
 
 
 class AnyFit(Protocol):
@@ -39,8 +51,8 @@ class AnyFit(Protocol):
         """The trees."""
 
     @property
-    def n_jobs(self) -> int:
-        """Threads."""
+    def control(self) -> AnyControl:
+        """Every option, resolved."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +114,6 @@ class Fit:
     blend: Blend | None = None
     kinds: dict[str, Control] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
-
-    @property
-    def n_jobs(self) -> int:
-        """Threads."""
-        return self.control.n_jobs
 
     @property
     def samplings(self) -> list[Sampling]:

@@ -48,9 +48,9 @@ class FittedResults(ABC):
         return self.fit.design
 
     @property
-    @abstractmethod
     def seed(self) -> int:
         """What repeats the fit."""
+        return self.fit.control.seed
 
     @property
     def forest(self) -> Forest:

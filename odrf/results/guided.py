@@ -15,7 +15,7 @@ from odrf.diagnostics.guidance import impurity_left, leaf_codes, regions_divided
 from odrf.diagnostics.theorems import Facts
 from odrf.engine.guided.forest import GuidedForest
 from odrf.errors import InputError
-from odrf.guiding import GuidedControl
+from odrf.guided_control import GuidedControl
 from odrf.plots.guided import plot_guided_growth
 from odrf.plots.importance import plot_importance
 from odrf.plots.panels import draw_panels
@@ -63,11 +63,6 @@ class GRAFResults(Extendable):
     def control(self) -> GuidedControl:
         """Every option of the fit, resolved."""
         return self.fit.control
-
-    @property
-    def seed(self) -> int:
-        """What repeats the fit."""
-        return self.fit.control.seed
 
     @property
     def guided(self) -> GuidedForest:

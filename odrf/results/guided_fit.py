@@ -16,7 +16,7 @@ from odrf.engine.guided.forest import GuidedForest
 from odrf.engine.guided.growth import grow_guided
 from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
-from odrf.guiding import GuidedControl
+from odrf.guided_control import GuidedControl
 
 __all__ = ["GuidedFit", "grow_guided_fit", "grow_guided_trees"]
 
@@ -62,11 +62,6 @@ class GuidedFit:
     def forest(self) -> Forest:
         """The trees with a plane of its own for each region."""
         return self.guided.unshared
-
-    @property
-    def n_jobs(self) -> int:
-        """Threads."""
-        return self.control.n_jobs
 
 
 def grow_guided_fit(

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from odrf.results.report import TOP, data_facts, mean_and_range, missing_notes, seeds
+from odrf.results.report import (
+    REMOVED,
+    card,
+    data_facts,
+    importance_section,
+    mean_and_range,
+    missing_notes,
+    seeds,
+)
 from odrf.summary import Summary
 from odrf.wording import number
 
@@ -32,9 +40,7 @@ def guided_summary(results: GRAFResults) -> Summary:
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
         "Numbers to predict": f"{results.model_size} (TW (M + 1) + 3 TNL + TL)",
     }
-    importance = results.importance()
-    few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
-    sections = {f"Importance (impurity removed{few})": importance.head(TOP)}
+    sections = importance_section(results, REMOVED)
     notes = (
         "Every tree uses all rows: no row is out of bag.",
         "Every plane uses all columns of its tree: importances tell predictors apart less well "
@@ -56,10 +62,7 @@ def guided_card(results: GRAFResults) -> str:
         "Leaves": mean_and_range(guided.n_leaves),
         **_score(results),
     }
-    width = max(map(len, facts))
-    lines = [f"  {key:<{width}}  {value}" for key, value in facts.items()]
-    head = f"Guided random forest of {guided.n_trees} trees: {results.kind}"
-    return "\n".join([head, *lines])
+    return card(f"Guided random forest of {guided.n_trees} trees: {results.kind}", facts)
 
 
 def _score(results: GRAFResults) -> dict[str, str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.control import Control
 from odrf.design import Design, TrainingData
 from odrf.errors import InputError
-from odrf.guiding import GuidedControl
+from odrf.guided_control import GuidedControl
 from odrf.projections.mixture import Mixture
 from odrf.results.fit import Fit
 from odrf.results.guided_fit import GuidedFit

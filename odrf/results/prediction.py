@@ -72,7 +72,7 @@ def predict_rows(fit: AnyFit, rows: Rows, type: str) -> pd.Series | pd.DataFrame
 
 def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the mean response or the shares of the classes (n, K) for predictors X (p, n)."""
-    value = predict(fit.forest, X, fit.n_jobs)
+    value = predict(fit.forest, X, fit.control.n_jobs)
     if fit.votes and fit.design.response.classes is not None:
         value /= value.sum(axis=1, keepdims=True)
     return value
@@ -103,7 +103,7 @@ def as_prob(fit: AnyFit, shares: NDArray[np.float64], index: pd.Index) -> pd.Dat
 
 def _leaves(fit: AnyFit, rows: Rows) -> pd.Series | pd.DataFrame:
     """Return the number, within its tree, of the leaf that each row reaches."""
-    leaves = leaf_nodes(fit.forest, rows.X, fit.n_jobs) - fit.forest.root[:-1]
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
     leaves = spread_codes(leaves, rows.complete)
     frame = pd.DataFrame(leaves, index=rows.index, columns=_tree_numbers(fit.forest))
     if not rows.complete.all():
@@ -113,7 +113,7 @@ def _leaves(fit: AnyFit, rows: Rows) -> pd.Series | pd.DataFrame:
 
 def _each_tree(fit: AnyFit, rows: Rows) -> pd.DataFrame:
     """Return every tree's own prediction."""
-    leaves = leaf_nodes(fit.forest, rows.X, fit.n_jobs)
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
     columns = _tree_numbers(fit.forest)
     classes = fit.design.response.classes
     if classes is None:

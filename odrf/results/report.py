@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.boosting_control import BoostingControl
 from odrf.control import Control
 from odrf.engine.routing import predict
 from odrf.results.kinds import kinds_table
@@ -26,20 +27,25 @@ if TYPE_CHECKING:
     from odrf.results.tree import ODTResults
 
 __all__ = [
-    "TOP",
+    "REMOVED",
+    "card",
     "data_facts",
     "forest_card",
     "forest_summary",
+    "importance_section",
     "mean_and_range",
     "missing_notes",
     "seeds",
+    "subset_size",
     "tree_card",
     "tree_summary",
+    "tried",
 ]
 
 MAX_CLASSES = 10
 TOP = 10
 TIMED_ROWS = 10_000
+REMOVED = "impurity removed"
 HONEST = "half of a tree's rows shape it, the others fill its nodes"
 
 
@@ -80,9 +86,20 @@ def _card(name: str, results: TreeResults, scores: dict[str, str]) -> str:
         "Leaves": _leaves(results),
         **scores,
     }
+    return card(f"{name}: {results.kind}", facts)
+
+
+def card(head: str, facts: Mapping[str, str]) -> str:
+    """Write facts below each other under a head."""
     width = max(map(len, facts))
-    lines = [f"  {key:<{width}}  {value}" for key, value in facts.items()]
-    return "\n".join([f"{name}: {results.kind}", *lines])
+    return "\n".join([head, *(f"  {key:<{width}}  {value}" for key, value in facts.items())])
+
+
+def importance_section(results: FittedResults, words: str) -> dict[str, pd.DataFrame]:
+    """Return the largest importances by a title: what they are in `words`, and how many."""
+    importance = results.importance()
+    few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
+    return {f"Importance ({words}{few})": importance.head(TOP)}
 
 
 def _summary(
@@ -100,9 +117,7 @@ def _summary(
             sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
     if results.fit.blend is not None:
         sections["Kinds of trees"] = kinds_table(results.fit.blend, results.fit.kinds)
-    importance = results.importance()
-    few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
-    sections[f"Importance (impurity removed{few})"] = importance.head(TOP)
+    sections |= importance_section(results, REMOVED)
     notes += missing_notes(results)
     return Summary(f"{name}: {results.kind}", results.call, facts, sections, tuple(notes))
 
@@ -178,8 +193,8 @@ def _growth_facts(results: TreeResults) -> dict[str, str]:
         **({"Honest": HONEST} if control.honest else {}),
         "Seed": seeds(results.fit),
         "Projection": control.mixture.name.replace("_", " "),
-        **_subset_size(control),
-        "Tried per node": _by_kind(results, _tried),
+        **subset_size(control),
+        "Tried per node": _by_kind(results, tried),
         "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(results, lambda control: str(control.min_leaf)),
@@ -197,7 +212,7 @@ def seeds(fit: Fit | GuidedFit) -> str:
     return ", ".join(str(seed) for seed in (fit.control.seed, *fit.further_seeds))
 
 
-def _subset_size(control: Control) -> dict[str, str]:
+def subset_size(control: Control | BoostingControl) -> dict[str, str]:
     """Return how many predictors a direction is estimated on, where it is on a subset."""
     q = control.subset_size
     words = "random, up to n(node)^0.4" if q == "random" else str(q)
@@ -232,7 +247,8 @@ def _resampling(control: Control) -> str:
     return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the rows{rule}"
 
 
-def _tried(control: Control) -> str:
+def tried(control: Control | BoostingControl) -> str:
+    """Return how many directions a node tries."""
     return f"{control.mixture.n_singles} single, {control.mixture.n_directions} oblique"
 
 

@@ -73,7 +73,7 @@ class Sensitivity:
         # the response of a regression is no class: its rows are of one
         codes = np.zeros(forest.nobs) if classes is None else fit.data.y
         own = mean_sensitivity(
-            leaf_nodes(fit.forest, fit.data.X, fit.n_jobs),
+            leaf_nodes(fit.forest, fit.data.X, fit.control.n_jobs),
             planes_until(fit.guided),
             codes.astype(np.int64),
             1 if classes is None else len(classes),

@@ -8,7 +8,7 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.guided.planes import best_plane, draw_planes, judge_planes, may_cut
-from odrf.engine.guided.regions import begin_root, divide, impurity_after, project
+from odrf.engine.guided.regions import begin_root, beyond_plane, divide, project
 
 __all__ = ["ACTIVE", "PLANES", "REGIONS", "TARGET", "Growth", "begin", "grow", "growth_for"]
 
@@ -76,7 +76,7 @@ def _cuts(regions, region, k, trials):
         return False
     lo, hi, values = regions.begin[region], regions.end[region], trials.values
     project(regions.X, lo, hi, theta, values)
-    n_beyond, _ = impurity_after(regions, region, values, threshold, trials.beyond, trials.here)
+    n_beyond, _ = beyond_plane(values[: hi - lo], threshold, regions.weights[lo:hi])
     return 0 < n_beyond < hi - lo
 
 

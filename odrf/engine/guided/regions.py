@@ -13,7 +13,15 @@ import numpy as np
 
 from odrf.engine.compiling import inlined, kernel, part, summing
 
-__all__ = ["Regions", "begin_root", "divide", "impurity_after", "project", "regions_for"]
+__all__ = [
+    "Regions",
+    "begin_root",
+    "beyond_plane",
+    "divide",
+    "impurity_after",
+    "project",
+    "regions_for",
+]
 
 
 class Regions(NamedTuple):
@@ -119,7 +127,7 @@ def project(X, lo, hi, theta, values):
 
 
 @summing
-def _beyond(values, threshold, weights):
+def beyond_plane(values, threshold, weights):
     """Return how many of the values (m,) lie beyond the threshold, and their weight."""
     n_rows, weight = 0.0, 0.0
     for i in range(np.uint64(len(values))):
@@ -146,7 +154,7 @@ def _classes_after(regions, region, values, threshold, beyond, here):
         size = regions.rows[region, c]
         beyond[c] = 0.0
         if size > 0:
-            n_rows, beyond[c] = _beyond(
+            n_rows, beyond[c] = beyond_plane(
                 values[at : at + size], threshold, regions.weights[lo + at : lo + at + size]
             )
             n_beyond += n_rows
@@ -164,7 +172,7 @@ def _classes_after(regions, region, values, threshold, beyond, here):
 def _numbers_after(regions, region, values, threshold):
     """Return how many rows lie beyond, and the sum of squares of both parts."""
     lo, hi = regions.begin[region], regions.end[region]
-    n_beyond, weight = _beyond(values[: hi - lo], threshold, regions.weights[lo:hi])
+    n_beyond, weight = beyond_plane(values[: hi - lo], threshold, regions.weights[lo:hi])
     if n_beyond == 0.0 or n_beyond == hi - lo:
         return n_beyond, regions.impurity[region]
     moment = _moment_beyond(values[: hi - lo], threshold, regions.moments[lo:hi])

@@ -13,7 +13,6 @@ from odrf.errors import InputError, allowed
 
 __all__ = ["GuidedControl", "resolve_guided"]
 
-SUBSPACES = ("sqrt", "log2", "half", "all")
 DATA, REGION = "data", "region"
 # From so many predictors on a matrix product is faster than a look at the regions one by one.
 MANY = 30
@@ -116,8 +115,8 @@ def _subspace(value: Any, P: int) -> tuple[int, str]:
         "all": P,
     }
     if isinstance(value, str):
-        if value not in SUBSPACES:
-            names = ", ".join(f'"{name}"' for name in SUBSPACES)
+        if value not in sizes:
+            names = ", ".join(f'"{name}"' for name in sizes)
             raise InputError(f"subspace={value!r}: use one of {names}, or a whole number")
         return sizes[value], value
     size = checked_whole("subspace", value, 1)
