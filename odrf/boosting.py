@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike
 
 from odrf.boosting_control import resolve_boosting
 from odrf.calling import design_of, spelled_call
+from odrf.design.frame import check_frame
 from odrf.design.lookup import environment
+from odrf.design.offset import offset_of
+from odrf.errors import InputError
 from odrf.projections.family import Family
 from odrf.results.boosted import ODBTResults
 from odrf.results.boosted_fit import grow_boosted_fit
@@ -24,19 +27,24 @@ def odbt(
     *,
     loss: str = "auto",
     n_trees: int = 100,
-    learning_rate: float = 0.1,
+    learning_rate: str | float = "auto",
     projection: str | Family | Mapping[str | Family, float] = "auto",
     subset_size: str | int = "random",
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
     max_depth: int = 5,
     min_leaf: int = 5,
+    leaf_values: str = "newton",
     l2: float = 1.0,
     n_thresholds: str | int = "auto",
     split_search: str = "auto",
     sample_fraction: float = 1.0,
-    validation: float | None = None,
+    predictor_fraction: float = 1.0,
+    n_runs: int = 1,
+    run_predictors: str | float = "auto",
+    validation: str | float | None = None,
     patience: int = 20,
+    offset: str | ArrayLike | None = None,
     weights: str | ArrayLike | None = None,
     missing: str = "raise",
     kind: str = "auto",
@@ -67,8 +75,9 @@ def odbt(
         of more, or of two, with a tree for each class in every round.
     n_trees : int, default 100
         Rounds, at most.  Twice as many at a learning rate of 0.07 are a little more accurate.
-    learning_rate : float, default 0.1
-        By which leaves are shrunken, above 0 and at most 1.
+    learning_rate : "auto" or float, default "auto"
+        By which leaves are shrunken, above 0 and at most 1: by default 0.1, and 1 where leaves
+        are refitted.
     projection : str, Family or mapping, default "auto"
         As in `odrf.odt`.  By default three families together: every predictor singly, and of
         sparse and of logistic directions as many each as there are predictors, 5 at least and
@@ -82,26 +91,47 @@ def odbt(
         Most splits between root and leaf.
     min_leaf : int, default 5
         Fewest rows of a leaf.
+    leaf_values : {"newton", "refit"}, default "newton"
+        What leaves add: Newton steps, shrunken, which later trees leave as they are; or, by
+        squared error, what is best for all trees so far: whenever a tree comes, the leaves of all
+        trees are refitted together by least squares with the penalty λ, which is orthogonal
+        matching pursuit [3]_.  Few trees then do the work of many, and too many overfit: 20 or so
+        of depth 3 or 4 are a good start.
     l2 : float, default 1.0
         λ, the penalty on the squares of leaf values.  Medians and Huber's steps have none.
     n_thresholds, split_search
         As in `odrf.odt`.
     sample_fraction : float, default 1.0
         Share of the rows that each tree draws at random, without replacement.
-    validation : float, optional
+    predictor_fraction : float, default 1.0
+        Share of the predictors that each tree draws at random, of those of its run.
+    n_runs : int, default 1
+        Boosting runs, whose mean is the fit.  Each of several has a bootstrap sample of the rows
+        and `run_predictors` of the predictors; what the trees add up to is averaged, before it is
+        turned into means or probabilities.  Rows out of the runs' bags tell the error:
+        `ODBTResults.oob_error`.
+    run_predictors : "auto" or float, default "auto"
+        Share of the predictors that each of several runs draws: by default 0.8.
+    validation : float or "oob", optional
         Share of the rows to hold out, of each class alike, to choose the number of rounds: that
-        of their smallest loss.  By default none are: on small tables those rows are missed more
-        than rounds that are too many do harm, unless the noise is strong.
+        of their smallest loss; or, with several runs, that those out of their bags choose it,
+        each judged by the runs that did not draw it.  By default none are: on small tables those
+        rows are missed more than rounds that are too many do harm, unless the noise is strong.
     patience : int, default 20
         Rounds without a smaller loss of the rows held out, after which it ends.
+    offset : str or array-like, optional
+        What is known of each row beforehand, on the scale of ``predict(type="link")``, and added
+        to what the trees say: such as the logarithm of the exposure of a count.  A column, which
+        new rows need then and which ``.`` leaves out, or one number for each row, by position.
+        Not with the multinomial loss.
     weights, missing, kind
         As in `odrf.odt`.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads; `ODBTResults.control` keeps the
         one that was used.
     n_jobs : int, optional
-        Threads; by default all cores.  They share the trees of a multinomial round; the one tree
-        of another round is grown by one of them.
+        Threads; by default all cores.  They share the trees of a round: one for each run, and
+        with the multinomial loss for each class.
     progress : bool, default False
         Show a progress bar.
 
@@ -124,13 +154,16 @@ def odbt(
     the residuals and one step from them (Friedman 2001, Algorithms 3 and 4).  A Poisson leaf goes
     up no farther than to the mean of its rows, where Newton's step would overshoot.
 
-    Whole predictors are not drawn per tree; ``n_singles`` draws those that a node tries singly.
+    The mean of many runs on bootstrap samples and some of the predictors is the boosting ensemble
+    of the R package ODRF; its theory is that of [3]_, to which its abstract points.
 
     References
     ----------
     .. [1] J. H. Friedman. Greedy function approximation: a gradient boosting machine. Annals of
        Statistics 29 (2001).
     .. [2] T. Chen, C. Guestrin. XGBoost: a scalable tree boosting system. KDD (2016).
+    .. [3] H. Zhan, Y. Liu, Y. Xia. Consistency of oblique decision tree and its boosting and random
+       forest. arXiv 2211.12653v4 (2025).
 
     Examples
     --------
@@ -145,6 +178,8 @@ def odbt(
     for name in ("formula", "data", "progress"):
         del options[name]
     call = spelled_call(odbt, formula, options)
+    check_frame(data)
+    known = offset_of(offset, data)
     design, training = design_of(formula, data, options, environment(1))
     classes = design.response.classes
     control = resolve_boosting(
@@ -158,4 +193,10 @@ def odbt(
         ranges=design.scaling.range,
         grid=design.grid,
     )
-    return ODBTResults(grow_boosted_fit(call, design, training, control, progress))
+    if known.given and control.n_outputs > 1:
+        raise InputError(
+            "offset= adds to the one score of a row, and the multinomial loss has one for each "
+            "class: leave it out"
+        )
+    own = known.keeping(training.complete)
+    return ODBTResults(grow_boosted_fit(call, design, training, own, control, progress))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,8 +27,8 @@ from odrf.control import (
     checked_subset_size,
     checked_thresholds,
 )
-from odrf.engine.boosting.growing import Plan
 from odrf.engine.boosting.losses import LOSSES
+from odrf.engine.boosting.plan import Plan
 from odrf.engine.impurity import SQUARED_ERROR
 from odrf.engine.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
@@ -38,10 +39,16 @@ from odrf.projections.family import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.sparse import Sparse
 
-__all__ = ["BoostingControl", "resolve_boosting"]
+__all__ = ["REFIT", "BoostingControl", "resolve_boosting"]
 
 AUTO = "auto"
 EXACT = "exact"
+NEWTON, REFIT = "newton", "refit"
+OUT_OF_BAG = "oob"
+# Share of the predictors that each of several runs draws by default.
+RUN_PREDICTORS = 0.8
+# By which leaves are shrunken by default; leaves that are refitted are not.
+LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
 # within these bounds.
 FEWEST, MOST = 5, 8
@@ -68,13 +75,20 @@ class BoostingControl:
     n_thresholds : "all" or int
         Random cuts tried along a direction.
     max_depth, min_leaf : int
+    leaf_values : str
+        ``"newton"`` or ``"refit"``.
     l2 : float
     sample_fraction : float
         Share of the rows that each tree draws, without replacement; 1 for all.
+    n_runs : int
+        Boosting runs, of which the fit is the mean.
+    run_predictors, tree_predictors : int
+        Predictors that each run draws, and of these each tree.
     split_search : str
         ``"auto"`` or ``"exact"``.
-    validation : float or None
-        Share of the rows held out to choose the number of rounds.
+    validation : float, "oob" or None
+        Share of the rows held out to choose the number of rounds, or that those out of the runs'
+        bags choose it.
     patience : int
     seed : int
         Repeats the fit.
@@ -92,10 +106,14 @@ class BoostingControl:
     n_thresholds: str | int
     max_depth: int
     min_leaf: int
+    leaf_values: str
     l2: float
     sample_fraction: float
+    n_runs: int
+    run_predictors: int
+    tree_predictors: int
     split_search: str
-    validation: float | None
+    validation: float | str | None
     patience: int
     seed: int
     n_jobs: int
@@ -106,10 +124,14 @@ class BoostingControl:
         return Plan(
             loss=LOSSES[self.loss](),
             n_outputs=self.n_outputs,
+            n_runs=self.n_runs,
             n_rounds=self.n_trees,
             rate=self.learning_rate,
             l2=self.l2,
-            patience=self.patience,
+            refit=self.leaf_values == REFIT,
+            patience=None if self.validation is None else self.patience,
+            run_predictors=self.run_predictors,
+            tree_predictors=self.tree_predictors,
             sampling=Sampling(ALL_ROWS if all_rows else SUBSAMPLE, self.sample_fraction),
             settings=self._settings(),
             source=self.mixture,
@@ -165,28 +187,37 @@ def resolve_boosting(
     loss = _loss(options["loss"], kind, n_classes)
     if loss == "poisson":
         _require_counts(y, weights)
+    n_runs = checked_whole("n_runs", options["n_runs"], 1)
+    in_run = _run_predictors(options["run_predictors"], n_runs, P)
+    in_tree = _some_of(in_run, _share("predictor_fraction", options["predictor_fraction"]))
     # its trees are regressions, whatever the response
-    table = Table(P, p, 1, True, ranges, grid)
-    families, n_singles, n_projections = _candidates(options, P)
+    table = Table(in_tree, math.ceil(p * in_tree / P), 1, True, ranges, grid)
+    families, n_singles, n_projections = _candidates(options, in_tree)
+    if in_tree < P:
+        _require_narrowable(families)
+    leaf_values = _leaf_values(options["leaf_values"], loss)
     split_search = options["split_search"]
     if split_search not in SPLIT_SEARCHES:
         raise allowed("split_search", split_search, SPLIT_SEARCHES)
-    validation = options["validation"]
     return BoostingControl(
         kind=kind,
         loss=loss,
         n_outputs=LOSSES[loss]().outputs(n_classes),
         n_trees=checked_whole("n_trees", options["n_trees"], 1),
-        learning_rate=_share("learning_rate", options["learning_rate"]),
+        learning_rate=_learning_rate(options["learning_rate"], leaf_values),
         mixture=mixture_for(families, n_singles, n_projections, table),
-        subset_size=checked_subset_size(options["subset_size"], P),
+        subset_size=checked_subset_size(options["subset_size"], in_tree),
         n_thresholds=checked_thresholds(options["n_thresholds"], families),
         max_depth=checked_whole("max_depth", options["max_depth"], 1),
         min_leaf=checked_whole("min_leaf", options["min_leaf"], 1),
+        leaf_values=leaf_values,
         l2=checked_amount("l2", options["l2"]),
         sample_fraction=_share("sample_fraction", options["sample_fraction"]),
+        n_runs=n_runs,
+        run_predictors=in_run,
+        tree_predictors=in_tree,
         split_search=split_search,
-        validation=None if validation is None else checked_part("validation", validation),
+        validation=_validation(options["validation"], n_runs),
         patience=checked_whole("patience", options["patience"], 1),
         seed=checked_seed(options["seed"]),
         n_jobs=checked_jobs(options["n_jobs"]),
@@ -224,6 +255,69 @@ def _loss(value: Any, kind: str, n_classes: int) -> str:
     if value == "logistic" and n_classes > 2:
         raise InputError(f'loss="logistic" is for two classes, here are {n_classes}: use "auto"')
     return value
+
+
+def _leaf_values(value: Any, loss: str) -> str:
+    """Return how leaves get their values, which suits the loss."""
+    if value not in (NEWTON, REFIT):
+        raise allowed("leaf_values", value, [NEWTON, REFIT])
+    if value == REFIT and loss != "squared_error":
+        raise InputError(
+            f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss}": use '
+            '"newton", or loss="squared_error"'
+        )
+    return str(value)
+
+
+def _learning_rate(value: Any, leaf_values: str) -> float:
+    if value == AUTO:
+        return LEARNING_RATE[leaf_values]
+    rate = _share("learning_rate", value)
+    if leaf_values == REFIT and rate != 1:
+        raise InputError(
+            f'learning_rate={value!r} shrinks nothing where leaves are refitted: leave it "auto", '
+            "and let l2, n_trees or max_depth keep the fit smooth"
+        )
+    return rate
+
+
+def _validation(value: Any, n_runs: int) -> float | str | None:
+    """Return which rows choose the number of rounds."""
+    if value == OUT_OF_BAG:
+        if n_runs == 1:
+            raise InputError(
+                'validation="oob" needs runs with rows of their own: use several, as in '
+                "n_runs=10, or hold out a share of the rows, as in validation=0.2"
+            )
+        return str(value)
+    return None if value is None else checked_part("validation", value)
+
+
+def _run_predictors(value: Any, n_runs: int, P: int) -> int:
+    """Return how many of the P predictors each run sees."""
+    if value == AUTO:
+        return _some_of(P, 1.0 if n_runs == 1 else RUN_PREDICTORS)
+    share = _share("run_predictors", value)
+    if n_runs == 1 and share < 1:
+        raise InputError(
+            f"run_predictors={value!r} would leave predictors out of the only run: use several, "
+            f"as in n_runs=10, or predictor_fraction={value!r}, which each tree draws anew"
+        )
+    return _some_of(P, share)
+
+
+def _some_of(P: int, share: float) -> int:
+    return max(1, round(share * P))
+
+
+def _require_narrowable(families: Mapping[Family, float]) -> None:
+    """Raise `InputError` where directions are laid out over all columns."""
+    for family in families:
+        if not family.narrows:
+            raise InputError(
+                f'projection="{family.name}" needs all predictors in every tree: leave '
+                "predictor_fraction and run_predictors at 1"
+            )
 
 
 def _require_counts(y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:

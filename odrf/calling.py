@@ -22,8 +22,13 @@ def design_of(
     formula: str, data: pd.DataFrame, options: Mapping[str, Any], env: EvalEnvironment
 ) -> tuple[Design, TrainingData]:
     """Return design and training rows of a call with these options."""
+    offset = options.get("offset")
     return build_design(
-        formula, data, env=env, **{name: options[name] for name in DESIGN_ARGUMENTS}
+        formula,
+        data,
+        env=env,
+        aside=offset if isinstance(offset, str) else None,
+        **{name: options[name] for name in DESIGN_ARGUMENTS},
     )
 
 

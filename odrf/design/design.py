@@ -185,6 +185,7 @@ def build_design(
     kind: str = "auto",
     missing: str = "raise",
     weights: str | ArrayLike | None = None,
+    aside: str | None = None,
     env: EvalEnvironment,
 ) -> tuple[Design, TrainingData]:
     """Learn the design from formula and data, and compute the training arrays.
@@ -203,6 +204,8 @@ def build_design(
     weights : str or array-like, optional
         A column's name (which ``.`` then leaves out), or one number per row, taken by
         position. Rows of weight 0 are kept.
+    aside : str, optional
+        A column that is no predictor either, and whose values must not be missing.
     env : patsy.EvalEnvironment
         The user's environment: where the formula's functions are looked up.
 
@@ -228,9 +231,9 @@ def build_design(
         raise allowed("missing", missing, MISSING)
     check_frame(data)
     case_weights = raw_weights(weights, data)
-    weights_column = weights if isinstance(weights, str) else None
-    terms = read_formula(formula, list(data.columns), env, weights_column)
-    found = _settle_missing(terms, data, missing, weights_column)
+    columns_aside = [name for name in (weights, aside) if isinstance(name, str)]
+    terms = read_formula(formula, list(data.columns), env, columns_aside)
+    found = _settle_missing(terms, data, missing, columns_aside)
     frame, w = found.complete_rows(data), case_weights[found.complete]
     check_weights(w)
     evaluation, values = training_values(terms.response, frame, env)
@@ -248,10 +251,10 @@ def build_design(
 
 
 def _settle_missing(
-    formula: Formula, data: pd.DataFrame, missing: str, weights: str | None
+    formula: Formula, data: pd.DataFrame, missing: str, aside: list[str]
 ) -> Missing:
     """Find missing values in the columns used, and raise where rows cannot be left out."""
-    used = [*formula.columns, *formula.response.columns, *([weights] if weights else [])]
+    used = [*formula.columns, *formula.response.columns, *aside]
     found = find_missing(data, list(dict.fromkeys(used)))
     empty = [name for name in formula.response.columns if found.counts.get(name) == len(data)]
     if empty:

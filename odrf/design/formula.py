@@ -39,7 +39,7 @@ class Formula:
 
 
 def read_formula(
-    formula: str, columns: list[str], env: EvalEnvironment, weights: str | None = None
+    formula: str, columns: list[str], env: EvalEnvironment, aside: Iterable[str] = ()
 ) -> Formula:
     """Read a formula.
 
@@ -47,14 +47,14 @@ def read_formula(
     ----------
     formula : str
         For example ``"log(y) ~ . - a + b:c"``. ``.`` stands for all columns but those of the
-        response and `weights`. Intercepts (``0``, ``1``, ``-1``) are accepted and ignored:
+        response and those `aside`. Intercepts (``0``, ``1``, ``-1``) are accepted and ignored:
         trees have none.
     columns : list of str
         Names of the data's columns.
     env : patsy.EvalEnvironment
         The user's environment, where functions are looked up.
-    weights : str, optional
-        The column that holds the weights, if any.
+    aside : iterable of str
+        Columns that are no predictors, such as that of the weights.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def read_formula(
             raise PatsyError('"~" is missing: write "response ~ predictors", for example "y ~ ."')
         reader = _Reader(names, env)
         response = reader.response(tree)
-        outside = {*response.columns, weights}
+        outside = {*response.columns, *aside}
         reader.others = [name for name in names if name not in outside]
         terms = tuple(term.factors for term in reader.eval(tree.args[1]).terms)
     except PatsyError as error:

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.errors import InputError, nearest
+from odrf.design.row_numbers import row_numbers
+from odrf.errors import InputError
 
 __all__ = ["check_weights", "raw_weights"]
 
@@ -28,26 +29,7 @@ def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[
     """
     if weights is None:
         return np.ones(len(data))
-    if isinstance(weights, str):
-        if weights not in data.columns:
-            raise InputError(
-                f"weights={weights!r} is not a column of the data{nearest(weights, data.columns)}"
-            )
-        given: ArrayLike | pd.Series = data[weights]
-    else:
-        given = weights
-    try:
-        result = pd.Series(given).to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise InputError(
-            "weights must be numbers, one for each row, or the name of a column of numbers"
-        ) from None
-    if result.shape != (len(data),):
-        raise InputError(
-            f"weights has length {len(result)} and the data {len(data)} rows: give one weight "
-            "for each row"
-        )
-    return result
+    return row_numbers("weights", weights, data)
 
 
 def check_weights(weights: NDArray[np.float64]) -> None:

@@ -16,7 +16,7 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     Parameters
     ----------
     path : DataFrame
-        By the number of rounds: ``training``, and ``validation`` if there is one.
+        By the number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
     kept : int
         Rounds that are kept.
     loss : str
@@ -30,7 +30,7 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     ax = new_panels(1)[0] if ax is None else ax
     for name, colour in zip(path, (ACCENT, CLASSES[1]), strict=False):
         ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
-    if "validation" in path:
+    if kept < path.index[-1] or "validation" in path:
         ax.axvline(kept, color=MUTED, linewidth=1, linestyle=":", label=f"{kept} rounds kept")
     ax.set_xlim(0, path.index[-1])
     ax.set_ylim(bottom=0)

@@ -93,6 +93,7 @@ class Custom(Family):
     law_in_words: ClassVar[str] = "what a function returns"
     source: ClassVar[str] = "the user"
     by_name: ClassVar[bool] = False
+    narrows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not callable(self.function):

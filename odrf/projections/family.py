@@ -69,6 +69,9 @@ class Family(ABC):
         Cuts tried along each direction unless told otherwise: all, or so many at random.
     mixes : bool
         Whether others can be tried beside it; not where a whole tree has its way.
+    narrows : bool
+        Whether trees can be grown on some of the predictors as if there were no others; not where
+        columns are known by their places among all.
     blended : bool
         Whether forests of it alone can be of several kinds of trees, as large ones then are by
         default.
@@ -84,6 +87,7 @@ class Family(ABC):
     criterion: ClassVar[str] = "gini"
     n_thresholds: ClassVar[str | int] = "all"
     mixes: ClassVar[bool] = True
+    narrows: ClassVar[bool] = True
     blended: ClassVar[bool] = False
     tasks: ClassVar[tuple[str, ...]] = ("regression", "classification")
 

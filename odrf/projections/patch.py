@@ -138,6 +138,7 @@ class Patch(Family):
     law_in_words: ClassVar[str] = "ones on a patch of neighbouring pixels"
     source: ClassVar[str] = "Perry (2020)"
     criterion: ClassVar[str] = "entropy"
+    narrows: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.shape is not None:

@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from odrf.boosting_control import BoostingControl
+from odrf.checks import checked_jobs, checked_whole
 from odrf.diagnostics.theorems import Facts
-from odrf.engine.boosting.adding import added_up_by_round
+from odrf.engine.boosting.adding import added_up_by_round, added_up_by_run
+from odrf.engine.boosting.runs import out_of_bag
 from odrf.errors import InputError, allowed
 from odrf.importance import summed_importance
 from odrf.plots.boosted import plot_loss
 from odrf.plots.importance import plot_importance
 from odrf.plots.panels import draw_panels
-from odrf.results.boosted_fit import BoostedFit
+from odrf.pruning.heldout import losses_of
+from odrf.results.boosted_fit import BoostedFit, enlarged_boosted_fit
 from odrf.results.boosted_report import boosted_card, boosted_summary
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fitted import FittedResults
@@ -73,8 +76,8 @@ class ODBTResults(FittedResults):
 
     @property
     def n_rounds(self) -> int:
-        """Rounds that are kept, each with a tree for every output."""
-        return self.forest.n_trees // self.control.n_outputs
+        """Rounds that are kept, each with a tree for every output of every run."""
+        return self.forest.n_trees // (self.control.n_outputs * self.control.n_runs)
 
     @property
     def held_out(self) -> pd.Series:
@@ -86,14 +89,15 @@ class ODBTResults(FittedResults):
         """Mean loss after 0, 1, 2, … rounds, those included that are not kept.
 
         ``training``: of the rows that the trees were grown on; ``validation``: of those held out,
-        if there are any.  The loss is half the squared error or half the Poisson deviance, the
+        if there are any, or ``out-of-bag``: of each row by the runs that did not draw it, where
+        there are several.  The loss is half the squared error or half the Poisson deviance, the
         absolute error, Huber's loss at the δ of deviations from the median, or the negative
         log-likelihood.
         """
         boosted = self.fit.boosted
         path = {"training": boosted.training}
-        if len(boosted.held):
-            path["validation"] = boosted.held
+        if len(boosted.judging):
+            path["validation" if self.fit.held.any() else "out-of-bag"] = boosted.judging
         return pd.DataFrame(path, index=pd.RangeIndex(len(boosted.training), name="rounds"))
 
     @cached_property
@@ -103,14 +107,14 @@ class ODBTResults(FittedResults):
 
     @cached_property
     def _fitted(self) -> NDArray[np.float64]:
-        return self._means(rows_of(self.fit, None))
-
-    def _means(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the mean response or the probabilities of the classes of complete rows."""
-        return self.fit.loss.means(self.fit.scores(rows.X))
+        return self.fit.loss.means(self.fit.scores(self.fit.data.X, self.fit.offset.values))
 
     def predict(
-        self, newdata: pd.DataFrame | None = None, type: str = "response"
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "response",
+        *,
+        offset: str | ArrayLike | None = None,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
 
@@ -127,8 +131,11 @@ class ODBTResults(FittedResults):
               Poisson mean, the log odds of the second of two classes, or, with the multinomial
               loss, a column for each class, whose differences are log odds.
             - ``"leaf"``: a column for each tree with the number of the leaf that the row reaches.
-              With the multinomial loss and K classes, tree b is of round ⌊b/K⌋ and of the class
-              numbered b modulo K.
+              With the multinomial loss and K classes, tree b is of the class numbered b modulo K;
+              rounds follow each other, and the runs in each round.
+        offset : str, array-like or float, optional
+            Offsets of the new rows: a column of `newdata`, one number for each row, or one for
+            all.  By default those in the column that the fit's ``offset=`` named.
 
         Returns
         -------
@@ -140,7 +147,7 @@ class ODBTResults(FittedResults):
         ------
         InputError
             If `type` is none of these, or needs classes where there are none; if `newdata`
-            lacks a column, or holds values that the fit knows nothing of.
+            lacks a column, or holds values that the fit knows nothing of; if offsets are missing.
         """
         if type not in PREDICTIONS:
             raise allowed("type", type, PREDICTIONS)
@@ -148,25 +155,43 @@ class ODBTResults(FittedResults):
         rows = rows_of(self.fit, newdata)
         if type == "leaf":
             return predict_rows(self.fit, rows, type)
+        scores = self.fit.scores(rows.X, self._offsets(newdata, rows, offset))
         if type == "link":
-            return self._link(rows)
-        value = spread_numbers(self._means(rows), rows.complete)
+            return self._link(rows, scores)
+        value = spread_numbers(self.fit.loss.means(scores), rows.complete)
         if type == "prob":
             return as_prob(self.fit, value, rows.index)
         return as_response(self.fit, value, rows.index)
 
-    def _link(self, rows: Rows) -> pd.Series | pd.DataFrame:
-        scores = spread_numbers(self.fit.scores(rows.X).T, rows.complete)
-        if self.control.n_outputs > 1:
-            return as_prob(self.fit, scores, rows.index)
-        return pd.Series(scores[:, 0], index=rows.index, name="link")
+    def _offsets(
+        self, newdata: pd.DataFrame | None, rows: Rows, offset: str | ArrayLike | None
+    ) -> NDArray[np.float64]:
+        """Return the offsets of the complete rows."""
+        if newdata is None:
+            if offset is not None:
+                raise InputError("offset= goes with newdata=: the training rows have theirs")
+            return self.fit.offset.values
+        values = self.fit.offset.of(newdata, offset)[rows.complete]
+        if np.isnan(values).any():
+            raise InputError(
+                f"offset is missing for {np.isnan(values).sum()} rows: give every row a number"
+            )
+        return values
 
-    def staged_predict(self, newdata: pd.DataFrame | None = None) -> pd.DataFrame:
+    def _link(self, rows: Rows, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
+        value = spread_numbers(scores.T, rows.complete)
+        if self.control.n_outputs > 1:
+            return as_prob(self.fit, value, rows.index)
+        return pd.Series(value[:, 0], index=rows.index, name="link")
+
+    def staged_predict(
+        self, newdata: pd.DataFrame | None = None, *, offset: str | ArrayLike | None = None
+    ) -> pd.DataFrame:
         """Predict rows as each round would have it if it were the last.
 
         Parameters
         ----------
-        newdata : DataFrame, optional
+        newdata, offset
             As in `predict`.
 
         Returns
@@ -181,16 +206,100 @@ class ODBTResults(FittedResults):
             If `newdata` lacks a column, or holds values that the fit knows nothing of.
         """
         fit, rows = self.fit, rows_of(self.fit, newdata)
-        scores = added_up_by_round(fit.forest, rows.X, fit.boosted.start, fit.control.n_jobs)
+        known = self._offsets(newdata, rows, offset)
+        boosted, n_jobs = fit.boosted, fit.control.n_jobs
+        by_round = added_up_by_round(boosted.forest, boosted.stages, rows.X, boosted.starts, n_jobs)
         said: dict[int, Any] = {}
-        for r, of_round in enumerate(scores, start=1):
-            value = spread_numbers(fit.loss.means(of_round), rows.complete)
+        for r, scores in enumerate(by_round, start=1):
+            value = spread_numbers(fit.loss.means(scores + known), rows.complete)
             if self.classes is None:
                 said[r] = value[:, 0]
             else:
                 said[r] = class_labels(most_likely(value), self.classes)
         table = pd.DataFrame(said, index=rows.index)
         return table.rename_axis(columns="round")
+
+    def grow(self, k: int, *, progress: bool = False, n_jobs: int | None = None) -> ODBTResults:
+        """Return the fit with `k` more rounds, bit for bit as if all had been grown at once.
+
+        Parameters
+        ----------
+        k : int
+            How many rounds to add.
+        progress : bool, default False
+            Show a progress bar.
+        n_jobs : int, optional
+            Threads; by default those of the fit.  The result is the same for any number.
+
+        Returns
+        -------
+        ODBTResults
+            A new one; this stays as it is.
+
+        Raises
+        ------
+        InputError
+            If `k` is no whole number of at least 1, or if rows held out or out of bag have chosen
+            the number of rounds.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> fit = odrf.odbt("progression ~ .", data, n_trees=5, seed=1).grow(5)
+        >>> once = odrf.odbt("progression ~ .", data, n_trees=10, seed=1)
+        >>> fit.predict().equals(once.predict())
+        True
+        """
+        threads = self.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
+        return ODBTResults(
+            enlarged_boosted_fit(self.fit, checked_whole("k", k, 1), threads, progress)
+        )
+
+    @cached_property
+    def _out_of_bag(self) -> NDArray[np.float64]:
+        """Return the mean response or the class shares (n, K) by runs that did not draw a row."""
+        fit = self.fit
+        if self.control.n_runs == 1:
+            raise InputError(
+                "out-of-bag results need runs with rows of their own: fit with n_runs=10 or so, "
+                "or hold rows out by validation="
+            )
+        boosted = fit.boosted
+        scores = added_up_by_run(boosted.forest, fit.data.X, boosted.starts, self.control.n_jobs)
+        # rows held out are out of every bag
+        missed = np.ones((self.control.n_runs, self.nobs), dtype=bool)
+        missed[:, ~fit.held] = [own.counts == 0 for own in boosted.drawn]
+        return fit.loss.means(out_of_bag(list(scores), missed) + fit.offset.values)
+
+    @property
+    def oob_prediction(self) -> pd.Series:
+        """Prediction of each training row by the runs that did not draw it.
+
+        Numbers or classes; missing for a row that every run drew.
+
+        Raises
+        ------
+        InputError
+            If there is one run only.
+        """
+        return as_response(self.fit, self._out_of_bag, self.fit.data.index)
+
+    @property
+    def oob_error(self) -> float:
+        """Mean squared error or misclassification rate of the predictions out of bag.
+
+        Raises
+        ------
+        InputError
+            If there is one run only, or all runs drew all rows.
+        """
+        value, data = self._out_of_bag, self.fit.data
+        known = ~np.isnan(value[:, 0]) & (data.weights > 0)
+        if not known.any():
+            raise InputError("every run drew every row: use more runs, as in n_runs=10")
+        losses = losses_of(value[known], data.y[known])
+        return float(np.average(losses, weights=data.weights[known]))
 
     def row_predictor(self, type: str = "response") -> RowPredictor:
         """Refuse: boosted trees predict data frames only.

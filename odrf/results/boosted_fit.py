@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,14 +11,17 @@ from tqdm import tqdm
 
 from odrf.boosting_control import BoostingControl
 from odrf.design import Design, TrainingData
+from odrf.design.offset import Offset
 from odrf.engine.boosting.adding import added_up
-from odrf.engine.boosting.growing import Boosted, Sample, boost
+from odrf.engine.boosting.growing import boost
 from odrf.engine.boosting.losses import LOSSES, Loss
+from odrf.engine.boosting.plan import Boosted
+from odrf.engine.boosting.runs import Sample
 from odrf.engine.forest import Forest
 from odrf.engine.proposals import Blocks
 from odrf.errors import InputError
 
-__all__ = ["BoostedFit", "grow_boosted_fit"]
+__all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class BoostedFit:
         How the formula turns a data frame into predictors and response.
     data : TrainingData
         The rows, those held out included.
+    offset : Offset
+        What is added to the rows' scores.
     control : BoostingControl
         Every option, resolved.
     boosted : Boosted
@@ -46,6 +51,7 @@ class BoostedFit:
     call: str
     design: Design
     data: TrainingData
+    offset: Offset
     control: BoostingControl
     boosted: Boosted
     held: NDArray[np.bool_]
@@ -60,13 +66,18 @@ class BoostedFit:
         """What was lowered."""
         return LOSSES[self.control.loss]()
 
-    def scores(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the scores (K, m) of the rows of X (p, m)."""
-        return added_up(self.forest, X, self.boosted.start, self.control.n_jobs)
+    def scores(self, X: NDArray[np.float32], offset: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores (K, m) of the rows of X (p, m) with offsets (m,)."""
+        return added_up(self.forest, X, self.boosted.starts, self.control.n_jobs) + offset
 
 
 def grow_boosted_fit(
-    call: str, design: Design, data: TrainingData, control: BoostingControl, progress: bool
+    call: str,
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    progress: bool,
 ) -> BoostedFit:
     """Hold rows out if the options say so, and boost on the others.
 
@@ -76,27 +87,60 @@ def grow_boosted_fit(
         If there are too few rows to hold some out.
     """
     held = np.zeros(len(data.y), dtype=bool)
-    if control.validation is not None:
+    if isinstance(control.validation, float):
         held = _held_out(data, control.validation, control.kind, control.seed)
-    with tqdm(total=control.n_trees, unit="round", disable=not progress) as bar:
-        boosted = boost(
-            _sample(data, ~held),
-            _sample(data, held) if held.any() else None,
+    boosted = _boosted(design, data, offset, control, held, None, progress)
+    return BoostedFit(call, design, data, offset, control, boosted, held)
+
+
+def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -> BoostedFit:
+    """Return the fit with `k` more rounds.
+
+    Raises
+    ------
+    InputError
+        If other rows have chosen the number of rounds.
+    """
+    if fit.control.validation is not None:
+        raise InputError(
+            f"grow() cannot go on: validation={fit.control.validation!r} has chosen the number of "
+            "rounds; fit without validation=, or with a larger n_trees"
+        )
+    control = replace(fit.control, n_trees=fit.control.n_trees + k)
+    own = replace(control, n_jobs=n_jobs)
+    boosted = _boosted(fit.design, fit.data, fit.offset, own, fit.held, fit.boosted, progress)
+    return replace(fit, call=f"{fit.call}.grow({k})", control=control, boosted=boosted)
+
+
+def _boosted(
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    held: NDArray[np.bool_],
+    before: Boosted | None,
+    progress: bool,
+) -> Boosted:
+    done = 0 if before is None else len(before.training) - 1
+    with tqdm(total=control.n_trees, initial=done, unit="round", disable=not progress) as bar:
+        return boost(
+            _sample(data, offset, ~held),
+            _sample(data, offset, held) if held.any() else None,
             Blocks(design.first, design.types),
             control.plan(),
             control.seed,
             control.n_jobs,
             bar.update,
+            before,
         )
-    return BoostedFit(call, design, data, control, boosted, held)
 
 
-def _sample(data: TrainingData, which: NDArray[np.bool_]) -> Sample:
+def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sample:
     """Return some of the rows; all of them without a copy."""
     if which.all():
-        return Sample(data.X, data.y, data.weights)
+        return Sample(data.X, data.y, data.weights, offset.values)
     X = np.ascontiguousarray(data.X[:, which])
-    return Sample(X, data.y[which], data.weights[which])
+    return Sample(X, data.y[which], data.weights[which], offset.values[which])
 
 
 def _held_out(data: TrainingData, share: float, kind: str, seed: int) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from odrf.boosting_control import REFIT, BoostingControl
 from odrf.results.report import (
     card,
     data_facts,
@@ -39,9 +40,12 @@ def boosted_summary(results: ODBTResults) -> Summary:
         **_score(results),
         "Rounds": _rounds(results),
         "Trees": str(results.forest.n_trees),
-        "Learning rate": number(control.learning_rate),
+        **_runs(results),
+        **_leaf_values(control),
         "L2 penalty": f"{l2} (not of medians)" if control.loss in ("absolute", "huber") else l2,
         "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
+        **_predictors(results),
+        **({"Offset": results.fit.offset.column or "given"} if results.fit.offset.given else {}),
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
         "Tried per node": tried(control),
@@ -73,6 +77,29 @@ def boosted_card(results: ODBTResults) -> str:
     return card(f"Boosted oblique trees, {loss} loss: {results.kind}", facts)
 
 
+def _runs(results: ODBTResults) -> dict[str, str]:
+    """Return how many runs there are, if there are several, and what they see."""
+    control, P = results.control, len(results.design.predictors)
+    if control.n_runs == 1:
+        return {}
+    seen = "all" if control.run_predictors == P else str(control.run_predictors)
+    return {"Runs": f"{control.n_runs}, each of a bootstrap sample and {seen} predictors"}
+
+
+def _leaf_values(control: BoostingControl) -> dict[str, str]:
+    if control.leaf_values == REFIT:
+        return {"Leaf values": "refitted with every tree"}
+    return {"Learning rate": number(control.learning_rate)}
+
+
+def _predictors(results: ODBTResults) -> dict[str, str]:
+    """Return how many predictors each tree draws, if not all of its run."""
+    control = results.control
+    if control.tree_predictors == control.run_predictors:
+        return {}
+    return {"Predictors of a tree": f"{control.tree_predictors} at random"}
+
+
 def _some_rounds(results: ODBTResults) -> pd.DataFrame:
     """Return the path at a few rounds, the first, the last kept and the last among them."""
     path = results.loss_path
@@ -85,7 +112,12 @@ def _rounds(results: ODBTResults) -> str:
     kept, grown = results.n_rounds, len(results.loss_path) - 1
     if results.control.validation is None:
         return str(kept)
-    return f"{kept} of {grown}, by {results.fit.held.sum()} rows held out"
+    held = results.fit.held.sum()
+    return (
+        f"{kept} of {grown}, by rows out of bag"
+        if not held
+        else (f"{kept} of {grown}, by {held} rows held out")
+    )
 
 
 def _losses(results: ODBTResults) -> dict[str, str]:
@@ -95,5 +127,8 @@ def _losses(results: ODBTResults) -> dict[str, str]:
 
 
 def _score(results: ODBTResults) -> dict[str, str]:
-    name = "Error rate of all rows" if results.kind == "classification" else "MSE of all rows"
-    return {name: number(results.training_error)}
+    name = "Error rate" if results.kind == "classification" else "MSE"
+    scores = {f"{name} of all rows": number(results.training_error)}
+    if results.control.n_runs > 1:
+        scores[f"{name}, out of bag"] = number(results.oob_error)
+    return scores

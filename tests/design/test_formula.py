@@ -52,8 +52,8 @@ def test_the_dot_leaves_out_the_response(left, env):
 
 
 def test_the_dot_leaves_out_the_weights(env):
-    assert terms("y ~ .", env, weights="b") == ["a", "c", "odd name", "Sepal.Length"]
-    assert terms("y ~ . + b", env, weights="b")[-1] == "b"
+    assert terms("y ~ .", env, aside=["b"]) == ["a", "c", "odd name", "Sepal.Length"]
+    assert terms("y ~ . + b", env, aside=["b"])[-1] == "b"
 
 
 def test_columns_needed_by_the_predictors(env):

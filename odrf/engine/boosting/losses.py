@@ -13,6 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import expit, log_expit, log_softmax, softmax, xlogy
 
 from odrf.engine.boosting.leaves import (
@@ -75,8 +76,8 @@ class Loss(ABC):
         return 1
 
     @abstractmethod
-    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
-        """Return the constant scores (K,) of the smallest loss."""
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
+        """Return the constants (K,) that, added to the offsets (n,), have the smallest loss."""
 
     @abstractmethod
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
@@ -101,9 +102,9 @@ class SquaredError(Loss):
 
     name: ClassVar[str] = "squared_error"
 
-    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the mean."""
-        return np.array([np.average(y, weights=weights)])
+        return np.array([np.average(y - offset, weights=weights)])
 
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return the residuals, turned round, and 1."""
@@ -120,9 +121,9 @@ class Absolute(Loss):
 
     name: ClassVar[str] = "absolute"
 
-    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the median."""
-        return np.array([weighted_quantile(y, weights, 0.5)])
+        return np.array([weighted_quantile(y - offset, weights, 0.5)])
 
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return signs and 1."""
@@ -153,9 +154,9 @@ class Huber(Loss):
     name: ClassVar[str] = "huber"
     quantile: float = 0.9
 
-    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the median."""
-        return np.array([weighted_quantile(y, weights, 0.5)])
+        return np.array([weighted_quantile(y - offset, weights, 0.5)])
 
     def bend(self, residuals: Array, weights: Array) -> float:
         """Return δ."""
@@ -183,9 +184,10 @@ class Poisson(Loss):
 
     name: ClassVar[str] = "poisson"
 
-    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the logarithm of the mean, of a tiny one where there is nothing but zeros."""
-        return np.array([np.log(max(np.average(y, weights=weights), LEAST_SHARE))])
+        mean = np.average(y, weights=weights) / np.average(np.exp(offset), weights=weights)
+        return np.array([np.log(max(mean, LEAST_SHARE))])
 
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return mean less response, and the mean."""
@@ -217,10 +219,17 @@ class Logistic(Loss):
     name: ClassVar[str] = "logistic"
     kind: ClassVar[str] = "classification"
 
-    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
-        """Return the log odds."""
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
+        """Return the log odds; with offsets, those by which the mean probability is the share."""
         share = np.clip(np.average(y, weights=weights), LEAST_SHARE, 1 - LEAST_SHARE)
-        return np.array([np.log(share / (1 - share))])
+        odds = np.log(share / (1 - share))
+        if not offset.any():
+            return np.array([odds])
+
+        def excess(start: float) -> float:
+            return float(np.average(expit(start + offset), weights=weights) - share)
+
+        return np.array([brentq(excess, odds - offset.max(), odds - offset.min())])
 
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return p - y and p (1 - p)."""
@@ -251,7 +260,7 @@ class Multinomial(Loss):
         """Return the number of classes."""
         return n_classes
 
-    def start(self, y: Array, weights: Array, n_outputs: int) -> Array:
+    def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the logarithms of the classes' shares."""
         totals = np.bincount(y.astype(np.int64), weights=weights, minlength=n_outputs)
         return np.log(np.maximum(totals / totals.sum(), LEAST_SHARE))

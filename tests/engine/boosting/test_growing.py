@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from odrf.engine.boosting.adding import added_up, added_up_by_round
-from odrf.engine.boosting.growing import Plan, Sample, boost
+from odrf.engine.boosting.growing import boost
+from odrf.engine.boosting.plan import Plan
+from odrf.engine.boosting.runs import Sample
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.impurity import SQUARED_ERROR
 from odrf.engine.proposals import PLAIN, Blocks

@@ -1,0 +1,90 @@
+"""Offsets: what is known of each row's score beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from odrf.checks import is_number
+from odrf.design.row_numbers import row_numbers
+from odrf.errors import InputError
+
+__all__ = ["Offset", "offset_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Offset:
+    """The offsets of a fit.
+
+    Attributes
+    ----------
+    given : bool
+        Whether there are any; else all are 0.
+    column : str or None
+        The column that new rows have theirs in.
+    values : (n,) float64
+        Those of the training rows.
+    """
+
+    given: bool
+    column: str | None
+    values: NDArray[np.float64]
+
+    def of(self, newdata: pd.DataFrame, given: str | ArrayLike | None) -> NDArray[np.float64]:
+        """Return the offsets of all rows of `newdata`.
+
+        Parameters
+        ----------
+        newdata : DataFrame
+        given : str, array-like, number or None
+            In place of the column of the fit.
+
+        Raises
+        ------
+        InputError
+            Where there are none to be found, or they are no finite numbers.
+        """
+        if given is None and not self.given:
+            return np.zeros(len(newdata))
+        wanted = self.column if given is None else given
+        if wanted is None:
+            raise InputError(
+                "the fit has an offset for each training row, and new rows need theirs: give "
+                "offset=, one number for each row, or 0"
+            )
+        return _numbers(wanted, newdata)
+
+    def keeping(self, which: NDArray[np.bool_]) -> Offset:
+        """Return the offsets of some of the training rows."""
+        return Offset(self.given, self.column, self.values[which])
+
+
+def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
+    """Return the offsets of all n rows of `data`, missing ones as NaN.
+
+    Parameters
+    ----------
+    offset : str, array-like or None
+        A column's name, n numbers taken by position, or None for zeros.
+    data : DataFrame
+
+    Raises
+    ------
+    InputError
+        No such column, not numbers, infinite ones, or not n of them.
+    """
+    column = offset if isinstance(offset, str) else None
+    values = np.zeros(len(data)) if offset is None else _numbers(offset, data)
+    return Offset(offset is not None, column, values)
+
+
+def _numbers(given: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
+    if is_number(given):
+        return np.full(len(data), given, dtype=np.float64)
+    values = row_numbers("offset", given, data)
+    if np.isinf(values).any():
+        raise InputError(f"offset has {np.isinf(values).sum()} infinite values: use finite ones")
+    return values

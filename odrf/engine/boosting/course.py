@@ -1,0 +1,137 @@
+"""The course of boosting: all runs side by side, round after round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.boosting.filling import NewTree
+from odrf.engine.boosting.plan import Boosted, Plan
+from odrf.engine.boosting.runs import Sample, out_of_bag, run_rows, started
+from odrf.engine.boosting.trees import grown_on
+from odrf.engine.forest import Forest, joined
+from odrf.engine.parallel import in_order
+from odrf.engine.proposals import Blocks
+from odrf.engine.randomness import streams
+from odrf.engine.routing import leaf_nodes
+
+__all__ = ["Course"]
+
+Array = NDArray[np.float64]
+
+
+class Course:
+    """Runs on their way, all at the same round; arguments as `boost` takes them."""
+
+    def __init__(
+        self, rows: Sample, held: Sample | None, blocks: Blocks, plan: Plan, seed: int
+    ) -> None:
+        P = len(blocks.types)
+        self.rows, self.held, self.blocks, self.plan, self.seed = rows, held, blocks, plan, seed
+        self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
+        self.runs = [started(rows, held, own, plan.loss, plan.n_outputs) for own in self.drawn]
+        self.fillings = [plan.filling(run) for run in self.runs]
+        self.rounds: list[Forest] = []
+        self.stages: list[Array] = []
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds so far."""
+        return len(self.rounds)
+
+    def boosted(self, kept: int, training: Array, judging: Array) -> Boosted:
+        """Return what the first rounds gave, so many are `kept`, with the paths of the loss."""
+        starts = np.array([run.start for run in self.runs])
+        forest, stages = joined(self.rounds[:kept], kept), tuple(self.stages[:kept])
+        if stages:
+            forest = replace(forest, value=stages[-1][:, None])
+        return Boosted(starts, forest, stages, tuple(self.drawn), training, judging)
+
+    def advance(self, n_jobs: int) -> None:
+        """Grow the next round of every run."""
+        plan, blocks = self.plan, self.blocks
+        M, K, r = plan.n_runs, plan.n_outputs, len(self.rounds)
+        own = streams(self.seed, r * M * K, (r + 1) * M * K)
+        slopes = [plan.loss.slopes(run.rows.y, run.scores, run.rows.weights) for run in self.runs]
+
+        def grow(task: int) -> tuple[Forest, Array]:
+            m, k = divmod(task, K)
+            tree, drawn = grown_on(self.runs[m], slopes[m], k, blocks, plan, own[task])
+            new = self._received(tree, k, drawn)
+            return tree, self.fillings[m].fill(new, slopes[m])
+
+        trees, values = zip(*in_order(grow, range(M * K), n_jobs), strict=True)
+        if plan.refit:
+            self.stages.append(self._interleaved(values, trees))
+            values = tuple(v[-tree.n_nodes :] for v, tree in zip(values, trees, strict=True))
+        filled = (replace(t, value=v[:, None]) for t, v in zip(trees, values, strict=True))
+        self.rounds.append(joined(filled, M * K))
+
+    def resume(self, before: Boosted) -> None:
+        """Take in all rounds of a smaller fit of the same arguments."""
+        M, K = self.plan.n_runs, self.plan.n_outputs
+        forest = before.forest
+        every: slice = slice(None)
+        trees = [forest.tree(b) for b in range(forest.n_trees)]
+        for m, filling in enumerate(self.fillings):
+            own = [b for b in range(len(trees)) if b // K % M == m]
+            filling.resume(
+                [(self._received(trees[b], b % K, every), trees[b].value[:, 0]) for b in own]
+            )
+        for first in range(0, len(trees), M * K):
+            self.rounds.append(joined(iter(trees[first : first + M * K]), M * K))
+        self.stages = list(before.stages)
+
+    @property
+    def judged(self) -> bool:
+        """Whether other rows than those that the trees are grown on judge the rounds."""
+        return self.held is not None or len(self.runs) > 1
+
+    def training_loss(self) -> float:
+        """Return the mean loss of the rows."""
+        return self._mean_loss(self.rows, _mean([run.scores for run in self.runs]))
+
+    def judging_loss(self) -> float:
+        """Return the mean loss of the rows held out, or else of those out of the runs' bags."""
+        if self.held is not None:
+            return self._mean_loss(self.held, _mean([run.held for run in self.runs]))
+        return self._mean_loss(*self._out_of_bag())
+
+    def _out_of_bag(self) -> tuple[Sample, Array]:
+        """Return the rows that some run did not draw, and the mean scores of those runs."""
+        X, y, weights, offset = self.rows
+        missed = np.array([own.counts == 0 for own in self.drawn])
+        scores = out_of_bag([run.scores for run in self.runs], missed)
+        judged = ~np.isnan(scores[0]) & (weights > 0)
+        rows = Sample(X, y[judged], weights[judged], offset[judged])
+        return rows, scores[:, judged]
+
+    def _mean_loss(self, rows: Sample, scores: Array) -> float:
+        """Return the weighted mean loss."""
+        if not len(rows.y):
+            return np.nan
+        losses = self.plan.loss.losses(rows.y, scores, rows.weights)
+        return float(np.average(losses, weights=rows.weights))
+
+    def _received(self, tree: Forest, k: int, drawn: slice | NDArray[np.int64]) -> NewTree:
+        """Return where a tree sends the rows."""
+        leaf = leaf_nodes(tree, self.rows.X, 1)[:, 0]
+        held = leaf[:0] if self.held is None else leaf_nodes(tree, self.held.X, 1)[:, 0]
+        return NewTree(tree.n_nodes, k, leaf, held, drawn)
+
+    def _interleaved(self, values: Sequence[Array], new: Sequence[Forest]) -> Array:
+        """Return the values of all trees and the new ones in order, from those of each run's."""
+        M = self.plan.n_runs
+        sizes = [size for trees in (*self.rounds, *new) for size in np.diff(trees.root)]
+        parts: list[Array] = [np.empty(0)] * len(sizes)
+        for m, own in enumerate(values):
+            parts[m::M] = np.split(own, np.cumsum(sizes[m::M])[:-1])
+        return np.concatenate(parts)
+
+
+def _mean(scores: Sequence[Array]) -> Array:
+    return reduce(np.add, scores) / len(scores)

@@ -1,0 +1,196 @@
+"""What a new tree's leaves add, and what it does to the scores.
+
+Gradient boosting fills a tree once: Newton steps, shrunken.  Orthogonal matching pursuit fills all
+trees of the run again whenever one comes: the leaves of all of them together are refitted to the
+response by least squares.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
+
+from odrf.engine.boosting.leaves import LeafRows
+from odrf.engine.boosting.losses import Loss, Slopes
+from odrf.engine.boosting.runs import Run
+
+__all__ = ["Filling", "NewTree", "Newton", "Refitting", "refitted"]
+
+Array = NDArray[np.float64]
+# Least squares end at this norm of what the normal equations leave, as a share of their right side;
+# or after so many steps, each of which lowers it.
+TOLERANCE, MOST_STEPS = 1e-8, 1000
+
+
+class NewTree(NamedTuple):
+    """A tree whose leaves are to be filled.
+
+    Attributes
+    ----------
+    n_nodes : int
+    k : int
+        The score that it adds to.
+    leaf : (n,) int64
+        Number of the leaf that each row reaches.
+    held : (m,) int64
+        Those of the rows held out.
+    drawn : index of rows
+        The rows that the tree was grown on.
+    """
+
+    n_nodes: int
+    k: int
+    leaf: NDArray[np.int64]
+    held: NDArray[np.int64]
+    drawn: slice | NDArray[np.int64]
+
+
+class Filling(ABC):
+    """The leaves of one run's trees.
+
+    Parameters
+    ----------
+    run : Run
+        Its scores move on as trees are filled.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @abstractmethod
+    def fill(self, tree: NewTree, slopes: Slopes) -> Array:
+        """Return what nodes add, and move the run's scores on to it.
+
+        The values are those of the new tree's nodes, or of all trees' so far, tree by tree: 0 for
+        nodes that are no leaves.
+        """
+
+    @abstractmethod
+    def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
+        """Move the run's scores on to what these trees, filled before, add together."""
+
+
+class Newton(Filling):
+    """Newton steps of the loss, shrunken.
+
+    Parameters
+    ----------
+    run : Run
+    loss : Loss
+    rate : float
+        By which leaves are shrunken.
+    l2 : float
+        Penalty on the squares of leaf values.
+    """
+
+    def __init__(self, run: Run, loss: Loss, rate: float, l2: float) -> None:
+        super().__init__(run)
+        self.loss, self.rate, self.l2 = loss, rate, l2
+
+    def fill(self, tree: NewTree, slopes: Slopes) -> Array:
+        """Return what the new tree's nodes add."""
+        drawn, k, rows = tree.drawn, tree.k, self.run.rows
+        found = LeafRows(
+            tree.leaf[drawn],
+            tree.n_nodes,
+            (rows.y - self.run.scores[k])[drawn],
+            slopes.first[k][drawn],
+            slopes.second[k][drawn],
+            rows.weights[drawn],
+        )
+        value = self.rate * self.loss.leaf_values(found, self.l2)
+        self.resume([(tree, value)])
+        return value
+
+    def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
+        """Add the trees' values to the scores, in their order."""
+        for tree, value in trees:
+            self.run.scores[tree.k] += value[tree.leaf]
+            self.run.held[tree.k] += value[tree.held]
+
+
+class Refitting(Filling):
+    """Least squares for the leaves of all trees together, with a ridge penalty.
+
+    Orthogonal matching pursuit, as the boosting ensemble of Zhan, Liu and Xia (arXiv 2211.12653v4)
+    has it.  Conjugate gradients begin at the last solution.
+
+    Parameters
+    ----------
+    run : Run
+    l2 : float
+        Penalty on the squares of leaf values.
+    """
+
+    def __init__(self, run: Run, l2: float) -> None:
+        super().__init__(run)
+        self.l2 = l2
+        self.before, self.held_before = run.scores[0].copy(), run.held[0].copy()
+        self.value = np.empty(0)
+        self.leaves: list[NDArray[np.int64]] = []
+        self.held: list[NDArray[np.int64]] = []
+
+    def fill(self, tree: NewTree, slopes: Slopes) -> Array:
+        """Return what the nodes of all trees add."""
+        rows = self.run.rows
+        self._take(tree, np.zeros(tree.n_nodes))
+        reached = self._reached(self.leaves)
+        self.value = refitted(reached, rows.y - self.before, rows.weights, self.l2, self.value)
+        self._move_on(reached)
+        return self.value
+
+    def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
+        """Take all trees of the run with their values."""
+        for tree, value in trees:
+            self._take(tree, value)
+        self._move_on(self._reached(self.leaves))
+
+    def _take(self, tree: NewTree, value: Array) -> None:
+        first = len(self.value)
+        self.leaves.append(first + tree.leaf)
+        self.held.append(first + tree.held)
+        self.value = np.concatenate([self.value, value])
+
+    def _move_on(self, reached: csr_array) -> None:
+        self.run.scores[0] = self.before + reached @ self.value
+        self.run.held[0] = self.held_before + self._reached(self.held) @ self.value
+
+    def _reached(self, leaves: list[NDArray[np.int64]]) -> csr_array:
+        """Return which leaf of each tree each row reaches: n rows of ones, one for each tree."""
+        nodes = np.column_stack(leaves)
+        n, r = nodes.shape
+        ends = np.arange(0, n * r + 1, r)
+        return csr_array((np.ones(n * r), nodes.ravel(), ends), shape=(n, len(self.value)))
+
+
+def refitted(reached: csr_array, target: Array, weights: Array, l2: float, first: Array) -> Array:
+    """Return the β (m,) of the least Σ weights·(target - reached·β)² + l2·Σ β².
+
+    Parameters
+    ----------
+    reached : (n, m) sparse
+    target, weights : (n,) float64
+    l2 : float
+        Without a penalty the solution nearest to `first`, of the many that there are.
+    first : (m,) float64
+        Where conjugate gradients begin.
+    """
+    back = reached.T.tocsr()
+    diagonal = back @ weights + l2
+    scale = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
+    m = len(first)
+    normal = LinearOperator(
+        (m, m), matvec=lambda b: back @ (weights * (reached @ b)) + l2 * b, dtype=np.float64
+    )
+    preconditioner = LinearOperator((m, m), matvec=lambda b: scale * b, dtype=np.float64)
+    found, _ = cg(
+        normal, back @ (weights * target), first, rtol=TOLERANCE, maxiter=MOST_STEPS,
+        M=preconditioner,
+    )  # fmt: skip
+    return np.asarray(found, dtype=np.float64)

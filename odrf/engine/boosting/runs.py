@@ -1,0 +1,128 @@
+"""The boosting runs whose mean is the fit: one on all rows, or several on rows of their own.
+
+Each of several runs has a bootstrap sample of the rows and some of the predictors, and boosts on
+these alone; the rows that it did not draw are out of its bag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.boosting.losses import Loss
+from odrf.engine.boosting.narrowing import draw_predictors
+from odrf.engine.sampling import BOOTSTRAP, Sampling, draw_counts
+
+__all__ = ["Run", "RunRows", "Sample", "out_of_bag", "run_rows", "started"]
+
+Array = NDArray[np.float64]
+
+
+class Sample(NamedTuple):
+    """Rows.
+
+    Attributes
+    ----------
+    X : (p, n) float32
+        Predictors, scaled.
+    y : (n,) float64
+        Response, or class codes.
+    weights : (n,) float64
+        Case weights.
+    offset : (n,) float64
+        What is known of each row's scores beforehand, and added to them.
+    """
+
+    X: NDArray[np.float32]
+    y: Array
+    weights: Array
+    offset: Array
+
+
+class RunRows(NamedTuple):
+    """What a run draws.
+
+    Attributes
+    ----------
+    counts : (n,) int64
+        How often it draws each row.
+    predictors : (q,) int64
+        Predictors that its trees see, in rising order.
+    """
+
+    counts: NDArray[np.int64]
+    predictors: NDArray[np.int64]
+
+
+class Run(NamedTuple):
+    """A boosting run on its way.
+
+    Attributes
+    ----------
+    rows : Sample
+        All rows, weighted as the run drew them: 0 for those out of its bag.
+    predictors : (q,) int64
+        Predictors that its trees see.
+    start : (K,) float64
+        Scores before the first round, offsets aside.
+    scores : (K, n) float64
+        The rows' scores, which the rounds move on.
+    held : (K, m) float64
+        Those of the rows held out.
+    """
+
+    rows: Sample
+    predictors: NDArray[np.int64]
+    start: Array
+    scores: Array
+    held: Array
+
+
+def run_rows(seed: int, n_runs: int, weights: Array, P: int, size: int) -> list[RunRows]:
+    """Draw for each run a bootstrap sample of the rows, and so many of the P predictors.
+
+    A run alone has every row, once, and all predictors.
+    """
+    everything = np.arange(P)
+    if n_runs == 1:
+        return [RunRows(np.ones(len(weights), dtype=np.int64), everything)]
+    drawn = []
+    for m in range(n_runs):
+        own = np.random.SeedSequence(seed, spawn_key=(0, 1 + m))
+        state = own.generate_state(4, np.uint64).astype(np.uint64)
+        counts = draw_counts(state, weights, Sampling(BOOTSTRAP, 1.0))
+        drawn.append(RunRows(counts, draw_predictors(state, everything, size)))
+    return drawn
+
+
+def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: int) -> Run:
+    """Return a run before its first round: scores are the best constants for its rows."""
+    weights = rows.weights * drawn.counts
+    start = loss.start(rows.y, weights, K, rows.offset)
+    offset = np.empty(0) if held is None else held.offset
+    return Run(
+        rows._replace(weights=weights),
+        drawn.predictors,
+        start,
+        start[:, None] + rows.offset,
+        start[:, None] + offset,
+    )
+
+
+def out_of_bag(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
+    """Return the mean scores (K, n) by the runs that did not draw a row; NaN where all did.
+
+    Parameters
+    ----------
+    scores : sequence of (K, n) float64
+        Those of each of M runs.
+    missed : (M, n) bool
+        Which rows each run did not draw.
+    """
+    total, times = np.zeros_like(scores[0]), missed.sum(axis=0)
+    for of_run, out in zip(scores, missed, strict=True):
+        total += np.where(out, of_run, 0.0)
+    return np.divide(total, times, out=np.full_like(total, np.nan), where=times > 0)

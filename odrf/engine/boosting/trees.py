@@ -1,0 +1,56 @@
+"""A tree of a boosting run, grown on the slopes of its loss."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.boosting.losses import Slopes
+from odrf.engine.boosting.narrowing import columns_of, draw_predictors, narrowed_blocks, widened
+from odrf.engine.boosting.plan import Plan
+from odrf.engine.boosting.runs import Run
+from odrf.engine.forest import Forest
+from odrf.engine.growth import grow_one, pays_to_copy
+from odrf.engine.proposals import Blocks
+from odrf.engine.sampling import ALL_ROWS, Sampling, draw_counts
+
+__all__ = ["grown_on"]
+
+
+def grown_on(
+    run: Run, slopes: Slopes, k: int, blocks: Blocks, plan: Plan, state: NDArray[np.uint64]
+) -> tuple[Forest, slice | NDArray[np.int64]]:
+    """Grow a tree for the k-th score; return it and the rows that it was grown on.
+
+    Its response is Newton's, -g/h with weights h; `state` (4,) is its random stream, moved on.
+    """
+    X, weights = run.rows.X, run.rows.weights * slopes.second[k]
+    predictors = draw_predictors(state, run.predictors, plan.tree_predictors)
+    narrowed = len(predictors) < len(blocks.types)
+    columns = columns_of(blocks, predictors)
+    if narrowed:
+        X, blocks = X[columns], narrowed_blocks(blocks, predictors)
+    # the tree begins its stream with the same draw
+    drawn = _drawn(state.copy(), weights, plan.sampling)
+    copied = pays_to_copy(len(X), plan.source.looked_at(blocks, plan.settings, len(weights)))
+    tree = grow_one(
+        X,
+        -slopes.first[k] / slopes.second[k],
+        weights,
+        blocks,
+        plan.sampling,
+        plan.settings,
+        plan.source,
+        state,
+        copied,
+    )
+    return widened(tree, columns) if narrowed else tree, drawn
+
+
+def _drawn(
+    state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
+) -> slice | NDArray[np.int64]:
+    """Return which rows a tree with this stream draws."""
+    if sampling.resample != ALL_ROWS:
+        return np.flatnonzero(draw_counts(state, weights, sampling))
+    return slice(None) if weights.all() else np.flatnonzero(weights)
