@@ -84,27 +84,60 @@ def write_words(node, words):
     return quantum
 
 
+# Rows of even and of odd numbers are added up apart: neighbours often share a bin, and then one
+# would wait for the other's sum.
+
+
+@part
+def _tally(bins, words, tally):
+    """Add each row's word to tally[bin], of odd rows a half further on."""
+    m = np.uint64(len(bins))
+    even, one, odd = m & ~np.uint64(1), np.uint64(1), np.uint64(MOST_BINS)
+    for i in range(np.uint64(0), even, np.uint64(2)):
+        tally[np.uint64(bins[i])] += words[i]
+        tally[odd + np.uint64(bins[i + one])] += words[i + one]
+    if even < m:
+        tally[np.uint64(bins[even])] += words[even]
+
+
+@part
+def _tally_weighted(bins, words, weights, tally, table):
+    """`_tally`, and each row's weight to table[bin, 0], of odd rows table[bin, 1]."""
+    m = np.uint64(len(bins))
+    even, one, odd = m & ~np.uint64(1), np.uint64(1), np.uint64(MOST_BINS)
+    for i in range(np.uint64(0), even, np.uint64(2)):
+        first, second = np.uint64(bins[i]), np.uint64(bins[i + one])
+        tally[first] += words[i]
+        tally[odd + second] += words[i + one]
+        table[first, 0] += weights[i]
+        table[second, 1] += weights[i + one]
+    if even < m:
+        last = np.uint64(bins[even])
+        tally[last] += words[even]
+        table[last, 0] += weights[even]
+
+
 @part
 def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
     weights, unit, logs = node.weights, node.unit, node.logs
     for b in range(n_bins):
-        tally[b] = 0
-    for i in range(np.uint64(len(bins))):
-        tally[np.uint64(bins[i])] += words[i]
-    if not unit:
+        tally[b] = tally[MOST_BINS + b] = 0
+    if unit:
+        _tally(bins, words, tally)
+    else:
         for b in range(n_bins):
-            table[b, 0] = 0.0
-        for i in range(np.uint64(len(bins))):
-            table[np.uint64(bins[i]), 0] += weights[i]
+            table[b, 0] = table[b, 1] = 0.0
+        _tally_weighted(bins, words, weights, tally, table)
     weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
     second, whole = whole_moments(node)
     left_weight, left_rows, moment, best = 0.0, 0, 0.0, whole
     for b in range(n_bins - 1):
-        if tally[b] == 0:
+        word = tally[b] + tally[MOST_BINS + b]
+        if word == 0:
             continue
-        left_rows += tally[b] & COUNT
-        moment += (tally[b] >> COUNT_BITS) * quantum
-        left_weight = left_rows if unit else left_weight + table[b, 0]
+        left_rows += word & COUNT
+        moment += (word >> COUNT_BITS) * quantum
+        left_weight = left_rows if unit else left_weight + (table[b, 0] + table[b, 1])
         gain = moment_gain(moment, left_weight, weight, second, criterion, logs)
         if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
             best, at = gain, b
@@ -209,7 +242,7 @@ def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
     """Return (gain, b) of the best cut between bins, after bin b; b is -1 when none is allowed.
 
     bins (m,) as `bin_values` numbers them.  Where `left` is None, words (≥ m,) and the quantum
-    are those of `write_words`; tally (≥ n_bins,) int64, table (> n_bins, K + 1) and left (K,) or
+    are those of `write_words`; tally (2·MOST_BINS,) int64, table (> n_bins, K + 1) and left (K,) or
     None are scratch.
     """
     if left is None:

@@ -39,7 +39,7 @@ class Scratch(NamedTuple):
     moments : (n,) float64
     goes_left : (n,) bool
     words : (n,) int64
-    tally : (MOST_BINS,) int64
+    tally : (2 * MOST_BINS,) int64
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
         As `odrf.engine.scanning` takes it.
@@ -99,7 +99,7 @@ def scratch_for(
         np.empty(n),
         np.empty(n, dtype=np.bool_),
         np.empty(n, dtype=np.int64),
-        np.empty(MOST_BINS, dtype=np.int64),
+        np.empty(2 * MOST_BINS, dtype=np.int64),
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),

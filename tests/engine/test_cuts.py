@@ -38,7 +38,7 @@ def best(values, y, w, counts, criterion, min_leaf, n_classes):
 def binned(values, node, n_bins, min_leaf):
     """Return bins, gain and place of the best cut between them; None for equal values."""
     bins, left = np.empty(len(values), dtype=np.uint8), np.empty(len(node.value))
-    words, tally = np.empty(len(values), dtype=np.int64), np.full(MOST_BINS, -1)
+    words, tally = np.empty(len(values), dtype=np.int64), np.full(2 * MOST_BINS, -1)
     table, quantum = np.full((MOST_BINS + 1, len(left) + 1), np.nan), np.nan
     if not bin_values(values, bins, n_bins):
         return None

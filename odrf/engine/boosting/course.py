@@ -17,7 +17,7 @@ from odrf.engine.forest import Forest, joined
 from odrf.engine.parallel import in_order
 from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
-from odrf.engine.routing import leaf_nodes
+from odrf.engine.routing import leaves_of_rows
 
 __all__ = ["Course"]
 
@@ -32,6 +32,9 @@ class Course:
     ) -> None:
         P = len(blocks.types)
         self.rows, self.held, self.blocks, self.plan, self.seed = rows, held, blocks, plan, seed
+        # row by row, as trees route them
+        self.X = np.array(rows.X.T, order="C")
+        self.held_X = self.X[:0] if held is None else np.array(held.X.T, order="C")
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
         self.runs = [started(rows, held, own, plan.loss, plan.n_outputs) for own in self.drawn]
         self.fillings = [plan.filling(run) for run in self.runs]
@@ -119,8 +122,7 @@ class Course:
 
     def _received(self, tree: Forest, k: int, drawn: slice | NDArray[np.int64]) -> NewTree:
         """Return where a tree sends the rows."""
-        leaf = leaf_nodes(tree, self.rows.X, 1)[:, 0]
-        held = leaf[:0] if self.held is None else leaf_nodes(tree, self.held.X, 1)[:, 0]
+        leaf, held = (leaves_of_rows(tree.packed, X)[0] for X in (self.X, self.held_X))
         return NewTree(tree.n_nodes, k, leaf, held, drawn)
 
     def _interleaved(self, values: Sequence[Array], new: Sequence[Forest]) -> Array:

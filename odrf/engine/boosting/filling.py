@@ -36,9 +36,9 @@ class NewTree(NamedTuple):
     n_nodes : int
     k : int
         The score that it adds to.
-    leaf : (n,) int64
+    leaf : (n,) int32
         Number of the leaf that each row reaches.
-    held : (m,) int64
+    held : (m,) int32
         Those of the rows held out.
     drawn : index of rows
         The rows that the tree was grown on.
@@ -46,9 +46,9 @@ class NewTree(NamedTuple):
 
     n_nodes: int
     k: int
-    leaf: NDArray[np.int64]
-    held: NDArray[np.int64]
-    drawn: slice | NDArray[np.int64]
+    leaf: NDArray[np.int32]
+    held: NDArray[np.int32]
+    drawn: slice | NDArray[np.int32]
 
 
 class Filling(ABC):
@@ -133,8 +133,8 @@ class Refitting(Filling):
         self.l2 = l2
         self.before, self.held_before = run.scores[0].copy(), run.held[0].copy()
         self.value = np.empty(0)
-        self.leaves: list[NDArray[np.int64]] = []
-        self.held: list[NDArray[np.int64]] = []
+        self.leaves: list[NDArray[np.int32]] = []
+        self.held: list[NDArray[np.int32]] = []
 
     def fill(self, tree: NewTree, slopes: Slopes) -> Array:
         """Return what the nodes of all trees add."""
@@ -161,7 +161,7 @@ class Refitting(Filling):
         self.run.scores[0] = self.before + reached @ self.value
         self.run.held[0] = self.held_before + self._reached(self.held) @ self.value
 
-    def _reached(self, leaves: list[NDArray[np.int64]]) -> csr_array:
+    def _reached(self, leaves: list[NDArray[np.int32]]) -> csr_array:
         """Return which leaf of each tree each row reaches: n rows of ones, one for each tree."""
         nodes = np.column_stack(leaves)
         n, r = nodes.shape
