@@ -41,7 +41,7 @@ def odbt(
     sample_fraction: float = 1.0,
     predictor_fraction: float = 1.0,
     n_runs: int = 1,
-    run_predictors: str | float = "auto",
+    run_predictors: float = 1.0,
     validation: str | float | None = None,
     patience: int = 20,
     offset: str | ArrayLike | None = None,
@@ -110,8 +110,9 @@ def odbt(
         and `run_predictors` of the predictors; what the trees add up to is averaged, before it is
         turned into means or probabilities.  Rows out of the runs' bags tell the error:
         `ODBTResults.oob_error`.
-    run_predictors : "auto" or float, default "auto"
-        Share of the predictors that each of several runs draws: by default 0.8.
+    run_predictors : float, default 1.0
+        Share of the predictors that each of several runs draws: feature bagging.  By default all,
+        which was more accurate on most tables, those with noise and few rows aside.
     validation : float or "oob", optional
         Share of the rows to hold out, of each class alike, to choose the number of rounds: that
         of their smallest loss; or, with several runs, that those out of their bags choose it,

@@ -45,8 +45,6 @@ AUTO = "auto"
 EXACT = "exact"
 NEWTON, REFIT = "newton", "refit"
 OUT_OF_BAG = "oob"
-# Share of the predictors that each of several runs draws by default.
-RUN_PREDICTORS = 0.8
 # By which leaves are shrunken by default; leaves that are refitted are not.
 LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
@@ -295,8 +293,6 @@ def _validation(value: Any, n_runs: int) -> float | str | None:
 
 def _run_predictors(value: Any, n_runs: int, P: int) -> int:
     """Return how many of the P predictors each run sees."""
-    if value == AUTO:
-        return _some_of(P, 1.0 if n_runs == 1 else RUN_PREDICTORS)
     share = _share("run_predictors", value)
     if n_runs == 1 and share < 1:
         raise InputError(

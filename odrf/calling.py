@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -47,5 +48,11 @@ def spelled_call(function: Callable[..., Any], formula: str, options: Mapping[st
 
 def is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
     """Return whether an argument is as it would be if it were left out."""
-    default = inspect.signature(function).parameters[name].default
+    default = _defaults(function)[name]
     return value is default or (isinstance(value, SPELLED) and bool(value == default))
+
+
+@cache
+def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the default of each argument, a mark where it has none."""
+    return {name: own.default for name, own in inspect.signature(function).parameters.items()}

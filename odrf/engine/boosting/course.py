@@ -38,18 +38,19 @@ class Course:
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
         self.runs = [started(rows, held, own, plan.loss, plan.n_outputs) for own in self.drawn]
         self.fillings = [plan.filling(run) for run in self.runs]
-        self.rounds: list[Forest] = []
+        self.trees: list[Forest] = []
         self.stages: list[Array] = []
 
     @property
     def n_rounds(self) -> int:
         """Rounds so far."""
-        return len(self.rounds)
+        return len(self.trees) // (self.plan.n_runs * self.plan.n_outputs)
 
     def boosted(self, kept: int, training: Array, judging: Array) -> Boosted:
         """Return what the first rounds gave, so many are `kept`, with the paths of the loss."""
         starts = np.array([run.start for run in self.runs])
-        forest, stages = joined(self.rounds[:kept], kept), tuple(self.stages[:kept])
+        n_trees = kept * starts.size
+        forest, stages = joined(self.trees[:n_trees], n_trees), tuple(self.stages[:kept])
         if stages:
             forest = replace(forest, value=stages[-1][:, None])
         return Boosted(starts, forest, stages, tuple(self.drawn), training, judging)
@@ -57,8 +58,8 @@ class Course:
     def advance(self, n_jobs: int) -> None:
         """Grow the next round of every run."""
         plan, blocks = self.plan, self.blocks
-        M, K, r = plan.n_runs, plan.n_outputs, len(self.rounds)
-        own = streams(self.seed, r * M * K, (r + 1) * M * K)
+        M, K, done = plan.n_runs, plan.n_outputs, len(self.trees)
+        own = streams(self.seed, done, done + M * K)
         slopes = [plan.loss.slopes(run.rows.y, run.scores, run.rows.weights) for run in self.runs]
 
         def grow(task: int) -> tuple[Forest, Array]:
@@ -71,22 +72,18 @@ class Course:
         if plan.refit:
             self.stages.append(self._interleaved(values, trees))
             values = tuple(v[-tree.n_nodes :] for v, tree in zip(values, trees, strict=True))
-        filled = (replace(t, value=v[:, None]) for t, v in zip(trees, values, strict=True))
-        self.rounds.append(joined(filled, M * K))
+        for tree, value in zip(trees, values, strict=True):
+            self.trees.append(replace(tree, value=value[:, None]))
 
     def resume(self, before: Boosted) -> None:
         """Take in all rounds of a smaller fit of the same arguments."""
         M, K = self.plan.n_runs, self.plan.n_outputs
-        forest = before.forest
-        every: slice = slice(None)
-        trees = [forest.tree(b) for b in range(forest.n_trees)]
+        self.trees = [before.forest.tree(b) for b in range(before.forest.n_trees)]
         for m, filling in enumerate(self.fillings):
-            own = [b for b in range(len(trees)) if b // K % M == m]
-            filling.resume(
-                [(self._received(trees[b], b % K, every), trees[b].value[:, 0]) for b in own]
-            )
-        for first in range(0, len(trees), M * K):
-            self.rounds.append(joined(iter(trees[first : first + M * K]), M * K))
+            own = [(b % K, tree) for b, tree in enumerate(self.trees) if b // K % M == m]
+            received = [self._received(tree, k, slice(None)) for k, tree in own]
+            values = [tree.value[:, 0] for _, tree in own]
+            filling.resume(list(zip(received, values, strict=True)))
         self.stages = list(before.stages)
 
     @property
@@ -128,7 +125,7 @@ class Course:
     def _interleaved(self, values: Sequence[Array], new: Sequence[Forest]) -> Array:
         """Return the values of all trees and the new ones in order, from those of each run's."""
         M = self.plan.n_runs
-        sizes = [size for trees in (*self.rounds, *new) for size in np.diff(trees.root)]
+        sizes = [tree.n_nodes for tree in (*self.trees, *new)]
         parts: list[Array] = [np.empty(0)] * len(sizes)
         for m, own in enumerate(values):
             parts[m::M] = np.split(own, np.cumsum(sizes[m::M])[:-1])

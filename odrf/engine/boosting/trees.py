@@ -26,9 +26,9 @@ def grown_on(
     """
     X, weights = run.rows.X, run.rows.weights * slopes.second[k]
     predictors = draw_predictors(state, run.predictors, plan.tree_predictors)
-    narrowed = len(predictors) < len(blocks.types)
-    columns = columns_of(blocks, predictors)
-    if narrowed:
+    columns = None
+    if len(predictors) < len(blocks.types):
+        columns = columns_of(blocks, predictors)
         X, blocks = X[columns], narrowed_blocks(blocks, predictors)
     # the tree begins its stream with the same draw
     drawn = _drawn(state.copy(), weights, plan.sampling)
@@ -44,7 +44,7 @@ def grown_on(
         state,
         copied,
     )
-    return widened(tree, columns) if narrowed else tree, drawn
+    return tree if columns is None else widened(tree, columns), drawn
 
 
 def _drawn(
