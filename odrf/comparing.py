@@ -66,7 +66,8 @@ def compare(
           is fed the columns of the formula's design, each scaled to [0, 1] on the training rows,
           a factor being one 0/1 column per level.  A ``random_state`` of None is set.
     cv : int, default 10
-        Folds, the classes dealt out evenly.
+        Folds, the classes dealt out evenly.  A row that is judged counts once, also where a model
+        is given case weights.
     repeats : int, default 1
         How often the table is divided anew.
     metric : str or callable, default "auto"

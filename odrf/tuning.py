@@ -58,8 +58,8 @@ def tune(
     model : callable, default `odrf`
         `odrf` or `odt`, or a function of formula, data and options that returns what they do.
     method : {"oob", "cv"}, default "oob"
-        Judge by the rows out of bag, which forests have, or by cross-validation, on the same
-        folds for all candidates.
+        Judge by the rows out of bag, which forests have and which count by their case weights, or
+        by cross-validation, on the same folds for all candidates, where a row counts once.
     cv : int, default 10
         Folds, for ``method="cv"``.
     halving : "auto" or bool, default "auto"

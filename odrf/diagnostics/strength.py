@@ -7,6 +7,8 @@ is at most ρ̄(1 - s²)/s².  Votes are those of the trees that did not draw th
 
 Numbers (section 11): the mean error of a tree, and the correlation ρ̄ of two trees' residuals,
 weighted by their sizes; a forest of very many trees has no more than ρ̄ times the tree's error.
+
+Means over rows are by case weights: a weight of 2 is the same as the row twice.
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ def of_classes(
     said: NDArray[np.int64],
     unseen: NDArray[np.bool_],
     y: NDArray[np.int64],
+    weights: NDArray[np.float64],
     n_classes: int,
     sizes: Sequence[int],
 ) -> list[Strength]:
@@ -66,6 +69,8 @@ def of_classes(
     unseen : (n, B) bool
         Which rows each tree did not draw.
     y : (n,) int64
+    weights : (n,) float64
+        Case weights, above 0.
     n_classes : int
     sizes : sequence of int
     """
@@ -78,18 +83,19 @@ def of_classes(
         number = votes.sum(axis=1)
         known = number > 0
         share = votes[known] / number[known, None]
-        own, right = y[known], np.arange(int(known.sum()))
+        own, mass, right = y[known], weights[known], np.arange(int(known.sum()))
         others = share.copy()
         others[right, own] = -1.0
         rival = np.full(n, -1)
         rival[known] = others.argmax(axis=1)
         margin = share[right, own] - others.max(axis=1)
-        spread = [_raw_spread(said[:, b], unseen[:, b], y, rival) for b in range(size)]
-        strength = float(margin.mean())
+        spread = [_raw_spread(said[:, b], unseen[:, b], y, weights, rival) for b in range(size)]
+        strength = float(np.average(margin, weights=mass))
+        variance = np.average((margin - strength) ** 2, weights=mass)
         with np.errstate(invalid="ignore", divide="ignore"):  # trees that never err do not vary
-            correlation = float(margin.var() / np.nanmean(spread) ** 2)
+            correlation = float(variance / np.nanmean(spread) ** 2)
         bound = correlation * (1 - strength**2) / strength**2 if strength > 0 else np.inf
-        error = float(np.mean(share.argmax(axis=1) != own))
+        error = float(np.average(share.argmax(axis=1) != own, weights=mass))
         found.append(Strength(size, strength, correlation, bound, error))
     return found
 
@@ -98,18 +104,23 @@ def _raw_spread(
     said: NDArray[np.int64],
     unseen: NDArray[np.bool_],
     y: NDArray[np.int64],
+    weights: NDArray[np.float64],
     rival: NDArray[np.int64],
 ) -> float:
     """Return the standard deviation of a tree's raw margin: 1 if right, -1 if the rival, else 0."""
     if not unseen.any():
         return np.nan
-    right = np.mean(said[unseen] == y[unseen])
-    wrong = np.mean(said[unseen] == rival[unseen])
+    mass = weights[unseen]
+    right = np.average(said[unseen] == y[unseen], weights=mass)
+    wrong = np.average(said[unseen] == rival[unseen], weights=mass)
     return float(np.sqrt(right + wrong - (right - wrong) ** 2))
 
 
 def of_numbers(
-    residual: NDArray[np.float64], unseen: NDArray[np.bool_], sizes: Sequence[int]
+    residual: NDArray[np.float64],
+    unseen: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    sizes: Sequence[int],
 ) -> list[Strength]:
     """Return tree error and correlation of the first trees, for each of the `sizes`, rising.
 
@@ -119,22 +130,25 @@ def of_numbers(
         Response less what each tree predicts.
     unseen : (n, B) bool
         Which rows each tree did not draw.
+    weights : (n,) float64
+        Case weights, above 0.
     sizes : sequence of int
     """
+    mass = weights[:, None]
     left = np.where(unseen, residual, 0.0)
     totals = np.cumsum(left, axis=1)
     squares, numbers = np.cumsum(left**2, axis=1), np.cumsum(unseen, axis=1)
     with np.errstate(invalid="ignore"):
-        spread = np.sqrt((left**2).sum(axis=0) / unseen.sum(axis=0))
+        spread = np.sqrt((mass * left**2).sum(axis=0) / (mass * unseen).sum(axis=0))
     found = []
     for size in sizes:
         total, square, number = (of[:, size - 1] for of in (totals, squares, numbers))
-        pairs = np.sum(number * (number - 1.0))
-        product = np.sum(total**2 - square) / pairs if pairs else np.nan
-        tree = square.sum() / number.sum()
+        pairs = np.sum(weights * number * (number - 1.0))
+        product = np.sum(weights * (total**2 - square)) / pairs if pairs else np.nan
+        tree = (weights * square).sum() / (weights * number).sum()
         correlation = product / np.nanmean(spread[:size]) ** 2
         known = number > 0
-        error = np.mean((total[known] / number[known]) ** 2)
+        error = np.average((total[known] / number[known]) ** 2, weights=weights[known])
         found.append(
             Strength(size, float(tree), float(correlation), float(correlation * tree), float(error))
         )

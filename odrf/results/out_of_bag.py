@@ -85,6 +85,8 @@ class OutOfBagResults(TreeResults):
     def confusion_matrix(self) -> pd.DataFrame:
         """Rows by observed (rows) and out-of-bag predicted (columns) class, and each's error.
 
+        Rows count as often as they weigh.
+
         Raises
         ------
         InputError

@@ -54,7 +54,8 @@ def r_squared(fit: AnyFit, error: float) -> float:
 def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     """Count rows by observed and predicted class, with an error column.
 
-    Rows of `value` (n, K) that are NaN are left out; a class without rows has error NaN.
+    A row counts as often as it weighs.  Rows of `value` (n, K) that are NaN are left out; a class
+    without rows has error NaN.
     """
     classes = fit.design.response.classes
     if classes is None:
@@ -63,7 +64,10 @@ def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     predicted = most_likely(value)
     known = predicted >= 0
     cell = fit.data.y[known].astype(np.int64) * K + predicted[known]
-    counts = np.bincount(cell, minlength=K * K).reshape(K, K)
+    weights = fit.data.weights[known]
+    counts = np.bincount(cell, weights, minlength=K * K).reshape(K, K)
+    if (weights == np.rint(weights)).all():
+        counts = counts.astype(np.int64)
     total = counts.sum(axis=1)
     right = np.divide(np.diag(counts), total, out=np.full(K, np.nan), where=total > 0)
     table = pd.DataFrame(

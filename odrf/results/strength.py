@@ -120,7 +120,8 @@ def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:
     unseen = drawn(data.weights, fit.samplings, fit.streams, fit.control.n_jobs).T == 0
     counted = data.weights > 0
     leaves, unseen, y = leaves[counted], unseen[counted], data.y[counted]
+    weights = data.weights[counted]
     if classes is None:
-        return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, sizes)
+        return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, weights, sizes)
     said = most_likely(fit.forest.value)[leaves]
-    return of_classes(said, unseen, y.astype(np.int64), len(classes), sizes)
+    return of_classes(said, unseen, y.astype(np.int64), weights, len(classes), sizes)

@@ -95,6 +95,8 @@ class ODTResults(TreeResults):
     def confusion_matrix(self) -> pd.DataFrame:
         """Training rows by observed (rows) and fitted (columns) class, with the error of each.
 
+        Rows count as often as they weigh.
+
         Raises
         ------
         InputError
@@ -166,7 +168,7 @@ class ODTResults(TreeResults):
             same options, pruned at the geometric means of successive critical values, and judged
             on the fold.  Classes are dealt out evenly.  None for training errors alone.
         validation : DataFrame, optional
-            Rows with responses to judge the subtrees on, instead of folds.
+            Rows with responses to judge the subtrees on, instead of folds; each counts once.
         loss : {"error", "impurity"}, default "error"
             For classes, R is the misclassification rate, or the impurity by which the tree was
             grown.  Held-out rows always judge by misclassification.

@@ -52,7 +52,7 @@ def forests(draw):
 def test_classes(case):
     said, unseen, y, K = case
     B = said.shape[1]
-    (found,) = of_classes(said, unseen, y, K, [B])
+    (found,) = of_classes(said, unseen, y, np.ones(len(y)), K, [B])
     strength, correlation, error = plain_of_classes(said, unseen, y, K)
     assert found.strength == pytest.approx(strength)
     if np.isfinite(correlation):
@@ -68,8 +68,8 @@ def test_the_first_trees_are_judged_as_if_alone(case, size):
     said, unseen, y, K = case
     B = said.shape[1]
     size = min(size, B)
-    path = of_classes(said, unseen, y, K, sorted({size, B}))
-    (alone,) = of_classes(said[:, :size], unseen[:, :size], y, K, [size])
+    path = of_classes(said, unseen, y, np.ones(len(y)), K, sorted({size, B}))
+    (alone,) = of_classes(said[:, :size], unseen[:, :size], y, np.ones(len(y)), K, [size])
     np.testing.assert_allclose(path[0], alone)
 
 
@@ -79,7 +79,7 @@ def test_numbers(seed, B):
     rng = np.random.default_rng(seed)
     residual, unseen = rng.normal(size=(12, B)), rng.random((12, B)) < 0.7
     unseen[:2] = True
-    (found,) = of_numbers(residual, unseen, [B])
+    (found,) = of_numbers(residual, unseen, np.ones(12), [B])
     pairs = [
         residual[i, b] * residual[i, c]
         for i in range(12)
@@ -102,7 +102,7 @@ def test_known_correlation_is_found():
         size=(4000, 40)
     )
     unseen = rng.random((4000, 40)) < 0.4
-    (found,) = of_numbers(residual, unseen, [40])
+    (found,) = of_numbers(residual, unseen, np.ones(4000), [40])
     assert found.correlation == pytest.approx(0.3, abs=0.02)
     assert found.strength == pytest.approx(1.0, abs=0.03)
 
