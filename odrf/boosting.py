@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,7 @@ def odbt(
     patience: int = 20,
     offset: str | ArrayLike | None = None,
     weights: str | ArrayLike | None = None,
+    class_weights: str | Mapping[Any, float] | None = None,
     missing: str = "raise",
     kind: str = "auto",
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -111,8 +113,7 @@ def odbt(
         turned into means or probabilities.  Rows out of the runs' bags tell the error:
         `ODBTResults.oob_error`.
     run_predictors : float, default 1.0
-        Share of the predictors that each of several runs draws: feature bagging.  By default all,
-        which was more accurate on most tables, those with noise and few rows aside.
+        Share of the predictors that each of several runs draws: feature bagging.
     validation : float or "oob", optional
         Share of the rows to hold out, of each class alike, to choose the number of rounds: that
         of their smallest loss; or, with several runs, that those out of their bags choose it,
@@ -125,8 +126,8 @@ def odbt(
         to what the trees say: such as the logarithm of the exposure of a count.  A column, which
         new rows need then and which ``.`` leaves out, or one number for each row, by position.
         Not with the multinomial loss.
-    weights, missing, kind
-        As in `odrf.odt`.
+    weights, class_weights, missing, kind
+        As in `odrf.odt`; the loss, too, is that of the reweighted rows.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads; `ODBTResults.control` keeps the
         one that was used.

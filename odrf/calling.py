@@ -15,7 +15,7 @@ from odrf.projections.family import Family
 
 __all__ = ["DESIGN_ARGUMENTS", "design_of", "is_default", "spelled_call"]
 
-DESIGN_ARGUMENTS = ("weights", "missing", "kind")
+DESIGN_ARGUMENTS = ("weights", "class_weights", "missing", "kind")
 SPELLED = (str, int, float, Family, dict)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -26,6 +29,7 @@ def graf(
     origin: str = "data",
     batched: bool | str = "auto",
     weights: str | ArrayLike | None = None,
+    class_weights: str | Mapping[Any, float] | None = None,
     missing: str = "raise",
     kind: str = "auto",
     seed: int | np.random.SeedSequence | np.random.Generator | None = None,
@@ -67,7 +71,7 @@ def graf(
         Judge the planes of a step by one matrix product over all regions, instead of plane by
         plane over those that it can cut.  Rounding aside, the trees are the same.  The default
         does so from a subspace of 30 predictors on, where it is faster.
-    weights, missing, kind
+    weights, class_weights, missing, kind
         As in `odrf.odt`.
     seed : int, SeedSequence or Generator, optional
         Makes the forest reproducible, for any number of threads; `GRAFResults.control` keeps
@@ -98,6 +102,9 @@ def graf(
 
     Case weights enter the impurity and the votes, not the law of the planes: where the rows lie is
     what it is, however much they count.
+
+    Classes count alike within regions whatever their weights, as said above: class weights change
+    which regions are divided first, how much they count beside others, and the errors.
 
     Every plane uses all columns of its tree, so that importances tell predictors apart less well
     than those of other forests.

@@ -25,6 +25,7 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 LeafRule = int | str | Callable[[int], float] | None
 ShareRule = float | str | Callable[[int], float]
 PriceRule = float | str | Callable[[int], float] | None
+ClassWeights = str | Mapping[Any, float] | None
 Projection = str | Family | Mapping[str | Family, float]
 
 
@@ -47,6 +48,7 @@ def odt(
     split_search: str = "auto",
     honest: bool = False,
     weights: str | ArrayLike | None = None,
+    class_weights: ClassWeights = None,
     missing: str = "raise",
     kind: str = "auto",
     seed: Seed = None,
@@ -123,7 +125,14 @@ def odt(
         counts the rows that shape.  Pruning then chooses among subtrees by rows that had no part
         in the splits.
     weights : str or array of shape (n,), optional
-        Case weights, as a column of `data` or as numbers in its order.
+        Case weights, as a column of `data` or as numbers in its order: a weight of 2 says as much
+        as the row twice.  `min_leaf` counts rows.
+    class_weights : None, "balanced" or mapping, default None
+        What the case weights of each class are multiplied by: numbers above 0 by class, 1 for
+        those not named; or ``"balanced"``, so that all classes weigh the same in total, and as much
+        as before together.  Splits, shares, predictions and all errors, out of bag or in folds,
+        then speak of a population with these shares of the classes, as with ``prior`` in rpart;
+        ``predict(priors=)`` takes probabilities back to others.
     missing : {"raise", "drop"}, default "raise"
         What to do about rows with missing values.
     kind : {"auto", "regression", "classification"}, default "auto"
@@ -180,6 +189,7 @@ def odrf(
     sample_fraction: ShareRule = "auto",
     honest: bool = False,
     weights: str | ArrayLike | None = None,
+    class_weights: ClassWeights = None,
     missing: str = "raise",
     kind: str = "auto",
     seed: Seed = None,
@@ -239,8 +249,9 @@ def odrf(
         moderate: better where noise makes those of a plain forest too extreme; but a plain forest
         is often too moderate already, and an honest one then is more so
         (``benchmarks/honesty.py``).
-    weights, missing, kind
-        As in `odt`.
+    weights, class_weights, missing, kind
+        As in `odt`.  Each tree draws rows whatever they weigh; those drawn then count by their
+        weights, within the tree and out of bag.
     seed : int, SeedSequence or Generator, optional
         Makes the forest reproducible, for any number of threads; `ODRFResults.control` keeps
         the one that was used.

@@ -108,6 +108,7 @@ def tune(
             judged["error"] = [found["mean"][str(i)] for i in candidates]
             judged["std"] = [found["se"][str(i)] for i in candidates]
         else:
+            _require_one_population(candidates)
             rounds = _rounds(halving, candidates, model, fixed)
             judged = _out_of_bag(fit, candidates, rounds, progress)
     facts = {
@@ -150,6 +151,16 @@ def _candidates(
                 f"grid names {name!r}, which is no option to try{nearest(name, known)}"
             )
     return dict(enumerate(combinations))
+
+
+def _require_one_population(candidates: Mapping[int, Mapping[str, Any]]) -> None:
+    """Raise `InputError` where out-of-bag errors of candidates would be of differing rows."""
+    for name in ("weights", "class_weights"):
+        if any(name in options for options in candidates.values()):
+            raise InputError(
+                f"grid names {name!r}: out-of-bag errors count rows by their weights, so those of "
+                'candidates that weigh them differently cannot be compared; use method="cv"'
+            )
 
 
 def _rounds(

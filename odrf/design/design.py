@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
+from odrf.design.class_weights import class_factors
 from odrf.design.formula import Formula, read_formula
 from odrf.design.frame import Schema, check_frame, learn_schema
 from odrf.design.grid import grid_of
@@ -156,13 +158,15 @@ class TrainingData:
     y : (n,) float64
         Response, or class codes 0 … K - 1.
     weights : (n,) float64
-        Case weights, 1 unless given.
+        Case weights, 1 unless given, those of a class times its class weight.
     index : pandas.Index
         Labels of the n rows.
     complete : (N,) bool
         Which rows of the data frame these are; the others have missing values.
     missing_columns : dict
         Missing values per column, most first, if rows were left out.
+    class_weights : (K,) float64 or None
+        What the case weights of each class were multiplied by, if by anything.
     """
 
     X: NDArray[np.float32]
@@ -171,6 +175,7 @@ class TrainingData:
     index: pd.Index
     complete: NDArray[np.bool_]
     missing_columns: dict[str, int]
+    class_weights: NDArray[np.float64] | None = None
 
     @property
     def n_dropped(self) -> int:
@@ -186,6 +191,7 @@ def build_design(
     missing: str = "raise",
     weights: str | ArrayLike | None = None,
     aside: str | None = None,
+    class_weights: str | Mapping[Any, float] | None = None,
     env: EvalEnvironment,
 ) -> tuple[Design, TrainingData]:
     """Learn the design from formula and data, and compute the training arrays.
@@ -206,6 +212,8 @@ def build_design(
         position. Rows of weight 0 are kept.
     aside : str, optional
         A column that is no predictor either, and whose values must not be missing.
+    class_weights : str or mapping, optional
+        As `class_factors` takes it.
     env : patsy.EvalEnvironment
         The user's environment: where the formula's functions are looked up.
 
@@ -238,6 +246,9 @@ def build_design(
     check_weights(w)
     evaluation, values = training_values(terms.response, frame, env)
     response, y = read_response(values, kind)
+    factors = class_factors(class_weights, response, y, w)
+    if factors is not None:
+        w = w * factors[y.astype(np.int64)]
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     recipe = learn_predictors(terms.terms, frame, env)
     X = recipe.matrix(frame)
@@ -246,7 +257,7 @@ def build_design(
     counts = found.counts if found.n_incomplete else {}
     return (
         Design(formula, response, recipe, schema, scaling, missing, grid_of(data)),
-        TrainingData(scaling.apply(X), y, w, frame.index, found.complete, counts),
+        TrainingData(scaling.apply(X), y, w, frame.index, found.complete, counts, factors),
     )
 
 

@@ -170,8 +170,20 @@ def data_facts(results: FittedResults) -> dict[str, str]:
     return {
         "Response": f"{response.name}{classes}",
         "Rows": _rows(results),
+        **_class_weights(results),
         "Predictors": _predictors(results),
     }
+
+
+def _class_weights(results: FittedResults) -> dict[str, str]:
+    """Say what the classes were weighed by, and that errors are those of the weighed rows."""
+    factors, classes = results.fit.data.class_weights, results.classes
+    if factors is None or classes is None:
+        return {}
+    pairs = zip(classes, factors, strict=True)
+    words = [f"{label} {number(float(factor))}" for label, factor in pairs]
+    more = ", …" if len(words) > MAX_CLASSES else ""
+    return {"Class weights": f"{', '.join(words[:MAX_CLASSES])}{more} (in all errors, too)"}
 
 
 def _rows(results: FittedResults) -> str:
