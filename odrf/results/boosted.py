@@ -24,7 +24,7 @@ from odrf.pruning.heldout import losses_of
 from odrf.results.boosted_fit import BoostedFit, enlarged_boosted_fit
 from odrf.results.boosted_report import boosted_card, boosted_summary
 from odrf.results.consistency import ConsistencyReport
-from odrf.results.fitted import FittedResults
+from odrf.results.fitted import FittedResults, Priors
 from odrf.results.labels import class_labels, most_likely, spread_numbers
 from odrf.results.prediction import (
     Rows,
@@ -34,6 +34,7 @@ from odrf.results.prediction import (
     require_classes,
     rows_of,
 )
+from odrf.results.priors import checked_priors, with_priors
 from odrf.results.row import RowPredictor
 from odrf.results.scores import mean_loss
 from odrf.sizes import EXPONENTS
@@ -115,6 +116,7 @@ class ODBTResults(FittedResults):
         type: str = "response",
         *,
         offset: str | ArrayLike | None = None,
+        priors: Priors = None,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
 
@@ -136,6 +138,8 @@ class ODBTResults(FittedResults):
         offset : str, array-like or float, optional
             Offsets of the new rows: a column of `newdata`, one number for each row, or one for
             all.  By default those in the column that the fit's ``offset=`` named.
+        priors : mapping of class to number, or Series, optional
+            As in `ODTResults.predict`.
 
         Returns
         -------
@@ -152,13 +156,15 @@ class ODBTResults(FittedResults):
         if type not in PREDICTIONS:
             raise allowed("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
+        shares = checked_priors(priors, self.design.response, type)
         rows = rows_of(self.fit, newdata)
         if type == "leaf":
             return predict_rows(self.fit, rows, type)
         scores = self.fit.scores(rows.X, self._offsets(newdata, rows, offset))
         if type == "link":
             return self._link(rows, scores)
-        value = spread_numbers(self.fit.loss.means(scores), rows.complete)
+        value = with_priors(self.fit, self.fit.loss.means(scores), shares)
+        value = spread_numbers(value, rows.complete)
         if type == "prob":
             return as_prob(self.fit, value, rows.index)
         return as_response(self.fit, value, rows.index)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +18,21 @@ from odrf.errors import allowed
 from odrf.importance import impurity_importance
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fit import AnyFit
-from odrf.results.prediction import as_response, mean_values, predict_rows, rows_of
+from odrf.results.prediction import (
+    Rows,
+    as_response,
+    mean_values,
+    predict_rows,
+    rows_of,
+)
+from odrf.results.priors import priors_of_rows, require_priors
 from odrf.results.row import RowPredictor, row_predictor
 from odrf.saving import save
 from odrf.summary import Summary
 
-__all__ = ["FittedResults"]
+__all__ = ["FittedResults", "Priors"]
 
+Priors = Mapping[Any, float] | pd.Series | None
 IMPORTANCES = ("impurity", "permutation")
 
 
@@ -107,7 +117,11 @@ class FittedResults(ABC):
         return mean_values(self.fit, self.fit.data.X)
 
     def predict(
-        self, newdata: pd.DataFrame | None = None, type: str = "response"
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "response",
+        *,
+        priors: Priors = None,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
 
@@ -123,6 +137,12 @@ class FittedResults(ABC):
             - ``"leaf"``: the number of the leaf that the row reaches, as in `nodes`; for a
               forest a column for each tree.
             - ``"trees"``: a column with the prediction of each tree.
+        priors : mapping of class to number, or Series, optional
+            The shares of all classes in the population that the rows come from, positive numbers
+            that add up to 1, if they are not those of the training rows, by weight: probabilities
+            are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and Decaestecker
+            2002, equation (2.4)), and the class is the most probable then.  For ``"response"``,
+            ``"class"`` and ``"prob"`` of classes; see `estimate_priors`.
 
         Returns
         -------
@@ -134,9 +154,68 @@ class FittedResults(ABC):
         ------
         InputError
             If `type` is none of these, or needs classes where there are none; if `newdata`
-            lacks a column, or holds values that the fit knows nothing of.
+            lacks a column, or holds values that the fit knows nothing of; if `priors` are not one
+            positive number for each class, or do not add up to 1.
         """
-        return predict_rows(self.fit, rows_of(self.fit, newdata), type)
+        return predict_rows(self.fit, rows_of(self.fit, newdata), type, priors)
+
+    def estimate_priors(
+        self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8
+    ) -> pd.Series:
+        """Estimate the shares of the classes in the population of unlabelled rows.
+
+        Classes may come more or less often there than in the training rows, if only within each
+        the predictors are distributed alike.  The shares of the largest likelihood are found by
+        EM (Saerens, Latinne and Decaestecker 2002, equation (2.9)), from the fit's probabilities
+        as they are: forests and boosted trees do better than single trees, whose probabilities
+        of training rows are too sure; of very few rows the shares are rough.
+
+        Parameters
+        ----------
+        newdata : DataFrame
+            The rows, as in `predict`; those with missing predictors are left out.
+        max_steps : int, default 1000
+            Steps of EM at most.
+        tolerance : float, default 1e-8
+            It ends when no share moves by more.
+
+        Returns
+        -------
+        Series
+            One share for each class, as ``predict(priors=)`` takes it.
+
+        Raises
+        ------
+        InputError
+            For a regression; if there are no rows, or an option is out of range.
+
+        Warns
+        -----
+        UserWarning
+            If the shares still move after `max_steps`.
+
+        References
+        ----------
+        M. Saerens, P. Latinne and C. Decaestecker (2002). Adjusting the outputs of a classifier to
+        new a priori probabilities: a simple procedure. Neural Computation 14, 21-41.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("breast_cancer")
+        >>> fit = odrf.odrf("diagnosis ~ .", data[::2], n_trees=50, seed=1)
+        >>> new = data[1::2].query("diagnosis == 'malignant' or radius_mean < 11")
+        >>> priors = fit.estimate_priors(new)
+        >>> bool(abs(priors["malignant"] - (new["diagnosis"] == "malignant").mean()) < 0.05)
+        True
+        """
+        require_priors(self.design.response, "estimate_priors()")
+        shares = self._means(rows_of(self.fit, newdata))
+        return priors_of_rows(self.fit, shares, max_steps, tolerance)
+
+    def _means(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the mean response or the probabilities of the classes of complete rows."""
+        return mean_values(self.fit, rows.X)
 
     def row_predictor(self, type: str = "response") -> RowPredictor:
         """Return a function that predicts one row at a time, in microseconds.

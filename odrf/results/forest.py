@@ -24,12 +24,14 @@ from odrf.results.elimination import Elimination
 from odrf.results.enlarging import enlarged_forest
 from odrf.results.extendable import Extendable
 from odrf.results.fit import Fit
+from odrf.results.fitted import Priors
 from odrf.results.forest_path import ForestPath
 from odrf.results.intervals import LEVEL, QUANTILES, asked_interval, interval_frame, quantile_frame
 from odrf.results.kinds import kinds_table
 from odrf.results.narrowing import permutation_table
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.prediction import rows_of
+from odrf.results.priors import checked_priors
 from odrf.results.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.results.report import forest_card, forest_summary
 from odrf.results.shadows import ShadowSelection
@@ -75,6 +77,7 @@ class ODRFResults(OutOfBagResults, Extendable):
         newdata: pd.DataFrame | None = None,
         type: str = "response",
         *,
+        priors: Priors = None,
         interval: str | None = None,
         level: float = LEVEL,
         method: str = "auto",
@@ -84,8 +87,8 @@ class ODRFResults(OutOfBagResults, Extendable):
 
         Parameters
         ----------
-        newdata, type
-            As in `TreeResults.predict`; ``"quantile"`` gives a column for each of `quantiles`.
+        newdata, type, priors
+            As in `ODTResults.predict`; ``"quantile"`` gives a column for each of `quantiles`.
         interval : {"confidence", "prediction"}, optional
             For the forest's expectation over training samples, or for a new response.
         level : float, default 0.95
@@ -121,10 +124,12 @@ class ODRFResults(OutOfBagResults, Extendable):
         True
         """
         asked = asked_interval(self.fit, type, interval, level, method)
+        if type == "quantile" or asked is not None:
+            checked_priors(priors, self.design.response, type)
         if type == "quantile":
             return quantile_frame(self.fit, rows_of(self.fit, newdata), quantiles)
         if asked is None:
-            return super().predict(newdata, type)
+            return super().predict(newdata, type, priors=priors)
         return interval_frame(self.fit, rows_of(self.fit, newdata), asked, lambda: self._out_of_bag)
 
     def tree(self, i: int) -> ODTResults:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from odrf.engine.routing import leaf_nodes, predict
 from odrf.errors import InputError, allowed
 from odrf.results.fit import AnyFit
 from odrf.results.labels import class_labels, most_likely, spread_codes, spread_numbers
+from odrf.results.priors import checked_priors, with_priors
 
 __all__ = [
     "PREDICTIONS",
@@ -55,16 +57,23 @@ def rows_of(fit: AnyFit, newdata: pd.DataFrame | None) -> Rows:
     return Rows(X, complete, newdata.index)
 
 
-def predict_rows(fit: AnyFit, rows: Rows, type: str) -> pd.Series | pd.DataFrame:
-    """Return the prediction of the kind `type` for each of the rows."""
+def predict_rows(
+    fit: AnyFit, rows: Rows, type: str, priors: Any = None
+) -> pd.Series | pd.DataFrame:
+    """Return the prediction of the kind `type` for each of the rows.
+
+    `priors` are the shares of the classes in their population, if not those in training.
+    """
     if type not in PREDICTIONS:
         raise allowed("type", type, PREDICTIONS)
     require_classes(fit.design.response, type)
+    shares = checked_priors(priors, fit.design.response, type)
     if type == "leaf":
         return _leaves(fit, rows)
     if type == "trees":
         return _each_tree(fit, rows)
-    value = spread_numbers(mean_values(fit, rows.X), rows.complete)
+    value = with_priors(fit, mean_values(fit, rows.X), shares)
+    value = spread_numbers(value, rows.complete)
     if type == "prob":
         return as_prob(fit, value, rows.index)
     return as_response(fit, value, rows.index)
