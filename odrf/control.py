@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_jobs, checked_seed, checked_truth, checked_whole
-from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
@@ -28,7 +28,12 @@ __all__ = [
     "resolve",
 ]
 
-CRITERIA = {"squared_error": SQUARED_ERROR, "gini": GINI, "entropy": ENTROPY}
+CRITERIA = {
+    "squared_error": SQUARED_ERROR,
+    "gini": GINI,
+    "entropy": ENTROPY,
+    "ordinal": ORDINAL,
+}
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
 RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
 SUBSAMPLE_FRACTION = 0.632
@@ -63,7 +68,7 @@ class Control:
     min_leaf : int
     max_depth : int or None
     criterion : str
-        ``"squared_error"``, ``"gini"`` or ``"entropy"``.
+        ``"squared_error"``, ``"gini"``, ``"entropy"`` or ``"ordinal"``.
     penalty : str or None
         ``"aic"``, ``"bic"`` or None.
     n_thresholds : "all" or int
@@ -144,6 +149,7 @@ def resolve(
     P: int,
     p: int,
     n_classes: int,
+    ordinal: bool = False,
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
 ) -> Control:
@@ -156,6 +162,8 @@ def resolve(
     kind : {"regression", "classification"}
     n, P, p, n_classes : int
         Rows, predictors, columns and classes (1 for a regression) of the data.
+    ordinal : bool, default False
+        Whether there are three or more classes, and these are ordered.
     ranges, grid
         As `odrf.projections.family.Table` has them.
 
@@ -182,7 +190,7 @@ def resolve(
         max_leaves_rule=rule,
         min_leaf=_min_leaf(options["min_leaf"], n),
         max_depth=None if max_depth is None else checked_whole("max_depth", max_depth, 0),
-        criterion=_criterion(options["criterion"], kind, families),
+        criterion=_criterion(options["criterion"], kind, families, ordinal),
         penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
         n_thresholds=checked_thresholds(options["n_thresholds"], families),
         split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
@@ -243,13 +251,20 @@ def _min_leaf(value: Any, n: int) -> int:
     return least
 
 
-def _criterion(value: Any, kind: str, families: Collection[Family]) -> str:
+def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
     choices = ["squared_error"] if kind == "regression" else ["gini", "entropy"]
+    if ordinal and value in ("auto", "ordinal"):
+        return "ordinal"
     if value == "auto":
         best = {family.criterion for family in families}
         return choices[0] if kind == "regression" or len(best) > 1 else best.pop()
     if value in CRITERIA and value not in choices:
         suited = " or ".join(repr(choice) for choice in choices)
+        if value == "ordinal" and kind != "regression":
+            raise InputError(
+                'criterion="ordinal" needs three or more ordered classes: make the response an '
+                f"ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use {suited}"
+            )
         raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")
     return str(_one_of("criterion", value, ["auto", *CRITERIA]))
 

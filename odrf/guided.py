@@ -106,6 +106,8 @@ def graf(
     Classes count alike within regions whatever their weights, as said above: class weights change
     which regions are divided first, how much they count beside others, and the errors.
 
+    Ordered classes are taken as unordered: the paper's impurity knows no order.
+
     Every plane uses all columns of its tree, so that importances tell predictors apart less well
     than those of other forests.
 

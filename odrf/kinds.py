@@ -55,6 +55,7 @@ def kinds_of_trees(
     P: int,
     p: int,
     classification: bool,
+    ordinal: bool = False,
 ) -> dict[str, dict[str, Any]]:
     """Return the options of each kind of tree by its name; what was `given` holds for all.
 
@@ -67,7 +68,8 @@ def kinds_of_trees(
     ``"axis"``, for classes, is the ordinary random forest, whose trees split on single predictors
     alone; where such trees cannot approach the truth, stacking leaves them less and less to say.
 
-    n, P and p are the numbers of rows, predictors and their columns.
+    n, P and p are the numbers of rows, predictors and their columns; `ordinal` says whether the
+    classes are three or more and ordered.
     """
     root = math.ceil(math.sqrt(P))
     random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
@@ -82,7 +84,9 @@ def kinds_of_trees(
         special["extra"]["n_singles"] = root
         special["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
     if classification and not MIX.intersection(given):
-        special["sparse"] = random | {"n_thresholds": 3} | _sparse(p, options["projection"])
+        special["sparse"] = (
+            random | {"n_thresholds": 3} | _sparse(p, options["projection"], ordinal)
+        )
     if classification and not FAMILY.intersection(given):
         special["axis"] = {
             "projection": "axis",
@@ -108,10 +112,10 @@ def _grows(kind: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in kind.items() if key != "sample_fraction"}
 
 
-def _sparse(p: int, estimated: str | Family) -> dict[str, Any]:
+def _sparse(p: int, estimated: str | Family, ordinal: bool) -> dict[str, Any]:
     n_sparse = min(p, max(MANY_SPARSE, math.ceil(math.sqrt(p))))
     return {
-        "criterion": "entropy",
+        **({} if ordinal else {"criterion": "entropy"}),
         "projection": {"sparse": n_sparse, estimated: 1},
         "n_projections": n_sparse + 1,
     }

@@ -102,9 +102,14 @@ def odt(
         Fewest rows of a leaf: enough for its mean to say something, as in rpart's 7.
     max_depth : int, optional
         Most splits between root and leaf.
-    criterion : {"auto", "squared_error", "gini", "entropy"}, default "auto"
+    criterion : {"auto", "squared_error", "gini", "entropy", "ordinal"}, default "auto"
         Impurity: squared error for a regression; for classes Gini, with sparse directions entropy,
-        which tells the better ones of many random directions.
+        which tells the better ones of many random directions.  For three or more ordered classes,
+        those of a pandas categorical with ``ordered=True``, ``"ordinal"``: Σ F_k (1 - F_k), F_k
+        being the share up to class k < K (Piccarreta 2008), so that a split pays that parts low
+        classes from high ones at any height; logistic and other estimated directions then part the
+        classes up to a random one from the others, and the predicted class is the median.
+        ``"gini"`` and ``"entropy"`` take them as unordered.
     penalty : {None, "aic", "bic"}, default None
         Charge each split for its coefficients, 2 or log N(A) each: it must lower
         N(A)·log(impurity) by more.
@@ -136,7 +141,8 @@ def odt(
     missing : {"raise", "drop"}, default "raise"
         What to do about rows with missing values.
     kind : {"auto", "regression", "classification"}, default "auto"
-        By the type of the response: numbers are regressed, everything else classified.
+        By the type of the response: numbers are regressed, everything else classified, ordered
+        categoricals by cumulative splits; see `criterion`.
     seed : int, SeedSequence or Generator, optional
         Makes the tree reproducible; `ODTResults.control` keeps the one that was used.
 

@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR, Node, whole_logs
+from odrf.engine.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR, Node, whole_logs
 from problems import case_weights
 from reference.impurity import impurity
 
-CRITERIA = [SQUARED_ERROR, GINI, ENTROPY]
+CRITERIA = [SQUARED_ERROR, GINI, ENTROPY, ORDINAL]
 
 
 def described(
@@ -21,11 +21,14 @@ def described(
         value = np.array([np.average(y, weights=w)])
     else:
         value = np.array([np.average(y == k, weights=w) for k in range(n_classes)])
-    factor, moments, unit = 0.0, np.empty(0), bool((w == counts).all())
+    factor, moments = 0.0, np.empty(0)
+    unit = bool((w == counts).all()) and criterion != ORDINAL
     if criterion == ENTROPY and n_classes == 2:
         factor, moments = 1 / w.sum(), w * y
     elif len(value) <= 2:
         factor, moments = float(len(value)), w * (y - value[-1])
+    if factor > 0 and criterion == ORDINAL:
+        factor = 1.0
     return Node(
         y, w, counts.astype(np.int32), moments, value, float(w.sum()), int(counts.sum()),
         impurity(y, w, criterion), factor, criterion, unit,

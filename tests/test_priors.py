@@ -107,7 +107,9 @@ def test_em_finds_the_largest_likelihood():
 
 
 def test_a_class_that_training_had_not_stays_away():
-    moved = shifted(np.array([[0.5, 0.5, 0.0]]), np.array([0.5, 0.5, 0.0]), np.array([0.2, 0.2, 0.6]))
+    moved = shifted(
+        np.array([[0.5, 0.5, 0.0]]), np.array([0.5, 0.5, 0.0]), np.array([0.2, 0.2, 0.6])
+    )
     assert moved.tolist() == [[0.5, 0.5, 0.0]]
 
 

@@ -41,6 +41,8 @@ class Response:
         The columns of the data that it is computed from.
     evaluation : Evaluation or None
         How it is computed from them; None for a column taken as it is.
+    ordered : bool
+        Whether the classes are those of an ordered categorical, which ``C()`` makes unordered.
     """
 
     name: str
@@ -48,6 +50,12 @@ class Response:
     classes: pd.Index | None = None
     columns: tuple[str, ...] = ()
     evaluation: Evaluation | None = None
+    ordered: bool = False
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether there are three or more ordered classes: of two there is only one order."""
+        return self.ordered and self.classes is not None and len(self.classes) > 2
 
     def numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
         """Return the responses of new rows (n,): numbers, or class codes 0 … K - 1.
@@ -166,7 +174,9 @@ def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np
         classes = given[given.isin(classes)]
     _require_two(values.name, classes)
     codes = classes.get_indexer(pd.Index(data)).astype(np.float64)
-    return Response(values.name, "classification", classes), codes
+    ordered = not values.nominal and isinstance(data.dtype, pd.CategoricalDtype)
+    ordered = ordered and bool(data.dtype.ordered)
+    return Response(values.name, "classification", classes, ordered=ordered), codes
 
 
 def _require_two(name: str, distinct: pd.Index | NDArray[np.float64]) -> None:

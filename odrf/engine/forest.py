@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.packing import Packed, pack
+from odrf.engine.verdicts import MEDIAN, MOST_LIKELY, NUMBER
 
 __all__ = ["Forest", "joined"]
 
@@ -59,6 +60,8 @@ class Forest:
     order : (m,) int32
         Rank τ of the node's split in the growth of its tree (1 = the root's): after it the
         tree has τ + 1 leaves; 0 where never split.
+    ordered : bool
+        Whether it grew by the impurity of ordered classes: their median is then what it says.
 
     A pruned tree is the same arrays with ``left`` set to -1 at the cuts: nodes under a cut stay
     in the arrays but no row reaches them.
@@ -76,6 +79,14 @@ class Forest:
     impurity: NDArray[np.float64]
     gain: NDArray[np.float64]
     order: NDArray[np.int32]
+    ordered: bool = False
+
+    @property
+    def verdict(self) -> int:
+        """What its values stand for, a code of `odrf.engine.verdicts`."""
+        if self.value.shape[1] == 1:
+            return NUMBER
+        return MEDIAN if self.ordered else MOST_LIKELY
 
     @property
     def n_trees(self) -> int:
@@ -113,6 +124,7 @@ class Forest:
             impurity=self.impurity[lo:hi],
             gain=self.gain[lo:hi],
             order=self.order[lo:hi],
+            ordered=self.ordered,
         )
 
     def keeping(self, splits: NDArray[np.bool_]) -> Forest:
@@ -159,8 +171,9 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     made for trees like the first, and memory that is not written to is not taken.
     """
     arrays: dict[str, NDArray] = {}
-    used = dict.fromkeys((field.name for field in fields(Forest)), 0)
+    used, ordered = dict.fromkeys(_array_names(), 0), False
     for tree in trees:
+        ordered = tree.ordered
         for name, part in _moved(tree, used["left"], used["index"]).items():
             end = used[name] + len(part)
             if name not in arrays:
@@ -176,12 +189,16 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         used[name] += 1
     for name, array in arrays.items():
         array.resize((used[name], *array.shape[1:]), refcheck=False)
-    return Forest(**arrays)
+    return Forest(**arrays, ordered=ordered)
+
+
+def _array_names() -> list[str]:
+    return [field.name for field in fields(Forest) if field.name != "ordered"]
 
 
 def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:
     """Return the arrays of a tree that follows so many nodes and terms, borders without ends."""
-    arrays = {field.name: getattr(tree, field.name) for field in fields(tree)}
+    arrays = {name: getattr(tree, name) for name in _array_names()}
     arrays["root"] = tree.root[:-1] + nodes
     arrays["left"] = np.where(tree.left < 0, -1, tree.left + np.int64(nodes))
     arrays["start"] = tree.start[:-1] + terms

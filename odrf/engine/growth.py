@@ -11,6 +11,7 @@ from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest, joined
 from odrf.engine.growing import NEXT, NODES, TERMS, enlarged, grow_tree, trunk_for
 from odrf.engine.honesty import fill
+from odrf.engine.impurity import ORDINAL
 from odrf.engine.laws import Source
 from odrf.engine.parallel import in_order
 from odrf.engine.proposals import Blocks
@@ -139,6 +140,7 @@ def grow_one(
         impurity=trunk.impurity[:n_nodes].copy(),
         gain=trunk.gain[:n_nodes].copy(),
         order=trunk.order[:n_nodes].copy(),
+        ordered=settings.criterion == ORDINAL,
     )
     return tree if matrix is None else turned_back(tree, matrix)
 

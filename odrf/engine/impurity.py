@@ -2,6 +2,9 @@
 
 Gains after Zhan, Liu and Xia, equation (2.1), and its Gini and entropy counterparts, all per
 unit of weight in the node: Δ = I(A) - P(A_L)·I(A_L) - P(A_R)·I(A_R).
+
+Of K ordered classes the impurity is Σ_{k<K} F_k (1 - F_k), F_k being the share up to class k
+(Piccarreta 2008): half the Gini indices of the K - 1 problems "up to k, or above", added up.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ __all__ = [
     "ENTROPY",
     "GINI",
     "NEGLIGIBLE",
+    "ORDINAL",
     "SQUARED_ERROR",
     "Node",
     "class_gain",
@@ -32,7 +36,7 @@ __all__ = [
     "whole_moments",
 ]
 
-SQUARED_ERROR, GINI, ENTROPY = 0, 1, 2
+SQUARED_ERROR, GINI, ENTROPY, ORDINAL = 0, 1, 2, 3
 # A side with less than this share of a node's weight is lost to rounding: no gain can be told.
 NEGLIGIBLE = 1e-12
 MOST_LOGS = 2**16
@@ -42,7 +46,7 @@ class Node(NamedTuple):
     """The responses of a node's m rows, and what its cuts are judged by.
 
     Squared error and the Gini index of two classes need one sum per side, that of w·(y - mean):
-    Δ = factor·S²/(W_L·W_R), with factor 1 and 2.  So does the entropy of two classes, for which
+    Δ = factor·S²/(W_L·W_R), with factor 1 and 2 (1 too for the ordinal impurity).  So does the entropy of two classes, for which
     S is the weight of the second class.  More classes need the weight of each.
 
     Attributes
@@ -62,7 +66,8 @@ class Node(NamedTuple):
         What `moment_gain` is to be multiplied by; 0 where moments are not used.
     criterion : int
     unit : bool
-        Whether weights are multiplicities, case weights all being 1.
+        Whether weights are multiplicities, case weights all being 1, and gains are found from what
+        each class adds: not so of `ORDINAL`, where a row changes the shares up to many classes.
     logs : array of float64
         x·log(x) of the first whole numbers, see `whole_logs`; empty unless `unit`.
     """
@@ -100,8 +105,14 @@ def _xlogx(x):
 
 @kernel
 def impurity(shares, criterion):
-    """Return the Gini index or the entropy (natural logarithm) of class `shares` (K,)."""
+    """Return Gini index, entropy (natural logarithm) or ordinal impurity of `shares` (K,)."""
     total = 0.0
+    if criterion == ORDINAL:
+        reached = 0.0
+        for k in range(len(shares) - 1):
+            reached += shares[k]
+            total += reached * (1.0 - reached)
+        return max(total, 0.0)
     for share in shares:
         total += _xlogx(share) if criterion == ENTROPY else share * share
     return -total if criterion == ENTROPY else 1.0 - total
@@ -129,6 +140,8 @@ def describe(rows, lo, m, value, moments, logs, criterion):
     factor = 0.0
     if uses_moments(K):
         factor = 1.0 / weight if criterion == ENTROPY else float(K)
+        if criterion == ORDINAL:
+            factor = 1.0
         centre = 0.0 if criterion == ENTROPY else value[K - 1]
         for i in range(m):
             moments[i] = weights[i] * (y[i] - centre)
@@ -140,9 +153,10 @@ def describe(rows, lo, m, value, moments, logs, criterion):
     elif K > 1:
         spread = impurity(value, criterion)
     used = moments[:m] if factor > 0.0 else moments[:0]
-    known = logs if rows.unit else logs[:0]
+    unit = rows.unit and criterion != ORDINAL
+    known = logs if unit else logs[:0]
     return Node(
-        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, rows.unit, known
+        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, unit, known
     )
 
 
@@ -209,10 +223,19 @@ def is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
 def class_gain(left, left_weight, value, weight, criterion):
     """Return Δ of a cut from the class weights `left` (K,) on its left side.
 
-    Gini as P_L·P_R·Σ (p_Lk - p_Rk)², which no cancellation can spoil.  See `moment_gain`.
+    Gini as P_L·P_R·Σ (p_Lk - p_Rk)², which no cancellation can spoil, and so with the F_k of
+    ordered classes.  See `moment_gain`.
     """
     right_weight = weight - left_weight
     total = 0.0
+    if criterion == ORDINAL:
+        before, behind = 0.0, 0.0
+        for k in range(len(left) - 1):
+            before += left[k]
+            behind += value[k] * weight - left[k]
+            difference = before / left_weight - behind / right_weight
+            total += difference * difference
+        return total * (left_weight / weight) * (right_weight / weight)
     if criterion == GINI:
         left_part, right_part = 1.0 / left_weight, 1.0 / right_weight
         for k in range(len(left)):

@@ -14,6 +14,7 @@ from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.routing import leaves_of
 from odrf.engine.sampling import Sampling, draw_counts
+from odrf.engine.verdicts import NUMBER, said_class
 from odrf.engine.walking import walk
 
 __all__ = ["OutOfBag", "loss_of", "out_of_bag", "permutation_loss", "undrawn"]
@@ -39,19 +40,15 @@ class OutOfBag(NamedTuple):
 
 
 @part
-def loss_of(value, y, classes):
-    """Squared error of value[0], or whether the first largest of `value` (K,) is not class y."""
-    if not classes:
+def loss_of(value, y, verdict):
+    """Squared error of value[0], or whether the class that `value` (K,) stands for is not y."""
+    if verdict == NUMBER:
         return (value[0] - y) ** 2
-    largest = 0
-    for k in range(1, len(value)):
-        if value[k] > value[largest]:
-            largest = k
-    return 0.0 if largest == int(y) else 1.0
+    return 0.0 if said_class(value, verdict) == int(y) else 1.0
 
 
 @allocating
-def _accumulate(leaves, y, weights, lo, unseen, value, classes, out, votes, path):
+def _accumulate(leaves, y, weights, lo, unseen, value, verdict, out, votes, path):
     """Add up the rows from `lo` on, tree by tree; path (B, 2) gathers weighted losses and weights.
 
     leaves (B, m) are theirs, where unseen (B, n).
@@ -67,7 +64,7 @@ def _accumulate(leaves, y, weights, lo, unseen, value, classes, out, votes, path
                 for k in range(n_values):
                     out[row, k] += value[leaves[b, i], k]
                     mean[k] = out[row, k] / votes[row]
-                losses[i] = loss_of(mean, y[row], classes)
+                losses[i] = loss_of(mean, y[row], verdict)
             if votes[row] > 0:
                 path[b, 0] += weights[row] * losses[i]
                 path[b, 1] += weights[row]
@@ -85,19 +82,19 @@ def _exchange(X, rows, first, last, own):
 
 
 @part
-def _row_losses(own, rows, y, root, words, floats, value, classes, who, at, leaves, out):
+def _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, out):
     """Write to out (m,) the losses of a tree's prediction for the flat own (m, p), of `rows`."""
     n_rows = np.uint64(len(rows))
     for i in range(n_rows):
         who[i], at[i] = i, root
     walk(own, np.uint64(len(own)) // n_rows, who, at, n_rows, words, floats, leaves)
     for i in range(n_rows):
-        out[i] = loss_of(value[leaves[i]], y[rows[i]], classes)
+        out[i] = loss_of(value[leaves[i]], y[rows[i]], verdict)
 
 
 @allocating
 def _permuted_losses(
-    X, y, weights, rows, first, moved, state, own, root, words, floats, value, classes, out
+    X, y, weights, rows, first, moved, state, own, root, words, floats, value, verdict, out
 ):
     """Write to out (P,) the rise of a tree's loss on `rows` as each predictor `moved` is permuted.
 
@@ -113,11 +110,11 @@ def _permuted_losses(
     if total <= 0.0 or root < 0:
         return
     _exchange(X, rows, 0, X.shape[0], own)
-    _row_losses(own, rows, y, root, words, floats, value, classes, who, at, leaves, base)
+    _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, base)
     for j in moved:
         shuffle_front(state, permuted, n_rows)
         _exchange(X, permuted, first[j], first[j + 1], own)
-        _row_losses(own, rows, y, root, words, floats, value, classes, who, at, leaves, losses)
+        _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, losses)
         _exchange(X, rows, first[j], first[j + 1], own)
         rise = 0.0
         for i in range(n_rows):
@@ -158,13 +155,13 @@ def out_of_bag(
     n, K = X.shape[1], forest.value.shape[1]
     unseen = undrawn(weights, samplings, streams, n_jobs)
     value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
-    packed = forest.packed
+    packed, verdict = forest.packed, forest.verdict
 
     def run(block: slice) -> NDArray[np.float64]:
         path = np.zeros((forest.n_trees, 2))
         leaves = leaves_of(packed, X, block, unseen)
         _accumulate(
-            leaves, y, weights, block.start, unseen, forest.value, K > 1, value, votes, path
+            leaves, y, weights, block.start, unseen, forest.value, verdict, value, votes, path
         )
         return path
 
@@ -190,7 +187,7 @@ def permutation_loss(
     """
     rise = np.zeros((forest.n_trees, len(first) - 1))
     root, words, floats = forest.packed
-    p, classes = len(X), forest.value.shape[1] > 1
+    p, verdict = len(X), forest.verdict
 
     def run(b: int) -> None:
         state = streams[b].copy()
@@ -201,7 +198,7 @@ def permutation_loss(
         own = np.empty(len(rows) * p, dtype=np.float32)
         _permuted_losses(
             X, y, weights, rows, first, moved, state, own, root[b], words, floats,
-            forest.value, classes, rise[b],
+            forest.value, verdict, rise[b],
         )  # fmt: skip
 
     for _ in in_order(run, range(forest.n_trees), n_jobs):

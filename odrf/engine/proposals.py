@@ -46,6 +46,8 @@ class Proposals(NamedTuple):
         Whether every predictor is tried singly at the node.
     class_weight : (K,) float64
     chosen : (K,) bool
+    ordered : bool
+        Whether directions set apart the classes up to one from those above it.
     """
 
     columns: np.ndarray
@@ -56,9 +58,10 @@ class Proposals(NamedTuple):
     singly: np.ndarray
     class_weight: np.ndarray
     chosen: np.ndarray
+    ordered: bool
 
 
-def proposals_for(P: int, p: int, K: int, widest: int) -> Proposals:
+def proposals_for(P: int, p: int, K: int, widest: int, ordered: bool = False) -> Proposals:
     """Allocate scratch for P predictors of p columns, directions on up to `widest` of them."""
     return Proposals(
         np.empty((ROUND, widest), dtype=np.int64),
@@ -69,4 +72,5 @@ def proposals_for(P: int, p: int, K: int, widest: int) -> Proposals:
         np.zeros(1, dtype=np.bool_),
         np.empty(K),
         np.empty(K, dtype=np.bool_),
+        ordered,
     )

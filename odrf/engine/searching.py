@@ -12,7 +12,7 @@ from odrf.engine.chance import random_cut
 from odrf.engine.compiling import ZERO, inlined, part
 from odrf.engine.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.directions import workspace
-from odrf.engine.impurity import NEGLIGIBLE, uses_moments, whole_logs
+from odrf.engine.impurity import NEGLIGIBLE, ORDINAL, uses_moments, whole_logs
 from odrf.engine.laws import Law, begin_laws, draw_round
 from odrf.engine.proposals import ROUND, Blocks, Proposals, proposals_for
 from odrf.engine.rows import project
@@ -104,7 +104,7 @@ def scratch_for(
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
         workspace(estimated, sample),
-        proposals_for(P, p, K, widest),
+        proposals_for(P, p, K, widest, settings.criterion == ORDINAL),
         laws,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),

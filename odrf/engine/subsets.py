@@ -23,6 +23,7 @@ __all__ = [
     "draw_size",
     "draw_subset",
     "draw_terms",
+    "draw_up_to",
     "largest_subset",
     "load_terms",
     "write_columns",
@@ -32,6 +33,8 @@ __all__ = [
 # A factor of more levels is one column of scores in a direction of several predictors: as many
 # coefficients as it has levels would cost much and be poorly determined.
 FEW_LEVELS = np.int64(6)
+# What rounding leaves of F (1 - F) where one side is empty.
+NO_SHARE = 1e-12
 
 
 def largest_subset(subset_size: int, P: int, n: int) -> int:
@@ -89,16 +92,55 @@ def draw_classes(state, y, a, m, class_weight, chosen):
     return True
 
 
+@kernel
+def draw_up_to(state, y, a, m, class_weight, chosen):
+    """Draw a class, and choose it and those below it; False if y (≥ m,) is constant.
+
+    With F_k the share of the weights a (≥ m,) up to class k, k comes in proportion to
+    F_k (1 - F_k): to what it adds to the impurity of ordered classes.  Scratch as in
+    `draw_classes`.
+    """
+    K, total, whole, reached = len(chosen), 0.0, 0.0, 0.0
+    for k in range(K):
+        class_weight[k], chosen[k] = 0.0, False
+    for i in range(m):
+        class_weight[int(y[i])] += a[i]
+        total += a[i]
+    last = -1
+    for k in range(K - 1):
+        reached += class_weight[k] / total
+        class_weight[k] = reached * (1.0 - reached)
+        if class_weight[k] > NO_SHARE:
+            last = k
+            whole += class_weight[k]
+        else:
+            class_weight[k] = 0.0
+    if last < 0:
+        return False
+    point, at = uniform(state) * whole, 0
+    while at < last and point >= class_weight[at]:
+        point -= class_weight[at]
+        at += 1
+    for k in range(at + 1):
+        chosen[k] = True
+    return True
+
+
 @part
 def _draw_target(state, y, a, lo, m, proposals, t):
     """Write the target in [0, 1] that a direction is to predict to t; False if y is constant.
 
     For the m rows from `lo` on.  A numeric response is mapped linearly from its extremes; for
-    classes the target marks those of a random side.
+    classes the target marks those of a random side, for ordered ones those up to a random one.
     """
     chosen, lo = proposals.chosen, np.uint64(lo)
     if len(chosen) > 2:
-        if not draw_classes(state, y[lo:], a[lo:], m, proposals.class_weight, chosen):
+        scratch = proposals.class_weight
+        if proposals.ordered:
+            known = draw_up_to(state, y[lo:], a[lo:], m, scratch, chosen)
+        else:
+            known = draw_classes(state, y[lo:], a[lo:], m, scratch, chosen)
+        if not known:
             return False
         for i in range(np.uint64(m)):
             t[i] = 1.0 if chosen[int(y[lo + i])] else 0.0

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.forest import Forest
+from odrf.engine.verdicts import said_classes
 from odrf.plots.style import class_colour, value_colour
 from odrf.wording import SplitText, SplitWriter, number
 
@@ -99,7 +100,7 @@ def _value_lines(tree: Forest, design: Design, node: int, digits: int) -> tuple[
     size = f"n = {tree.count[node]}"
     if design.response.classes is None:
         return number(float(value[0]), digits), size
-    code = int(np.argmax(value))
+    code = _said(tree, node)
     return str(design.response.classes[code]), f"{value[code]:.2f}", size
 
 
@@ -109,8 +110,14 @@ def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, floa
         low, high = tree.value.min(), tree.value.max()
         return value_colour(float((value[0] - low) / (high - low)) if high > low else 0.5)
     K = len(value)
-    certainty = (value.max() - 1 / K) / (1 - 1 / K)
-    return class_colour(int(np.argmax(value)), float(certainty))
+    code = _said(tree, node)
+    certainty = max(0.0, (value[code] - 1 / K) / (1 - 1 / K))
+    return class_colour(code, float(certainty))
+
+
+def _said(tree: Forest, node: int) -> int:
+    """Return the code of the class that a node says."""
+    return int(said_classes(tree.value[node : node + 1], tree.ordered)[0])
 
 
 def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:

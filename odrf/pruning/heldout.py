@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.forest import Forest
 from odrf.engine.routing import leaf_nodes
+from odrf.engine.verdicts import said_classes
 
 __all__ = ["HeldOut", "held_out", "losses_of"]
 
@@ -53,11 +54,16 @@ class HeldOut:
         return np.sqrt(np.maximum(spread, 0.0)) / self.weight
 
 
-def losses_of(value: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the loss (m,) of predicting `value` (m, K): squared error for K = 1, else 0-1."""
+def losses_of(
+    value: NDArray[np.float64], y: NDArray[np.float64], ordered: bool = False
+) -> NDArray[np.float64]:
+    """Return the loss (m,) of predicting `value` (m, K): squared error for K = 1, else 0-1.
+
+    `ordered` says whether values stand for the median of ordered classes.
+    """
     if value.shape[1] == 1:
         return (y - value[:, 0]) ** 2
-    return (np.argmax(value, axis=1) != y).astype(float)
+    return (said_classes(value, ordered) != y).astype(float)
 
 
 def held_out(
@@ -84,7 +90,7 @@ def held_out(
         until = np.where(higher >= 0, starts[higher], k)
         speaks = starts[node] < until
         at, who = node[speaks], row[speaks]
-        loss, w = losses_of(tree.value[at], y[who]), weights[who]
+        loss, w = losses_of(tree.value[at], y[who], tree.ordered), weights[who]
         for change, of_row in zip(changes, (w * loss, w**2 * loss, (w * loss) ** 2), strict=True):
             change += np.bincount(starts[at], of_row, k + 1)
             change -= np.bincount(until[speaks], of_row, k + 1)

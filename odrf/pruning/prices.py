@@ -8,6 +8,9 @@ rules of pruning ask for how much each split, with those it needs, lowers R per 
 * growth order (Zhan, Liu and Xia, section 3.2): a split needs all that were made before it.  Of the
   trees that there were while the tree grew, the cheapest keeps the splits whose price is above α.
 
+Of ordered classes R is the mean absolute difference between the ranks of the class that a node says,
+the median, and those of its rows: that no split can raise, as it might their misclassification.
+
 Either way prices are the decreases of R made monotone by pooling (isotonic regression): along the
 branches, or along the growth.
 """
@@ -20,6 +23,7 @@ from scipy.optimize import isotonic_regression
 
 from odrf.engine.forest import Forest
 from odrf.engine.pooling import pool_branches
+from odrf.engine.verdicts import mean_ranks_off, said_classes
 
 __all__ = [
     "ERROR",
@@ -31,6 +35,7 @@ __all__ = [
     "decreases",
     "growth_ranks",
     "pruned",
+    "root_errors",
     "root_losses",
     "split_prices",
 ]
@@ -51,6 +56,17 @@ def root_losses(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     return _node_losses(forest, loss)[root] / forest.weight[root]
 
 
+def root_errors(forest: Forest) -> NDArray[np.float64]:
+    """Return what held-out rows judge by, of the training rows of the trees (B,) without splits.
+
+    The mean squared error, or the misclassification rate of the class that the root says.
+    """
+    if not forest.ordered:
+        return root_losses(forest)
+    root = forest.root[:-1]
+    return 1.0 - forest.value[root, said_classes(forest.value[root], True)]
+
+
 def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     """Return by how much each split lowers its tree's training error R (m,).
 
@@ -58,8 +74,8 @@ def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     ----------
     forest : Forest
     loss : {"error", "impurity"}
-        What R is for classes: the misclassification rate, or the impurity by which the tree grew.
-        For a number R is the mean squared error.
+        What R is for classes: the misclassification rate, of ordered classes the mean rank error,
+        or the impurity by which the tree grew.  For a number R is the mean squared error.
 
     Returns
     -------
@@ -124,6 +140,8 @@ def _node_losses(forest: Forest, loss: str) -> NDArray[np.float64]:
     """Return the loss of each node as a leaf, summed over its training rows (m,)."""
     if forest.value.shape[1] == 1 or loss == IMPURITY:
         return forest.weight * forest.impurity
+    if forest.ordered:
+        return forest.weight * mean_ranks_off(forest.value)
     return forest.weight * (1.0 - forest.value.max(axis=1))
 
 

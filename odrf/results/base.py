@@ -12,6 +12,7 @@ from odrf.results.fit import Fit
 from odrf.results.fitted import FittedResults
 from odrf.results.pixels import PixelImportance
 from odrf.results.projections import ProjectionImportance
+from odrf.results.scores import mean_rank_error
 
 __all__ = ["TreeResults"]
 
@@ -40,6 +41,24 @@ class TreeResults(FittedResults):
     def control(self) -> Control:
         """Every option of the fit, resolved."""
         return self.fit.control
+
+    @property
+    def mean_rank_error(self) -> float:
+        """How many ranks the predicted class is off, in the mean by weight, of ordered classes.
+
+        Of out-of-bag predictions for a forest, of the training rows for a tree.
+
+        Raises
+        ------
+        InputError
+            If the response is no ordered categorical.
+        """
+        return mean_rank_error(self.fit, self._judged)
+
+    @property
+    def _judged(self) -> NDArray[np.float64]:
+        """Return the values (n, K) of the training rows that scores are of."""
+        return self._fitted
 
     def projection_importance(
         self, top: int = 10, resamples: int = 0, progress: bool = False

@@ -15,6 +15,7 @@ from odrf.checks import checked_jobs, checked_whole
 from odrf.diagnostics.theorems import Facts
 from odrf.engine.boosting.adding import added_up_by_round, added_up_by_run
 from odrf.engine.boosting.runs import out_of_bag
+from odrf.engine.verdicts import said_classes
 from odrf.errors import InputError, allowed
 from odrf.importance import summed_importance
 from odrf.plots.boosted import plot_loss
@@ -25,11 +26,11 @@ from odrf.results.boosted_fit import BoostedFit, enlarged_boosted_fit
 from odrf.results.boosted_report import boosted_card, boosted_summary
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fitted import FittedResults, Priors
-from odrf.results.labels import class_labels, most_likely, spread_numbers
+from odrf.results.labels import class_labels, spread_numbers
 from odrf.results.prediction import (
     Rows,
+    as_asked,
     as_prob,
-    as_response,
     predict_rows,
     require_classes,
     rows_of,
@@ -42,7 +43,7 @@ from odrf.summary import Summary
 
 __all__ = ["ODBTResults"]
 
-PREDICTIONS = ("response", "class", "prob", "link", "leaf")
+PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
 class ODBTResults(FittedResults):
@@ -104,7 +105,7 @@ class ODBTResults(FittedResults):
     @cached_property
     def training_error(self) -> float:
         """Mean squared error or misclassification rate of all rows, those held out included."""
-        return mean_loss(self.fit.data, self._fitted)
+        return mean_loss(self.fit, self._fitted)
 
     @cached_property
     def _fitted(self) -> NDArray[np.float64]:
@@ -129,6 +130,8 @@ class ODBTResults(FittedResults):
             - ``"response"``: the mean response (with the absolute loss its median), or the class.
             - ``"class"``: the most probable class, the first of them if tied.
             - ``"prob"``: a column of probabilities for each class.
+            - ``"cumulative"``: of ordered classes, a column for each but the last with the
+              probability of this class or one below it.
             - ``"link"``: what the trees add up to: the response itself, the logarithm of a
               Poisson mean, the log odds of the second of two classes, or, with the multinomial
               loss, a column for each class, whose differences are log odds.
@@ -165,9 +168,7 @@ class ODBTResults(FittedResults):
             return self._link(rows, scores)
         value = with_priors(self.fit, self.fit.loss.means(scores), shares)
         value = spread_numbers(value, rows.complete)
-        if type == "prob":
-            return as_prob(self.fit, value, rows.index)
-        return as_response(self.fit, value, rows.index)
+        return as_asked(self.fit, value, rows.index, type)
 
     def _offsets(
         self, newdata: pd.DataFrame | None, rows: Rows, offset: str | ArrayLike | None
@@ -221,7 +222,7 @@ class ODBTResults(FittedResults):
             if self.classes is None:
                 said[r] = value[:, 0]
             else:
-                said[r] = class_labels(most_likely(value), self.classes)
+                said[r] = class_labels(said_classes(value, fit.ordered), self.classes)
         table = pd.DataFrame(said, index=rows.index)
         return table.rename_axis(columns="round")
 

@@ -46,6 +46,7 @@ class BoostedFit:
         Which rows were held out to choose the number of rounds.
     """
 
+    ordered: ClassVar[bool] = False
     votes: ClassVar[bool] = False
 
     call: str

@@ -35,6 +35,10 @@ class AnyFit(Protocol):
     votes: ClassVar[bool]
 
     @property
+    def ordered(self) -> bool:
+        """Whether its classes are ordered, and their median is what it says."""
+
+    @property
     def call(self) -> str:
         """The call that made it, as shown in summaries."""
 
@@ -114,6 +118,11 @@ class Fit:
     blend: Blend | None = None
     kinds: dict[str, Control] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its trees grew by the impurity of ordered classes: they say their median."""
+        return self.forest.ordered
 
     @property
     def samplings(self) -> list[Sampling]:

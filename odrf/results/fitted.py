@@ -132,8 +132,13 @@ class FittedResults(ABC):
             others are ignored.  By default the training rows.
         type : str, default "response"
             - ``"response"``: the mean response (regression), or the class.
-            - ``"class"``: the most probable class, the first of them if tied.
+            - ``"class"``: the most probable class, the first of them if tied.  Where trees grew by
+              the impurity of ordered classes (``criterion="ordinal"``) it is the median, the first
+              class up to which at least half of the probability lies: that is the class whose rank
+              is off by least on average, while the most probable one may be far from most others.
             - ``"prob"``: a column of probabilities for each class.
+            - ``"cumulative"``: of ordered classes, a column for each but the last with the
+              probability of this class or one below it.
             - ``"leaf"``: the number of the leaf that the row reaches, as in `nodes`; for a
               forest a column for each tree.
             - ``"trees"``: a column with the prediction of each tree.
@@ -141,8 +146,8 @@ class FittedResults(ABC):
             The shares of all classes in the population that the rows come from, positive numbers
             that add up to 1, if they are not those of the training rows, by weight: probabilities
             are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and Decaestecker
-            2002, equation (2.4)), and the class is the most probable then.  For ``"response"``,
-            ``"class"`` and ``"prob"`` of classes; see `estimate_priors`.
+            2002, equation (2.4)), and classes follow from these.  For ``"response"``, ``"class"``,
+            ``"prob"`` and ``"cumulative"`` of classes; see `estimate_priors`.
 
         Returns
         -------

@@ -138,7 +138,9 @@ def _fit_blend(
 ) -> Fit:
     classification = design.response.kind == "classification"
     n, P, p = len(data.y), len(design.predictors), len(design.columns)
-    kinds = kinds_of_trees(request.options, request.given, n, P, p, classification)
+    kinds = kinds_of_trees(
+        request.options, request.given, n, P, p, classification, design.response.ordinal
+    )
     base = _resolve(kinds[BEST], design, data)
     require_blendable(base.n_trees, base.resample, request.options["projection"])
     controls = {
@@ -159,6 +161,7 @@ def _resolve(options: Mapping[str, Any], design: Design, data: TrainingData) -> 
         P=len(design.predictors),
         p=len(design.columns),
         n_classes=1 if classes is None else len(classes),
+        ordinal=design.response.ordinal,
         ranges=design.scaling.range,
         grid=design.grid,
     )

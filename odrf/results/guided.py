@@ -93,7 +93,7 @@ class GRAFResults(Extendable):
 
         It says nothing of new rows: trees grow until their regions are pure.
         """
-        return mean_loss(self.fit.data, self._fitted)
+        return mean_loss(self.fit, self._fitted)
 
     @cached_property
     def growth(self) -> pd.DataFrame:

@@ -47,6 +47,7 @@ class GuidedFit:
         The values of leaves are votes: see `odrf.engine.guided.forest.GuidedForest`.
     """
 
+    ordered: ClassVar[bool] = False
     votes: ClassVar[bool] = True
 
     call: str

@@ -6,15 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["class_labels", "most_likely", "spread_codes", "spread_numbers"]
-
-
-def most_likely(shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the class code of the largest share in each row (n, K), the first if tied.
-
-    Rows of NaN get -1.
-    """
-    return np.where(np.isnan(shares[:, 0]), -1, np.argmax(shares, axis=1))
+__all__ = ["class_labels", "spread_codes", "spread_numbers"]
 
 
 def spread_numbers(values: NDArray[np.float64], complete: NDArray[np.bool_]) -> NDArray[np.float64]:

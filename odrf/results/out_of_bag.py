@@ -146,6 +146,10 @@ class OutOfBagResults(TreeResults):
             self._needs_out_of_bag("Growth paths without newdata=")
         return growth_path(self, along, newdata, n_jobs, stages_out_of_bag, "out-of-bag rows")
 
+    @property
+    def _judged(self) -> NDArray[np.float64]:
+        return self._out_of_bag.value
+
     def _judging_residuals(self) -> NDArray[np.float64]:
         if self.kind == "classification" or self.control.resample == "none":
             return super()._judging_residuals()

@@ -12,9 +12,9 @@ from odrf.errors import InputError, allowed
 from odrf.plots.path import plot_judged_path, plot_path
 from odrf.pruning.choosing import CHOICES, chosen
 from odrf.pruning.heldout import HeldOut
-from odrf.pruning.prices import ERROR, GROWTH, IMPURITY, root_losses
+from odrf.pruning.prices import GROWTH, root_errors
 from odrf.pruning.subtrees import growth_errors, nested_subtrees
-from odrf.results.scores import error_name
+from odrf.results.scores import error_name, loss_name
 from odrf.summary import Summary
 from odrf.wording import number
 
@@ -53,8 +53,8 @@ class PruningPath:
     table : DataFrame
         One row for each subtree, from the largest (``alpha`` 0) to the root.  ``alpha``: the
         smallest α that chooses it, up to the next row's; ``leaves``; ``error``: mean squared
-        error, misclassification rate or impurity of the rows the tree was grown on, of an honest
-        tree those that fill it;
+        error, misclassification rate, mean rank error or impurity of the rows the tree was grown
+        on, of an honest tree those that fill it;
         ``relative_error``: the same divided by the root's.  If judged on held-out rows,
         ``xerror``, their mean squared error or misclassification rate divided by what the root
         has on the training rows, and ``xstd``, its standard error.
@@ -85,7 +85,7 @@ class PruningPath:
             }
         )
         if held_out is not None:
-            unit = root_losses(grown.forest, ERROR)[0]
+            unit = root_errors(grown.forest)[0]
             unit = unit if unit > 0 else 1.0
             self.table["xerror"] = held_out.mean / unit
             self.table["xstd"] = held_out.standard_error / unit
@@ -151,7 +151,7 @@ class PruningPath:
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        error = "impurity" if self.loss == IMPURITY else error_name(self.grown.kind)
+        error = loss_name(self.grown.fit, self.loss)
         facts = {
             "Rule": RULES_IN_WORDS[self.rule],
             "Leaves grown": str(int(self.grown.n_leaves[0])),
@@ -205,7 +205,7 @@ class PruningPath:
             row, words = self.row(rule), CHOICES_IN_WORDS[rule]
             return plot_judged_path(self.table, self.row("min"), row, words, what, ax)
         along = growth_errors(self.grown.forest, self.loss) if self.rule == GROWTH else None
-        error = "impurity" if self.loss == IMPURITY else error_name(self.grown.kind)
+        error = loss_name(self.grown.fit, self.loss)
         return plot_path(self.table, along, error, ax)
 
     def __repr__(self) -> str:

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from odrf.design import Response
 from odrf.engine.forest import Forest
 from odrf.engine.routing import leaf_nodes, predict
+from odrf.engine.verdicts import said_classes
 from odrf.errors import InputError, allowed
 from odrf.results.fit import AnyFit
-from odrf.results.labels import class_labels, most_likely, spread_codes, spread_numbers
+from odrf.results.labels import class_labels, spread_codes, spread_numbers
 from odrf.results.priors import checked_priors, with_priors
 
 __all__ = [
     "PREDICTIONS",
     "Rows",
+    "as_asked",
     "as_prob",
     "as_response",
     "mean_values",
@@ -28,7 +30,7 @@ __all__ = [
     "rows_of",
 ]
 
-PREDICTIONS = ("response", "class", "prob", "leaf", "trees")
+PREDICTIONS = ("response", "class", "prob", "cumulative", "leaf", "trees")
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,20 @@ def predict_rows(
         return _each_tree(fit, rows)
     value = with_priors(fit, mean_values(fit, rows.X), shares)
     value = spread_numbers(value, rows.complete)
+    return as_asked(fit, value, rows.index, type)
+
+
+def as_asked(
+    fit: AnyFit, value: NDArray[np.float64], index: pd.Index, type: str
+) -> pd.Series | pd.DataFrame:
+    """Return mean responses or shares (n, K) as the prediction `type` has them."""
     if type == "prob":
-        return as_prob(fit, value, rows.index)
-    return as_response(fit, value, rows.index)
+        return as_prob(fit, value, index)
+    if type == "cumulative":
+        classes = fit.design.response.classes
+        reached = np.cumsum(value, axis=1)[:, :-1]
+        return pd.DataFrame(np.minimum(reached, 1.0), index=index, columns=classes[:-1])
+    return as_response(fit, value, index)
 
 
 def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -88,8 +101,13 @@ def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def require_classes(response: Response, type: str) -> None:
-    """Raise `InputError` where the prediction `type` needs classes and the response is a number."""
-    if type in ("class", "prob") and response.classes is None:
+    """Raise `InputError` where the prediction `type` needs classes, or ordered ones, in vain."""
+    if type == "cumulative" and response.classes is not None and not response.ordered:
+        raise InputError(
+            f'type="cumulative" needs ordered classes, and those of {response.name!r} are not: '
+            "make it an ordered categorical, with pandas.CategoricalDtype(…, ordered=True)"
+        )
+    if type in ("class", "prob", "cumulative") and response.classes is None:
         raise InputError(
             f"type={type!r} needs classes, but {response.name!r} was fitted as a number: "
             'use type="response", or fit with kind="classification"'
@@ -97,11 +115,11 @@ def require_classes(response: Response, type: str) -> None:
 
 
 def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:
-    """Return the mean response (n, 1), or the class with the largest share (n, K) of each row."""
+    """Return the mean response (n, 1), or the class that the shares (n, K) of a row stand for."""
     response = fit.design.response
     if response.classes is None:
         return pd.Series(value[:, 0], index=index, name=response.name)
-    labels = class_labels(most_likely(value), response.classes)
+    labels = class_labels(said_classes(value, fit.ordered), response.classes)
     return pd.Series(labels, index=index, name=response.name)
 
 
@@ -128,7 +146,7 @@ def _each_tree(fit: AnyFit, rows: Rows) -> pd.DataFrame:
     if classes is None:
         value = spread_numbers(fit.forest.value[leaves, 0], rows.complete)
         return pd.DataFrame(value, index=rows.index, columns=columns)
-    codes = spread_codes(most_likely(fit.forest.value)[leaves], rows.complete)
+    codes = spread_codes(said_classes(fit.forest.value, fit.ordered)[leaves], rows.complete)
     labels = {tree: class_labels(codes[:, tree], classes) for tree in columns}
     return pd.DataFrame(labels, index=rows.index, columns=columns)
 

@@ -19,7 +19,7 @@ from odrf.results.fit import AnyFit
 
 __all__ = ["PRIOR_PREDICTIONS", "checked_priors", "priors_of_rows", "require_priors", "with_priors"]
 
-PRIOR_PREDICTIONS = ("response", "class", "prob")
+PRIOR_PREDICTIONS = ("response", "class", "prob", "cumulative")
 # Shares that were rounded to a few digits add up to 1 but for so much.
 ROUNDING = 1e-6
 

@@ -131,7 +131,10 @@ def missing_notes(results: FittedResults) -> list[str]:
 
 def _tree_scores(tree: ODTResults) -> dict[str, str]:
     if tree.kind == "classification":
-        return {"Training error rate": number(tree.training_error)}
+        return {
+            "Training error rate": number(tree.training_error),
+            **_rank_score(tree, "training"),
+        }
     return {
         "Training MSE": number(tree.training_error),
         "Training R²": f"{tree.r_squared:.3f}",
@@ -142,8 +145,15 @@ def _forest_scores(forest: ODRFResults) -> dict[str, str]:
     if forest.control.resample == "none":
         return {"OOB error": 'unknown (resample="none")'}
     if forest.kind == "classification":
-        return {"OOB error rate": number(forest.oob_error)}
+        return {"OOB error rate": number(forest.oob_error), **_rank_score(forest, "OOB")}
     return {"OOB MSE": number(forest.oob_error), "OOB R²": f"{forest.r_squared:.3f}"}
+
+
+def _rank_score(results: TreeResults, rows: str) -> dict[str, str]:
+    """Say how many ranks the classes are off, where there are three or more and they are ordered."""
+    if not results.design.response.ordinal:
+        return {}
+    return {f"Mean rank error ({rows})": number(results.mean_rank_error)}
 
 
 def _timed(forest: ODRFResults) -> int:
@@ -166,7 +176,8 @@ def _prediction_ms(forest: ODRFResults) -> float:
 def data_facts(results: FittedResults) -> dict[str, str]:
     """Return response, rows and predictors of a fit in words."""
     response = results.design.response
-    classes = "" if response.classes is None else f" ({len(response.classes)} classes)"
+    ordered = "ordered " if response.ordered else ""
+    classes = "" if response.classes is None else f" ({len(response.classes)} {ordered}classes)"
     return {
         "Response": f"{response.name}{classes}",
         "Rows": _rows(results),

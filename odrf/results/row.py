@@ -12,6 +12,7 @@ from odrf.design.listing import listed
 from odrf.design.row import RawRow, RowPlan, plan_row
 from odrf.engine.packing import Packed
 from odrf.engine.single import predict_row
+from odrf.engine.verdicts import said_classes
 from odrf.errors import allowed
 from odrf.results.fit import AnyFit
 from odrf.results.labels import class_labels
@@ -45,6 +46,8 @@ class RowPredictor:
         The classes; empty for a number.
     votes : bool
         Whether the values are votes, to be scaled so that they add up to 1.
+    ordered : bool
+        Whether the median of the classes is returned, not the most probable.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class RowPredictor:
     value: NDArray[np.float64]
     labels: tuple[Any, ...]
     votes: bool
+    ordered: bool
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -84,8 +88,7 @@ class RowPredictor:
         Returns
         -------
         float, label or dict
-            The mean response; the most probable class, the first of them if tied; for
-            ``"prob"`` the probability of each class, by its label.  With ``missing="drop"``,
+            The mean response; the class, as `predict` has it; for ``"prob"`` the probability of each class, by its label.  With ``missing="drop"``,
             missing if a value is.
 
         Raises
@@ -103,6 +106,8 @@ class RowPredictor:
         numbers = mean.tolist()
         if self.type == "prob":
             return dict(zip(self.labels, numbers, strict=True))
+        if self.ordered:
+            return self.labels[int(said_classes(mean[np.newaxis], True)[0])]
         return self.labels[numbers.index(max(numbers))] if self.labels else numbers[0]
 
     def _missing(self) -> Any:
@@ -123,4 +128,6 @@ def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
     require_classes(response, type)
     labels = () if response.classes is None else tuple(response.classes.tolist())
     forest, votes = fit.forest, fit.votes and bool(labels)
-    return RowPredictor(type, plan_row(fit.design), forest.packed, forest.value, labels, votes)
+    return RowPredictor(
+        type, plan_row(fit.design), forest.packed, forest.value, labels, votes, fit.ordered
+    )

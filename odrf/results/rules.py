@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from odrf.design import Design, Response
 from odrf.engine.forest import Forest
+from odrf.engine.verdicts import said_classes
 from odrf.wording import SplitWriter, number
 
 __all__ = ["rules_text"]
@@ -20,7 +20,7 @@ def rules_text(tree: Forest, design: Design, digits: int) -> str:
     while waiting:
         node, depth, rule = waiting.pop()
         line = f"{'  ' * depth}{node}) {rule}  n = {tree.count[node]}  "
-        line += _prediction(tree.value[node], design.response, digits)
+        line += _prediction(tree, node, design.response, digits)
         left = int(tree.left[node])
         if left < 0:
             lines.append(f"{line} *")
@@ -39,8 +39,10 @@ def _legend(response: Response) -> list[str]:
     return [f"node) split  n  {response.name} (shares of {classes});  * marks a leaf", ""]
 
 
-def _prediction(value: NDArray[np.float64], response: Response, digits: int) -> str:
+def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str:
+    value = tree.value[node]
     if response.classes is None:
         return number(float(value[0]), digits)
     shares = " ".join(f"{share:.{digits - 1}f}" for share in value)
-    return f"{response.classes[int(np.argmax(value))]} ({shares})"
+    code = int(said_classes(value[np.newaxis], tree.ordered)[0])
+    return f"{response.classes[code]} ({shares})"

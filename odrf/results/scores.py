@@ -6,14 +6,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design import TrainingData
 from odrf.engine.outofbag import out_of_bag
+from odrf.engine.verdicts import said_classes
 from odrf.errors import InputError
 from odrf.pruning.heldout import losses_of
+from odrf.pruning.prices import IMPURITY
 from odrf.results.fit import AnyFit, Fit
-from odrf.results.labels import most_likely
 
-__all__ = ["confusion_table", "error_name", "mean_loss", "out_of_bag_loss", "r_squared"]
+__all__ = [
+    "confusion_table",
+    "error_name",
+    "loss_name",
+    "mean_loss",
+    "mean_rank_error",
+    "out_of_bag_loss",
+    "r_squared",
+]
 
 
 def error_name(kind: str) -> str:
@@ -21,10 +29,34 @@ def error_name(kind: str) -> str:
     return "mean squared error" if kind == "regression" else "error rate"
 
 
-def mean_loss(data: TrainingData, value: NDArray[np.float64]) -> float:
+def loss_name(fit: AnyFit, loss: str) -> str:
+    """Name the loss of training rows by which a tree is pruned."""
+    if loss == IMPURITY:
+        return IMPURITY
+    return "mean rank error" if fit.ordered else error_name(fit.design.response.kind)
+
+
+def mean_loss(fit: AnyFit, value: NDArray[np.float64]) -> float:
     """Return the weighted mean loss of `value` (n, K): squared error for K = 1, else 0-1."""
-    loss = losses_of(value, data.y)
-    return float(np.average(loss, weights=data.weights))
+    loss = losses_of(value, fit.data.y, fit.ordered)
+    return float(np.average(loss, weights=fit.data.weights))
+
+
+def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
+    """Return how many ranks the classes that `value` (n, K) stands for are off, weighted mean.
+
+    Rows of NaN are left out.
+    """
+    response, data = fit.design.response, fit.data
+    if not response.ordered:
+        raise InputError(
+            f"mean_rank_error needs ordered classes, and those of {response.name!r} are not: make "
+            "it an ordered categorical, with pandas.CategoricalDtype(…, ordered=True)"
+        )
+    said = said_classes(value, fit.ordered)
+    known = said >= 0
+    off = np.abs(said[known] - data.y[known])
+    return float(np.average(off, weights=data.weights[known]))
 
 
 def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
@@ -37,7 +69,8 @@ def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
         fit.forest, data.X, data.y, data.weights, fit.samplings, fit.streams, fit.control.n_jobs
     ).value
     known = ~np.isnan(value[:, 0])
-    loss, weights = losses_of(value[known], data.y[known]), data.weights[known]
+    loss = losses_of(value[known], data.y[known], fit.ordered)
+    weights = data.weights[known]
     mean = float(np.average(loss, weights=weights))
     return mean, float(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
 
@@ -61,7 +94,7 @@ def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     if classes is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
     K = len(classes)
-    predicted = most_likely(value)
+    predicted = said_classes(value, fit.ordered)
     known = predicted >= 0
     cell = fit.data.y[known].astype(np.int64) * K + predicted[known]
     weights = fit.data.weights[known]

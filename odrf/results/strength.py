@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from odrf.diagnostics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.engine.routing import leaf_nodes
+from odrf.engine.verdicts import said_classes
 from odrf.inference.draws import drawn
 from odrf.plots.strength import plot_strength
 from odrf.results.fit import Fit
 from odrf.results.growing import grow_fit
-from odrf.results.labels import most_likely
 from odrf.summary import Summary
 
 if TYPE_CHECKING:
@@ -123,5 +123,5 @@ def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:
     weights = data.weights[counted]
     if classes is None:
         return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, weights, sizes)
-    said = most_likely(fit.forest.value)[leaves]
+    said = said_classes(fit.forest.value, fit.ordered)[leaves]
     return of_classes(said, unseen, y.astype(np.int64), weights, len(classes), sizes)

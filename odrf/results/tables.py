@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.forest import Forest
-from odrf.results.labels import class_labels, most_likely
+from odrf.engine.verdicts import said_classes
+from odrf.results.labels import class_labels
 from odrf.units import node_of_terms, user_splits
 
 __all__ = ["nodes_table", "splits_table"]
@@ -36,7 +37,7 @@ def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
     if classes is None:
         table["value"] = value[:, 0]
     else:
-        table["prediction"] = class_labels(most_likely(value), classes)
+        table["prediction"] = class_labels(said_classes(value, tree.ordered), classes)
         table |= {f"P({label})": value[:, k] for k, label in enumerate(classes)}
     return pd.DataFrame(table, index=pd.Index(node, name="node"))
 

@@ -107,7 +107,7 @@ class ODTResults(TreeResults):
     @cached_property
     def training_error(self) -> float:
         """Weighted mean squared error, or misclassification rate, of the training rows."""
-        return mean_loss(self.fit.data, self._fitted)
+        return mean_loss(self.fit, self._fitted)
 
     @property
     def r_squared(self) -> float:
@@ -171,7 +171,8 @@ class ODTResults(TreeResults):
             Rows with responses to judge the subtrees on, instead of folds; each counts once.
         loss : {"error", "impurity"}, default "error"
             For classes, R is the misclassification rate, or the impurity by which the tree was
-            grown.  Held-out rows always judge by misclassification.
+            grown.  Of a tree grown by the impurity of ordered classes it is the mean rank error,
+            which no split can raise.  Held-out rows always judge by misclassification.
         seed : int, optional
             Of folds and trees; by default that of the fit.
         n_jobs : int, optional

@@ -12,6 +12,7 @@ from odrf.engine.compiling import kernel
 from odrf.engine.impurity import (
     ENTROPY,
     GINI,
+    ORDINAL,
     class_gain,
     counted,
     counts_gain,
@@ -37,7 +38,7 @@ def describe_numbers(rows, value, moments, criterion):
 
 
 @quick
-@given(samples(), st.sampled_from([GINI, ENTROPY]))
+@given(samples(), st.sampled_from([GINI, ENTROPY, ORDINAL]))
 def test_impurity_of_shares_is_that_of_the_twin(sample, criterion):
     _, y, w, _, n_classes = sample
     shares = np.array([w[y == k].sum() for k in range(n_classes)]) / w.sum()

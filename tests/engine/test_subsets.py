@@ -15,7 +15,7 @@ from odrf.engine.compiling import kernel
 from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.proposals import BASIS, INDICATORS, PLAIN, Blocks
 from odrf.engine.randomness import streams
-from odrf.engine.subsets import draw_classes
+from odrf.engine.subsets import draw_classes, draw_up_to
 from odrf.engine.subsets import draw_size as drawn_size
 from odrf.projections.estimated import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, plain
@@ -102,6 +102,21 @@ def test_of_two_classes_the_second_is_set_apart_without_a_draw(y):
     assert draw_classes(state, np.array(y, dtype=float), np.ones(3), 3, np.empty(4), chosen)
     assert np.flatnonzero(chosen).tolist() == [max(y)]
     assert (state == before).all()
+
+
+def test_ordered_classes_are_parted_where_they_are_most_impure():
+    state = streams(6, 0, 1)[0]
+    y, a = np.array([0.0, 1.0, 1.0, 3.0]), np.array([5.0, 1.0, 2.0, 2.0])
+    chosen, weight, draws = np.empty(5, dtype=bool), np.empty(5), Counter()
+    for _ in range(12_000):
+        assert draw_up_to(state, y, a, 4, weight, chosen)
+        draws[int(chosen.sum())] += 1
+        assert chosen[: chosen.sum()].all()
+    # F = .5, .8, .8, 1, 1: up to class 1 and up to class 2 part the rows alike.
+    expected = np.array([0.25, 0.16, 0.16]) / 0.57
+    assert sorted(draws) == [1, 2, 3]
+    assert chisquare([draws[k] for k in (1, 2, 3)], 12_000 * expected).pvalue > 0.001
+    assert not draw_up_to(state, np.full(3, 2.0), np.ones(3), 3, weight, chosen)
 
 
 def mixed(n, **settings):

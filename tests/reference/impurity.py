@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.impurity import ENTROPY, SQUARED_ERROR
+from odrf.engine.impurity import ENTROPY, ORDINAL, SQUARED_ERROR
 
 
 def impurity(y: NDArray, w: NDArray, criterion: int) -> float:
@@ -16,6 +16,9 @@ def impurity(y: NDArray, w: NDArray, criterion: int) -> float:
         return 0.0  # whatever the rounding of the mean
     if criterion == SQUARED_ERROR:
         return np.average((y - np.average(y, weights=w)) ** 2, weights=w)
+    if criterion == ORDINAL:
+        reached = [np.average(y <= k, weights=w) for k in range(int(y.max()))]
+        return sum(share * (1 - share) for share in reached)
     shares = np.array([w[y == k].sum() for k in np.unique(y)]) / w.sum()
     return -np.sum(shares * np.log(shares)) if criterion == ENTROPY else 1 - np.sum(shares**2)
 
