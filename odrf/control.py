@@ -263,7 +263,8 @@ def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: boo
         if value == "ordinal" and kind != "regression":
             raise InputError(
                 'criterion="ordinal" needs three or more ordered classes: make the response an '
-                f"ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use {suited}"
+                "ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use "
+                f"{suited}"
             )
         raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")
     return str(_one_of("criterion", value, ["auto", *CRITERIA]))

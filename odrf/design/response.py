@@ -174,8 +174,9 @@ def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np
         classes = given[given.isin(classes)]
     _require_two(values.name, classes)
     codes = classes.get_indexer(pd.Index(data)).astype(np.float64)
-    ordered = not values.nominal and isinstance(data.dtype, pd.CategoricalDtype)
-    ordered = ordered and bool(data.dtype.ordered)
+    scale = data.dtype
+    has_order = isinstance(scale, pd.CategoricalDtype) and bool(scale.ordered)
+    ordered = has_order and not values.nominal
     return Response(values.name, "classification", classes, ordered=ordered), codes
 
 

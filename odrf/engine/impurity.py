@@ -46,8 +46,9 @@ class Node(NamedTuple):
     """The responses of a node's m rows, and what its cuts are judged by.
 
     Squared error and the Gini index of two classes need one sum per side, that of w·(y - mean):
-    Δ = factor·S²/(W_L·W_R), with factor 1 and 2 (1 too for the ordinal impurity).  So does the entropy of two classes, for which
-    S is the weight of the second class.  More classes need the weight of each.
+    Δ = factor·S²/(W_L·W_R), with factor 1 and 2, and 1 for the ordinal impurity of two.  So does
+    the entropy of two classes, for which S is the weight of the second class.  More classes need
+    the weight of each.
 
     Attributes
     ----------

@@ -8,8 +8,8 @@ rules of pruning ask for how much each split, with those it needs, lowers R per 
 * growth order (Zhan, Liu and Xia, section 3.2): a split needs all that were made before it.  Of the
   trees that there were while the tree grew, the cheapest keeps the splits whose price is above α.
 
-Of ordered classes R is the mean absolute difference between the ranks of the class that a node says,
-the median, and those of its rows: that no split can raise, as it might their misclassification.
+Of ordered classes R is the mean absolute difference between the rank of the class that a node says,
+the median, and those of its rows.  No split can raise that, as it might the misclassification.
 
 Either way prices are the decreases of R made monotone by pooling (isotonic regression): along the
 branches, or along the growth.

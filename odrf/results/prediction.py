@@ -86,9 +86,8 @@ def as_asked(
     if type == "prob":
         return as_prob(fit, value, index)
     if type == "cumulative":
-        classes = fit.design.response.classes
-        reached = np.cumsum(value, axis=1)[:, :-1]
-        return pd.DataFrame(np.minimum(reached, 1.0), index=index, columns=classes[:-1])
+        reached = np.minimum(np.cumsum(value, axis=1), 1.0)
+        return as_prob(fit, reached, index).iloc[:, :-1]
     return as_response(fit, value, index)
 
 

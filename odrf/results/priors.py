@@ -108,8 +108,7 @@ def priors_of_rows(
             UserWarning,
             stacklevel=3,
         )
-    index = pd.Index(fit.design.response.classes, name=fit.design.response.name)
-    return pd.Series(found.priors, index=index, name="prior")
+    return pd.Series(found.priors, index=fit.design.response.classes, name="prior")
 
 
 def _trained(fit: AnyFit) -> NDArray[np.float64]:

@@ -150,7 +150,7 @@ def _forest_scores(forest: ODRFResults) -> dict[str, str]:
 
 
 def _rank_score(results: TreeResults, rows: str) -> dict[str, str]:
-    """Say how many ranks the classes are off, where there are three or more and they are ordered."""
+    """Say how many ranks predicted classes are off, of three or more ordered ones."""
     if not results.design.response.ordinal:
         return {}
     return {f"Mean rank error ({rows})": number(results.mean_rank_error)}

@@ -88,8 +88,8 @@ class RowPredictor:
         Returns
         -------
         float, label or dict
-            The mean response; the class, as `predict` has it; for ``"prob"`` the probability of each class, by its label.  With ``missing="drop"``,
-            missing if a value is.
+            The mean response; the class, as `predict` has it; for ``"prob"`` the probability of
+            each class, by its label.  With ``missing="drop"``, missing if a value is.
 
         Raises
         ------
