@@ -74,7 +74,8 @@ def odbt(
         residuals of the round and linear beyond; ``"poisson"``, half the deviance of counts and
         other numbers of at least 0, with trees that add up to the logarithm of the mean.  For
         classes, by default, the negative log-likelihood: ``"logistic"`` of two, ``"multinomial"``
-        of more, or of two, with a tree for each class in every round.
+        of more, or of two, with a tree for each class in every round; ordered classes are taken as
+        unordered.
     n_trees : int, default 100
         Rounds, at most.  Twice as many at a learning rate of 0.07 are a little more accurate.
     learning_rate : "auto" or float, default "auto"

@@ -60,7 +60,7 @@ class Forest:
     order : (m,) int32
         Rank τ of the node's split in the growth of its tree (1 = the root's): after it the
         tree has τ + 1 leaves; 0 where never split.
-    ordered : bool
+    ordered : () bool
         Whether it grew by the impurity of ordered classes: their median is then what it says.
 
     A pruned tree is the same arrays with ``left`` set to -1 at the cuts: nodes under a cut stay
@@ -79,7 +79,7 @@ class Forest:
     impurity: NDArray[np.float64]
     gain: NDArray[np.float64]
     order: NDArray[np.int32]
-    ordered: bool = False
+    ordered: np.bool_ = np.False_
 
     @property
     def verdict(self) -> int:
@@ -171,7 +171,8 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     made for trees like the first, and memory that is not written to is not taken.
     """
     arrays: dict[str, NDArray] = {}
-    used, ordered = dict.fromkeys(_array_names(), 0), False
+    used = dict.fromkeys(_array_names(), 0)
+    ordered: np.bool_ = np.False_
     for tree in trees:
         ordered = tree.ordered
         for name, part in _moved(tree, used["left"], used["index"]).items():

@@ -140,7 +140,7 @@ def grow_one(
         impurity=trunk.impurity[:n_nodes].copy(),
         gain=trunk.gain[:n_nodes].copy(),
         order=trunk.order[:n_nodes].copy(),
-        ordered=settings.criterion == ORDINAL,
+        ordered=np.bool_(settings.criterion == ORDINAL),
     )
     return tree if matrix is None else turned_back(tree, matrix)
 

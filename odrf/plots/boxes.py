@@ -117,7 +117,7 @@ def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, floa
 
 def _said(tree: Forest, node: int) -> int:
     """Return the code of the class that a node says."""
-    return int(said_classes(tree.value[node : node + 1], tree.ordered)[0])
+    return int(said_classes(tree.value[node : node + 1], bool(tree.ordered))[0])
 
 
 def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -90,7 +90,7 @@ def held_out(
         until = np.where(higher >= 0, starts[higher], k)
         speaks = starts[node] < until
         at, who = node[speaks], row[speaks]
-        loss, w = losses_of(tree.value[at], y[who], tree.ordered), weights[who]
+        loss, w = losses_of(tree.value[at], y[who], bool(tree.ordered)), weights[who]
         for change, of_row in zip(changes, (w * loss, w**2 * loss, (w * loss) ** 2), strict=True):
             change += np.bincount(starts[at], of_row, k + 1)
             change -= np.bincount(until[speaks], of_row, k + 1)

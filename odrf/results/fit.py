@@ -122,7 +122,7 @@ class Fit:
     @property
     def ordered(self) -> bool:
         """Whether its trees grew by the impurity of ordered classes: they say their median."""
-        return self.forest.ordered
+        return bool(self.forest.ordered)
 
     @property
     def samplings(self) -> list[Sampling]:

@@ -209,7 +209,7 @@ class FittedResults(ABC):
         >>> import odrf
         >>> data = odrf.load_data("breast_cancer")
         >>> fit = odrf.odrf("diagnosis ~ .", data[::2], n_trees=50, seed=1)
-        >>> new = data[1::2].query("diagnosis == 'malignant' or radius_mean < 11")
+        >>> new = data[1::2].query("diagnosis == 'malignant' or mean_radius < 11")
         >>> priors = fit.estimate_priors(new)
         >>> bool(abs(priors["malignant"] - (new["diagnosis"] == "malignant").mean()) < 0.05)
         True

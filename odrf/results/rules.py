@@ -44,5 +44,5 @@ def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str
     if response.classes is None:
         return number(float(value[0]), digits)
     shares = " ".join(f"{share:.{digits - 1}f}" for share in value)
-    code = int(said_classes(value[np.newaxis], tree.ordered)[0])
+    code = int(said_classes(value[np.newaxis], bool(tree.ordered))[0])
     return f"{response.classes[code]} ({shares})"

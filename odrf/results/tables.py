@@ -37,7 +37,7 @@ def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
     if classes is None:
         table["value"] = value[:, 0]
     else:
-        table["prediction"] = class_labels(said_classes(value, tree.ordered), classes)
+        table["prediction"] = class_labels(said_classes(value, bool(tree.ordered)), classes)
         table |= {f"P({label})": value[:, k] for k, label in enumerate(classes)}
     return pd.DataFrame(table, index=pd.Index(node, name="node"))
 

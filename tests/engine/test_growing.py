@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from odrf.engine.forest import Forest
 from odrf.engine.growth import grow_one
+from odrf.engine.impurity import ORDINAL
 from odrf.engine.routing import leaf_nodes
 from odrf.engine.settings import NO_PENALTY
 from problems import Problem, noisy, problems
@@ -81,6 +82,20 @@ class Following:
 @settings(max_examples=400, deadline=None)
 @given(problems(max_rows=72))
 def test_every_split_is_the_best_of_the_same_candidates(problem):
+    grows_as_the_twin(problem)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(max_rows=72))
+def test_ordered_classes_are_split_so_too(problem):
+    assume(problem.settings.n_classes > 1)
+    ordinal = replace(problem, settings=problem.settings._replace(criterion=ORDINAL))
+    grows_as_the_twin(ordinal)
+    assert ordinal.grow().ordered and not problem.grow().ordered
+
+
+def grows_as_the_twin(problem: Problem) -> None:
+    """Check every split, node and random number of the problem's tree."""
     forest = problem.grow()
     stream = Stream(problem.streams()[0])
     nodes = grow(

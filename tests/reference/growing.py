@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.impurity import ORDINAL
 from odrf.engine.proposals import INDICATORS, ROUND, Blocks
 from odrf.engine.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
@@ -84,9 +85,16 @@ def best_split(node: Node, X: NDArray, settings: Recipe) -> Split | None:
     return best
 
 
-def _draw_target(stream: Stream, y: NDArray, a: NDArray, n_classes: int) -> NDArray | None:
+def _draw_target(stream: Stream, y: NDArray, a: NDArray, settings: Recipe) -> NDArray | None:
     """The response on [0, 1], or the mark of a random side of the classes; None if constant."""
-    present = np.unique(y)
+    present, n_classes = np.unique(y), settings.n_classes
+    if settings.criterion == ORDINAL and n_classes > 2:
+        reached = np.array([a[y <= k].sum() for k in range(n_classes - 1)]) / a.sum()
+        adds = np.where(reached * (1 - reached) > 1e-12, reached * (1 - reached), 0.0)
+        if not adds.any():
+            return None
+        last = np.searchsorted(np.cumsum(adds), stream.uniform() * adds.sum(), side="right")
+        return (y <= last).astype(float)
     if len(present) < 2:
         return None
     if n_classes == 1:
@@ -142,7 +150,7 @@ def _estimated(
     is_scored = [blocks.types[j] == INDICATORS and width > most for j, width in kinds]
     first = slice(max(settings.direction_rows, 10 * len(columns)))
     y, a = node.y[first], node.w[first]
-    t = _draw_target(stream, y, a, settings.n_classes)
+    t = _draw_target(stream, y, a, settings)
     if t is None:
         return None
     ends = np.cumsum(widths)

@@ -8,7 +8,8 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.results.labels import class_labels, most_likely
+from odrf.engine.verdicts import most_likely
+from odrf.results.labels import class_labels
 
 
 def test_default_is_the_training_rows(number_tree, number_forest, table):
