@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_jobs, checked_seed, checked_truth, checked_whole
 from odrf.engine.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
-from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.errors import InputError, allowed
 from odrf.projections.family import Family, Table
@@ -92,6 +92,8 @@ class Control:
         Repeats the fit.
     n_jobs : int
         Threads.
+    batches : tuple of Batch
+        The rows that were added to the trees after they had been grown.
     """
 
     kind: str
@@ -118,10 +120,13 @@ class Control:
     pruning: str
     seed: int
     n_jobs: int
+    batches: tuple[Batch, ...] = ()
 
     def sampling(self) -> Sampling:
         """Return how the engine draws each tree's rows."""
-        return Sampling(RESAMPLES[self.resample], self.sample_fraction, self.honest)
+        return Sampling(
+            RESAMPLES[self.resample], self.sample_fraction, self.honest, self.batches
+        )
 
     def settings(self) -> Settings:
         """Return the options of growth as the engine reads them."""

@@ -24,6 +24,7 @@ __all__ = [
     "OUT_OF_BAG",
     "leaf_limit",
     "leaf_price",
+    "rate_along",
     "row_share",
     "rule_along",
 ]
@@ -111,6 +112,11 @@ def rule_along(value: Any, n: int) -> tuple[float, ...]:
         return tuple(float(value(n * 10**k)) for k in EXPONENTS)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return ()
+
+
+def rate_along(constant: float, rate: Callable[[float], float], n: int) -> tuple[float, ...]:
+    """Return what constant · rate is at n times 10 to the `EXPONENTS`."""
+    return tuple(constant * rate(n * 10**k) for k in EXPONENTS)
 
 
 def _unknown(argument: str, value: str, names: list[str], others: str) -> InputError:

@@ -46,6 +46,8 @@ class Design:
         What is done about missing values: "raise" or "drop".
     grid : (int, int, int) or None
         Channels, height and width, where the data frame says that it holds pixels.
+    weights : str or None
+        The column that holds the case weights, if one does.
     """
 
     formula: str
@@ -55,6 +57,7 @@ class Design:
     scaling: Scaling
     missing: str
     grid: tuple[int, int, int] | None = None
+    weights: str | None = None
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -239,7 +242,8 @@ def build_design(
         raise allowed("missing", missing, MISSING)
     check_frame(data)
     case_weights = raw_weights(weights, data)
-    columns_aside = [name for name in (weights, aside) if isinstance(name, str)]
+    weights_column = weights if isinstance(weights, str) else None
+    columns_aside = [name for name in (weights_column, aside) if name is not None]
     terms = read_formula(formula, list(data.columns), env, columns_aside)
     found = _settle_missing(terms, data, missing, columns_aside)
     frame, w = found.complete_rows(data), case_weights[found.complete]
@@ -256,7 +260,9 @@ def build_design(
     schema = learn_schema(frame, terms.columns)
     counts = found.counts if found.n_incomplete else {}
     return (
-        Design(formula, response, recipe, schema, scaling, missing, grid_of(data)),
+        Design(
+            formula, response, recipe, schema, scaling, missing, grid_of(data), weights_column
+        ),
         TrainingData(scaling.apply(X), y, w, frame.index, found.complete, counts, factors),
     )
 

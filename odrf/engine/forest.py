@@ -25,8 +25,8 @@ class Forest:
 
     A row x (scaled predictors) goes from node i to ``left[i]`` when Σ coef·x[index] over
     ``start[i]:start[i + 1]``, added in float32 in this order, is at most ``threshold[i]``,
-    otherwise to ``left[i] + 1``.  Within a tree, nodes are numbered in breadth-first order, so
-    a child's number is above its parent's.
+    otherwise to ``left[i] + 1``.  Within a tree, nodes are numbered in the order in which they were
+    made, breadth-first, then those of each update: a child's number is above its parent's.
 
     The training rows of a node are those that the tree drew; of an honest tree those of its other
     half, which had no part in the splits.  A node may then have none: its count, weight and gain

@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest, joined
-from odrf.engine.growing import NEXT, NODES, TERMS, enlarged, grow_tree, trunk_for
+from odrf.engine.growing import NEXT, NODES, TERMS, Trunk, enlarged, grow_tree, trunk_for
 from odrf.engine.honesty import fill
 from odrf.engine.impurity import ORDINAL
 from odrf.engine.laws import Source
 from odrf.engine.parallel import in_order
 from odrf.engine.proposals import Blocks
-from odrf.engine.rows import gather_rows, rows_at
-from odrf.engine.sampling import Sampling, draw_counts, halved
-from odrf.engine.searching import scratch_for
+from odrf.engine.rows import Rows, gather_rows, rows_at
+from odrf.engine.sampling import Sampling, draw_halves
+from odrf.engine.searching import Scratch, scratch_for
 from odrf.engine.settings import Settings
 from odrf.engine.turning import turned, turned_back, turned_blocks
 
-__all__ = ["grow_forest", "grow_one", "pays_to_copy"]
+__all__ = ["FIRST_ROOM", "as_tree", "grow_forest", "grow_on", "grow_one", "pays_to_copy"]
 
 # Relative costs of one number: streamed from a tree's own copy, fetched by its row's number, and
 # moved when a split parts the rows.  Rough: they only choose between two ways to the same tree.
@@ -98,9 +98,7 @@ def grow_one(
     are those of `grow_forest`.
     """
     n, K = len(y), settings.n_classes
-    counts = filling = draw_counts(state, weights, sampling)
-    if sampling.honest:
-        counts, filling = halved(state, counts)
+    counts, filling = draw_halves(state, weights, sampling)
     rows = gather_rows(state, X, y, weights, counts, copied)
     matrix = source.rotation(state, rows, settings)
     if matrix is not None:
@@ -112,22 +110,46 @@ def grow_one(
     trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     trunk.begin[0], trunk.end[0], trunk.depth[0] = 0, len(rows.at), 0
     reached = np.array([0, 1, 1, 0])
-    grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
-    while reached[NEXT] < reached[NODES]:
-        room, terms = min(2 * len(trunk.left), most + 2), 2 * len(trunk.column)
-        trunk = enlarged(trunk, room, terms)
-        grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
-    n_nodes, n_terms = reached[NODES], reached[TERMS]
+    trunk = grow_on(rows, blocks, settings, state, trunk, scratch, reached, most + 2)
     if sampling.honest:
         drawn, turns = np.flatnonzero(filling), matrix is not None
         others = rows_at(drawn, X, y, weights, filling, copied=turns)
         if matrix is not None:
             others = turned(others, matrix)
         fill(
-            others, trunk, n_nodes, settings.criterion, scratch.columns, scratch.theta,
+            others, trunk, reached[NODES], settings.criterion, scratch.columns, scratch.theta,
             scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
         )  # fmt: skip
-    tree = Forest(
+    tree = as_tree(trunk, reached)
+    return tree if matrix is None else turned_back(tree, matrix)
+
+
+def grow_on(
+    rows: Rows,
+    blocks: Blocks,
+    settings: Settings,
+    state: NDArray[np.uint64],
+    trunk: Trunk,
+    scratch: Scratch,
+    reached: NDArray[np.int64],
+    most: int,
+) -> Trunk:
+    """Grow a tree to its end, from where it has `reached`; return the trunk it then has.
+
+    That has room for up to `most` nodes.  The other arguments are those of `grow_tree`.
+    """
+    grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
+    while reached[NEXT] < reached[NODES]:
+        room, terms = min(2 * len(trunk.left), most), 2 * len(trunk.column)
+        trunk = enlarged(trunk, room, terms)
+        grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
+    return trunk
+
+
+def as_tree(trunk: Trunk, reached: NDArray[np.int64]) -> Forest:
+    """Return the nodes that a tree has `reached` as a forest of one."""
+    n_nodes, n_terms = reached[NODES], reached[TERMS]
+    return Forest(
         root=np.array([0, n_nodes]),
         left=trunk.left[:n_nodes].copy(),
         threshold=trunk.threshold[:n_nodes].copy(),
@@ -142,7 +164,6 @@ def grow_one(
         order=trunk.order[:n_nodes].copy(),
         ordered=np.bool_(settings.criterion == ORDINAL),
     )
-    return tree if matrix is None else turned_back(tree, matrix)
 
 
 def pays_to_copy(p: int, looked_at: float) -> bool:

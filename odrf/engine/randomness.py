@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-__all__ = ["below", "shuffle_front", "streams", "uniform"]
+__all__ = ["below", "branched", "shuffle_front", "streams", "uniform"]
 
 
 def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
@@ -20,6 +20,11 @@ def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
     children = (np.random.SeedSequence(seed, spawn_key=(b,)) for b in range(first, last))
     states = [child.generate_state(4, np.uint64) for child in children]
     return np.array(states, dtype=np.uint64).reshape(-1, 4)
+
+
+def branched(state: NDArray[np.uint64], *key: int) -> NDArray[np.uint64]:
+    """Return the state (4,) of another stream, which `state` (4,) and the `key` settle."""
+    return np.random.SeedSequence(state.tolist(), spawn_key=key).generate_state(4, np.uint64)
 
 
 @part

@@ -18,7 +18,7 @@ from odrf.engine.routing import leaves_of
 from odrf.engine.sampling import BOOTSTRAP, Sampling, draw_size
 from odrf.inference.draws import drawn
 
-__all__ = ["Variance", "enough_trees", "infinitesimal_jackknife"]
+__all__ = ["Variance", "enough_trees", "infinitesimal_jackknife", "tells_rows_apart"]
 
 # New rows, and training rows, that are multiplied at a time.
 BLOCK, TRAINING_BLOCK = 1024, 4096
@@ -64,6 +64,9 @@ def infinitesimal_jackknife(
     makes it exact for trees that are means.  Chance adds to Σ_i C_i² on average s·v/B for a
     bootstrap of s draws and s(n - s)/n·v/B for a subsample, v being the variance of the trees.
 
+    Of rows that were added to the trees, each is drawn on its own: the factor is then 1/(1 - f)² for
+    subsamples with probability f, and what chance adds on average f·v/B or f(1 - f)·v/B for a row.
+
     Several kinds of trees, in the shares a_g: to first order row i moves the forest by Σ_g a_g
     times what it moves the mean of kind g, so these influences, scaled kind by kind, add up before
     they are squared.  Kinds draw by the same streams, and trees of one stream err together: their
@@ -96,37 +99,82 @@ def infinitesimal_jackknife(
     random forests, JASA 113, 1228-1242.
     """
     counts = drawn(weights, samplings, streams, n_jobs)[:, weights > 0]
-    B, n = counts.shape
-    scale = np.array([_scale(sampling, n) for sampling in samplings])
-    overlaps = _overlaps(kinds, samplings, streams, n)
+    B = len(counts)
+    strata = _strata(weights, samplings)
+    overlaps = [_overlaps(kinds, samplings, streams, stratum) for stratum in strata]
     found = Variance(np.zeros(new.shape[1]), np.zeros(new.shape[1]))
 
     def run(block: slice) -> None:
         value = forest.value[leaves_of(forest.packed, new, block), 0]
         for g in np.unique(kinds):
             value[kinds == g] -= value[kinds == g].mean(axis=0)
-        value *= scale[:, None] / B
-        for rows in row_blocks(n, TRAINING_BLOCK):
-            # deviations of a kind add up to 0: the counts need not be centred
-            influence = value.T @ counts[:, rows].astype(np.float64)
-            found.raw[block] += np.sum(influence**2, axis=1)
-        for one, other, shared in overlaps:
-            found.chance[block] += shared * np.sum(value[one] * value[other], axis=0)
+        for stratum, pairs in zip(strata, overlaps, strict=True):
+            moved = value * (stratum.scale[:, None] / B)
+            for rows in row_blocks(stratum.n, TRAINING_BLOCK):
+                # deviations of a kind add up to 0: the counts need not be centred
+                own = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
+                influence = moved.T @ counts[:, own].astype(np.float64)
+                found.raw[block] += np.sum(influence**2, axis=1)
+            for one, other, shared in pairs:
+                found.chance[block] += shared * np.sum(moved[one] * moved[other], axis=0)
 
     for _ in in_order(run, row_blocks(new.shape[1], BLOCK), n_jobs):
         pass
     return found
 
 
-def _scale(sampling: Sampling, n: int) -> float:
-    """Return how much more a sample of n rows moves a mean than draws from it say."""
+class Stratum(NamedTuple):
+    """Rows of positive weight that all trees drew in one go.
+
+    Attributes
+    ----------
+    begin, n : int
+        The first of them among all rows of positive weight, and how many they are.
+    size : list of float
+        How many of them each tree draws, those added later on average.
+    scale : (B,) float64
+        How much more they move a mean than each tree's draws say.
+    """
+
+    begin: int
+    n: int
+    size: list[float]
+    scale: NDArray[np.float64]
+
+
+def _strata(weights: NDArray[np.float64], samplings: Sequence[Sampling]) -> list[Stratum]:
+    """Return the rows that the trees were grown on, and those of each batch added later."""
+    ends = [*(batch.begin for batch in samplings[0].later), len(weights)]
+    ends = [int((weights[:end] > 0).sum()) for end in ends]
+    size: list[float] = [draw_size(sampling, ends[0]) for sampling in samplings]
+    scale = [_scale(*pair, ends[0], ends[0] - 1) for pair in zip(samplings, size, strict=True)]
+    strata = [Stratum(0, ends[0], size, np.array(scale))]
+    for k, begin in enumerate(ends[:-1]):
+        n = ends[k + 1] - begin
+        if n > 0:
+            size = [n * sampling.later[k].fraction for sampling in samplings]
+            scale = [_scale(*pair, n, n) for pair in zip(samplings, size, strict=True)]
+            strata.append(Stratum(begin, n, size, np.array(scale)))
+    return strata
+
+
+def _scale(sampling: Sampling, size: float, n: int, free: int) -> float:
+    """Return how much more n rows, `free` to vary, move a mean than draws of `size` say."""
     if sampling.resample == BOOTSTRAP:
         return 1.0
-    return float(np.sqrt(n * (n - 1)) / (n - draw_size(sampling, n)))
+    return float(np.sqrt(n * free) / (n - size)) if size < n else np.inf
+
+
+def tells_rows_apart(weights: NDArray[np.float64], samplings: Sequence[Sampling]) -> bool:
+    """Return whether every row is drawn by some trees and not by others."""
+    return all(np.isfinite(stratum.scale).all() for stratum in _strata(weights, samplings))
 
 
 def _overlaps(
-    kinds: NDArray[np.int64], samplings: Sequence[Sampling], streams: NDArray[np.uint64], n: int
+    kinds: NDArray[np.int64],
+    samplings: Sequence[Sampling],
+    streams: NDArray[np.uint64],
+    stratum: Stratum,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
     """Return pairs of trees with the same stream, and the covariance of their counts over rows.
 
@@ -143,9 +191,9 @@ def _overlaps(
             _, at, of = np.intersect1d(same[a], same[b], return_indices=True)
             if len(at) == 0:
                 continue
-            sampling = samplings[a[0]]
-            small, large = sorted((draw_size(sampling, n), draw_size(samplings[b[0]], n)))
-            replaced = sampling.resample == BOOTSTRAP
+            n = stratum.n
+            small, large = sorted((stratum.size[a[0]], stratum.size[b[0]]))
+            replaced = samplings[a[0]].resample == BOOTSTRAP
             shared = float(small) if replaced else small * (n - large) / n
             found.append((a[at], b[of], shared))
     return found

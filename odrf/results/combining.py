@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.blending import Blend
@@ -24,8 +25,8 @@ __all__ = ["combined_forests", "combined_guided_fits"]
 
 def combined_forests(one: ODRFResults, other: ODRFResults) -> ODRFResults:
     """Return the forest of the trees of both, pruned as its options say if they were."""
-    first = before_pruning(one, "combine() cannot take")
-    second = before_pruning(other, "combine() cannot take")
+    first = before_pruning(one, "combine() cannot take a forest")
+    second = before_pruning(other, "combine() cannot take a forest")
     require_combinable(first.fit, second.fit)
     both = type(one)(_combined(first.fit, second.fit))
     return both if first is one else sized_forest(both)
@@ -55,6 +56,7 @@ def _combined(fit: Fit, other: Fit) -> Fit:
         streams=np.concatenate([fit.streams, other.streams]),
         request=replace(fit.request, options=options),
         further_seeds=_further_seeds(fit, other),
+        changes=_both_changes(fit, other),
     )
     if fit.blend is None or other.blend is None:
         return both
@@ -74,6 +76,13 @@ def _both_blends(one: Blend, other: Blend) -> Blend:
         mean(one.weights, other.weights),
         mean(one.errors, other.errors),
     )
+
+
+def _both_changes(fit: Fit, other: Fit) -> pd.DataFrame | None:
+    if fit.changes is None or other.changes is None:
+        return None
+    both = pd.concat([fit.changes, other.changes], ignore_index=True)
+    return both.rename_axis(fit.changes.index.name)
 
 
 def _call(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> str:

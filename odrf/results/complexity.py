@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ from odrf.pruning.subtrees import with_leaves
 from odrf.results.fit import Fit
 from odrf.results.judging import grown_without
 from odrf.results.pruned import pruned_at
-from odrf.sizes import EXPONENTS, NONE
+from odrf.sizes import NONE, rate_along
 from odrf.wording import number
 
 if TYPE_CHECKING:
+    from odrf.results.base import TreeResults
     from odrf.results.forest import ODRFResults
     from odrf.results.forest_path import ForestPath
     from odrf.results.path import PruningPath
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["before_pruning", "sized_forest", "sized_tree"]
 
 FOLDS = 10
+Same = TypeVar("Same", bound="TreeResults")
 
 
 def sized_tree(tree: ODTResults) -> ODTResults:
@@ -65,31 +67,26 @@ def sized_forest(forest: ODRFResults) -> ODRFResults:
     return type(forest)(_saying(fit, words, along), parent=forest)
 
 
-def before_pruning(forest: ODRFResults, doing: str) -> ODRFResults:
-    """Return the forest as it was before its options pruned it.
+def before_pruning(results: Same, doing: str) -> Same:
+    """Return the tree or forest as it was before its options pruned it.
 
     Raises
     ------
     InputError
         If it was pruned by `prune` and not by its options, whose rule holds for any number of
-        trees; the message says what not to be `doing`.
+        trees and of rows; the message says what not to be `doing`.
     """
-    if forest.parent is None:
-        return forest
-    if forest.call != forest.parent.call:
+    if results.parent is None:
+        return results
+    if results.call != results.parent.call:
         raise InputError(
-            f"{doing} a forest that prune() has pruned: take its parent, and prune what comes of it"
+            f"{doing} that prune() has pruned: take its parent, and prune what comes of it"
         )
-    return forest.parent
+    return cast(Same, results.parent)
 
 
 def _saying(fit: Fit, words: str, along: tuple[float, ...]) -> Fit:
     return replace(fit, control=replace(fit.control, alpha_rule=words, alpha_along=along))
-
-
-def _scaled(constant: float, rate: Callable[[float], float], n: int) -> tuple[float, ...]:
-    """Return what constant · rate is at n times 10 to the `EXPONENTS`."""
-    return tuple(constant * rate(n * 10**k) for k in EXPONENTS)
 
 
 def _by_rate(
@@ -103,7 +100,7 @@ def _by_rate(
     typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
     constant = typical / rate(judged_on)
     words = f"{number(constant, 3)}·{name}, {found}"
-    return constant * rate(n), words, _scaled(constant, rate, n)
+    return constant * rate(n), words, rate_along(constant, rate, n)
 
 
 def _at_found_price(tree: ODTResults) -> ODTResults:
@@ -154,7 +151,7 @@ def _with_found_leaves(tree: ODTResults) -> ODTResults:
         tree.control,
         max_leaves=leaves,
         max_leaves_rule=words,
-        max_leaves_along=_scaled(constant, rate, n),
+        max_leaves_along=rate_along(constant, rate, n),
     )
     forest = with_leaves(tree.forest, leaves, GROWTH)
     return type(tree)(replace(tree.fit, control=control, forest=forest))

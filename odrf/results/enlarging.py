@@ -25,7 +25,7 @@ __all__ = ["enlarged_forest", "enlarged_guided_fit"]
 
 def enlarged_forest(forest: ODRFResults, k: int, n_jobs: int, progress: bool) -> ODRFResults:
     """Return the forest with `k` more trees, pruned as its options say if it was."""
-    unpruned = before_pruning(forest, "grow() cannot enlarge")
+    unpruned = before_pruning(forest, "grow() cannot enlarge a forest")
     larger = type(forest)(_enlarged(unpruned.fit, k, n_jobs, progress))
     return larger if unpruned is forest else sized_forest(larger)
 
@@ -48,6 +48,11 @@ def enlarged_guided_fit(fit: GuidedFit, k: int, n_jobs: int, progress: bool) -> 
 
 def _enlarged(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
     _require_one_seed(fit)
+    if fit.control.batches:
+        raise InputError(
+            "grow() adds trees as if all had been grown at once, and update() has let these go on "
+            "growing on further rows: grow() the forest first, then update() it"
+        )
     options = fit.request.options | {"n_trees": fit.control.n_trees + k}
     fit = replace(fit, call=f"{fit.call}.grow({k})", request=replace(fit.request, options=options))
     if fit.blend is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.blending import Blend
@@ -13,6 +14,7 @@ from odrf.control import Control
 from odrf.design import Design, TrainingData
 from odrf.engine.forest import Forest
 from odrf.engine.sampling import Sampling
+from odrf.rule import Rule
 
 __all__ = ["AnyControl", "AnyFit", "Fit", "Request"]
 
@@ -69,10 +71,13 @@ class Request:
         The arguments of `odrf.odrf` by their names, those that concern the design aside.
     given : frozenset of str
         Which of them were not at their defaults.
+    rules : dict
+        The rules in n among them, by the names of their options.
     """
 
     options: dict[str, Any]
     given: frozenset[str]
+    rules: dict[str, Rule] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,13 +100,15 @@ class Fit:
         Random stream of each tree, from which its resample can be drawn again.
     request : Request
         What the call asked for, rules in n replaced by what they gave: enough to grow the like
-        from other predictors.
+        from other predictors, and, by its rules, to go on growing on further rows.
     blend : Blend or None
         How a forest of several kinds of trees came about.
     kinds : dict
         The options of each kind, by its name; empty where there is no blend.
     further_seeds : tuple of int
         Seeds of the forests that were combined with the first, whose seed `control` has.
+    changes : DataFrame or None
+        What the last update changed, a row for each tree.
     votes : bool
         Whether the values of leaves are votes, to be scaled so that they add up to 1.
     """
@@ -118,6 +125,7 @@ class Fit:
     blend: Blend | None = None
     kinds: dict[str, Control] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
+    changes: pd.DataFrame | None = None
 
     @property
     def ordered(self) -> bool:

@@ -20,6 +20,7 @@ from odrf.plots.panels import draw_panels
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.prices import RULES
 from odrf.results.combining import combined_forests
+from odrf.results.complexity import sized_forest
 from odrf.results.elimination import Elimination
 from odrf.results.enlarging import enlarged_forest
 from odrf.results.extendable import Extendable
@@ -37,6 +38,7 @@ from odrf.results.report import forest_card, forest_summary
 from odrf.results.shadows import ShadowSelection
 from odrf.results.strength import StrengthCorrelation
 from odrf.results.tree import ODTResults
+from odrf.results.updatable import Updatable
 from odrf.sizes import OUT_OF_BAG
 from odrf.summary import Summary
 
@@ -45,7 +47,7 @@ __all__ = ["ODRFResults"]
 SELECTIONS = ("backward", "boruta")
 
 
-class ODRFResults(OutOfBagResults, Extendable):
+class ODRFResults(OutOfBagResults, Extendable, Updatable):
     """A fitted oblique random forest.
 
     Parameters
@@ -157,6 +159,7 @@ class ODRFResults(OutOfBagResults, Extendable):
                 streams=fit.streams[i : i + 1],
                 blend=None,
                 kinds={},
+                changes=None if fit.changes is None else fit.changes.iloc[[i]],
             )
         )
 
@@ -329,6 +332,9 @@ class ODRFResults(OutOfBagResults, Extendable):
 
     def _with_trees_of(self, other: ODRFResults) -> ODRFResults:
         return combined_forests(self, other)
+
+    def _sized(self) -> ODRFResults:
+        return sized_forest(self)
 
     def _permutation_importance(self) -> pd.DataFrame:
         self._needs_out_of_bag("Permutation importances")

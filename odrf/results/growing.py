@@ -19,6 +19,7 @@ from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
 from odrf.kinds import BEST, blends, kinds_of_trees, require_blendable
 from odrf.results.fit import Fit, Request
+from odrf.rule import Rule
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
 
@@ -55,14 +56,17 @@ def _settled(request: Request, control: Control, blended: bool) -> Request:
     """Return the request with its functions and generators replaced by what they gave.
 
     They may not pickle, and a generator would give something else the next time.  Whether it is a
-    blend stays so however many trees it gets.
+    blend stays so however many trees it gets.  Functions are kept beside the options, for other
+    numbers of rows.
     """
     options = dict(request.options)
     options |= {"seed": control.seed, "n_jobs": control.n_jobs, "blend": blended}
+    rules = dict(request.rules)
     for name in ("max_leaves", "alpha", "sample_fraction"):
         if callable(options[name]):
+            rules[name] = Rule(name, options[name])
             options[name] = getattr(control, name)
-    return replace(request, options=options)
+    return replace(request, options=options, rules=rules)
 
 
 def one_kind(request: Request, design: Design, data: TrainingData) -> Control:

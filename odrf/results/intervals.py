@@ -14,11 +14,10 @@ from scipy.special import ndtri
 from odrf.checks import checked_part
 from odrf.engine.outofbag import OutOfBag
 from odrf.engine.routing import predict
-from odrf.engine.sampling import SUBSAMPLE, draw_size
 from odrf.errors import InputError, allowed
 from odrf.inference.conformal import calibrating, fewest_rows, jackknife_plus
 from odrf.inference.draws import drawn
-from odrf.inference.jackknife import enough_trees, infinitesimal_jackknife
+from odrf.inference.jackknife import enough_trees, infinitesimal_jackknife, tells_rows_apart
 from odrf.inference.quantiles import conditional_quantiles
 from odrf.results.fit import Fit
 from odrf.results.labels import spread_numbers
@@ -198,7 +197,7 @@ def _standard_errors(fit: Fit, rows: Rows) -> NDArray[np.float64]:
     """Return the standard error of each mean; NaN where too few trees leave it unknown."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
     samplings = fit.samplings
-    if any(way.resample == SUBSAMPLE and draw_size(way, n) == n for way in samplings):
+    if not tells_rows_apart(fit.data.weights, samplings):
         raise InputError(
             'interval="confidence" compares trees that drew a row with trees that did not, and '
             f"here subsamples are of all {n} rows: fit with a lower sample_fraction"

@@ -47,6 +47,13 @@ def _differences(one: Fit | GuidedFit, other: Fit | GuidedFit) -> Iterator[tuple
     """Name what differs and why that matters, the first thing first."""
     yield from _of_designs(one.design, other.design)
     yield from _of_rows(one.design, one.data, other.design, other.data)
+    if isinstance(one, Fit) and isinstance(other, Fit):
+        batches = one.control.batches, other.control.batches
+        if batches[0] != batches[1]:
+            numbers = " and ".join(str([batch.begin for batch in some]) for some in batches)
+            yield f"the rows at which the batches of update() begin, {numbers}", (
+                "each tree draws its rows batch by batch; update both with the same rows in turn"
+            )
     why = (
         "summaries, theorems and what is grown again from a forest need one set of options; "
         "use the mean of their predictions"

@@ -108,7 +108,7 @@ def _summary(
     scores: dict[str, str],
     confusion: dict[str, pd.DataFrame],
 ) -> Summary:
-    facts = {**data_facts(results), **scores, **_growth_facts(results)}
+    facts = {**data_facts(results), **_updates(results), **scores, **_growth_facts(results)}
     sections, notes = {}, []
     for rows, table in confusion.items():
         if len(table) > MAX_CLASSES:
@@ -195,6 +195,19 @@ def _class_weights(results: FittedResults) -> dict[str, str]:
     words = [f"{label} {number(float(factor))}" for label, factor in pairs]
     more = ", …" if len(words) > MAX_CLASSES else ""
     return {"Class weights": f"{', '.join(words[:MAX_CLASSES])}{more} (in all errors, too)"}
+
+
+def _updates(results: TreeResults) -> dict[str, str]:
+    """Return how many rows were added, where any were, and what the last of them did."""
+    changes, batches = results.fit.changes, results.control.batches
+    if changes is None:
+        return {}
+    last = results.nobs - batches[-1].begin
+    several = f"{results.nobs - batches[0].begin} rows added in {len(batches)} batches, by the last"
+    one = f"{last} rows added"
+    leaves = [f"{changes[name].mean():.4g}" for name in ("leaves_before", "leaves")]
+    words = one if len(batches) == 1 else several
+    return {"Updated": f"{words}: leaves {leaves[0]} to {leaves[1]}"}
 
 
 def _rows(results: FittedResults) -> str:

@@ -15,7 +15,7 @@ from odrf.plots.tree import plot_tree
 from odrf.pruning.prices import ERROR, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.stages import LEAVES
 from odrf.pruning.subtrees import with_leaves
-from odrf.results.base import TreeResults
+from odrf.results.complexity import sized_tree
 from odrf.results.fit import Fit
 from odrf.results.growth_path import GrowthPath, growth_path
 from odrf.results.judging import by_folds, by_rows, stages_by_folds
@@ -25,6 +25,7 @@ from odrf.results.report import tree_card, tree_summary
 from odrf.results.rules import rules_text
 from odrf.results.scores import confusion_table, mean_loss, r_squared
 from odrf.results.tables import nodes_table, splits_table
+from odrf.results.updatable import Updatable
 from odrf.summary import Summary
 
 __all__ = ["ODTResults"]
@@ -32,7 +33,7 @@ __all__ = ["ODTResults"]
 PLOTS = ("tree", "importance")
 
 
-class ODTResults(TreeResults):
+class ODTResults(Updatable):
     """A fitted oblique decision tree.
 
     Parameters
@@ -382,6 +383,9 @@ class ODTResults(TreeResults):
             max_terms=max_terms,
             digits=digits,
         )
+
+    def _sized(self) -> ODTResults:
+        return sized_tree(self)
 
     def _permutation_importance(self) -> pd.DataFrame:
         raise InputError(

@@ -1,0 +1,81 @@
+"""Trees whose leaves are divided further: the arrays of both, put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.forest import Forest
+
+__all__ = ["whole", "with_branches"]
+
+
+def whole(tree: Forest) -> Forest:
+    """Return a forest of one without the nodes under its cuts, which become leaves."""
+    kept = tree.depth() >= 0
+    if kept.all():
+        return tree
+    splits = kept & (tree.left >= 0)
+    number = np.cumsum(kept) - 1
+    sizes = np.diff(tree.start)
+    terms = np.repeat(splits, sizes)
+    return Forest(
+        root=np.array([0, int(kept.sum())]),
+        left=np.where(splits, number[tree.left], -1)[kept],
+        threshold=np.where(splits, tree.threshold, np.float32(np.nan))[kept],
+        start=np.concatenate([[0], np.cumsum(np.where(splits, sizes, 0)[kept])]),
+        index=tree.index[terms],
+        coef=tree.coef[terms],
+        value=tree.value[kept],
+        count=tree.count[kept],
+        weight=tree.weight[kept],
+        impurity=tree.impurity[kept],
+        gain=np.where(splits, tree.gain, 0.0)[kept],
+        order=np.where(splits, tree.order, 0)[kept].astype(np.int32),
+    )
+
+
+def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> Forest:
+    """Return a forest of one whose leaves of these numbers have the `branches`.
+
+    Parameters
+    ----------
+    tree : Forest
+    leaves : (L,) int64
+        Rising.
+    branches : Forest
+        One as well: its nodes 1 … L are the leaves, the further ones are below them, and node 0
+        stands for the rest of the tree.
+
+    Returns
+    -------
+    Forest
+        New nodes are numbered after the old ones.
+    """
+    L, m = len(leaves), tree.n_nodes
+    below = np.where(branches.left < 0, -1, branches.left - (L + 1) + m)
+    own = {"left": below, "threshold": branches.threshold, "gain": branches.gain}
+    own["order"] = branches.order
+    parts = {}
+    for name in ("left", "threshold", "gain", "order", "value", "count", "weight", "impurity"):
+        old = getattr(tree, name)
+        if name in own:
+            old = old.copy()
+            old[leaves] = own[name][1 : L + 1]
+        parts[name] = np.concatenate([old, own.get(name, getattr(branches, name))[L + 1 :]])
+    sizes = np.diff(tree.start)
+    sizes[leaves] = np.diff(branches.start)[1 : L + 1]
+    start = np.concatenate([[0], np.cumsum(sizes), np.zeros(branches.n_nodes - L - 1, np.int64)])
+    first = branches.start[L + 1]
+    start[m:] = start[m] + branches.start[L + 1 :] - first
+    of_leaf = np.zeros(m, dtype=np.bool_)
+    of_leaf[leaves] = True
+    terms = np.repeat(of_leaf, sizes)
+    for name in ("index", "coef"):
+        old, new = getattr(tree, name), getattr(branches, name)
+        among = np.empty(len(terms), dtype=old.dtype)
+        among[~terms], among[terms] = old, new[:first]
+        parts[name] = np.concatenate([among, new[first:]])
+    return replace(tree, root=np.array([0, len(parts["left"])]), start=start, **parts)
