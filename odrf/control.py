@@ -124,9 +124,7 @@ class Control:
 
     def sampling(self) -> Sampling:
         """Return how the engine draws each tree's rows."""
-        return Sampling(
-            RESAMPLES[self.resample], self.sample_fraction, self.honest, self.batches
-        )
+        return Sampling(RESAMPLES[self.resample], self.sample_fraction, self.honest, self.batches)
 
     def settings(self) -> Settings:
         """Return the options of growth as the engine reads them."""

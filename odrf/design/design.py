@@ -260,9 +260,7 @@ def build_design(
     schema = learn_schema(frame, terms.columns)
     counts = found.counts if found.n_incomplete else {}
     return (
-        Design(
-            formula, response, recipe, schema, scaling, missing, grid_of(data), weights_column
-        ),
+        Design(formula, response, recipe, schema, scaling, missing, grid_of(data), weights_column),
         TrainingData(scaling.apply(X), y, w, frame.index, found.complete, counts, factors),
     )
 

@@ -14,9 +14,9 @@ __all__ = ["whole", "with_branches"]
 
 def whole(tree: Forest) -> Forest:
     """Return a forest of one without the nodes under its cuts, which become leaves."""
-    kept = tree.depth() >= 0
-    if kept.all():
+    if not ((tree.left < 0) & (tree.order > 0)).any():
         return tree
+    kept = tree.depth() >= 0
     splits = kept & (tree.left >= 0)
     number = np.cumsum(kept) - 1
     sizes = np.diff(tree.start)

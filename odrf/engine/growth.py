@@ -114,8 +114,9 @@ def grow_one(
     if sampling.honest:
         drawn, turns = np.flatnonzero(filling), matrix is not None
         others = rows_at(drawn, X, y, weights, filling, copied=turns)
-        if matrix is not None:
-            others = turned(others, matrix)
+        if matrix is not None:  # what `fill` moves is the rows' numbers alone
+            places = np.arange(len(drawn), dtype=np.int32)
+            others = turned(others, matrix)._replace(at=places, copied=False)
         fill(
             others, trunk, reached[NODES], settings.criterion, scratch.columns, scratch.theta,
             scratch.values, scratch.goes_left, scratch.moments, scratch.logs,

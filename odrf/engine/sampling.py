@@ -2,8 +2,8 @@
 
 An honest tree is shaped by one half of the rows that it draws and filled by the other.
 
-Of rows that are added to a grown tree, each is drawn on its own: Poisson distributed in the place of
-a bootstrap (Oza and Russell 2001), with the probability of its share in that of a subsample, and for
+Of rows that are added to a grown tree, each is drawn on its own: Poisson distributed in place of a
+bootstrap (Oza and Russell 2001), with the probability of its share in place of a subsample, and for
 either half of an honest tree with probability 1/2.  So it makes no difference in how many batches
 they come, or whether a batch is of one row.
 """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from odrf.engine.branching import whole, with_branches
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.forest import Forest
-from odrf.engine.growing import Trunk, grow_tree, trunk_for
+from odrf.engine.growing import NODES, Trunk, grow_tree, trunk_for
 from odrf.engine.growth import FIRST_ROOM, as_tree, grow_on, pays_to_copy
 from odrf.engine.honesty import fill
 from odrf.engine.impurity import whole_logs
@@ -43,13 +43,17 @@ class Updated(NamedTuple):
     tree : Forest
     drawn : int
         How many of the new rows it drew, repetitions counted.
-    searched : int
-        How many of its leaves were searched.
+    revisited : int
+        How many of its leaves were looked at again.
+    depth_before, depth : int
+        Most splits between root and leaf.
     """
 
     tree: Forest
     drawn: int
-    searched: int
+    revisited: int
+    depth_before: int
+    depth: int
 
 
 def update_trees(
@@ -119,25 +123,27 @@ def _update_one(
     tree, new = whole(tree), sampling.later[-1].begin
     shaping, filling = draw_halves(stream.copy(), weights, sampling)
     drawn = int(np.where(shaping > 0, shaping, filling)[new:].sum())
-    released = most_before <= tree.leaves()[0] < settings.max_leaves
+    leaves, depth = np.flatnonzero(tree.left < 0), tree.depth()
+    deepest = before = int(depth.max())
+    released = most_before <= len(leaves) < settings.max_leaves
     if drawn == 0 and not released:
-        return Updated(tree, 0, 0)
+        return Updated(tree, 0, 0, before, before)
     state = branched(stream, GROWTH, len(sampling.later))
     rows = gather_rows(state, X, y, weights, shaping, False)
     tree, trunk = _told(tree, rows, settings)
-    leaves = np.flatnonzero(tree.left < 0)
+    trunk.depth[:], n_leaves = depth, len(leaves)
     if not released:
         leaves = leaves[_some_new(rows.at >= new, trunk, leaves)]
     if len(leaves):
         matrix = _rotation(X, y, weights, sampling, settings, source, stream)
-        branches = _branches(
-            rows, trunk, leaves, tree, X, blocks, settings, source, matrix, state, copied
+        branches, below = _branches(
+            rows, trunk, leaves, n_leaves, X, blocks, settings, source, matrix, state, copied
         )
-        tree = with_branches(tree, leaves, branches)
+        tree, deepest = with_branches(tree, leaves, branches), max(deepest, below)
     if sampling.honest:
         others = rows_at(np.flatnonzero(filling), X, y, weights, filling, False)
         tree, _ = _told(tree, others, settings)
-    return Updated(tree, drawn, len(leaves))
+    return Updated(tree, drawn, len(leaves), before, deepest)
 
 
 def _told(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, Trunk]:
@@ -162,13 +168,10 @@ def _trunk_of(tree: Forest) -> Trunk:
     trunk = trunk_for(tree.n_nodes, len(tree.index), tree.value.shape[1])
     trunk.left[:], trunk.threshold[:], trunk.start[:] = tree.left, tree.threshold, tree.start
     trunk.column[:], trunk.coef[:], trunk.order[:] = tree.index, tree.coef, tree.order
-    trunk.depth[:] = tree.depth()
     return trunk
 
 
-def _some_new(
-    new: NDArray[np.bool_], trunk: Trunk, leaves: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _some_new(new: NDArray[np.bool_], trunk: Trunk, leaves: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which of the leaves hold a row that is `new` (m,)."""
     before = np.concatenate([[0], np.cumsum(new)])
     return before[trunk.end[leaves]] > before[trunk.begin[leaves]]
@@ -193,7 +196,7 @@ def _branches(
     rows: Rows,
     trunk: Trunk,
     leaves: NDArray[np.int64],
-    tree: Forest,
+    n_leaves: int,
     X: NDArray[np.float32],
     blocks: Blocks,
     settings: Settings,
@@ -201,10 +204,11 @@ def _branches(
     matrix: NDArray[np.float32] | None,
     state: NDArray[np.uint64],
     copied: bool,
-) -> Forest:
-    """Grow what comes of the leaves of a tree: a forest of one whose nodes 1, 2, … they are.
+) -> tuple[Forest, int]:
+    """Grow what comes of some of the `n_leaves` leaves of a tree; return it and its depth.
 
-    Its node 0 stands for the rest of the tree.  `rows` and `trunk` are those of `_told`.
+    It is a forest of one whose nodes 1, 2, … the leaves are; node 0 stands for the rest of the
+    tree.  `rows` and `trunk` are those of `_told`, with the depths.
     """
     L, n = len(leaves), X.shape[1]
     sizes = (trunk.end - trunk.begin)[leaves]
@@ -214,24 +218,21 @@ def _branches(
     laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
     estimated = source.estimated(blocks, settings, n)
     scratch = scratch_for(len(own.at), blocks, laws, estimated, widest, settings)
-    n_leaves = int(tree.leaves()[0])
     most = 1 + L + 2 * min(settings.max_leaves, len(own.at))
     room = min(most + 2, 1 + L + FIRST_ROOM)
     branches = trunk_for(room, widest + FIRST_ROOM, settings.n_classes)
     # the node above: what growth asks of a root, and nothing that it would search
-    branches.left[0], branches.start[0], branches.impurity[0] = -1, 0, tree.impurity[0]
+    branches.left[0], branches.start[0], branches.impurity[0] = -1, 0, trunk.impurity[0]
     ends = np.cumsum(sizes)
     branches.begin[1 : L + 1], branches.end[1 : L + 1] = ends - sizes, ends
     branches.depth[1 : L + 1] = trunk.depth[leaves]
     reached = np.array([1, L + 1, n_leaves, 0])
     branches = grow_on(own, blocks, settings, state, branches, scratch, reached, most + 2)
-    grown = as_tree(branches, reached)
-    return grown if matrix is None else turned_back(grown, matrix)
+    grown, deepest = as_tree(branches, reached), int(branches.depth[1 : reached[NODES]].max())
+    return grown if matrix is None else turned_back(grown, matrix), deepest
 
 
-def _rows_of(
-    rows: Rows, begin: NDArray[np.int32], sizes: NDArray[np.int32], copied: bool
-) -> Rows:
+def _rows_of(rows: Rows, begin: NDArray[np.int32], sizes: NDArray[np.int32], copied: bool) -> Rows:
     """Return the rows of some nodes, one node's after the other's."""
     ends = np.cumsum(sizes)
     at = np.arange(ends[-1]) + np.repeat(begin - (ends - sizes), sizes)

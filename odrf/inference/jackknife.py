@@ -64,8 +64,8 @@ def infinitesimal_jackknife(
     makes it exact for trees that are means.  Chance adds to Σ_i C_i² on average s·v/B for a
     bootstrap of s draws and s(n - s)/n·v/B for a subsample, v being the variance of the trees.
 
-    Of rows that were added to the trees, each is drawn on its own: the factor is then 1/(1 - f)² for
-    subsamples with probability f, and what chance adds on average f·v/B or f(1 - f)·v/B for a row.
+    Of rows that were added to the trees, each is drawn on its own: the factor is then 1/(1 - f)²
+    for subsamples with probability f, and for each row chance adds f·v/B, or f(1 - f)·v/B.
 
     Several kinds of trees, in the shares a_g: to first order row i moves the forest by Σ_g a_g
     times what it moves the mean of kind g, so these influences, scaled kind by kind, add up before

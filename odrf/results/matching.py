@@ -51,8 +51,9 @@ def _differences(one: Fit | GuidedFit, other: Fit | GuidedFit) -> Iterator[tuple
         batches = one.control.batches, other.control.batches
         if batches[0] != batches[1]:
             numbers = " and ".join(str([batch.begin for batch in some]) for some in batches)
-            yield f"the rows at which the batches of update() begin, {numbers}", (
-                "each tree draws its rows batch by batch; update both with the same rows in turn"
+            yield (
+                f"the rows at which the batches of update() begin, {numbers}",
+                ("each tree draws its rows batch by batch; update both with the same rows in turn"),
             )
     why = (
         "summaries, theorems and what is grown again from a forest need one set of options; "

@@ -105,7 +105,7 @@ class Updatable(TreeResults):
 
         Columns ``drawn``, how many of the new rows the tree drew, repetitions counted;
         ``leaves_before`` and ``leaves``; of the leaves before, how many ``changed`` their value,
-        were ``searched`` for a split, and were ``split``; ``depth_before`` and ``depth``.
+        were ``revisited`` for a split, and were ``split``; ``depth_before`` and ``depth``.
 
         Raises
         ------

@@ -125,10 +125,10 @@ def _change(before: Forest, updated: Updated) -> dict[str, int]:
     return {
         "drawn": updated.drawn,
         "leaves_before": len(leaves),
-        "leaves": int(after.leaves()[0]),
+        "leaves": int((after.left < 0).sum()),
         "changed": int((~same).any(axis=1).sum()),
-        "searched": updated.searched,
+        "revisited": updated.revisited,
         "split": int((after.left[leaves] >= 0).sum()),
-        "depth_before": int(before.depth().max()),
-        "depth": int(after.depth().max()),
+        "depth_before": updated.depth_before,
+        "depth": updated.depth,
     }

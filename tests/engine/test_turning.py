@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from odrf.engine.growth import grow_one
 from odrf.engine.randomness import streams
 from odrf.engine.routing import leaf_nodes
-from odrf.engine.sampling import draw_counts
+from odrf.engine.sampling import draw_counts, filling_counts
 from odrf.projections.mixture import Mixture, Share
 from odrf.projections.pca import PrincipalComponents
 from odrf.projections.rotated import Rotated
@@ -87,6 +87,21 @@ def test_every_row_ends_where_it_was_in_growth(family, problem):
     data = problem.X, problem.y, problem.weights, problem.blocks, problem.sampling
     tree = grow_one(*data, problem.settings.settings, source, state, True)
     counts = draw_counts(problem.streams()[0], problem.weights, problem.sampling)
+    leaves = leaf_nodes(tree, problem.X, 1)[:, 0]
+    reached = np.bincount(leaves, counts, minlength=len(tree.left))
+    ends = tree.left < 0
+    assert reached[ends].tolist() == tree.count[ends].tolist()
+
+
+@pytest.mark.parametrize("family", [Rotation(), PrincipalComponents()])
+@settings(max_examples=40, deadline=None)
+@given(problem=problems(max_rows=72))
+def test_rows_that_fill_an_honest_tree_end_where_they_were_counted(family, problem):
+    source = Mixture((Share(family, len(problem.X)),))
+    sampling = problem.sampling._replace(honest=True)
+    data = problem.X, problem.y, problem.weights, problem.blocks, sampling
+    tree = grow_one(*data, problem.settings.settings, source, problem.streams()[0], True)
+    counts = filling_counts(problem.streams()[0], problem.weights, sampling)
     leaves = leaf_nodes(tree, problem.X, 1)[:, 0]
     reached = np.bincount(leaves, counts, minlength=len(tree.left))
     ends = tree.left < 0
