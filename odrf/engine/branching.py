@@ -12,14 +12,19 @@ from odrf.engine.forest import Forest
 __all__ = ["whole", "with_branches"]
 
 
-def whole(tree: Forest) -> Forest:
-    """Return a forest of one without the nodes under its cuts, which become leaves."""
+def whole(tree: Forest, made: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int32]]:
+    """Return a forest of one without the nodes under its cuts, which become leaves.
+
+    Its splits have their ranks in growth among those that are left.  What `made` (m,) says of the
+    nodes is returned for those that are kept.
+    """
     if not ((tree.left < 0) & (tree.order > 0)).any():
-        return tree
+        return tree, made
     kept = tree.depth() >= 0
     splits = kept & (tree.left >= 0)
-    number = np.cumsum(kept) - 1
-    sizes = np.diff(tree.start)
+    number, sizes = np.cumsum(kept) - 1, np.diff(tree.start)
+    order = np.zeros(tree.n_nodes, dtype=np.int32)
+    order[np.flatnonzero(splits)[np.argsort(tree.order[splits])]] = 1 + np.arange(splits.sum())
     terms = np.repeat(splits, sizes)
     return Forest(
         root=np.array([0, int(kept.sum())]),
@@ -33,8 +38,8 @@ def whole(tree: Forest) -> Forest:
         weight=tree.weight[kept],
         impurity=tree.impurity[kept],
         gain=np.where(splits, tree.gain, 0.0)[kept],
-        order=np.where(splits, tree.order, 0)[kept].astype(np.int32),
-    )
+        order=order[kept],
+    ), made[kept]
 
 
 def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> Forest:

@@ -24,7 +24,8 @@ def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
 
 def branched(state: NDArray[np.uint64], *key: int) -> NDArray[np.uint64]:
     """Return the state (4,) of another stream, which `state` (4,) and the `key` settle."""
-    return np.random.SeedSequence(state.tolist(), spawn_key=key).generate_state(4, np.uint64)
+    child = np.random.SeedSequence(state.tolist(), spawn_key=key)
+    return np.asarray(child.generate_state(4, np.uint64), dtype=np.uint64)
 
 
 @part

@@ -1,7 +1,8 @@
 """Trees that go on growing on rows that are added to theirs.
 
-Every split stays.  All rows that a tree has drawn, old and new, run down it, its nodes say what
-these do, and leaves in which something is new are searched as growth searches them.
+All rows that a tree has drawn, old and new, run down it, its nodes say what these do, and leaves in
+which something is new are searched as growth searches them.  Splits stay, except, on request, those
+that were made on few rows and have got many more: from there the tree grows anew.
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ from odrf.engine.searching import scratch_for
 from odrf.engine.settings import Settings
 from odrf.engine.turning import turned, turned_back, turned_blocks
 
-__all__ = ["Updated", "update_trees"]
+__all__ = ["Update", "Updated", "update_trees"]
 
 # Which branches of a tree's stream it grows by once it is updated.
 GROWTH = 2
+# How many times the rows of a split must be those that it was made on for it to be made anew.
+# Where there are twice as many rows in all, some nodes have more and some less than twice theirs.
+GROWN = 1.5
 
 
 class Updated(NamedTuple):
@@ -41,41 +45,36 @@ class Updated(NamedTuple):
     Attributes
     ----------
     tree : Forest
+    made : (m,) int32
+        How many rows each of its nodes had when its split was made.
     drawn : int
         How many of the new rows it drew, repetitions counted.
-    revisited : int
-        How many of its leaves were looked at again.
+    withdrawn : int
+        How many of its splits were given up.
+    revisited, split : int
+        How many of its leaves were then looked at again, and split.
+    leaves_before, leaves : int
     depth_before, depth : int
         Most splits between root and leaf.
     """
 
     tree: Forest
+    made: NDArray[np.int32]
     drawn: int
+    withdrawn: int
     revisited: int
+    split: int
+    leaves_before: int
+    leaves: int
     depth_before: int
     depth: int
 
 
-def update_trees(
-    trees: Sequence[Forest],
-    X: NDArray[np.float32],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    blocks: Blocks,
-    sampling: Sampling,
-    settings: Settings,
-    source: Source,
-    streams: NDArray[np.uint64],
-    most_before: int,
-    n_jobs: int,
-    advance: Callable[[], object],
-) -> Iterator[Updated]:
-    """Let trees of one kind go on growing; yield them in their order.
+class Update(NamedTuple):
+    """What trees of one kind go on growing on, and how.
 
-    Parameters
+    Attributes
     ----------
-    trees : sequence of Forest
-        Forests of one.
     X, y, weights
         All training rows, as in `odrf.engine.growth.grow_forest`: those that the trees know, then
         the new ones.
@@ -83,67 +82,119 @@ def update_trees(
         As there.
     sampling : Sampling
         How each tree's rows are drawn; its last batch are the new rows.
-    streams : (B, 4) uint64
-        Random stream of each tree.
     most_before : int
         The most leaves that the trees were allowed until now.
+    revised : int
+        Splits made on fewer rows are made anew once these are `GROWN` times as many.
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    blocks: Blocks
+    sampling: Sampling
+    settings: Settings
+    source: Source
+    most_before: int
+    revised: int
+
+
+def update_trees(
+    trees: Sequence[tuple[Forest, NDArray[np.int32]]],
+    update: Update,
+    streams: NDArray[np.uint64],
+    n_jobs: int,
+    advance: Callable[[], object],
+) -> Iterator[Updated]:
+    """Let trees of one kind go on growing; yield them in their order.
+
+    Parameters
+    ----------
+    trees : sequence
+        Forests of one, each with the rows that its nodes had when their splits were made.
+    update : Update
+    streams : (B, 4) uint64
+        Random stream of each tree.
     n_jobs : int
         Threads; the trees are the same for any number.
     advance : callable
         Called after each tree, in the order of the trees.
     """
-    copied = pays_to_copy(X.shape[0], source.looked_at(blocks, settings, len(y)))
+    looked_at = update.source.looked_at(update.blocks, update.settings, len(update.y))
+    copied = pays_to_copy(update.X.shape[0], looked_at)
 
-    def update(b: int) -> Updated:
-        return _update_one(
-            trees[b], X, y, weights, blocks, sampling, settings, source, streams[b], most_before,
-            copied,
-        )  # fmt: skip
+    def updated(b: int) -> Updated:
+        return _update_one(*trees[b], update, streams[b], copied)
 
     with compiled_at_ease(grow_tree):
-        for updated in in_order(update, range(len(trees)), n_jobs):
-            yield updated
+        for one in in_order(updated, range(len(trees)), n_jobs):
+            yield one
             advance()
 
 
 def _update_one(
     tree: Forest,
-    X: NDArray[np.float32],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    blocks: Blocks,
-    sampling: Sampling,
-    settings: Settings,
-    source: Source,
+    made: NDArray[np.int32],
+    update: Update,
     stream: NDArray[np.uint64],
-    most_before: int,
     copied: bool,
 ) -> Updated:
     """Let one tree go on growing; the arguments are those of `update_trees`."""
-    tree, new = whole(tree), sampling.later[-1].begin
-    shaping, filling = draw_halves(stream.copy(), weights, sampling)
+    tree, made = whole(tree, made)
+    new = update.sampling.later[-1].begin
+    shaping, filling = draw_halves(stream.copy(), update.weights, update.sampling)
     drawn = int(np.where(shaping > 0, shaping, filling)[new:].sum())
-    leaves, depth = np.flatnonzero(tree.left < 0), tree.depth()
-    deepest = before = int(depth.max())
-    released = most_before <= len(leaves) < settings.max_leaves
+    before, depth = int((tree.left < 0).sum()), tree.depth()
+    deepest = int(depth.max())
+    released = update.most_before <= before < update.settings.max_leaves
     if drawn == 0 and not released:
-        return Updated(tree, 0, 0, before, before)
-    state = branched(stream, GROWTH, len(sampling.later))
-    rows = gather_rows(state, X, y, weights, shaping, False)
-    tree, trunk = _told(tree, rows, settings)
-    trunk.depth[:], n_leaves = depth, len(leaves)
+        return Updated(tree, made, 0, 0, 0, 0, before, before, deepest, deepest)
+    state = branched(stream, GROWTH, len(update.sampling.later))
+    tree, made, rows, trunk = _revised(tree, made, update, state, shaping)
+    leaves = np.flatnonzero(tree.left < 0)
+    n_leaves, trunk.depth[:] = len(leaves), tree.depth()
+    now = int(trunk.depth.max())
     if not released:
         leaves = leaves[_some_new(rows.at >= new, trunk, leaves)]
+    split = 0
     if len(leaves):
-        matrix = _rotation(X, y, weights, sampling, settings, source, stream)
-        branches, below = _branches(
-            rows, trunk, leaves, n_leaves, X, blocks, settings, source, matrix, state, copied
-        )
-        tree, deepest = with_branches(tree, leaves, branches), max(deepest, below)
-    if sampling.honest:
-        others = rows_at(np.flatnonzero(filling), X, y, weights, filling, False)
-        tree, _ = _told(tree, others, settings)
-    return Updated(tree, drawn, len(leaves), before, deepest)
+        matrix = _rotation(update, stream)
+        branches, below = _branches(rows, trunk, leaves, n_leaves, update, matrix, state, copied)
+        made[leaves] = branches.count[1 : len(leaves) + 1]
+        made = np.concatenate([made, branches.count[len(leaves) + 1 :]])
+        split = int((branches.left[1 : len(leaves) + 1] >= 0).sum())
+        tree, now = with_branches(tree, leaves, branches), max(now, below)
+    if update.sampling.honest:
+        own = np.flatnonzero(filling)
+        others = rows_at(own, update.X, update.y, update.weights, filling, False)
+        tree, _ = _told(tree, others, update.settings)
+    after = int((tree.left < 0).sum())
+    return Updated(
+        tree, made, drawn, before - n_leaves, len(leaves), split, before, after, deepest, now
+    )
+
+
+def _revised(
+    tree: Forest,
+    made: NDArray[np.int32],
+    update: Update,
+    state: NDArray[np.uint64],
+    counts: NDArray[np.int64],
+) -> tuple[Forest, NDArray[np.int32], Rows, Trunk]:
+    """Return the tree without the splits to be made anew, told by its rows; and these, in place.
+
+    `made`, a copy, is for the nodes of that tree.
+    """
+    data = update.X, update.y, update.weights, counts, False
+    rows = gather_rows(state, *data)
+    told, trunk = _told(tree, rows, update.settings)
+    old = (made < update.revised) & (trunk.n_rows >= GROWN * made)
+    if not (old & (told.left >= 0)).any():
+        return told, made.copy(), rows, trunk
+    tree, made = whole(told.keeping((told.left >= 0) & ~old), made)
+    rows = gather_rows(state, *data)  # which the splits given up have put in an order
+    told, trunk = _told(tree, rows, update.settings)
+    return told, made.copy(), rows, trunk
 
 
 def _told(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, Trunk]:
@@ -177,19 +228,13 @@ def _some_new(new: NDArray[np.bool_], trunk: Trunk, leaves: NDArray[np.int64]) -
     return before[trunk.end[leaves]] > before[trunk.begin[leaves]]
 
 
-def _rotation(
-    X: NDArray[np.float32],
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    sampling: Sampling,
-    settings: Settings,
-    source: Source,
-    stream: NDArray[np.uint64],
-) -> NDArray[np.float32] | None:
+def _rotation(update: Update, stream: NDArray[np.uint64]) -> NDArray[np.float32] | None:
     """Find the matrix again that turned a tree's columns when it was grown on its first rows."""
-    n, state = sampling.first(len(y)), stream.copy()
-    counts, _ = draw_halves(state, weights[:n], sampling._replace(later=()))
-    return source.rotation(state, gather_rows(state, X, y, weights, counts, False), settings)
+    X, y, weights, sampling = update.X, update.y, update.weights, update.sampling
+    state = stream.copy()
+    counts, _ = draw_halves(state, weights[: sampling.first(len(y))], sampling._replace(later=()))
+    rows = gather_rows(state, X, y, weights, counts, False)
+    return update.source.rotation(state, rows, update.settings)
 
 
 def _branches(
@@ -197,10 +242,7 @@ def _branches(
     trunk: Trunk,
     leaves: NDArray[np.int64],
     n_leaves: int,
-    X: NDArray[np.float32],
-    blocks: Blocks,
-    settings: Settings,
-    source: Source,
+    update: Update,
     matrix: NDArray[np.float32] | None,
     state: NDArray[np.uint64],
     copied: bool,
@@ -210,16 +252,16 @@ def _branches(
     It is a forest of one whose nodes 1, 2, … the leaves are; node 0 stands for the rest of the
     tree.  `rows` and `trunk` are those of `_told`, with the depths.
     """
-    L, n = len(leaves), X.shape[1]
-    sizes = (trunk.end - trunk.begin)[leaves]
+    L, n, settings, source = len(leaves), len(update.y), update.settings, update.source
+    sizes, blocks = (trunk.end - trunk.begin)[leaves], update.blocks
     own = _rows_of(rows, trunk.begin[leaves], sizes, copied or matrix is not None)
     if matrix is not None:
         own, blocks = turned(own, matrix), turned_blocks(len(matrix))
     laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
     estimated = source.estimated(blocks, settings, n)
     scratch = scratch_for(len(own.at), blocks, laws, estimated, widest, settings)
-    most = 1 + L + 2 * min(settings.max_leaves, len(own.at))
-    room = min(most + 2, 1 + L + FIRST_ROOM)
+    most = 3 + L + 2 * min(settings.max_leaves, len(own.at))
+    room = min(most, L + FIRST_ROOM)
     branches = trunk_for(room, widest + FIRST_ROOM, settings.n_classes)
     # the node above: what growth asks of a root, and nothing that it would search
     branches.left[0], branches.start[0], branches.impurity[0] = -1, 0, trunk.impurity[0]
@@ -227,7 +269,7 @@ def _branches(
     branches.begin[1 : L + 1], branches.end[1 : L + 1] = ends - sizes, ends
     branches.depth[1 : L + 1] = trunk.depth[leaves]
     reached = np.array([1, L + 1, n_leaves, 0])
-    branches = grow_on(own, blocks, settings, state, branches, scratch, reached, most + 2)
+    branches = grow_on(own, blocks, settings, state, branches, scratch, reached, most)
     grown, deepest = as_tree(branches, reached), int(branches.depth[1 : reached[NODES]].max())
     return grown if matrix is None else turned_back(grown, matrix), deepest
 

@@ -57,6 +57,7 @@ def _combined(fit: Fit, other: Fit) -> Fit:
         request=replace(fit.request, options=options),
         further_seeds=_further_seeds(fit, other),
         changes=_both_changes(fit, other),
+        made=_both_made(fit, other),
     )
     if fit.blend is None or other.blend is None:
         return both
@@ -82,7 +83,13 @@ def _both_changes(fit: Fit, other: Fit) -> pd.DataFrame | None:
     if fit.changes is None or other.changes is None:
         return None
     both = pd.concat([fit.changes, other.changes], ignore_index=True)
-    return both.rename_axis(fit.changes.index.name)
+    return both.rename_axis("tree")
+
+
+def _both_made(fit: Fit, other: Fit) -> NDArray[np.int32] | None:
+    if fit.made is None or other.made is None:
+        return None
+    return np.concatenate([fit.made, other.made])
 
 
 def _call(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> str:

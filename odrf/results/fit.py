@@ -109,6 +109,8 @@ class Fit:
         Seeds of the forests that were combined with the first, whose seed `control` has.
     changes : DataFrame or None
         What the last update changed, a row for each tree.
+    made : (m,) int32, optional
+        How many rows each node had when its split was made, where that was not at first.
     votes : bool
         Whether the values of leaves are votes, to be scaled so that they add up to 1.
     """
@@ -126,6 +128,7 @@ class Fit:
     kinds: dict[str, Control] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
     changes: pd.DataFrame | None = None
+    made: NDArray[np.int32] | None = None
 
     @property
     def ordered(self) -> bool:

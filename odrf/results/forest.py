@@ -160,6 +160,7 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
                 blend=None,
                 kinds={},
                 changes=None if fit.changes is None else fit.changes.iloc[[i]],
+                made=None if fit.made is None else fit.made[slice(*fit.forest.root[i : i + 2])],
             )
         )
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.checks import checked_jobs
+from odrf.checks import checked_jobs, checked_whole
 from odrf.errors import InputError
 from odrf.results.base import TreeResults
 from odrf.results.complexity import before_pruning
@@ -27,15 +27,16 @@ class Updatable(TreeResults):
         newdata: pd.DataFrame,
         *,
         weights: str | ArrayLike | None = None,
+        revise: str | int = "auto",
         progress: bool = False,
         n_jobs: int | None = None,
     ) -> Same:
         """Return the fit with its trees grown on by further rows.
 
-        Every split stays.  Each tree draws from the new rows as it did from the first; all that it
-        has drawn runs down it, and its nodes say what these rows do.  Then leaves with new rows are
-        searched for splits as growth searches them, by the same options; rules in n are asked again
-        at the new n, and where t_n has held a tree up and rises, its other leaves are searched too.
+        Each tree draws from the new rows as it did from the first; all that it has drawn runs down
+        it, and its nodes say what these rows do.  Then leaves with new rows are searched for splits
+        as growth searches them, by the same options; rules in n are asked again at the new n, and
+        where t_n has held a tree up and rises, its other leaves are searched too.
 
         Parameters
         ----------
@@ -44,6 +45,12 @@ class Updatable(TreeResults):
         weights : str or array of shape (m,), optional
             Their case weights.  By default the column that the fit's `weights` named; where these
             were numbers, the new rows need some.
+        revise : "auto" or int, default "auto"
+            Splits made on fewer rows than this are given up once their rows have grown by half, and
+            the tree grows anew from there; 0 keeps every split.  By default 200 for a tree of
+            `odrf.odt`, whose error is that of its splits, and 0 for a forest, which averages over
+            them: more takes more time, and comes closer to a fit of all rows at once
+            (``benchmarks/updating.py``).
         progress : bool, default False
             Show a progress bar.
         n_jobs : int, optional
@@ -94,9 +101,10 @@ class Updatable(TreeResults):
         >>> bool((fit.changes["leaves"] == fit.n_leaves).all())
         True
         """
+        least = revise if revise == "auto" else checked_whole("revise", revise, 0)
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         unpruned = before_pruning(self, "update() cannot go on with a fit")
-        grown = type(self)(updated_fit(unpruned.fit, newdata, weights, threads, progress))
+        grown = type(self)(updated_fit(unpruned.fit, newdata, weights, least, threads, progress))
         return grown if unpruned is self else grown._sized()
 
     @property
@@ -104,8 +112,9 @@ class Updatable(TreeResults):
         """What the last `update` changed, one row for each tree, before any pruning.
 
         Columns ``drawn``, how many of the new rows the tree drew, repetitions counted;
-        ``leaves_before`` and ``leaves``; of the leaves before, how many ``changed`` their value,
-        were ``revisited`` for a split, and were ``split``; ``depth_before`` and ``depth``.
+        ``leaves_before``; ``withdrawn``, how many splits were given up to be made anew; of the
+        leaves there were then, how many were ``revisited`` (new rows have reached them, or t_n
+        has risen), and of these ``split``; ``leaves``; ``depth_before`` and ``depth``.
 
         Raises
         ------
