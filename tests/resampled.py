@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.forest import Forest, joined
 from odrf.engine.impurity import SQUARED_ERROR
-from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.projections.estimated import LEAST_SQUARES
 from problems import Problem, problems
 
@@ -59,4 +59,11 @@ def forests(draw: st.DrawFn, resamples: tuple[int, ...] = (ALL_ROWS, BOOTSTRAP, 
     fractions = (1.0, 0.7) if resample == BOOTSTRAP else (0.5, 0.8)
     n_trees = draw(st.sampled_from([[1, 1], [6, 1], [3, 5], [5, 2]]))
     honest = draw(st.booleans())
-    return of_two_kinds(problem, [Sampling(resample, part, honest) for part in fractions], n_trees)
+    begins = draw(st.sampled_from([[], [], [1 / 2], [1 / 3, 2 / 3]]))
+    some = int(np.argmax(problem.weights > 0)) + 1, len(problem.y)
+    later = [int(some[0] + part * (some[1] - some[0])) for part in begins]
+    samplings = [
+        Sampling(resample, part, honest, tuple(Batch(begin, part) for begin in later))
+        for part in fractions
+    ]
+    return of_two_kinds(problem, samplings, n_trees)

@@ -97,15 +97,17 @@ def grow_one(
     `copied` says whether it keeps a copy of X whose rows move with the nodes; the other arguments
     are those of `grow_forest`.
     """
-    n, K = len(y), settings.n_classes
     counts, filling = draw_halves(state, weights, sampling)
+    # of rows drawn each on its own there may be more than rows
+    n, K = max(len(y), int(counts.sum())), settings.n_classes
     rows = gather_rows(state, X, y, weights, counts, copied)
     matrix = source.rotation(state, rows, settings)
     if matrix is not None:
         rows, blocks = turned(rows, matrix), turned_blocks(len(matrix))
     laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
     estimated = source.estimated(blocks, settings, n)
-    scratch = scratch_for(len(rows.at), blocks, laws, estimated, widest, settings)
+    size = max(len(rows.at), np.count_nonzero(filling))
+    scratch = scratch_for(size, blocks, laws, estimated, widest, settings)
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
     trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     trunk.begin[0], trunk.end[0], trunk.depth[0] = 0, len(rows.at), 0

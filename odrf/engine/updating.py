@@ -252,7 +252,8 @@ def _branches(
     It is a forest of one whose nodes 1, 2, … the leaves are; node 0 stands for the rest of the
     tree.  `rows` and `trunk` are those of `_told`, with the depths.
     """
-    L, n, settings, source = len(leaves), len(update.y), update.settings, update.source
+    L, settings, source = len(leaves), update.settings, update.source
+    n = max(len(update.y), int(rows.counts.sum()))
     sizes, blocks = (trunk.end - trunk.begin)[leaves], update.blocks
     own = _rows_of(rows, trunk.begin[leaves], sizes, copied or matrix is not None)
     if matrix is not None:

@@ -13,8 +13,10 @@ from odrf.engine.sampling import (
     ALL_ROWS,
     BOOTSTRAP,
     SUBSAMPLE,
+    Batch,
     Sampling,
     draw_counts,
+    draw_halves,
     filling_counts,
     halved,
 )
@@ -64,6 +66,57 @@ def test_halves_are_those_of_the_twin(resample, fraction, n, seed):
     assert number == 1 or (both[0] + both[1]).tolist() == drawn.tolist()
     again = Sampling(resample, fraction, honest=True)
     assert filling_counts(streams(seed, 0, 1)[0], weights, again).tolist() == both[1].tolist()
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(SCHEMES),
+    st.booleans(),
+    st.lists(st.floats(0.01, 1.0), min_size=1, max_size=3),
+    st.integers(1, 50),
+    st.integers(0, 2**32),
+)
+def test_rows_added_later_are_those_of_the_twin(resample, honest, fractions, n, seed):
+    rng = np.random.default_rng(seed)
+    weights, begins = case_weights(n, rng), np.sort(rng.integers(1, n + 1, len(fractions)))
+    weights[0] = 1.0
+    later = tuple(Batch(int(at), part) for at, part in zip(begins, fractions, strict=True))
+    sampling = Sampling(resample, 0.7, honest, later)
+    state = streams(seed, 0, 1)[0]
+    stream = Stream(state)
+    both = draw_halves(state, weights, sampling)
+    twins = randomness.draw_halves(stream, weights, sampling)
+    assert [half.tolist() for half in both] == [half.tolist() for half in twins]
+    assert state.tolist() == stream.state
+    first = draw_counts(streams(seed, 0, 1)[0], weights[: begins[0]], Sampling(resample, 0.7))
+    counts = draw_counts(streams(seed, 0, 1)[0], weights, sampling)
+    assert counts[: begins[0]].tolist() == first.tolist()
+    assert (both[0] + both[1])[begins[0] :].tolist() == (counts * (1 + (not honest)))[
+        begins[0] :
+    ].tolist()
+
+
+@pytest.mark.parametrize("resample", SCHEMES)
+def test_batches_of_any_size_draw_alike(resample):
+    weights, state = np.ones(80), streams(2, 0, 1)[0]
+    ways = [(Batch(20, 0.6),), (Batch(20, 0.6), Batch(21, 0.6), Batch(60, 0.6))]
+    one, other = (Sampling(resample, 0.9, True, way) for way in ways)
+    for draw in (draw_counts, filling_counts):
+        assert (
+            draw(state.copy(), weights, one).tolist() == draw(state.copy(), weights, other).tolist()
+        )
+
+
+@pytest.mark.parametrize("resample", [BOOTSTRAP, SUBSAMPLE])
+@pytest.mark.parametrize("fraction", [0.3, 1.0])
+def test_rows_added_later_come_as_often_as_their_share(resample, fraction):
+    sampling = Sampling(resample, 0.5, False, (Batch(1, fraction),))
+    later = np.array(
+        [draw_counts(state, np.ones(50), sampling)[1:] for state in streams(1, 0, 400)]
+    )
+    spread = fraction if resample == BOOTSTRAP else fraction * (1 - fraction)
+    assert later.mean() == pytest.approx(fraction, abs=4 * (spread / later.size) ** 0.5)
+    assert later.var() == pytest.approx(spread, rel=0.05)
 
 
 @pytest.mark.parametrize("resample", [BOOTSTRAP, SUBSAMPLE])

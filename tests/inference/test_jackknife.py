@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, draw_size
-from odrf.inference.jackknife import Variance, enough_trees, infinitesimal_jackknife
+from odrf.engine.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.inference.jackknife import (
+    Variance,
+    enough_trees,
+    infinitesimal_jackknife,
+    tells_rows_apart,
+)
 from problems import noisy
 from reference import inference as twin
 from resampled import forests
@@ -19,15 +25,15 @@ from resampled import forests
 @settings(max_examples=50, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_variances_are_those_of_the_formulas(grown):
-    n = int((grown.problem.weights > 0).sum())
-    assume(
-        all(draw_size(sampling, n) < n for sampling in grown.samplings if sampling.resample == 2)
-    )
+    assume(tells_rows_apart(grown.problem.weights, grown.samplings))
     found = infinitesimal_jackknife(grown.forest, grown.new, grown.kinds, *grown.draws, n_jobs=1)
     counts = twin.draws(*grown.draws)[:, grown.problem.weights > 0]
+    ends = [batch.begin for batch in grown.samplings[0].later] + [len(grown.problem.weights)]
+    ends = [0, *(int((grown.problem.weights[:end] > 0).sum()) for end in ends)]
+    rows = [slice(*pair) for pair in pairwise(ends)]
     for j, x in enumerate(grown.new.T):
         raw, chance = twin.variance(
-            grown.forest, grown.kinds.tolist(), counts, grown.samplings, grown.streams, x
+            grown.forest, grown.kinds.tolist(), counts, grown.samplings, grown.streams, x, rows
         )
         assert found.raw[j] == pytest.approx(raw, rel=1e-9, abs=1e-12)
         assert found.chance[j] == pytest.approx(chance, rel=1e-9, abs=1e-12)
@@ -47,10 +53,7 @@ def test_trees_that_are_means_have_the_variance_of_the_mean(sampling):
 @settings(max_examples=15, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)), st.sampled_from([2, 3]))
 def test_threads_change_nothing(grown, n_jobs):
-    n = int((grown.problem.weights > 0).sum())
-    assume(
-        all(draw_size(sampling, n) < n for sampling in grown.samplings if sampling.resample == 2)
-    )
+    assume(tells_rows_apart(grown.problem.weights, grown.samplings))
     given = (grown.forest, np.tile(grown.new, 700), grown.kinds, *grown.draws)
     one, more = infinitesimal_jackknife(*given, 1), infinitesimal_jackknife(*given, n_jobs)
     assert one.raw.tolist() == more.raw.tolist()

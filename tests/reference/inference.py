@@ -67,40 +67,50 @@ def quantile(y: NDArray, weights: list[Fraction], level: Fraction) -> float:
 
 def variance(
     forest: Forest, kinds: list[int], counts: NDArray, samplings: list[Sampling], streams: NDArray,
-    x: NDArray,
+    x: NDArray, rows: list[slice],
 ) -> tuple[float, float]:  # fmt: skip
-    """The infinitesimal jackknife for x, and what chance adds; counts (B, n) of weighted rows."""
-    B, n = counts.shape
+    """The infinitesimal jackknife for x, and what chance adds; counts (B, n) of weighted rows.
+
+    `rows` are those that all trees drew in one go, then each batch of later ones; a row of batch k
+    is drawn on its own, with the expectation ``later[k].fraction``.
+    """
+    B = len(counts)
     tree = [float(forest.value[leaf(forest, b, x), 0]) for b in range(B)]
     means = {g: np.mean([t for t, own in zip(tree, kinds, strict=True) if own == g]) for g in kinds}
-    size = counts.sum(axis=1).tolist()
-
-    def scale(b: int) -> float:
-        if samplings[b].resample == BOOTSTRAP:
-            return 1.0
-        return math.sqrt(n * (n - 1) / (n - size[b]) ** 2)
-
-    raw = 0.0
-    for i in range(n):
-        of_row = 0.0
+    raw, chance = 0.0, 0.0
+    for k, stratum in enumerate(rows):
+        own = counts[:, stratum]
+        n = own.shape[1]
+        size = [n * each.later[k - 1].fraction for each in samplings] if k else own.sum(1).tolist()
+        scale = [
+            1.0 if each.resample == BOOTSTRAP
+            else math.sqrt(n * (n if k else n - 1) / (n - drawn) ** 2)
+            for each, drawn in zip(samplings, size, strict=True)
+        ]  # fmt: skip
+        for i in range(n):
+            of_row = 0.0
+            for b in range(B):
+                expected = size[b] / n
+                of_row += scale[b] * (own[b, i] - expected) * (tree[b] - means[kinds[b]]) / B
+            raw += of_row**2
         for b in range(B):
-            expected = size[b] / n
-            of_row += scale(b) * (counts[b, i] - expected) * (tree[b] - means[kinds[b]]) / B
-        raw += of_row**2
-    chance = 0.0
-    for b in range(B):
-        for c in range(B):
-            if (streams[b] != streams[c]).any():
-                continue
-            if samplings[b].resample == BOOTSTRAP:
-                covariance = min(size[b], size[c])
-            else:
-                covariance = sum(
-                    (counts[b, i] - size[b] / n) * (counts[c, i] - size[c] / n) for i in range(n)
-                )
-            deviations = (tree[b] - means[kinds[b]]) * (tree[c] - means[kinds[c]])
-            chance += scale(b) * scale(c) * covariance * deviations / B**2
+            for c in range(B):
+                if (streams[b] != streams[c]).any():
+                    continue
+                covariance = _covariance(own[[b, c]], [size[b], size[c]], samplings[b], k > 0)
+                deviations = (tree[b] - means[kinds[b]]) * (tree[c] - means[kinds[c]])
+                chance += scale[b] * scale[c] * covariance * deviations / B**2
     return raw, chance
+
+
+def _covariance(counts: NDArray, size: list[float], sampling: Sampling, alone: bool) -> float:
+    """That of how often two trees of one stream draw a row, summed over the rows."""
+    n = counts.shape[1]
+    if sampling.resample == BOOTSTRAP:
+        return min(size)
+    if alone:  # both draw the row with the smaller of the probabilities
+        return n * (min(size) / n - size[0] / n * size[1] / n)
+    return float(np.sum((counts[0] - size[0] / n) * (counts[1] - size[1] / n)))
 
 
 def conformal(

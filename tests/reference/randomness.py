@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, Sampling
+from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, DRAWN, HALF, SUBSAMPLE, Sampling
 
 
 class Stream:
@@ -39,11 +39,38 @@ def _rotate(word: int, bits: int) -> int:
     return (word << bits) % 2**64 | word >> (64 - bits)
 
 
+def branched(stream: Stream, *key: int) -> Stream:
+    """Another stream, settled by this one as it is and the key."""
+    return Stream(np.random.SeedSequence(stream.state, spawn_key=key).generate_state(4, np.uint64))
+
+
 def draw_counts(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray[np.int64]:
-    """How often each row enters a tree; the subsample is Knuth's selection sampling."""
+    """How often each row enters a tree: the first in one go, each of the later on its own."""
+    later = branched(stream, DRAWN)
+    n = sampling.later[0].begin if sampling.later else len(weights)
+    counts = _draw_together(stream, weights[:n], sampling).tolist()
+    for i in range(n, len(weights)):
+        fraction = [batch.fraction for batch in sampling.later if batch.begin <= i][-1]
+        drawn = 1 if sampling.resample == ALL_ROWS else _draw_alone(later, fraction, sampling)
+        counts.append(drawn if weights[i] > 0 else 0)
+    return np.array(counts, dtype=int)
+
+
+def _draw_alone(stream: Stream, fraction: float, sampling: Sampling) -> int:
+    """A coin, or the arrivals of a Poisson process up to `fraction`, which goes on to 1."""
+    if sampling.resample == SUBSAMPLE:
+        return int(stream.uniform() < fraction)
+    arrivals = [-math.log(1 - stream.uniform())]
+    while arrivals[-1] < 1:
+        arrivals.append(arrivals[-1] - math.log(1 - stream.uniform()))
+    return sum(at < fraction for at in arrivals)
+
+
+def _draw_together(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray[np.int64]:
+    """How often each row comes; the subsample is Knuth's selection sampling."""
     eligible = [i for i, weight in enumerate(weights) if weight > 0]
     counts = np.zeros(len(weights), dtype=int)
-    if sampling.resample == ALL_ROWS:
+    if sampling.resample == ALL_ROWS or not eligible:
         counts[eligible] = 1
         return counts
     size = max(1, round(sampling.fraction * len(eligible)))
@@ -69,9 +96,23 @@ def halved(stream: Stream, counts: NDArray[np.int64]) -> tuple[NDArray, NDArray]
     return shaping, filling
 
 
-def filling_counts(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray[np.int64]:
+def draw_halves(stream: Stream, weights: NDArray, sampling: Sampling) -> tuple[NDArray, NDArray]:
+    """How often each row shapes a tree, and how often it fills it."""
+    coins = branched(stream, HALF)
     counts = draw_counts(stream, weights, sampling)
-    return halved(stream, counts)[1] if sampling.honest else counts
+    if not sampling.honest:
+        return counts, counts
+    n = sampling.later[0].begin if sampling.later else len(weights)
+    shaping, filling = (half.tolist() for half in halved(stream, counts[:n]))
+    for times in counts[n:].tolist():
+        fills = coins.uniform() < 0.5
+        shaping.append(0 if fills else times)
+        filling.append(times if fills else 0)
+    return np.array(shaping, dtype=int), np.array(filling, dtype=int)
+
+
+def filling_counts(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray[np.int64]:
+    return draw_halves(stream, weights, sampling)[1]
 
 
 def largest_subset(rows: int) -> int:
