@@ -39,6 +39,7 @@ from tables import Table, read_table
 TABLES = ("abalone", "concrete", "kin8nm", "magic", "pendigits", "satimage")
 TRAINING_SHARE = 2 / 3
 TREE, FOREST, BLEND = "tree", "forest", "blend"
+METHODS = (TREE, FOREST, BLEND)
 COLUMNS = [
     "table", "partition", "n", "method",
     "half", "updated", "once", "se", "half_s", "update_s", "once_s",
@@ -107,7 +108,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     def lines(name: str, number: int) -> Iterator[tuple]:
         table = read(options.data, name)
         train, test = parts(table, number, options.rows, options.seed)
-        for method in (TREE, FOREST, BLEND):
+        for method in METHODS:
             if method + table.task not in compiled:  # the first calls wait for the compiler
                 judge(method, table, train[:200], test, options.trees, number)
                 compiled.add(method + table.task)

@@ -106,7 +106,7 @@ def grow_one(
         rows, blocks = turned(rows, matrix), turned_blocks(len(matrix))
     laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
     estimated = source.estimated(blocks, settings, n)
-    size = max(len(rows.at), np.count_nonzero(filling))
+    size = max(len(rows.at), int(np.count_nonzero(filling)))
     scratch = scratch_for(size, blocks, laws, estimated, widest, settings)
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
     trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
