@@ -38,7 +38,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.Dat
 
 def test_a_run(run: Callable[..., pd.DataFrame], capsys: pytest.CaptureFixture[str]) -> None:
     lines = run("--repeats", "2")
-    assert len(lines) == 2 * 2 * 2 and (lines["n"] == 70).all()
+    assert len(lines) == 2 * (4 * 2 + 2) and (lines["n"] == 70).all()
     assert lines.notna().all(axis=None)
     assert capsys.readouterr().out.count("as good on") == 2
     assert run("--repeats", "2").equals(lines)

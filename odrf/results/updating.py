@@ -23,9 +23,10 @@ from odrf.results.rescaling import at_rows, settled_at
 
 __all__ = ["updated_fit"]
 
-# Splits of a tree alone that were made on fewer rows are made anew where rows have come: its error
-# is theirs.  A forest averages over many such.
-TREE_REVISED, FOREST_REVISED = 200, 0
+# Splits that were made on fewer rows are made anew where rows have come.  The error of a tree alone
+# is that of its splits.  A forest averages over many such, and has little time to spare: a blend
+# some, as its pilots need not be grown again.
+TREE_REVISED, BLEND_REVISED, FOREST_REVISED = 200, 100, 0
 CHANGES = (
     "drawn", "leaves_before", "withdrawn", "revisited", "split", "leaves", "depth_before", "depth",
 )  # fmt: skip
@@ -51,10 +52,8 @@ def updated_fit(
     before, n = len(fit.data.y), len(data.y)
     control = at_rows(fit.control, fit.request, before, n)
     kinds = {name: at_rows(own, fit.request, before, n) for name, own in fit.kinds.items()}
-    lone = fit.control.n_trees == 1 and fit.control.resample == "none"
-    if isinstance(revise, str):
-        revise = TREE_REVISED if lone else FOREST_REVISED
-    updated = _updated(fit, data, control, kinds, revise, n_jobs, progress)
+    revised = _revised(fit) if isinstance(revise, str) else revise
+    updated = _updated(fit, data, control, kinds, revised, n_jobs, progress)
     return replace(
         fit,
         call=f"{fit.call}.update({_spelled(weights)})",
@@ -66,6 +65,14 @@ def updated_fit(
         request=settled_at(fit.request, control),
         changes=_changes(updated),
     )
+
+
+def _revised(fit: Fit) -> int:
+    """Return below how many rows splits are made anew, where it is not said."""
+    if fit.blend is not None:
+        return BLEND_REVISED
+    lone = fit.control.n_trees == 1 and fit.control.resample == "none"
+    return TREE_REVISED if lone else FOREST_REVISED
 
 
 def _require_whole(fit: Fit) -> None:
