@@ -74,8 +74,9 @@ def odbt(
         residuals of the round and linear beyond; ``"poisson"``, half the deviance of counts and
         other numbers of at least 0, with trees that add up to the logarithm of the mean.  For
         classes, by default, the negative log-likelihood: ``"logistic"`` of two, ``"multinomial"``
-        of more, or of two, with a tree for each class in every round; ordered classes are taken as
-        unordered.
+        of more, or of two, with a tree for each class in every round.  For three or more ordered
+        classes ``"ordinal"``: that of being above each class but the last, added up, with a tree
+        for each of these in every round; the class said is the median.
     n_trees : int, default 100
         Rounds, at most.  Twice as many at a learning rate of 0.07 are a little more accurate.
     learning_rate : "auto" or float, default "auto"
@@ -126,7 +127,7 @@ def odbt(
         What is known of each row beforehand, on the scale of ``predict(type="link")``, and added
         to what the trees say: such as the logarithm of the exposure of a count.  A column, which
         new rows need then and which ``.`` leaves out, or one number for each row, by position.
-        Not with the multinomial loss.
+        Not where rows have several scores, by the multinomial and the ordinal loss.
     weights, class_weights, missing, kind
         As in `odrf.odt`; the loss, too, is that of the reweighted rows.
     seed : int, SeedSequence or Generator, optional
@@ -134,7 +135,7 @@ def odbt(
         one that was used.
     n_jobs : int, optional
         Threads; by default all cores.  They share the trees of a round: one for each run, and
-        with the multinomial loss for each class.
+        with the multinomial and the ordinal loss for each class.
     progress : bool, default False
         Show a progress bar.
 
@@ -193,13 +194,14 @@ def odbt(
         P=len(design.predictors),
         p=len(design.columns),
         n_classes=1 if classes is None else len(classes),
+        ordered=design.response.ordered,
         ranges=design.scaling.range,
         grid=design.grid,
     )
     if known.given and control.n_outputs > 1:
         raise InputError(
-            "offset= adds to the one score of a row, and the multinomial loss has one for each "
-            "class: leave it out"
+            f'offset= adds to the one score of a row, and the loss "{control.loss}" has '
+            f"{control.n_outputs}: leave it out"
         )
     own = known.keeping(training.complete)
     return ODBTResults(grow_boosted_fit(call, design, training, own, control, progress))

@@ -160,6 +160,7 @@ def resolve_boosting(
     P: int,
     p: int,
     n_classes: int,
+    ordered: bool = False,
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
 ) -> BoostingControl:
@@ -174,6 +175,8 @@ def resolve_boosting(
     kind : {"regression", "classification"}
     P, p, n_classes : int
         Predictors, columns and classes (1 for a regression) of the data.
+    ordered : bool
+        Whether the classes are.
     ranges, grid
         As `odrf.projections.family.Table` has them.
 
@@ -182,7 +185,7 @@ def resolve_boosting(
     InputError
         Naming the argument at fault and what it may be.
     """
-    loss = _loss(options["loss"], kind, n_classes)
+    loss = _loss(options["loss"], kind, n_classes, ordered)
     if loss == "poisson":
         _require_counts(y, weights)
     n_runs = checked_whole("n_runs", options["n_runs"], 1)
@@ -239,10 +242,10 @@ def _candidates(options: Mapping[str, Any], P: int) -> tuple[dict[Family, float]
     return {family: float(k) for family, k in shares.items()}, AUTO, singles + oblique
 
 
-def _loss(value: Any, kind: str, n_classes: int) -> str:
+def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
     """Return the name of the loss, which suits the response."""
     if value == AUTO:
-        usual = "logistic" if n_classes == 2 else "multinomial"
+        usual = "logistic" if n_classes == 2 else "ordinal" if ordered else "multinomial"
         return "squared_error" if kind == "regression" else usual
     suited = [name for name, loss in LOSSES.items() if loss.kind == kind]
     if isinstance(value, str) and value in LOSSES and value not in suited:
@@ -252,6 +255,11 @@ def _loss(value: Any, kind: str, n_classes: int) -> str:
         raise allowed("loss", value, [AUTO, *LOSSES])
     if value == "logistic" and n_classes > 2:
         raise InputError(f'loss="logistic" is for two classes, here are {n_classes}: use "auto"')
+    if value == "ordinal" and not ordered:
+        raise InputError(
+            'loss="ordinal" needs ordered classes: make the response an ordered categorical, with '
+            'pandas.CategoricalDtype(…, ordered=True), or use "auto"'
+        )
     return value
 
 

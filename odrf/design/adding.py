@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from odrf.design.design import Design, TrainingData
 from odrf.design.missing import find_missing
@@ -41,7 +41,7 @@ def with_more_rows(
     """
     design.schema.select(newdata)  # whether it is a frame and has the columns
     name = design.weights if weights is None else weights
-    if name is None and not (data.weights == 1.0).all():
+    if name is None and not np.allclose(_case_weights(data), 1.0):
         raise InputError(
             "the fit's case weights were given as numbers: give weights=, one for each row of "
             "newdata"
@@ -64,6 +64,8 @@ def with_more_rows(
     check_weights(np.concatenate([data.weights, w]))
     X, _ = design.matrix(frame)
     y = design.response.numbers(frame)
+    if data.class_weights is not None:
+        w = w * data.class_weights[y.astype(np.int64)]
     missing = Counter(data.missing_columns) + Counter(found.counts)
     return TrainingData(
         np.concatenate([data.X, X], axis=1),
@@ -72,4 +74,12 @@ def with_more_rows(
         data.index.append(frame.index),
         np.concatenate([data.complete, found.complete]),
         dict(missing.most_common()),
+        data.class_weights,
     )
+
+
+def _case_weights(data: TrainingData) -> NDArray[np.float64]:
+    """Return the rows' weights without those of their classes."""
+    if data.class_weights is None:
+        return data.weights
+    return np.asarray(data.weights / data.class_weights[data.y.astype(np.int64)])

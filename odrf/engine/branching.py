@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> 
     below = np.where(branches.left < 0, -1, branches.left - (L + 1) + m)
     own = {"left": below, "threshold": branches.threshold, "gain": branches.gain}
     own["order"] = branches.order
-    parts = {}
+    parts: dict[str, Any] = {}
     for name in ("left", "threshold", "gain", "order", "value", "count", "weight", "impurity"):
         old = getattr(tree, name)
         if name in own:

@@ -123,7 +123,7 @@ def grow_one(
             others, trunk, reached[NODES], settings.criterion, scratch.columns, scratch.theta,
             scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
         )  # fmt: skip
-    tree = as_tree(trunk, reached)
+    tree = as_tree(trunk, reached, settings.criterion == ORDINAL)
     return tree if matrix is None else turned_back(tree, matrix)
 
 
@@ -149,8 +149,8 @@ def grow_on(
     return trunk
 
 
-def as_tree(trunk: Trunk, reached: NDArray[np.int64]) -> Forest:
-    """Return the nodes that a tree has `reached` as a forest of one."""
+def as_tree(trunk: Trunk, reached: NDArray[np.int64], ordered: bool) -> Forest:
+    """Return the nodes that a tree has `reached`; `ordered` says whether its classes are."""
     n_nodes, n_terms = reached[NODES], reached[TERMS]
     return Forest(
         root=np.array([0, n_nodes]),
@@ -165,7 +165,7 @@ def as_tree(trunk: Trunk, reached: NDArray[np.int64]) -> Forest:
         impurity=trunk.impurity[:n_nodes].copy(),
         gain=trunk.gain[:n_nodes].copy(),
         order=trunk.order[:n_nodes].copy(),
-        ordered=np.bool_(settings.criterion == ORDINAL),
+        ordered=np.bool_(ordered),
     )
 
 

@@ -19,7 +19,7 @@ from odrf.engine.forest import Forest
 from odrf.engine.growing import NODES, Trunk, grow_tree, trunk_for
 from odrf.engine.growth import FIRST_ROOM, as_tree, grow_on, pays_to_copy
 from odrf.engine.honesty import fill
-from odrf.engine.impurity import whole_logs
+from odrf.engine.impurity import ORDINAL, whole_logs
 from odrf.engine.laws import Source
 from odrf.engine.parallel import in_order
 from odrf.engine.proposals import Blocks
@@ -211,7 +211,9 @@ def _told(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, Trunk]:
         np.empty(m, dtype=np.float32), np.empty(m, dtype=np.bool_), np.empty(m),
         whole_logs(settings.criterion, m),
     )  # fmt: skip
-    return as_tree(trunk, np.array([n_nodes, n_nodes, 0, len(tree.index)])), trunk
+    return as_tree(
+        trunk, np.array([n_nodes, n_nodes, 0, len(tree.index)]), bool(tree.ordered)
+    ), trunk
 
 
 def _trunk_of(tree: Forest) -> Trunk:
@@ -271,7 +273,8 @@ def _branches(
     branches.depth[1 : L + 1] = trunk.depth[leaves]
     reached = np.array([1, L + 1, n_leaves, 0])
     branches = grow_on(own, blocks, settings, state, branches, scratch, reached, most)
-    grown, deepest = as_tree(branches, reached), int(branches.depth[1 : reached[NODES]].max())
+    grown = as_tree(branches, reached, settings.criterion == ORDINAL)
+    deepest = int(branches.depth[1 : reached[NODES]].max())
     return grown if matrix is None else turned_back(grown, matrix), deepest
 
 

@@ -14,6 +14,7 @@ from odrf.boosting_control import BoostingControl
 from odrf.checks import checked_jobs, checked_whole
 from odrf.diagnostics.theorems import Facts
 from odrf.engine.boosting.adding import added_up_by_round, added_up_by_run
+from odrf.engine.boosting.losses import Logistic
 from odrf.engine.boosting.runs import out_of_bag
 from odrf.engine.verdicts import said_classes
 from odrf.errors import InputError, allowed
@@ -30,7 +31,7 @@ from odrf.results.labels import class_labels, spread_numbers
 from odrf.results.prediction import (
     Rows,
     as_asked,
-    as_prob,
+    as_response,
     predict_rows,
     require_classes,
     rows_of,
@@ -128,16 +129,18 @@ class ODBTResults(FittedResults):
             others are ignored.  By default the training rows.
         type : str, default "response"
             - ``"response"``: the mean response (with the absolute loss its median), or the class.
-            - ``"class"``: the most probable class, the first of them if tied.
+            - ``"class"``: the most probable class, the first of them if tied; by the ordinal loss
+              the median, the first class up to which at least half of the probability lies.
             - ``"prob"``: a column of probabilities for each class.
             - ``"cumulative"``: of ordered classes, a column for each but the last with the
               probability of this class or one below it.
             - ``"link"``: what the trees add up to: the response itself, the logarithm of a
-              Poisson mean, the log odds of the second of two classes, or, with the multinomial
-              loss, a column for each class, whose differences are log odds.
+              Poisson mean, the log odds of the second of two classes; with the multinomial loss a
+              column for each class, whose differences are log odds; with the ordinal loss a column
+              for each class but the last with the log odds of being above it.
             - ``"leaf"``: a column for each tree with the number of the leaf that the row reaches.
-              With the multinomial loss and K classes, tree b is of the class numbered b modulo K;
-              rounds follow each other, and the runs in each round.
+              Where rows have K scores, by the multinomial and the ordinal loss, tree b is of that
+              numbered b modulo K; rounds follow each other, and the runs in each round.
         offset : str, array-like or float, optional
             Offsets of the new rows: a column of `newdata`, one number for each row, or one for
             all.  By default those in the column that the fit's ``offset=`` named.
@@ -187,9 +190,9 @@ class ODBTResults(FittedResults):
 
     def _link(self, rows: Rows, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
         value = spread_numbers(scores.T, rows.complete)
-        if self.control.n_outputs > 1:
-            return as_prob(self.fit, value, rows.index)
-        return pd.Series(value[:, 0], index=rows.index, name="link")
+        if self.classes is None or self.control.loss == Logistic.name:
+            return pd.Series(value[:, 0], index=rows.index, name="link")
+        return pd.DataFrame(value, index=rows.index, columns=self.classes[: value.shape[1]])
 
     def staged_predict(
         self, newdata: pd.DataFrame | None = None, *, offset: str | ArrayLike | None = None

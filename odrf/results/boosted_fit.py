@@ -14,7 +14,7 @@ from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
 from odrf.engine.boosting.adding import added_up
 from odrf.engine.boosting.growing import boost
-from odrf.engine.boosting.losses import LOSSES, Loss
+from odrf.engine.boosting.losses import LOSSES, Loss, Ordinal
 from odrf.engine.boosting.plan import Boosted
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.forest import Forest
@@ -46,7 +46,6 @@ class BoostedFit:
         Which rows were held out to choose the number of rounds.
     """
 
-    ordered: ClassVar[bool] = False
     votes: ClassVar[bool] = False
 
     call: str
@@ -61,6 +60,11 @@ class BoostedFit:
     def forest(self) -> Forest:
         """The trees of the rounds that were kept."""
         return self.boosted.forest
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the loss is that of ordered classes: the median is what it says."""
+        return self.control.loss == Ordinal.name
 
     @property
     def loss(self) -> Loss:

@@ -48,7 +48,7 @@ class NewTree(NamedTuple):
     k: int
     leaf: NDArray[np.int32]
     held: NDArray[np.int32]
-    drawn: slice | NDArray[np.int32]
+    drawn: slice | NDArray[np.int64]
 
 
 class Filling(ABC):

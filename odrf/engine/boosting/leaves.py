@@ -17,7 +17,7 @@ class LeafRows(NamedTuple):
 
     Attributes
     ----------
-    leaf : (n,) int64
+    leaf : (n,) int32
         Number of each row's leaf, below `n_leaves`.
     n_leaves : int
         Numbers that there are; some may have no row.
@@ -29,7 +29,7 @@ class LeafRows(NamedTuple):
         Case weights, above 0.
     """
 
-    leaf: NDArray[np.int64]
+    leaf: NDArray[np.int32]
     n_leaves: int
     residuals: Array
     first: Array

@@ -7,9 +7,9 @@ import pytest
 
 from odrf.engine.boosting.adding import added_up, added_up_by_round
 from odrf.engine.boosting.growing import boost
+from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Sample
-from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.impurity import SQUARED_ERROR
 from odrf.engine.proposals import PLAIN, Blocks
 from odrf.engine.routing import leaf_nodes
@@ -31,7 +31,7 @@ def rows(seed, n=150, classes=0):
     y = X[0] + X[1] * X[2] + rng.normal(size=n) / 10
     if classes:
         y = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
-    return Sample(X, y.astype(float), rng.integers(0, 3, n).astype(float))
+    return Sample(X, y.astype(float), rng.integers(0, 3, n).astype(float), np.zeros(n))
 
 
 def plan(name="squared_error", K=1, **options):
