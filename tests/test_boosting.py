@@ -32,6 +32,7 @@ def table():
     data["y"] = score + rng.normal(size=160) / 4
     data["n"] = rng.poisson(np.exp(score / 2))
     data["c"] = np.select([score < -1, score < 1.5], ["low", "mid"], "top")
+    data["o"] = pd.Categorical(data["c"], ["low", "mid", "top"], ordered=True)
     data["two"] = np.where(score + rng.normal(size=160) / 4 > 0, "up", "down")
     return data
 
@@ -89,7 +90,7 @@ def test_single_predictors_give_scikit_learn_s_trees(normal, min_leaf):
     ("response", "loss"),
     [
         ("y", "squared_error"), ("y", "absolute"), ("y", "huber"),
-        ("n", "poisson"), ("two", "logistic"), ("c", "multinomial"),
+        ("n", "poisson"), ("two", "logistic"), ("c", "multinomial"), ("o", "ordinal"),
     ],
 )  # fmt: skip
 def test_weights_are_as_good_as_rows_twice(table, response, loss):
@@ -114,7 +115,7 @@ def test_weights_are_as_good_as_rows_twice(table, response, loss):
     ("response", "loss", "least"),
     [
         ("y", "squared_error", 0.8), ("y", "absolute", 0.7), ("y", "huber", 0.7),
-        ("n", "poisson", 0.4), ("two", "auto", 0.6), ("c", "auto", 0.6),
+        ("n", "poisson", 0.4), ("two", "auto", 0.6), ("c", "auto", 0.6), ("o", "ordinal", 0.6),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("projection", ["logistic", "sparse", "rotation"])
@@ -201,6 +202,21 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"min_leaf": 2.5}, "min_leaf=2.5"),
         ("y ~ a", {"l2": -1}, "l2=-1: use a finite number of at least 0"),
         ("y ~ a", {"validation": 1}, "validation=1: use a share"),
+        ("y ~ a", {"validation": "oob"}, 'validation="oob" needs runs with rows of their own'),
+        ("c ~ a", {"loss": "ordinal"}, 'loss="ordinal" needs ordered classes'),
+        ("y ~ a", {"leaf_values": "best"}, "leaf_values='best' is not known"),
+        ("n ~ a", {"leaf_values": "refit", "loss": "poisson"}, 'the loss is "poisson": use'),
+        ("y ~ a", {"leaf_values": "refit", "learning_rate": 0.1}, "learning_rate=0.1 shrinks"),
+        ("y ~ a", {"n_runs": 0}, "n_runs=0"),
+        ("y ~ a", {"run_predictors": 0.5}, "run_predictors=0.5 would leave predictors out"),
+        ("y ~ a", {"run_predictors": 0, "n_runs": 2}, "run_predictors=0: use a number above 0"),
+        ("y ~ a", {"predictor_fraction": 2}, "predictor_fraction=2: use a number above 0"),
+        ("c ~ a", {"offset": "b"}, 'the loss "multinomial" has 3: leave it out'),
+        ("y ~ a", {"offset": "bb"}, "offset='bb' is not a column of the data"),
+        ("y ~ a", {"offset": "f"}, "offset must be numbers"),
+        ("y ~ a", {"offset": [1.0, 2.0]}, "offset has length 2 and the data 160 rows"),
+        ("y ~ a", {"offset": "endless"}, "offset has 1 infinite values"),
+        ("y ~ a", {"offset": "gaps"}, "missing"),
         ("y ~ a", {"validation": 0.001}, "validation=0.001 holds out 0 of 160 rows"),
         ("y ~ a", {"patience": 0}, "patience=0"),
         ("y ~ a", {"seed": -1}, "seed=-1"),
@@ -208,7 +224,12 @@ def test_progress_is_shown_on_request(table, capsys):
     ],
 )
 def test_errors_name_the_argument(table, formula, options, message):
-    data = table.assign(none=(table["n"] == 0).astype(float))
+    some = np.arange(len(table)) > 0
+    data = table.assign(
+        none=(table["n"] == 0).astype(float),
+        endless=np.where(some, 0.0, np.inf),
+        gaps=np.where(some, 0.0, np.nan),
+    )
     with pytest.raises(InputError, match=message):
         odbt(formula, data, **options)
 
@@ -227,3 +248,74 @@ def test_better_than_a_tree():
         for fit in (odbt, odrf.odt)
     }
     assert error[odbt] < 0.6 * error[odrf.odt]
+
+
+def test_offsets_are_added_to_what_the_trees_say(table):
+    rng = np.random.default_rng(5)
+    data = table.assign(years=rng.uniform(0.5, 8, 160))
+    data["n"] = rng.poisson(data["years"] * np.exp(data["a"] / 2))
+    data["log_years"] = np.log(data["years"])
+    options = {"loss": "poisson", "n_trees": 30, "seed": 1}
+    # the dot leaves the column of the offset out
+    fit = odbt("n ~ . - y - c - two - o - years", data, offset="log_years", **options)
+    assert "log_years" not in fit.design.predictors
+    rate = fit.predict(data, offset=0)
+    np.testing.assert_allclose(fit.predict(), rate * data["years"])
+    np.testing.assert_allclose(fit.predict(data), rate * data["years"])
+    blind = odbt("n ~ a + b + f + w", data, **options).predict()
+    near = [np.corrcoef(np.log(found), data["a"])[0, 1] for found in (blind, rate)]
+    assert near[1] > 0.75 > near[0]
+    given = odbt("n ~ a + b + f + w", data, offset=data["log_years"].to_numpy(), **options)
+    assert given.predict().tolist() == fit.predict().tolist()
+    np.testing.assert_allclose(given.staged_predict().iloc[:, -1], given.predict())
+    with pytest.raises(InputError, match="new rows need theirs: give offset="):
+        given.predict(data)
+    with pytest.raises(InputError, match="offset= goes with newdata="):
+        given.predict(offset=1.0)
+    with pytest.raises(InputError, match="offset is missing for 160 rows"):
+        given.predict(data, offset=np.nan * data["years"])
+    with pytest.raises(InputError, match="offset='log_years' is not a column"):
+        fit.predict(data.drop(columns="log_years"))
+
+
+def test_an_offset_is_known_beforehand(table):
+    known = table["a"].to_numpy() * 3
+    shifted = table.assign(y=table["y"] + known)
+    options = {"projection": "axis", "n_trees": 20, "seed": 1}
+    plain, moved = (
+        odbt("y ~ a + b", table, **options),
+        odbt("y ~ a + b", shifted, offset=known, **options),
+    )
+    np.testing.assert_allclose(moved.predict(), plain.predict() + known, atol=1e-9)
+    np.testing.assert_allclose(moved.loss_path, plain.loss_path, atol=1e-9)
+
+
+def test_refitted_leaves_need_fewer_trees(table):
+    options = {"n_trees": 10, "max_depth": 3, "seed": 1}
+    refitted = odbt("y ~ a + b + f", table, leaf_values="refit", **options)
+    assert refitted.control.learning_rate == 1.0
+    steps = odbt("y ~ a + b + f", table, **options)
+    assert refitted.loss_path["training"].iloc[-1] < steps.loss_path["training"].iloc[-1]
+    staged = refitted.staged_predict()
+    errors = ((staged.sub(table["y"], axis=0)) ** 2).mean() / 2
+    np.testing.assert_allclose(errors, refitted.loss_path["training"].iloc[1:], rtol=1e-9)
+
+
+def test_the_mean_of_runs_errs_less_than_one_in_noise():
+    problem = simulate.friedman1()
+    train, test = problem.sample(150, seed=1), problem.sample(500, seed=2)
+    train["y"] += np.random.default_rng(3).normal(size=150) * 3
+    error = {}
+    for n_runs in (1, 8):
+        fit = odbt("y ~ .", train, n_runs=n_runs, n_trees=40, seed=1)
+        error[n_runs] = ((fit.predict(test) - test["y"]) ** 2).mean()
+    assert error[8] < error[1]
+
+
+def test_predictors_may_be_drawn_unless_they_have_places(table):
+    fit = odbt("y ~ a + b + f + w", table, predictor_fraction=0.5, n_trees=5, seed=1)
+    assert fit.control.tree_predictors == 2
+    assert "2 at random" in str(fit.summary())
+    own = {"projection": lambda X, y, rng: ([0], [1.0]), "predictor_fraction": 0.5}
+    with pytest.raises(InputError, match="needs all predictors in every tree"):
+        odbt("y ~ a + b + f + w", table, n_trees=2, **own)

@@ -13,25 +13,23 @@ from numpy.typing import ArrayLike, NDArray
 from odrf.boosting_control import BoostingControl
 from odrf.checks import checked_jobs, checked_whole
 from odrf.diagnostics.theorems import Facts
-from odrf.engine.boosting.adding import added_up_by_round, added_up_by_run
+from odrf.engine.boosting.adding import added_up_by_round
 from odrf.engine.boosting.losses import Logistic
-from odrf.engine.boosting.runs import out_of_bag
 from odrf.engine.verdicts import said_classes
 from odrf.errors import InputError, allowed
 from odrf.importance import summed_importance
 from odrf.plots.boosted import plot_loss
 from odrf.plots.importance import plot_importance
 from odrf.plots.panels import draw_panels
-from odrf.pruning.heldout import losses_of
+from odrf.results.bagged import BaggedResults
 from odrf.results.boosted_fit import BoostedFit, enlarged_boosted_fit
 from odrf.results.boosted_report import boosted_card, boosted_summary
 from odrf.results.consistency import ConsistencyReport
-from odrf.results.fitted import FittedResults, Priors
+from odrf.results.fitted import Priors
 from odrf.results.labels import class_labels, spread_numbers
 from odrf.results.prediction import (
     Rows,
     as_asked,
-    as_response,
     predict_rows,
     require_classes,
     rows_of,
@@ -47,7 +45,7 @@ __all__ = ["ODBTResults"]
 PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
-class ODBTResults(FittedResults):
+class ODBTResults(BaggedResults):
     """Fitted boosted oblique trees.
 
     Parameters
@@ -265,51 +263,6 @@ class ODBTResults(FittedResults):
         return ODBTResults(
             enlarged_boosted_fit(self.fit, checked_whole("k", k, 1), threads, progress)
         )
-
-    @cached_property
-    def _out_of_bag(self) -> NDArray[np.float64]:
-        """Return the mean response or the class shares (n, K) by runs that did not draw a row."""
-        fit = self.fit
-        if self.control.n_runs == 1:
-            raise InputError(
-                "out-of-bag results need runs with rows of their own: fit with n_runs=10 or so, "
-                "or hold rows out by validation="
-            )
-        boosted = fit.boosted
-        scores = added_up_by_run(boosted.forest, fit.data.X, boosted.starts, self.control.n_jobs)
-        # rows held out are out of every bag
-        missed = np.ones((self.control.n_runs, self.nobs), dtype=bool)
-        missed[:, ~fit.held] = [own.counts == 0 for own in boosted.drawn]
-        return fit.loss.means(out_of_bag(list(scores), missed) + fit.offset.values)
-
-    @property
-    def oob_prediction(self) -> pd.Series:
-        """Prediction of each training row by the runs that did not draw it.
-
-        Numbers or classes; missing for a row that every run drew.
-
-        Raises
-        ------
-        InputError
-            If there is one run only.
-        """
-        return as_response(self.fit, self._out_of_bag, self.fit.data.index)
-
-    @property
-    def oob_error(self) -> float:
-        """Mean squared error or misclassification rate of the predictions out of bag.
-
-        Raises
-        ------
-        InputError
-            If there is one run only, or all runs drew all rows.
-        """
-        value, data = self._out_of_bag, self.fit.data
-        known = ~np.isnan(value[:, 0]) & (data.weights > 0)
-        if not known.any():
-            raise InputError("every run drew every row: use more runs, as in n_runs=10")
-        losses = losses_of(value[known], data.y[known])
-        return float(np.average(losses, weights=data.weights[known]))
 
     def row_predictor(self, type: str = "response") -> RowPredictor:
         """Refuse: boosted trees predict data frames only.

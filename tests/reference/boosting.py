@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import exp, log
 
+import numpy as np
+
 
 def loss(name: str, y: float, scores: list[float], bend: float = 1.0) -> float:
     """The loss of one row with response y, or the class numbered y."""
@@ -19,6 +21,8 @@ def loss(name: str, y: float, scores: list[float], bend: float = 1.0) -> float:
         return (y * log(y) if y > 0 else 0.0) - y * f - y + exp(f)
     if name == "logistic":
         return log(1 + exp(-f if y == 1 else f))
+    if name == "ordinal":
+        return sum(log(1 + exp(-score if y > k else score)) for k, score in enumerate(scores))
     return log(sum(exp(score) for score in scores)) - scores[int(y)]
 
 
@@ -41,3 +45,12 @@ def quantile(values: list[float], weights: list[int], share: float) -> float:
     low = next(i for i in range(len(rows)) if i + 1 >= at - 1e-9)
     high = next((i for i in range(len(rows)) if i + 1 > at + 1e-9), len(rows) - 1)
     return (rows[low] + rows[high]) / 2
+
+
+def refitted(
+    leaves: np.ndarray, m: int, target: np.ndarray, weights: np.ndarray, l2: float
+) -> np.ndarray:
+    """The ridge solution for indicators of the nodes (n, trees) that rows reach, written out."""
+    Z = np.array([np.bincount(reached, minlength=m) for reached in leaves])
+    normal = Z.T @ (weights[:, None] * Z) + l2 * np.eye(m)
+    return np.linalg.solve(normal, Z.T @ (weights * target))

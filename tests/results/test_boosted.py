@@ -187,3 +187,62 @@ def test_files_keep_the_fit(data, classes, tmp_path):
     assert again.predict(data, "prob").equals(classes.predict(data, "prob"))
     assert again.loss_path.equals(classes.loss_path)
     assert pickle.loads(pickle.dumps(again)).control == classes.control
+
+
+def test_rows_out_of_bag_judge_several_runs(data):
+    fit = odbt("c ~ a + b + f", data, n_runs=4, n_trees=6, seed=1)
+    assert list(fit.loss_path) == ["training", "out-of-bag"]
+    said = fit.oob_prediction
+    known = said.notna()
+    missed = np.array([own.counts == 0 for own in fit.fit.boosted.drawn])
+    assert known.tolist() == missed.any(axis=0).tolist()
+    assert fit.oob_error == pytest.approx((said[known] != data["c"][known]).mean())
+    assert "Error rate, out of bag" in str(fit.summary())
+    assert "4, each of a bootstrap sample and all predictors" in str(fit.summary())
+
+
+def test_rows_out_of_bag_choose_the_rounds(data):
+    options = {"n_runs": 3, "n_trees": 60, "learning_rate": 0.5, "seed": 1}
+    fit = odbt("y ~ a + noise + f", data, validation="oob", patience=3, **options)
+    path = fit.loss_path["out-of-bag"]
+    assert fit.n_rounds == path.idxmin() < len(path) - 1 < 60
+    assert "by rows out of bag" in str(fit.summary())
+    # half the mean squared error, of the runs' mean at the rounds that are kept
+    assert fit.oob_error == pytest.approx(2 * path.min())
+
+
+def test_held_out_rows_are_out_of_every_bag(data):
+    fit = odbt("y ~ a + b", data, n_runs=3, n_trees=4, validation=0.2, seed=1)
+    held = fit.held_out
+    np.testing.assert_allclose(fit.oob_prediction[held], fit.predict()[held])
+
+
+def test_one_run_has_no_rows_out_of_bag(numbers):
+    with pytest.raises(InputError, match="fit with n_runs=10"):
+        _ = numbers.oob_error
+
+
+def test_more_rounds_later(data, numbers):
+    formula, options = "two ~ a + b + f", {"seed": 1, "sample_fraction": 0.7, "n_runs": 2}
+    grown = odbt(formula, data, n_trees=4, **options).grow(3, n_jobs=1)
+    once = odbt(formula, data, n_trees=7, **options)
+    assert grown.predict(type="link").equals(once.predict(type="link"))
+    assert grown.loss_path.equals(once.loss_path)
+    assert grown.control == once.control
+    assert grown.call.endswith(".grow(3)")
+    with pytest.raises(InputError, match="has chosen the number of rounds"):
+        numbers.grow(2)
+    with pytest.raises(InputError, match="k=0"):
+        grown.grow(0)
+
+
+def test_ordered_classes_are_said_by_their_median(data):
+    ordered = data.assign(c=pd.Categorical(data["c"], ["low", "mid", "top"], ordered=True))
+    fit = odbt("c ~ a + b", ordered, n_trees=10, seed=1)
+    assert fit.control.loss == "ordinal"
+    below = fit.predict(type="cumulative")
+    expected = np.where(below["low"] >= 0.5, "low", np.where(below["mid"] >= 0.5, "mid", "top"))
+    assert fit.predict().tolist() == expected.tolist()
+    link = fit.predict(type="link")
+    assert list(link) == ["low", "mid"]
+    assert (1 / (1 + np.exp(link["low"]))).to_numpy() == pytest.approx(below["low"].to_numpy())

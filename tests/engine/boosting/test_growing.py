@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from odrf.engine.boosting.adding import added_up, added_up_by_round
+from odrf.engine.boosting.adding import added_up, added_up_by_round, added_up_by_run
+from odrf.engine.boosting.filling import refitted
 from odrf.engine.boosting.growing import boost
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.boosting.plan import Plan
@@ -18,9 +20,9 @@ from odrf.engine.settings import NO_PENALTY, Settings
 from odrf.projections.axis import Axis
 from odrf.projections.estimated import LeastSquares
 from odrf.projections.mixture import Mixture, Share
+from reference import boosting as twin
 
 SETTINGS = Settings(SQUARED_ERROR, 1, 2**31, 2, 3, NO_PENALTY, 0, 2, 200, 0, 64)
-SOURCE = Mixture((Share(Axis(), 4), Share(LeastSquares(), 3)))
 BLOCKS = Blocks(np.arange(5), np.full(4, PLAIN, dtype=np.int8))
 EVERY = Sampling(ALL_ROWS, 1.0)
 
@@ -35,8 +37,15 @@ def rows(seed, n=150, classes=0):
 
 
 def plan(name="squared_error", K=1, **options):
-    given = {"n_rounds": 8, "rate": 0.3, "l2": 1.0, "patience": 3, "sampling": EVERY} | options
-    return Plan(LOSSES[name](), K, settings=SETTINGS, source=SOURCE, **given)
+    given = {
+        "n_runs": 1, "n_rounds": 8, "rate": 0.3, "l2": 1.0, "refit": False, "patience": None,
+        "run_predictors": 4, "tree_predictors": 4, "sampling": EVERY,
+    }  # fmt: skip
+    given |= options
+    # no more predictors singly than a tree has
+    singles = min(given["run_predictors"], given["tree_predictors"])
+    source = Mixture((Share(Axis(), singles), Share(LeastSquares(), 3)))
+    return Plan(LOSSES[name](), K, settings=SETTINGS, source=source, **given)
 
 
 def grown(own, how, held=None, n_jobs=1, advance=lambda: None):
@@ -48,16 +57,16 @@ def test_scores_are_sums_over_the_trees_of_their_output(name, K):
     own = rows(1, classes=0 if name == "squared_error" else max(2, K))
     found = grown(own, plan(name, K))
     leaves = leaf_nodes(found.forest, own.X, 1)
-    expected = np.repeat(found.start[:, None], len(own.y), axis=1)
+    expected = np.repeat(found.starts.T, len(own.y), axis=1)
     by_round = []
     for b in range(found.forest.n_trees):
         expected[b % K] += found.forest.value[leaves[:, b], 0]
         if b % K == K - 1:
             by_round.append(expected.copy())
     for n_jobs in (1, 2):
-        np.testing.assert_array_equal(added_up(found.forest, own.X, found.start, n_jobs), expected)
+        np.testing.assert_array_equal(added_up(found.forest, own.X, found.starts, n_jobs), expected)
         np.testing.assert_array_equal(
-            added_up_by_round(found.forest, own.X, found.start, n_jobs), by_round
+            added_up_by_round(found.forest, (), own.X, found.starts, n_jobs), by_round
         )
     loss = LOSSES[name]()
     after = [
@@ -91,29 +100,103 @@ def test_leaves_say_what_the_rows_drawn_leave_to_explain(sampling, l2):
 def test_rounds_end_when_held_out_rows_gain_nothing():
     own, held = rows(3), rows(4)
     called = []
-    how = plan(n_rounds=200)
+    how = plan(n_rounds=200, patience=3)
     found = grown(own, how, held, advance=lambda: called.append(1))
-    best = int(np.argmin(found.held))
-    assert found.forest.n_trees == best < len(found.held) - 1 < 200
-    assert len(found.held) - 1 - best == how.patience
-    assert len(called) == len(found.held) - 1
-    scores = added_up(found.forest, held.X, found.start, 1)
+    best = int(np.argmin(found.judging))
+    assert found.forest.n_trees == best < len(found.judging) - 1 < 200
+    assert len(found.judging) - 1 - best == how.patience
+    assert len(called) == len(found.judging) - 1
+    scores = added_up(found.forest, held.X, found.starts, 1)
     kept = np.average(how.loss.losses(held.y, scores, held.weights), weights=held.weights)
-    assert found.held[best] == pytest.approx(kept, rel=1e-12)
+    assert found.judging[best] == pytest.approx(kept, rel=1e-12)
 
 
 def test_a_round_is_kept_where_none_helps():
     own = rows(5)
     held = own._replace(y=-own.y + 10)
-    found = grown(own, plan(), held)
-    assert np.argmin(found.held) == 0
+    found = grown(own, plan(patience=3), held)
+    assert np.argmin(found.judging) == 0
     assert found.forest.n_trees == 1
+
+
+@pytest.mark.parametrize("how", [plan("ordinal", 2), plan(n_runs=2, refit=True, n_rounds=3)])
+def test_more_rounds_are_those_that_come_next(how):
+    own = rows(7, classes=3 if how.n_outputs > 1 else 0)
+    first = grown(own, how._replace(n_rounds=2))
+    both = boost(own, None, BLOCKS, how, 7, 1, lambda: None, first)
+    once = grown(own, how)
+    assert both.forest.value.tobytes() == once.forest.value.tobytes()
+    assert both.training.tobytes() == once.training.tobytes()
+    assert both.judging.tobytes() == once.judging.tobytes()
+    assert [s.tobytes() for s in both.stages] == [s.tobytes() for s in once.stages]
+
+
+@pytest.mark.parametrize("refit", [False, True])
+def test_runs_are_boosted_on_their_own_rows_and_averaged(refit):
+    own = rows(8)
+    how = plan(n_runs=3, n_rounds=4, run_predictors=3, refit=refit)
+    found = grown(own, how)
+    by_run = added_up_by_run(found.forest, own.X, found.starts, 1)
+    np.testing.assert_allclose(
+        added_up(found.forest, own.X, found.starts, 2), by_run.mean(axis=0), rtol=1e-12
+    )
+    missed = np.array([drawn.counts == 0 for drawn in found.drawn])
+    expected, known = [], (missed.any(axis=0)) & (own.weights > 0)
+    for i in np.flatnonzero(known):
+        expected.append(np.mean([by_run[m, 0, i] for m in range(3) if missed[m, i]]))
+    losses = (own.y[known] - expected) ** 2 / 2
+    assert found.judging[-1] == pytest.approx(np.average(losses, weights=own.weights[known]))
+    leaf = leaf_nodes(found.forest, own.X, 1)
+    for b in range(found.forest.n_trees):
+        drawn, tree = found.drawn[b % 3], found.forest.tree(b)
+        assert set(tree.index) <= set(drawn.predictors)
+        # what a root counts are the run's rows, each as often as it was drawn
+        weights = own.weights * drawn.counts
+        assert tree.weight[0] == pytest.approx(weights.sum())
+        assert len(np.unique(leaf[weights > 0, b])) == tree.leaves()[0]
+
+
+def test_refitted_leaves_are_the_ridge_solution_of_all_trees_so_far():
+    own = rows(9)
+    found = grown(own, plan(n_rounds=5, refit=True, l2=0.7))
+    leaf = leaf_nodes(found.forest, own.X, 1)
+    for r, stage in enumerate(found.stages):
+        expected = twin.refitted(
+            leaf[:, : r + 1], found.forest.root[r + 1], own.y - found.starts[0, 0], own.weights, 0.7
+        )
+        np.testing.assert_allclose(stage, expected, atol=1e-6)
+    assert found.forest.value[:, 0].tolist() == found.stages[-1].tolist()
+    by_round = added_up_by_round(found.forest, found.stages, own.X, found.starts, 1)
+    after = [np.average((own.y - s[0]) ** 2 / 2, weights=own.weights) for s in by_round]
+    assert found.training[1:] == pytest.approx(after, rel=1e-9)
+    assert (np.diff(found.training) < 0).all()
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+def test_conjugate_gradients_find_the_least_squares(l2):
+    rng = np.random.default_rng(10)
+    leaves = np.column_stack([rng.integers(0, 4, 60), 4 + rng.integers(0, 3, 60)])
+    reached = csr_array((np.ones(120), leaves.ravel(), np.arange(0, 121, 2)), shape=(60, 7))
+    target, weights = rng.normal(size=60), rng.integers(0, 3, 60).astype(float)
+    found = refitted(reached, target, weights, l2, np.zeros(7))
+    # without a penalty many solutions say the same of the rows
+    expected = twin.refitted(leaves, 7, target, weights, max(l2, 1e-9))
+    np.testing.assert_allclose(reached @ found, reached @ expected, atol=1e-5)
+
+
+def test_each_tree_draws_predictors_of_its_own():
+    own = rows(11)
+    found = grown(own, plan(n_rounds=12, tree_predictors=2))
+    used = [frozenset(found.forest.tree(b).index.tolist()) for b in range(12)]
+    assert max(map(len, used)) == 2
+    assert len(set(used)) > 3
 
 
 @pytest.mark.parametrize("sampling", [EVERY, Sampling(SUBSAMPLE, 0.6)])
 def test_threads_change_nothing(sampling):
     own = rows(6, n=2500, classes=3)
-    one, two = (grown(own, plan("multinomial", 3, sampling=sampling), None, k) for k in (1, 2))
+    how = plan("multinomial", 3, sampling=sampling, n_runs=2, n_rounds=3, tree_predictors=3)
+    one, two = (grown(own, how, None, k) for k in (1, 2))
     assert one.forest.value.tobytes() == two.forest.value.tobytes()
     assert one.forest.coef.tobytes() == two.forest.coef.tobytes()
     assert one.training.tobytes() == two.training.tobytes()

@@ -7,22 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from scipy.special import expit
 
 from odrf.engine.boosting.losses import LOSSES, Huber
 from reference import boosting as twin
 
 STEP = 1e-4
+# Classes of the problems, and scores that a row then has where it has several.
+CLASSES = {"logistic": 2, "multinomial": 3, "ordinal": 4}
+SCORES = {"multinomial": 3, "ordinal": 3}
 
 
 def problem(name, seed, n=40):
     """Responses, scores (K, n) and whole weights that suit the loss."""
     rng = np.random.default_rng(seed)
-    K = 3 if name == "multinomial" else 1
+    K = SCORES.get(name, 1)
     y = rng.normal(size=n) * 2
     if name == "poisson":
         y = rng.poisson(2.0, n).astype(float)
-    elif name in ("logistic", "multinomial"):
-        y = rng.integers(0, 2 if name == "logistic" else K, n).astype(float)
+    elif name in CLASSES:
+        y = rng.integers(0, CLASSES[name], n).astype(float)
     return y, rng.normal(size=(K, n)), rng.integers(1, 4, n).astype(float)
 
 
@@ -60,19 +64,20 @@ def test_slopes_are_limits_of_differences(name):
                 assert slopes.second[k, i] == 1.0
                 continue
             curvature = (high - 2 * here + low) / STEP**2
-            factor = K / (K - 1) if K > 1 else 1.0
+            factor = K / (K - 1) if name == "multinomial" else 1.0
             assert slopes.second[k, i] == pytest.approx(factor * curvature, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", [name for name in LOSSES if name != "multinomial"])
-def test_boosting_starts_where_a_constant_loses_least(name):
-    y, _, weights = problem(name, 2)
-    loss = LOSSES[name]()
+@pytest.mark.parametrize("name", [name for name in LOSSES if name not in SCORES])
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+def test_boosting_starts_where_a_constant_loses_least(name, spread):
+    y, scores, weights = problem(name, 2)
+    loss, offset = LOSSES[name](), spread * scores[0]
 
     def mean(score):
-        return np.average(loss.losses(y, np.full((1, len(y)), score), weights), weights=weights)
+        return np.average(loss.losses(y, score + offset[None, :], weights), weights=weights)
 
-    (start,) = loss.start(y, weights, 1)
+    (start,) = loss.start(y, weights, 1, offset)
     best = minimize_scalar(mean, bounds=(-5, 5), method="bounded", options={"xatol": 1e-9}).fun
     # Huber's starts at the median, as Friedman has it
     assert mean(start) <= best * (1.05 if name == "huber" else 1 + 1e-8)
@@ -81,21 +86,33 @@ def test_boosting_starts_where_a_constant_loses_least(name):
 def test_classes_start_at_their_shares():
     y, weights = np.array([0.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 1.0, 0.0])
     loss = LOSSES["multinomial"]()
-    start = loss.start(y, weights, 4)
+    start = loss.start(y, weights, 4, np.zeros(4))
     assert loss.means(start[:, None])[0] == pytest.approx([0.25, 0.5, 0.25, 0.0], abs=1e-5)
     assert np.isfinite(start).all()
 
 
+def test_ordered_classes_start_at_their_shares_and_their_probabilities_never_fall_below_zero():
+    y, weights = np.array([0.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 1.0, 0.0])
+    loss = LOSSES["ordinal"]()
+    start = loss.start(y, weights, 3, np.zeros(4))
+    assert loss.means(start[:, None])[0] == pytest.approx([0.25, 0.5, 0.25, 0.0], abs=1e-5)
+    crossed = loss.means(np.array([[0.0, -1.0], [2.0, 0.0], [-3.0, 1.0]]))
+    assert (crossed >= 0).all()
+    assert crossed.sum(axis=1) == pytest.approx([1.0, 1.0])
+    # being above the second class cannot be likelier than being above the first
+    assert crossed[0] == pytest.approx([0.5, 0.0, 0.5 - expit(-3.0), expit(-3.0)])
+
+
 def test_certain_beginnings_are_finite():
-    assert np.isfinite(LOSSES["logistic"]().start(np.ones(3), np.ones(3), 1)).all()
-    assert np.isfinite(LOSSES["poisson"]().start(np.zeros(3), np.ones(3), 1)).all()
+    ones = np.ones(3)
+    for name, y in [("logistic", ones), ("poisson", 0 * ones), ("ordinal", ones)]:
+        assert np.isfinite(LOSSES[name]().start(y, ones, SCORES.get(name, 1), 0 * ones)).all()
 
 
-@pytest.mark.parametrize("name", ["logistic", "multinomial", "poisson"])
+@pytest.mark.parametrize("name", ["logistic", "multinomial", "ordinal", "poisson"])
 def test_extreme_scores_give_numbers(name):
     loss = LOSSES[name]()
-    K = 3 if name == "multinomial" else 1
-    scores = np.zeros((K, 2))
+    scores = np.zeros((SCORES.get(name, 1), 2))
     scores[0] = [-700.0, 700.0]
     y, ones = np.array([1.0, 0.0]), np.ones(2)
     slopes = loss.slopes(y, scores, ones)
