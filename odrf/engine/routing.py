@@ -15,7 +15,7 @@ from odrf.engine.packing import HEAD, Packed
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.walking import walk
 
-__all__ = ["leaf_nodes", "leaves_of", "leaves_of_rows", "predict", "routing_blocks"]
+__all__ = ["leaf_nodes", "leaves_of", "predict", "routing_blocks"]
 
 # Up to so many rows of a node walk on: dividing them would cost more.
 FEW = 8
@@ -156,16 +156,6 @@ def leaves_of(
     Where `wanted` (B, n) is given and false, the row is not sent, and its leaf is arbitrary.
     """
     rows = np.array(X[:, block].T, order="C")
-    return leaves_of_rows(packed, rows, block.start, wanted)
-
-
-def leaves_of_rows(
-    packed: Packed, rows: NDArray[np.float32], first: int = 0, wanted: NDArray[np.bool_] = EVERY_ROW
-) -> NDArray[np.int32]:
-    """Return the leaf (B, m) in which each of the `rows` (m, p) ends in each tree.
-
-    Of `wanted` (B, n), as `leaves_of` takes it, theirs are the columns from `first` on.
-    """
     m = len(rows)
     leaves = np.empty((len(packed.root), m), dtype=np.int32)
     # beyond the block's own rows, numbers of rows that may be projected without use
@@ -173,7 +163,7 @@ def leaves_of_rows(
     projected = np.empty(m + ABREAST, dtype=np.float32)
     waiting = np.empty(3 * WAITING, dtype=np.uint64)
     who, at = np.empty(WALKERS, dtype=np.uint32), np.empty(WALKERS, dtype=np.uint64)
-    _send(rows.ravel(), wanted, first, *packed, members, projected, waiting, who, at, leaves)
+    _send(rows.ravel(), wanted, block.start, *packed, members, projected, waiting, who, at, leaves)
     return leaves
 
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from odrf.engine.boosting.filling import NewTree
 from odrf.engine.boosting.plan import Boosted, Plan
+from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, out_of_bag, run_rows, started
 from odrf.engine.boosting.trees import grown_on
 from odrf.engine.forest import Forest, joined
 from odrf.engine.parallel import in_order
 from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
-from odrf.engine.routing import leaves_of_rows
 
 __all__ = ["Course"]
 
@@ -119,7 +119,7 @@ class Course:
 
     def _received(self, tree: Forest, k: int, drawn: slice | NDArray[np.int64]) -> NewTree:
         """Return where a tree sends the rows."""
-        leaf, held = (leaves_of_rows(tree.packed, X)[0] for X in (self.X, self.held_X))
+        leaf, held = (leaves_reached(tree, X) for X in (self.X, self.held_X))
         return NewTree(tree.n_nodes, k, leaf, held, drawn)
 
     def _interleaved(self, values: Sequence[Array], new: Sequence[Forest]) -> Array:

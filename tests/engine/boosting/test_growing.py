@@ -11,6 +11,7 @@ from odrf.engine.boosting.filling import refitted
 from odrf.engine.boosting.growing import boost
 from odrf.engine.boosting.losses import LOSSES
 from odrf.engine.boosting.plan import Plan
+from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.impurity import SQUARED_ERROR
 from odrf.engine.proposals import PLAIN, Blocks
@@ -129,6 +130,17 @@ def test_more_rounds_are_those_that_come_next(how):
     assert both.training.tobytes() == once.training.tobytes()
     assert both.judging.tobytes() == once.judging.tobytes()
     assert [s.tobytes() for s in both.stages] == [s.tobytes() for s in once.stages]
+
+
+def test_rows_go_down_a_tree_as_routing_sends_them():
+    own = rows(12, n=400)
+    found = grown(own, plan(n_rounds=6)).forest
+    leaf = leaf_nodes(found, own.X, 1)
+    for b in range(6):
+        reached = leaves_reached(found.tree(b), np.array(own.X.T, order="C"))
+        assert (reached + found.root[b]).tolist() == leaf[:, b].tolist()
+    lone = found.tree(0).keeping(np.zeros(found.tree(0).n_nodes, dtype=bool))
+    assert not leaves_reached(lone, np.array(own.X.T, order="C")).any()
 
 
 @pytest.mark.parametrize("refit", [False, True])
