@@ -19,7 +19,6 @@ from odrf.importance import impurity_importance
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fit import AnyFit
 from odrf.results.prediction import (
-    Rows,
     as_response,
     mean_values,
     predict_rows,
@@ -215,12 +214,8 @@ class FittedResults(ABC):
         True
         """
         require_priors(self.design.response, "estimate_priors()")
-        shares = self._means(rows_of(self.fit, newdata))
+        shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
-
-    def _means(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the mean response or the probabilities of the classes of complete rows."""
-        return mean_values(self.fit, rows.X)
 
     def row_predictor(self, type: str = "response") -> RowPredictor:
         """Return a function that predicts one row at a time, in microseconds.

@@ -11,6 +11,7 @@ import pytest
 
 import odrf
 from odrf import InputError, odbt
+from odrf.inference.priors import estimated_priors
 
 
 @pytest.fixture(scope="module")
@@ -246,3 +247,11 @@ def test_ordered_classes_are_said_by_their_median(data):
     link = fit.predict(type="link")
     assert list(link) == ["low", "mid"]
     assert (1 / (1 + np.exp(link["low"]))).to_numpy() == pytest.approx(below["low"].to_numpy())
+
+
+def test_shares_of_classes_are_estimated_from_the_probabilities(data, classes):
+    found = classes.estimate_priors(data[:90])
+    prob = classes.predict(data[:90], type="prob").to_numpy()
+    trained = data["c"].value_counts(normalize=True)[classes.classes].to_numpy()
+    expected = estimated_priors(prob, trained, 1000, 1e-8).priors
+    np.testing.assert_allclose(found, expected)
