@@ -159,7 +159,7 @@ def odbt(
     up no farther than to the mean of its rows, where Newton's step would overshoot.
 
     The mean of many runs on bootstrap samples and some of the predictors is the boosting ensemble
-    of the R package ODRF; its theory is that of [3]_, to which its abstract points.
+    of the R package ODRF; [3]_, which refits leaves, has theory for it.
 
     References
     ----------
