@@ -319,3 +319,16 @@ def test_predictors_may_be_drawn_unless_they_have_places(table):
     own = {"projection": lambda X, y, rng: ([0], [1.0]), "predictor_fraction": 0.5}
     with pytest.raises(InputError, match="needs all predictors in every tree"):
         odbt("y ~ a + b + f + w", table, n_trees=2, **own)
+
+
+@pytest.mark.parametrize("projection", ["rotation", "axis", "pca"])
+def test_narrow_trees_try_no_more_columns_than_they_have(table, projection):
+    # one predictor of twelve columns among three of one: most trees have fewer than the mean
+    wide = table.assign(g=np.arange(160) % 12).astype({"g": "str"})
+    fit = odbt(
+        "y ~ a + b + w + g", wide, projection=projection, predictor_fraction=0.5, n_trees=12, seed=1
+    )
+    columns = [len(np.unique(fit.forest.tree(b).index)) for b in range(12)]
+    assert min(columns) <= 2 < max(columns)
+    path = fit.loss_path["training"]
+    assert path.iloc[-1] < 0.6 * path.iloc[0]

@@ -69,8 +69,9 @@ class Axis(Family):
         return table.P
 
     def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> AxisLaw:
-        """Return the law of a tree."""
-        return AxisLaw(number, np.empty(len(blocks.types), dtype=np.int64), settings.direction_rows)
+        """Return the law of a tree, for its predictors: no more than there are."""
+        P = len(blocks.types)
+        return AxisLaw(min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows)
 
     def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return the columns of the widest predictor."""

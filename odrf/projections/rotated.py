@@ -39,9 +39,9 @@ class Rotated(Family):
         """Return the orthogonal matrix (p, p) that turns the columns of one tree."""
 
     def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> AxisLaw:
-        """Return the law of a tree, for its turned columns."""
+        """Return the law of a tree, for its turned columns: no more than there are."""
         p = int(blocks.first[-1])
-        return AxisLaw(number, np.empty(p, dtype=np.int64), settings.direction_rows)
+        return AxisLaw(min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows)
 
     def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
         """Return 1."""
