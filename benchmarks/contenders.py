@@ -149,7 +149,14 @@ def fit_sparse_more(data: pd.DataFrame, task: str, setting: Setting) -> Model:
 def _forest(
     grow: Callable[..., Any], data: pd.DataFrame, task: str, setting: Setting, **options: Any
 ) -> Model:
-    forest = grow(
+    forest = _grown(grow, data, task, setting, **options)
+    return Model(forest.predict, forest.row_predictor())
+
+
+def _grown(
+    grow: Callable[..., Any], data: pd.DataFrame, task: str, setting: Setting, **options: Any
+) -> Any:
+    return grow(
         "y ~ .",
         data,
         kind=task,
@@ -158,7 +165,6 @@ def _forest(
         n_jobs=setting.threads,
         **options,
     )
-    return Model(forest.predict, forest.row_predictor())
 
 
 def fit_guided(data: pd.DataFrame, task: str, setting: Setting) -> Model:
@@ -173,15 +179,7 @@ def fit_guided_together(data: pd.DataFrame, task: str, setting: Setting) -> Mode
 
 def fit_boosted(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Boosted trees of this package at its defaults, as many rounds as the setting has trees."""
-    fit = odrf.odbt(
-        "y ~ .",
-        data,
-        kind=task,
-        n_trees=setting.trees,
-        seed=setting.seed,
-        n_jobs=setting.threads,
-    )
-    return _one_for_both(fit.predict)
+    return _one_for_both(_grown(odrf.odbt, data, task, setting).predict)
 
 
 def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:

@@ -38,7 +38,7 @@ from odrf import odrf, odt
 from odrf.metrics import METRICS
 from odrf.plots.style import MUTED, plain
 from protocol import PROTOCOLS, Partition, partitions
-from runs import go_on, plotting_parser
+from runs import go_on, plotting_parser, with_tables
 from tables import Table, read_table
 
 TABLES = (
@@ -235,10 +235,7 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
 def main() -> int:
     """Judge the forests, or report what a csv holds."""
     asked = plotting_parser(__doc__ or "", "honesty.csv", repeats=20, trees=500)
-    add = asked.add_argument
-    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
-    add("--rows", type=int, default=1000, help="training rows at most")
-    options = asked.parse_args()
+    options = with_tables(asked, rows=1000).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)
     print(report(lines))
     if options.plot is not None:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from markdown import table as markdown_table
 from odrf import odrf, odt
 from protocol import PROTOCOLS, Partition, partitions
-from runs import go_on, parser
+from runs import go_on, parser, with_tables
 from tables import Table, read_table
 
 SIMULATED = "latent"
@@ -177,10 +177,7 @@ def report(lines: pd.DataFrame) -> str:
 def main() -> int:
     """Judge trees and forests, or report what a csv holds."""
     asked = parser(__doc__ or "", "ordinal.csv", repeats=10, trees=150)
-    add = asked.add_argument
-    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
-    add("--rows", type=int, default=700, help="training rows at most")
-    options = asked.parse_args()
+    options = with_tables(asked, rows=700).parse_args()
     print(report(run(options) if options.report is None else pd.read_csv(options.report)))
     return 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-__all__ = ["go_on", "parser", "plotting_parser"]
+__all__ = ["go_on", "parser", "plotting_parser", "with_tables"]
 
 
 def go_on(
@@ -53,4 +53,12 @@ def plotting_parser(doc: str, out: str, repeats: int, trees: int) -> argparse.Ar
     """Return the parser of those that draw a picture, too."""
     asked = parser(doc, out, repeats, trees)
     asked.add_argument("--plot", type=Path, help="picture that is drawn of the csv")
+    return asked
+
+
+def with_tables(asked: argparse.ArgumentParser, rows: int) -> argparse.ArgumentParser:
+    """Return the parser of those that read tables, too, and train on so many `rows` at most."""
+    folder = Path("../shared/data")
+    asked.add_argument("--data", type=Path, default=folder, help="folder with the tables")
+    asked.add_argument("--rows", type=int, default=rows, help="training rows at most")
     return asked

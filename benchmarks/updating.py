@@ -23,7 +23,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -33,7 +32,7 @@ from numpy.typing import NDArray
 
 from markdown import table as markdown_table
 from odrf import odrf, odt
-from runs import go_on, parser
+from runs import go_on, parser, with_tables
 from tables import Table, read_table
 
 TABLES = ("abalone", "concrete", "kin8nm", "magic", "pendigits", "satimage")
@@ -159,10 +158,7 @@ def report(lines: pd.DataFrame) -> str:
 def main() -> int:
     """Judge the updates, or report what a csv holds."""
     asked = parser(__doc__ or "", "updating.csv", repeats=10, trees=100)
-    add = asked.add_argument
-    add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")
-    add("--rows", type=int, default=4000, help="training rows at most")
-    options = asked.parse_args()
+    options = with_tables(asked, rows=4000).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)
     print(report(lines))
     return 0

@@ -184,8 +184,7 @@ def odbt(
     call = spelled_call(odbt, formula, options)
     check_frame(data)
     known = offset_of(offset, data)
-    design, training = design_of(formula, data, options, environment(1))
-    classes = design.response.classes
+    design, training = design_of(formula, data, options, environment(1), known.column)
     control = resolve_boosting(
         options,
         y=training.y,
@@ -193,7 +192,7 @@ def odbt(
         kind=design.response.kind,
         P=len(design.predictors),
         p=len(design.columns),
-        n_classes=1 if classes is None else len(classes),
+        n_classes=design.response.n_classes,
         ordered=design.response.ordered,
         ranges=design.scaling.range,
         grid=design.grid,

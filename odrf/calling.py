@@ -20,17 +20,15 @@ SPELLED = (str, int, float, Family, dict)
 
 
 def design_of(
-    formula: str, data: pd.DataFrame, options: Mapping[str, Any], env: EvalEnvironment
+    formula: str,
+    data: pd.DataFrame,
+    options: Mapping[str, Any],
+    env: EvalEnvironment,
+    aside: str | None = None,
 ) -> tuple[Design, TrainingData]:
-    """Return design and training rows of a call with these options."""
-    offset = options.get("offset")
-    return build_design(
-        formula,
-        data,
-        env=env,
-        aside=offset if isinstance(offset, str) else None,
-        **{name: options[name] for name in DESIGN_ARGUMENTS},
-    )
+    """Return design and training rows of a call with these options; `aside` is no predictor."""
+    own = {name: options[name] for name in DESIGN_ARGUMENTS}
+    return build_design(formula, data, env=env, aside=aside, **own)
 
 
 def spelled_call(function: Callable[..., Any], formula: str, options: Mapping[str, Any]) -> str:

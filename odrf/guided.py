@@ -134,12 +134,11 @@ def graf(
         del options[name]
     call = spelled_call(graf, formula, options)
     design, training = design_of(formula, data, options, environment(1))
-    classes = design.response.classes
     control = resolve_guided(
         options,
         kind=design.response.kind,
         P=len(design.predictors),
-        n_classes=1 if classes is None else len(classes),
+        n_classes=design.response.n_classes,
     )
     frame = data if training.complete.all() else data[training.complete]
     return GRAFResults(grow_guided_fit(call, design, training, frame, control, progress))

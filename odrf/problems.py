@@ -48,7 +48,7 @@ class Problem:
     @property
     def n_classes(self) -> int:
         """K, 1 for a regression."""
-        return 1 if self.response.classes is None else len(self.response.classes)
+        return self.response.n_classes
 
     def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any]:
         """Return the responses of some rows as the metric takes them: numbers, labels or codes."""

@@ -53,9 +53,14 @@ class Response:
     ordered: bool = False
 
     @property
+    def n_classes(self) -> int:
+        """K, 1 for a number."""
+        return 1 if self.classes is None else len(self.classes)
+
+    @property
     def ordinal(self) -> bool:
         """Whether there are three or more ordered classes: of two there is only one order."""
-        return self.ordered and self.classes is not None and len(self.classes) > 2
+        return self.ordered and self.n_classes > 2
 
     def numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
         """Return the responses of new rows (n,): numbers, or class codes 0 … K - 1.

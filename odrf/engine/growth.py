@@ -104,10 +104,9 @@ def grow_one(
     matrix = source.rotation(state, rows, settings)
     if matrix is not None:
         rows, blocks = turned(rows, matrix), turned_blocks(len(matrix))
-    laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
-    estimated = source.estimated(blocks, settings, n)
     size = max(len(rows.at), int(np.count_nonzero(filling)))
-    scratch = scratch_for(size, blocks, laws, estimated, widest, settings)
+    scratch = scratch_for(size, n, blocks, settings, source)
+    widest = scratch.columns.shape[1]
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
     trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     trunk.begin[0], trunk.end[0], trunk.depth[0] = 0, len(rows.at), 0

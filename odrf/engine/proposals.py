@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["BASIS", "INDICATORS", "PLAIN", "ROUND", "Blocks", "Proposals", "proposals_for"]
+__all__ = [
+    "BASIS",
+    "INDICATORS",
+    "PLAIN",
+    "ROUND",
+    "Blocks",
+    "Proposals",
+    "columns_of",
+    "proposals_for",
+]
 
 PLAIN, INDICATORS, BASIS = 0, 1, 2
 # Most candidates of a round: enough for the lanes of `sort_lanes`, few enough for the cache.
@@ -27,6 +37,13 @@ class Blocks(NamedTuple):
 
     first: np.ndarray
     types: np.ndarray
+
+
+def columns_of(blocks: Blocks, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the columns that make up these predictors, in their order."""
+    first = blocks.first
+    ranges = [np.arange(first[j], first[j + 1]) for j in predictors]
+    return np.concatenate([np.empty(0, dtype=np.int64), *ranges])
 
 
 class Proposals(NamedTuple):

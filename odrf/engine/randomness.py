@@ -12,20 +12,24 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 
-__all__ = ["below", "branched", "shuffle_front", "streams", "uniform"]
+__all__ = ["below", "branched", "shuffle_front", "stream", "streams", "uniform"]
 
 
 def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
     """Return the states (last - first, 4) of the streams of trees `first` … `last` - 1."""
-    children = (np.random.SeedSequence(seed, spawn_key=(b,)) for b in range(first, last))
-    states = [child.generate_state(4, np.uint64) for child in children]
+    states = [stream(seed, b) for b in range(first, last)]
     return np.array(states, dtype=np.uint64).reshape(-1, 4)
+
+
+def stream(seed: int | list[int], *key: int) -> NDArray[np.uint64]:
+    """Return the state (4,) of the stream that a seed and the `key` settle."""
+    child = np.random.SeedSequence(seed, spawn_key=key)
+    return np.asarray(child.generate_state(4, np.uint64), dtype=np.uint64)
 
 
 def branched(state: NDArray[np.uint64], *key: int) -> NDArray[np.uint64]:
     """Return the state (4,) of another stream, which `state` (4,) and the `key` settle."""
-    child = np.random.SeedSequence(state.tolist(), spawn_key=key)
-    return np.asarray(child.generate_state(4, np.uint64), dtype=np.uint64)
+    return stream(state.tolist(), *key)
 
 
 @part

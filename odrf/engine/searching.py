@@ -13,7 +13,7 @@ from odrf.engine.compiling import ZERO, inlined, part
 from odrf.engine.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.directions import workspace
 from odrf.engine.impurity import NEGLIGIBLE, ORDINAL, uses_moments, whole_logs
-from odrf.engine.laws import Law, begin_laws, draw_round
+from odrf.engine.laws import Law, Source, begin_laws, draw_round
 from odrf.engine.proposals import ROUND, Blocks, Proposals, proposals_for
 from odrf.engine.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
@@ -77,18 +77,16 @@ class Scratch(NamedTuple):
 
 
 def scratch_for(
-    n: int,
-    blocks: Blocks,
-    laws: tuple[Law, ...],
-    estimated: int,
-    widest: int,
-    settings: Settings,
+    n: int, tree_rows: int, blocks: Blocks, settings: Settings, source: Source
 ) -> Scratch:
-    """Allocate scratch for n rows, and directions drawn by the `laws`.
+    """Allocate scratch for n rows of a tree, and for directions from the `source`.
 
-    They have up to `widest` columns, those that are estimated up to `estimated`.
+    The tree has `tree_rows`, repetitions counted, by which the widths of directions are bounded.
     """
     K, P, p = settings.n_classes, len(blocks.types), int(blocks.first[-1])
+    laws = source.laws(blocks, settings, tree_rows)
+    widest = source.widest(blocks, settings, tree_rows)
+    estimated = source.estimated(blocks, settings, tree_rows)
     sample = min(n, max(settings.direction_rows, 10 * estimated))
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(

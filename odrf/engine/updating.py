@@ -254,15 +254,14 @@ def _branches(
     It is a forest of one whose nodes 1, 2, … the leaves are; node 0 stands for the rest of the
     tree.  `rows` and `trunk` are those of `_told`, with the depths.
     """
-    L, settings, source = len(leaves), update.settings, update.source
+    L, settings = len(leaves), update.settings
     n = max(len(update.y), int(rows.counts.sum()))
     sizes, blocks = (trunk.end - trunk.begin)[leaves], update.blocks
     own = _rows_of(rows, trunk.begin[leaves], sizes, copied or matrix is not None)
     if matrix is not None:
         own, blocks = turned(own, matrix), turned_blocks(len(matrix))
-    laws, widest = source.laws(blocks, settings, n), source.widest(blocks, settings, n)
-    estimated = source.estimated(blocks, settings, n)
-    scratch = scratch_for(len(own.at), blocks, laws, estimated, widest, settings)
+    scratch = scratch_for(len(own.at), n, blocks, settings, update.source)
+    widest = scratch.columns.shape[1]
     most = 3 + L + 2 * min(settings.max_leaves, len(own.at))
     room = min(most, L + FIRST_ROOM)
     branches = trunk_for(room, widest + FIRST_ROOM, settings.n_classes)

@@ -18,12 +18,7 @@ from odrf.errors import allowed
 from odrf.importance import impurity_importance
 from odrf.results.consistency import ConsistencyReport
 from odrf.results.fit import AnyFit
-from odrf.results.prediction import (
-    as_response,
-    mean_values,
-    predict_rows,
-    rows_of,
-)
+from odrf.results.prediction import as_response, mean_values, predict_rows, rows_of
 from odrf.results.priors import priors_of_rows, require_priors
 from odrf.results.row import RowPredictor, row_predictor
 from odrf.saving import save

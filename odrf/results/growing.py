@@ -157,14 +157,13 @@ def _fit_blend(
 
 
 def _resolve(options: Mapping[str, Any], design: Design, data: TrainingData) -> Control:
-    classes = design.response.classes
     return resolve(
         options,
         kind=design.response.kind,
         n=len(data.y),
         P=len(design.predictors),
         p=len(design.columns),
-        n_classes=1 if classes is None else len(classes),
+        n_classes=design.response.n_classes,
         ordinal=design.response.ordinal,
         ranges=design.scaling.range,
         grid=design.grid,

@@ -76,7 +76,7 @@ class Sensitivity:
             leaf_nodes(fit.forest, fit.data.X, fit.control.n_jobs),
             planes_until(fit.guided),
             codes.astype(np.int64),
-            1 if classes is None else len(classes),
+            fit.design.response.n_classes,
             self._chance(RANKS).permutation(forest.nobs),
         )
         rank = np.empty(len(own), dtype=np.int64)

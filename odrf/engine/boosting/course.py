@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.filling import NewTree
+from odrf.engine.boosting.filling import NewTree, Refitting
 from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, out_of_bag, run_rows, started
@@ -36,6 +36,7 @@ class Course:
         self.X = np.array(rows.X.T, order="C")
         self.held_X = self.X[:0] if held is None else np.array(held.X.T, order="C")
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
+        self.missed = np.array([own.counts == 0 for own in self.drawn])
         self.runs = [started(rows, held, own, plan.loss, plan.n_outputs) for own in self.drawn]
         self.fillings = [plan.filling(run) for run in self.runs]
         self.trees: list[Forest] = []
@@ -68,12 +69,11 @@ class Course:
             new = self._received(tree, k, drawn)
             return tree, self.fillings[m].fill(new, slopes[m])
 
-        trees, values = zip(*in_order(grow, range(M * K), n_jobs), strict=True)
-        if plan.refit:
-            self.stages.append(self._interleaved(values, trees))
-            values = tuple(v[-tree.n_nodes :] for v, tree in zip(values, trees, strict=True))
-        for tree, value in zip(trees, values, strict=True):
+        for tree, value in in_order(grow, range(M * K), n_jobs):
             self.trees.append(replace(tree, value=value[:, None]))
+        refitted = [own.value for own in self.fillings if isinstance(own, Refitting)]
+        if refitted:
+            self.stages.append(self._interleaved(refitted))
 
     def resume(self, before: Boosted) -> None:
         """Take in all rounds of a smaller fit of the same arguments."""
@@ -86,26 +86,23 @@ class Course:
             filling.resume(list(zip(received, values, strict=True)))
         self.stages = list(before.stages)
 
-    @property
-    def judged(self) -> bool:
-        """Whether other rows than those that the trees are grown on judge the rounds."""
-        return self.held is not None or len(self.runs) > 1
-
     def training_loss(self) -> float:
         """Return the mean loss of the rows."""
         return self._mean_loss(self.rows, _mean([run.scores for run in self.runs]))
 
-    def judging_loss(self) -> float:
-        """Return the mean loss of the rows held out, or else of those out of the runs' bags."""
+    def judging_losses(self) -> list[float]:
+        """Return the mean loss of the rows held out, or else of those out of several runs' bags.
+
+        One number, or none where there are no such rows.
+        """
         if self.held is not None:
-            return self._mean_loss(self.held, _mean([run.held for run in self.runs]))
-        return self._mean_loss(*self._out_of_bag())
+            return [self._mean_loss(self.held, _mean([run.held for run in self.runs]))]
+        return [self._mean_loss(*self._out_of_bag())] if len(self.runs) > 1 else []
 
     def _out_of_bag(self) -> tuple[Sample, Array]:
         """Return the rows that some run did not draw, and the mean scores of those runs."""
         X, y, weights, offset = self.rows
-        missed = np.array([own.counts == 0 for own in self.drawn])
-        scores = out_of_bag([run.scores for run in self.runs], missed)
+        scores = out_of_bag([run.scores for run in self.runs], self.missed)
         judged = ~np.isnan(scores[0]) & (weights > 0)
         rows = Sample(X, y[judged], weights[judged], offset[judged])
         return rows, scores[:, judged]
@@ -122,10 +119,9 @@ class Course:
         leaf, held = (leaves_reached(tree, X) for X in (self.X, self.held_X))
         return NewTree(tree.n_nodes, k, leaf, held, drawn)
 
-    def _interleaved(self, values: Sequence[Array], new: Sequence[Forest]) -> Array:
-        """Return the values of all trees and the new ones in order, from those of each run's."""
-        M = self.plan.n_runs
-        sizes = [tree.n_nodes for tree in (*self.trees, *new)]
+    def _interleaved(self, values: Sequence[Array]) -> Array:
+        """Return the values of all trees in their order, from those of each run's."""
+        M, sizes = self.plan.n_runs, [tree.n_nodes for tree in self.trees]
         parts: list[Array] = [np.empty(0)] * len(sizes)
         for m, own in enumerate(values):
             parts[m::M] = np.split(own, np.cumsum(sizes[m::M])[:-1])

@@ -65,10 +65,9 @@ class Filling(ABC):
 
     @abstractmethod
     def fill(self, tree: NewTree, slopes: Slopes) -> Array:
-        """Return what nodes add, and move the run's scores on to it.
+        """Return what the new tree's nodes add, and move the run's scores on to it.
 
-        The values are those of the new tree's nodes, or of all trees' so far, tree by tree: 0 for
-        nodes that are no leaves.
+        Nodes that are no leaves add 0.
         """
 
     @abstractmethod
@@ -126,6 +125,11 @@ class Refitting(Filling):
     run : Run
     l2 : float
         Penalty on the squares of leaf values.
+
+    Attributes
+    ----------
+    value : (m,) float64
+        What the nodes of all trees so far add, tree by tree.
     """
 
     def __init__(self, run: Run, l2: float) -> None:
@@ -137,13 +141,13 @@ class Refitting(Filling):
         self.held: list[NDArray[np.int32]] = []
 
     def fill(self, tree: NewTree, slopes: Slopes) -> Array:
-        """Return what the nodes of all trees add."""
+        """Return what the new tree's nodes add, those of all refitted."""
         rows = self.run.rows
         self._take(tree, np.zeros(tree.n_nodes))
         reached = self._reached(self.leaves)
         self.value = refitted(reached, rows.y - self.before, rows.weights, self.l2, self.value)
         self._move_on(reached)
-        return self.value
+        return self.value[-tree.n_nodes :]
 
     def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
         """Take all trees of the run with their values."""

@@ -47,24 +47,21 @@ def boost(
         What the same arguments gave with fewer rounds, all of them kept: it goes on from there.
     """
     course = Course(rows, held, blocks, plan, seed)
-    training, judging = [], []
-    if before is not None:
+    if before is None:
+        training, judging = [course.training_loss()], course.judging_losses()
+    else:
         course.resume(before)
         training, judging = before.training.tolist(), before.judging.tolist()
     with compiled_at_ease(grow_tree):
-        while len(training) <= plan.n_rounds and not _given_up(judging, plan.patience):
-            if len(training):
-                course.advance(n_jobs)
-                advance()
+        while course.n_rounds < plan.n_rounds and not _given_up(judging, plan.patience):
+            course.advance(n_jobs)
+            advance()
             training.append(course.training_loss())
-            if course.judged:
-                judging.append(course.judging_loss())
+            judging += course.judging_losses()
     kept = course.n_rounds if plan.patience is None else max(1, int(np.argmin(judging)))
     return course.boosted(kept, np.array(training), np.array(judging))
 
 
 def _given_up(judging: list[float], patience: int | None) -> bool:
     """Whether so many rounds have passed since that of the smallest loss."""
-    if patience is None or not judging:
-        return False
-    return len(judging) - 1 - int(np.argmin(judging)) >= patience
+    return patience is not None and len(judging) - 1 - int(np.argmin(judging)) >= patience

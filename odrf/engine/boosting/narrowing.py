@@ -11,7 +11,7 @@ from odrf.engine.forest import Forest
 from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import shuffle_front
 
-__all__ = ["columns_of", "draw_predictors", "narrowed_blocks", "widened"]
+__all__ = ["draw_predictors", "narrowed_blocks", "widened"]
 
 
 def draw_predictors(
@@ -23,12 +23,6 @@ def draw_predictors(
     drawn = among.copy()
     shuffle_front(state, drawn, size)
     return np.sort(drawn[:size])
-
-
-def columns_of(blocks: Blocks, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the columns that make up these predictors, in their order."""
-    first = blocks.first
-    return np.concatenate([np.arange(first[j], first[j + 1]) for j in predictors])
 
 
 def narrowed_blocks(blocks: Blocks, predictors: NDArray[np.int64]) -> Blocks:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.narrowing import draw_predictors
+from odrf.engine.randomness import stream
 from odrf.engine.sampling import BOOTSTRAP, Sampling, draw_counts
 
 __all__ = ["Run", "RunRows", "Sample", "out_of_bag", "run_rows", "started"]
@@ -91,8 +92,7 @@ def run_rows(seed: int, n_runs: int, weights: Array, P: int, size: int) -> list[
         return [RunRows(np.ones(len(weights), dtype=np.int64), everything)]
     drawn = []
     for m in range(n_runs):
-        own = np.random.SeedSequence(seed, spawn_key=(0, 1 + m))
-        state = own.generate_state(4, np.uint64).astype(np.uint64)
+        state = stream(seed, 0, 1 + m)
         counts = draw_counts(state, weights, Sampling(BOOTSTRAP, 1.0))
         drawn.append(RunRows(counts, draw_predictors(state, everything, size)))
     return drawn

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.boosting.losses import Slopes
-from odrf.engine.boosting.narrowing import columns_of, draw_predictors, narrowed_blocks, widened
+from odrf.engine.boosting.narrowing import draw_predictors, narrowed_blocks, widened
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
 from odrf.engine.forest import Forest
 from odrf.engine.growth import grow_one, pays_to_copy
-from odrf.engine.proposals import Blocks
+from odrf.engine.proposals import Blocks, columns_of
 from odrf.engine.sampling import ALL_ROWS, Sampling, draw_counts
 
 __all__ = ["grown_on"]

@@ -15,7 +15,7 @@ from odrf.engine.guided.planes import trials_for
 from odrf.engine.guided.regions import regions_for
 from odrf.engine.guided.settings import GuidedSettings
 from odrf.engine.parallel import in_order
-from odrf.engine.proposals import INDICATORS, Blocks
+from odrf.engine.proposals import INDICATORS, Blocks, columns_of
 from odrf.engine.randomness import shuffle_front
 
 __all__ = ["grow_guided", "joined"]
@@ -111,8 +111,7 @@ def _draw_columns(
     predictors = np.array(known, dtype=np.int64)
     size = min(subspace, len(predictors))
     shuffle_front(state, predictors, size)
-    drawn = [np.arange(blocks.first[j], blocks.first[j + 1]) for j in sorted(predictors[:size])]
-    columns = np.concatenate([np.empty(0, dtype=np.int64), *drawn])
+    columns = columns_of(blocks, np.sort(predictors[:size]))
     return columns[spread[columns] > 0]
 
 
