@@ -23,4 +23,5 @@ def stump(theta: dict[int, float], threshold: float, gain: float = 1.0) -> Fores
         impurity=np.array([2.0, 1.0, 1.0]),
         gain=np.array([gain, 0.0, 0.0]),
         order=np.array([1, 0, 0]),
+        ordered=np.False_,
     )

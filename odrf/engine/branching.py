@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.forest import Forest
+from odrf.engine.forest import OF_NODES, OF_TERMS, Forest
 
 __all__ = ["whole", "with_branches"]
 
@@ -27,20 +27,14 @@ def whole(tree: Forest, made: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int
     order = np.zeros(tree.n_nodes, dtype=np.int32)
     order[np.flatnonzero(splits)[np.argsort(tree.order[splits])]] = 1 + np.arange(splits.sum())
     terms = np.repeat(splits, sizes)
-    return Forest(
-        root=np.array([0, int(kept.sum())]),
-        left=np.where(splits, number[tree.left], -1)[kept],
-        threshold=np.where(splits, tree.threshold, np.float32(np.nan))[kept],
-        start=np.concatenate([[0], np.cumsum(np.where(splits, sizes, 0)[kept])]),
-        index=tree.index[terms],
-        coef=tree.coef[terms],
-        value=tree.value[kept],
-        count=tree.count[kept],
-        weight=tree.weight[kept],
-        impurity=tree.impurity[kept],
-        gain=np.where(splits, tree.gain, 0.0)[kept],
-        order=order[kept],
-    ), made[kept]
+    own = {name: getattr(tree, name)[kept] for name in OF_NODES}
+    own |= {name: getattr(tree, name)[terms] for name in OF_TERMS}
+    own["left"] = np.where(splits, number[tree.left], -1)[kept]
+    own["threshold"] = np.where(splits, tree.threshold, np.float32(np.nan))[kept]
+    own["gain"] = np.where(splits, tree.gain, 0.0)[kept]
+    own["order"] = order[kept]
+    start = np.concatenate([[0], np.cumsum(np.where(splits, sizes, 0)[kept])])
+    return replace(tree, root=np.array([0, int(kept.sum())]), start=start, **own), made[kept]
 
 
 def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> Forest:
@@ -65,7 +59,7 @@ def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> 
     own = {"left": below, "threshold": branches.threshold, "gain": branches.gain}
     own["order"] = branches.order
     parts: dict[str, Any] = {}
-    for name in ("left", "threshold", "gain", "order", "value", "count", "weight", "impurity"):
+    for name in OF_NODES:
         old = getattr(tree, name)
         if name in own:
             old = old.copy()
@@ -79,7 +73,7 @@ def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> 
     of_leaf = np.zeros(m, dtype=np.bool_)
     of_leaf[leaves] = True
     terms = np.repeat(of_leaf, sizes)
-    for name in ("index", "coef"):
+    for name in OF_TERMS:
         old, new = getattr(tree, name), getattr(branches, name)
         among = np.empty(len(terms), dtype=old.dtype)
         among[~terms], among[terms] = old, new[:first]

@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from odrf.engine.packing import Packed, pack
 from odrf.engine.verdicts import MEDIAN, MOST_LIKELY, NUMBER
 
-__all__ = ["Forest", "joined"]
+__all__ = ["OF_NODES", "OF_TERMS", "Forest", "joined"]
 
 # Trees are of much the same size; those that come may be a little larger than the first.
 ROOM = 1.25
+# Which arrays have an entry for each node, and which for each coefficient.
+OF_NODES = ("left", "threshold", "value", "count", "weight", "impurity", "gain", "order")
+OF_TERMS = ("index", "coef")
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Forest:
     impurity: NDArray[np.float64]
     gain: NDArray[np.float64]
     order: NDArray[np.int32]
-    ordered: np.bool_ = np.False_
+    ordered: np.bool_
 
     @property
     def verdict(self) -> int:
@@ -110,22 +113,11 @@ class Forest:
         """Return tree `b` (0-based) as a forest of one."""
         lo, hi = int(self.root[b]), int(self.root[b + 1])
         first, last = int(self.start[lo]), int(self.start[hi])
-        left = self.left[lo:hi]
-        return Forest(
-            root=np.array([0, hi - lo]),
-            left=np.where(left < 0, -1, left - lo),
-            threshold=self.threshold[lo:hi],
-            start=self.start[lo : hi + 1] - first,
-            index=self.index[first:last],
-            coef=self.coef[first:last],
-            value=self.value[lo:hi],
-            count=self.count[lo:hi],
-            weight=self.weight[lo:hi],
-            impurity=self.impurity[lo:hi],
-            gain=self.gain[lo:hi],
-            order=self.order[lo:hi],
-            ordered=self.ordered,
-        )
+        left, start = self.left[lo:hi], self.start[lo : hi + 1]
+        own = {name: getattr(self, name)[lo:hi] for name in OF_NODES}
+        own |= {name: getattr(self, name)[first:last] for name in OF_TERMS}
+        own["left"] = np.where(left < 0, -1, left - lo)
+        return replace(self, root=np.array([0, hi - lo]), start=start - first, **own)
 
     def keeping(self, splits: NDArray[np.bool_]) -> Forest:
         """Return the forest with every split outside the mask `splits` (m,) switched off."""
@@ -172,7 +164,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """
     arrays: dict[str, NDArray] = {}
     used = dict.fromkeys(_array_names(), 0)
-    ordered: np.bool_ = np.False_
+    ordered = np.False_
     for tree in trees:
         ordered = tree.ordered
         for name, part in _moved(tree, used["left"], used["index"]).items():

@@ -83,6 +83,7 @@ def test_a_tree_as_deep_as_it_has_splits(side, n):
         coef=np.ones(depth, dtype=np.float32),
         value=zeros[:, np.newaxis],
         count=zeros, weight=zeros, impurity=zeros, gain=zeros, order=zeros,
+        ordered=np.False_,
     )  # fmt: skip
     x = np.random.default_rng(n).uniform(-0.1, 1.1, n).astype(np.float32)
     goes_left = x[:, np.newaxis] <= cuts

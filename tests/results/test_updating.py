@@ -310,3 +310,26 @@ def test_updated_rows_help(table):
 
     assert error(fit) < 0.7 * error(first)
     assert fit.oob_error == pytest.approx(error(fit), rel=0.5)
+
+
+@pytest.mark.parametrize("response", ["number", "two classes", "three classes", "ordered classes"])
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf])
+def test_what_a_leaf_stands_for_outlasts_splits_that_are_given_up(table, grow, response):
+    low, top = table["y"].quantile([0.3, 0.6])
+    place = np.digitize(table["y"], [low, top])
+    levels = np.array(["low", "mid", "top"])
+    responses = {
+        "number": table["y"],
+        "two classes": np.where(place > 0, "yes", "no"),
+        "three classes": levels[place],
+        "ordered classes": pd.Categorical(levels[place], list(levels), ordered=True),
+    }
+    data = table[["a", "b", "f"]].assign(r=responses[response])
+    given = {} if grow is odrf.odt else {"n_trees": 5}
+    first = grow("r ~ .", data[:50], seed=1, **given)
+    fit = first.update(data[50:], revise=200)
+    assert fit.changes["withdrawn"].sum() > 0
+    assert fit.forest.ordered == first.forest.ordered == (response == "ordered classes")
+    if response == "ordered classes":
+        reached = np.cumsum(fit.predict(type="prob").to_numpy(), axis=1) >= 0.5 - 1e-12
+        assert (fit.predict(type="class") == levels[reached.argmax(axis=1)]).all()

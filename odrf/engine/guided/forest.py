@@ -130,6 +130,7 @@ class GuidedForest:
             impurity=self.impurity,
             gain=self._gain(split),
             order=self.rank.astype(np.int32),
+            ordered=np.False_,
         )
 
     def _gain(self, split: NDArray[np.bool_]) -> NDArray[np.float64]:
