@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from markdown import table as markdown_table
-from odrf.plots.style import CLASSES, MUTED, plain
+from odrf.plots.elements.style import CLASSES, MUTED, plain
 from odrf.simulate import Problem
 from runs import go_on
 from simulated import Method, draw, fitted, in_words, loss

@@ -27,7 +27,7 @@ from scipy.special import ndtr
 
 from curves import look
 from markdown import table as markdown_table
-from odrf.plots.style import MUTED, plain
+from odrf.plots.elements.style import MUTED, plain
 from odrf.projections import Sparse
 from odrf.results import ODRFResults
 from odrf.simulate import trunk

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from curves import Curve, follow, table
 from markdown import table as markdown_table
-from odrf.diagnostics.laws import bootstrap_laws, fit_law
+from odrf.evaluation.power_law import bootstrap_laws, fit_law
 from odrf.simulate import additive, radial, ridge_sum, single_index
 from runs import plotting_parser
 from simulated import FORESTS, Method

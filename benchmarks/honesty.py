@@ -35,8 +35,8 @@ from scipy.special import logit
 
 from markdown import table as markdown_table
 from odrf import odrf, odt
-from odrf.metrics import METRICS
-from odrf.plots.style import MUTED, plain
+from odrf.evaluation.metrics import METRICS
+from odrf.plots.elements.style import MUTED, plain
 from protocol import PROTOCOLS, Partition, partitions
 from runs import go_on, plotting_parser, with_tables
 from tables import Table, read_table

@@ -5,7 +5,7 @@
     python benchmarks/kinds.py --report kinds.csv
 
 Every kind is grown once on the training rows of a partition (``protocol.py``, Z) and judged out of
-bag as `odrf.blending` does; then each set of kinds is weighed, and the weighted mean of their
+bag as `odrf.fits.blending` does; then each set of kinds is weighed, and the weighted mean of their
 predictions judged on the test rows.  The report compares the losses of the sets with those of the
 default's kinds, on the tables of odd and of even place in the index apart, so that what is chosen
 on one half can be confirmed on the other.
@@ -30,16 +30,16 @@ from tqdm import tqdm
 from markdown import table as markdown_table
 from measures import measures
 from odrf import odrf
-from odrf.blending import Kind, judged, pilot_trees
-from odrf.control import resolve
 from odrf.design import build_design
-from odrf.engine.forest import joined
-from odrf.engine.growth import grow_forest
-from odrf.engine.proposals import Blocks
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.routing import predict
-from odrf.kinds import kinds_of_trees
-from odrf.stacking import Evidence
+from odrf.engine.trees.forest import joined
+from odrf.engine.trees.routing import predict
+from odrf.fits.blending import Kind, judged, pilot_trees
+from odrf.fits.stacking import Evidence
+from odrf.options.control import resolve
+from odrf.options.kinds import kinds_of_trees
 from protocol import PROTOCOLS, Partition, partitions
 from tables import read_table, table_names
 

@@ -22,8 +22,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from elsewhere import beside_peers, beside_published
-from odrf.paired import critical_difference
-from odrf.plots.ranks import plot_ranks
+from odrf.evaluation.paired import critical_difference
+from odrf.plots.evaluation.ranks import plot_ranks
 from ranks import mean_ranks, relative_differences
 from scores import MEASURES, Means, mean_scores, read_results
 from sections import (

@@ -9,7 +9,7 @@ import pandas as pd
 
 from markdown import in_bold, table
 from methods import FORESTS
-from odrf.paired import critical_difference
+from odrf.evaluation.paired import critical_difference
 from ranks import (
     friedman,
     mean_ranks,

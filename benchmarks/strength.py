@@ -21,7 +21,7 @@ import pandas as pd
 
 from curves import look
 from markdown import table as markdown_table
-from odrf.plots.style import plain
+from odrf.plots.elements.style import plain
 from odrf.simulate import Problem, orthant, sparse_parity, trunk
 from runs import go_on, plotting_parser
 from simulated import FORESTS, draw, fitted, loss, with_tuned

@@ -3,23 +3,23 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from odrf.boosting import odbt
+from odrf.api.boosting import odbt
+from odrf.api.guided_forests import graf
+from odrf.api.trees import odrf, odt
 from odrf.datasets import load_data
+from odrf.datasets.images import from_images
 from odrf.errors import InputError
-from odrf.guided import graf
-from odrf.images import from_images
-from odrf.models import odrf, odt
+from odrf.fits.saving import load
 from odrf.projections import Patch
-from odrf.saving import load
 from odrf.version import __version__
 
 if TYPE_CHECKING:
     from odrf import simulate
-    from odrf.approximating import approximation_curve
-    from odrf.comparing import compare
-    from odrf.decomposing import bias_variance
-    from odrf.learning import learning_curve
-    from odrf.tuning import tune
+    from odrf.evaluation.approximating import approximation_curve
+    from odrf.evaluation.comparing import compare
+    from odrf.evaluation.decomposing import bias_variance
+    from odrf.evaluation.learning import learning_curve
+    from odrf.evaluation.tuning import tune
 
 __all__ = [
     "InputError",
@@ -43,12 +43,12 @@ __all__ = [
 # Loaded when first asked for: their statistical tests would add a quarter to the start of every
 # program that only fits and predicts.
 LATER = {
-    "approximation_curve": "odrf.approximating",
-    "bias_variance": "odrf.decomposing",
-    "compare": "odrf.comparing",
-    "learning_curve": "odrf.learning",
+    "approximation_curve": "odrf.evaluation.approximating",
+    "bias_variance": "odrf.evaluation.decomposing",
+    "compare": "odrf.evaluation.comparing",
+    "learning_curve": "odrf.evaluation.learning",
     "simulate": "odrf.simulate",
-    "tune": "odrf.tuning",
+    "tune": "odrf.evaluation.tuning",
 }
 
 

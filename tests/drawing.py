@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.directions import workspace
-from odrf.engine.laws import begin_laws, draw_round
-from odrf.engine.proposals import proposals_for
+from odrf.engine.directions.candidates import proposals_for
+from odrf.engine.directions.estimation import workspace
+from odrf.engine.directions.samplers import begin_laws, draw_round
 from odrf.engine.randomness import streams
-from odrf.engine.rows import gather_rows
+from odrf.engine.rows.rows import gather_rows
 from odrf.projections.family import Family
 from problems import Problem
 

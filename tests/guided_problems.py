@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.guided.forest import GuidedForest
-from odrf.engine.guided.growth import grow_guided
-from odrf.engine.guided.settings import GuidedSettings
-from odrf.engine.proposals import PLAIN, Blocks
+from odrf.engine.directions.candidates import PLAIN, Blocks
+from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.guided.guided_growth import grow_guided
+from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.randomness import streams
 from odrf.simulate.problem import Problem
 from problems import design, response

@@ -9,16 +9,16 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.forest import Forest
-from odrf.engine.growth import grow_forest
-from odrf.engine.impurity import ENTROPY, GINI, SQUARED_ERROR
-from odrf.engine.proposals import BASIS, INDICATORS, PLAIN, Blocks
+from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, Blocks
+from odrf.engine.directions.subsets import FEW_LEVELS
+from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.sampling import ALL_ROWS, Sampling
+from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
-from odrf.engine.subsets import FEW_LEVELS
+from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.trees.forest import Forest
 from odrf.projections.axis import Axis
-from odrf.projections.estimated import (
+from odrf.projections.estimated.linear import (
     LDA,
     LEAST_SQUARES,
     LOGISTIC,

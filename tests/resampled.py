@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.forest import Forest, joined
-from odrf.engine.impurity import SQUARED_ERROR
-from odrf.engine.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
-from odrf.projections.estimated import LEAST_SQUARES
+from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
+from odrf.engine.splits.impurity import SQUARED_ERROR
+from odrf.engine.trees.forest import Forest, joined
+from odrf.projections.estimated.linear import LEAST_SQUARES
 from problems import Problem, problems
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.diagnostics.strength import of_classes, of_numbers
+from odrf.fits.prediction.scores import confusion_table
 from odrf.results.forest import ODRFResults
-from odrf.results.scores import confusion_table
+from odrf.statistics.strength import of_classes, of_numbers
 
 AXIS = {"projection": "axis", "min_leaf": 1, "seed": 1}
 

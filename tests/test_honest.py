@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.engine.sampling import draw_counts, filling_counts
+from odrf.engine.rows.sampling import draw_counts, filling_counts
 from odrf.results.tree import ODTResults
 
 FORMULA = " ~ a + b + f + noise"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import odrf
 from odrf import InputError
 from odrf.engine.compiling import kernel
-from odrf.engine.impurity import ORDINAL
-from odrf.engine.outofbag import loss_of
-from odrf.engine.verdicts import MEDIAN, mean_ranks_off, said_classes
-from odrf.pruning.heldout import losses_of
+from odrf.engine.splits.impurity import ORDINAL
+from odrf.engine.trees.out_of_bag_losses import loss_of
+from odrf.engine.trees.prediction_rule import MEDIAN, mean_ranks_off, said_classes
+from odrf.pruning.held_out import losses_of
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin
 

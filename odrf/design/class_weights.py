@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.checks import is_number
-from odrf.design.listing import listed
+from odrf.design.columns.listing import listed
 from odrf.design.response import Response
 from odrf.errors import InputError, nearest
 

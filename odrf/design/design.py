@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf.design.class_weights import class_factors
-from odrf.design.formula import Formula, read_formula
-from odrf.design.frame import Schema, check_frame, learn_schema
+from odrf.design.columns.frame import Schema, check_frame, learn_schema
+from odrf.design.columns.missing import MISSING, Missing, find_missing
+from odrf.design.columns.scaling import Scaling, learn_scaling
+from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
-from odrf.design.missing import MISSING, Missing, find_missing
 from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response
-from odrf.design.scaling import Scaling, learn_scaling
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights
 from odrf.errors import InputError, allowed

@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.atoms import Atom
-from odrf.design.encoding import BASIS, PLAIN
-from odrf.design.finite import require_finite
-from odrf.design.frame import selected
-from odrf.design.listing import listed
+from odrf.design.columns.encoding import BASIS, PLAIN
+from odrf.design.columns.finite import require_finite
+from odrf.design.columns.frame import selected
+from odrf.design.columns.listing import listed
+from odrf.design.formulas.atoms import Atom
 from odrf.design.variable import Variable, learn_variable
 from odrf.errors import InputError
 

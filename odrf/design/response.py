@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.encoding import observed_levels
-from odrf.design.evaluation import Evaluation
-from odrf.design.finite import require_finite
-from odrf.design.listing import listed, rows_listed
-from odrf.design.measurement import measurement
-from odrf.design.values import Values, column_values
+from odrf.design.columns.encoding import observed_levels
+from odrf.design.columns.finite import require_finite
+from odrf.design.columns.listing import listed, rows_listed
+from odrf.design.columns.measurement import measurement
+from odrf.design.columns.values import Values, column_values
+from odrf.design.formulas.evaluated import Evaluation
 from odrf.errors import InputError, nearest
 
 __all__ = ["KINDS", "Response", "read_response"]

@@ -9,10 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.atoms import Atom, Column
-from odrf.design.encoding import Encoding, Numbers, learn_encoding
-from odrf.design.evaluation import Evaluation
-from odrf.design.values import Values, column_values
+from odrf.design.columns.encoding import Encoding, Numbers, learn_encoding
+from odrf.design.columns.values import Values, column_values
+from odrf.design.formulas.atoms import Atom, Column
+from odrf.design.formulas.evaluated import Evaluation
 
 __all__ = ["Variable", "learn_variable", "training_values"]
 

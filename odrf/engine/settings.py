@@ -15,7 +15,7 @@ class Settings(NamedTuple):
     Attributes
     ----------
     criterion : int
-        Impurity, a code of `odrf.engine.impurity`.
+        Impurity, a code of `odrf.engine.splits.impurity`.
     n_classes : int
         K; 1 for a numeric response.
     max_leaves, min_leaf, max_depth : int

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from odrf.errors import InputError
-from odrf.plots.style import ACCENT, INK, MUTED, plain
+from odrf.plots.elements.style import ACCENT, INK, MUTED, plain
 
 __all__ = ["plot_consistency"]
 

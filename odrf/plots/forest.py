@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.plots.style import ACCENT, INK, new_panels, plain
-from odrf.wording import number
+from odrf.plots.elements.style import ACCENT, INK, new_panels, plain
+from odrf.text.wording import number
 
 __all__ = ["plot_error"]
 

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator, StrMethodFormatter
 
-from odrf.plots.style import ACCENT, INK, MUTED, new_panels, plain
-from odrf.pruning.stages import DEPTH
+from odrf.plots.elements.style import ACCENT, INK, MUTED, new_panels, plain
+from odrf.pruning.growth_stages import DEPTH
 
 __all__ = ["plot_growth"]
 

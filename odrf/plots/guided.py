@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.plots.style import ACCENT, new_panels, plain
+from odrf.plots.elements.style import ACCENT, new_panels, plain
 
 __all__ = ["plot_guided_growth"]
 

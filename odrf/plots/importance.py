@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.plots.style import ACCENT, GRID, new_panels, plain
+from odrf.plots.elements.style import ACCENT, GRID, new_panels, plain
 
 __all__ = ["named_rows", "plot_importance"]
 

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.judged import draw_judged
-from odrf.plots.style import ACCENT, MUTED, new_panels, plain
-from odrf.wording import number
+from odrf.plots.elements.error_axis import draw_judged
+from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
+from odrf.text.wording import number
 
 __all__ = ["plot_judged_path", "plot_path"]
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.plots.style import ACCENT, HEAT, INK, MUTED, new_panels, plain
+from odrf.plots.elements.style import ACCENT, HEAT, INK, MUTED, new_panels, plain
 
 __all__ = ["plot_pixels"]
 

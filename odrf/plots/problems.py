@@ -12,7 +12,16 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.style import CLASSES, GRID, INK, MUTED, VALUES, class_colour, new_panels, plain
+from odrf.plots.elements.style import (
+    CLASSES,
+    GRID,
+    INK,
+    MUTED,
+    VALUES,
+    class_colour,
+    new_panels,
+    plain,
+)
 
 __all__ = ["plot_curves", "plot_images", "plot_regions", "plot_rings", "plot_surface"]
 

@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
+from odrf.plots.elements.style import CLASSES, new_panels
 from odrf.plots.importance import named_rows
-from odrf.plots.style import CLASSES, new_panels
 
 __all__ = ["plot_projections"]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from odrf.plots.elements.error_axis import draw_judged
+from odrf.plots.elements.style import ACCENT, GRID, MUTED, new_panels, plain
 from odrf.plots.importance import named_rows
-from odrf.plots.judged import draw_judged
-from odrf.plots.style import ACCENT, GRID, MUTED, new_panels, plain
 
 __all__ = ["plot_elimination", "plot_shadows"]
 

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.plots.style import CLASSES, GRID, HEAT, INK, MUTED, plain
+from odrf.plots.elements.style import CLASSES, GRID, HEAT, INK, MUTED, plain
 
 __all__ = ["plot_sensitivity"]
 

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.plots.style import ACCENT, MUTED, new_panels, plain
+from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
 
 __all__ = ["plot_strength"]
 

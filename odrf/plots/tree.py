@@ -12,10 +12,10 @@ from matplotlib.patches import FancyBboxPatch
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.forest import Forest
-from odrf.plots.boxes import FONT_SIZE, LINE_HEIGHT, Box, boxes, text_width
-from odrf.plots.layout import centres
-from odrf.plots.style import INK, MUTED
+from odrf.engine.trees.forest import Forest
+from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, boxes, text_width
+from odrf.plots.elements.layout import centres
+from odrf.plots.elements.style import INK, MUTED
 
 __all__ = ["plot_tree"]
 

@@ -9,12 +9,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ONE, ZERO, part
-from odrf.engine.directions import covariances, least_squares
-from odrf.engine.laws import begins, draws
-from odrf.engine.proposals import PLAIN, ROUND, Blocks
+from odrf.engine.directions.candidates import PLAIN, ROUND, Blocks
+from odrf.engine.directions.estimation import covariances, least_squares
+from odrf.engine.directions.samplers import begins, draws
+from odrf.engine.directions.subsets import aim, load_terms, write_columns, write_direction
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.settings import Settings
-from odrf.engine.subsets import aim, load_terms, write_columns, write_direction
 from odrf.projections.family import Family, Table
 
 __all__ = ["Axis", "AxisLaw", "begin_axis", "draw_axis"]

@@ -13,14 +13,14 @@ from numba import njit, objmode
 from numba.core.dispatcher import Dispatcher
 
 from odrf.engine.compiling import ZERO, allocating
-from odrf.engine.laws import draws
-from odrf.engine.proposals import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import streams
-from odrf.engine.rows import load
+from odrf.engine.rows.rows import load
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
+from odrf.projections.estimated.on_subsets import few_directions
 from odrf.projections.family import Family, Table
-from odrf.projections.on_subsets import few_directions
 
 __all__ = ["Custom", "CustomLaw"]
 

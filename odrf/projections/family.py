@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.laws import Law
-from odrf.engine.proposals import Blocks
-from odrf.engine.rows import Rows
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.samplers import Law
+from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
 

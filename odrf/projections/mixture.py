@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_whole, is_number
 from odrf.engine.apportioning import apportion
-from odrf.engine.laws import Law
-from odrf.engine.proposals import Blocks
-from odrf.engine.rows import Rows
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.samplers import Law
+from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError, allowed
 from odrf.projections.axis import Axis, AxisLaw
 from odrf.projections.custom import Custom
-from odrf.projections.estimated import EstimatedLaw, Logistic
+from odrf.projections.estimated.linear import EstimatedLaw, Logistic
+from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.family import FAMILIES, Family, Table
-from odrf.projections.on_subsets import OnSubsets
 from odrf.projections.sparse import Sparse, SparseLaw
 from odrf.projections.usual import usual_law
 

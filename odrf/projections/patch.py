@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_truth, checked_whole
 from odrf.engine.compiling import ZERO, inlined
-from odrf.engine.laws import draws
-from odrf.engine.proposals import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import below, shuffle_front
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
-from odrf.projections.checks import extent, grid_shape, require_pixels
 from odrf.projections.family import Family, Table
+from odrf.projections.parameters import extent, grid_shape, require_pixels
 
 __all__ = ["Patch", "PatchLaw"]
 

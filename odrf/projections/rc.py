@@ -10,8 +10,8 @@ import numpy as np
 
 from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO
-from odrf.engine.laws import draws
-from odrf.engine.proposals import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import shuffle_front, uniform
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.proposals import Blocks
-from odrf.engine.rows import Rows
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.projections.axis import AxisLaw
 from odrf.projections.family import Family, Table

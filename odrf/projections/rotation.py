@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, summing
-from odrf.engine.directions import normalise
+from odrf.engine.directions.estimation import normalise
 from odrf.engine.randomness import uniform
-from odrf.engine.rows import Rows
+from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.projections.axis import Axis
 from odrf.projections.family import Table

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.laws import begins, draws
-from odrf.engine.proposals import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.randomness import below, shuffle_front, uniform
 from odrf.engine.settings import Settings
-from odrf.projections.checks import share_or_auto
 from odrf.projections.family import Family, Table
+from odrf.projections.parameters import share_or_auto
 
 __all__ = ["Sparse", "SparseLaw", "begin_sparse", "draw_nonzeros", "draw_sparse"]
 

@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO
-from odrf.engine.laws import draws
-from odrf.engine.proposals import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import uniform
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table

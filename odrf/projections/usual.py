@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from odrf.engine.laws import Law, begins, draws
+from odrf.engine.directions.samplers import Law, begins, draws
 from odrf.projections.axis import begin_axis, draw_axis
-from odrf.projections.estimated import draw_estimated
+from odrf.projections.estimated.linear import draw_estimated
 from odrf.projections.sparse import begin_sparse, draw_sparse
 
 __all__ = ["UsualLaw", "usual_law"]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.forest import Forest
 from odrf.engine.parallel import in_order
-from odrf.engine.sampling import Sampling, draw_counts
+from odrf.engine.rows.sampling import Sampling, draw_counts
+from odrf.engine.trees.forest import Forest
 from odrf.pruning.choosing import MINIMUM, chosen
-from odrf.pruning.heldout import held_out
+from odrf.pruning.held_out import held_out
 
 __all__ = ["common_prices", "unseen_prices"]
 
@@ -54,7 +54,7 @@ def unseen_prices(
     prices : (m,) float64
         Price of each split; 0 where there is none.
     X, y, weights
-        The training rows, as in `odrf.engine.growth.grow_forest`.
+        The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
     samplings, streams
         How the trees drew them: the draws are repeated.
     n_jobs : int

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.forest import Forest
-from odrf.pruning.prices import (
+from odrf.engine.trees.forest import Forest
+from odrf.pruning.complexity import (
     ERROR,
     GROWTH,
     WEAKEST_LINK,
@@ -44,7 +44,7 @@ class Subtrees:
 def nested_subtrees(tree: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR) -> Subtrees:
     """Return the subtrees of a forest of one that are cheapest at some α.
 
-    `rule` and `loss` are those of `odrf.pruning.prices.split_prices`.
+    `rule` and `loss` are those of `odrf.pruning.complexity.split_prices`.
     """
     prices, decrease = split_prices(tree, rule, loss), decreases(tree, loss)
     splits = np.flatnonzero(growth_ranks(tree))

@@ -1,12 +1,12 @@
 """What a fit is and what it can say."""
 
+from odrf.fits.fit import Fit
+from odrf.reports.growth_path import GrowthPath
+from odrf.reports.pruning_path import PruningPath
 from odrf.results.base import TreeResults
-from odrf.results.fit import Fit
 from odrf.results.fitted import FittedResults
 from odrf.results.forest import ODRFResults
-from odrf.results.growth_path import GrowthPath
 from odrf.results.guided import GRAFResults
-from odrf.results.path import PruningPath
 from odrf.results.tree import ODTResults
 
 __all__ = [

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.adding import added_up_by_run
 from odrf.engine.boosting.runs import out_of_bag
+from odrf.engine.boosting.sums import added_up_by_run
 from odrf.errors import InputError
-from odrf.pruning.heldout import losses_of
-from odrf.results.boosted_fit import BoostedFit
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.prediction.predicting import as_response
+from odrf.pruning.held_out import losses_of
 from odrf.results.fitted import FittedResults
-from odrf.results.prediction import as_response
 
 __all__ = ["BaggedResults"]
 

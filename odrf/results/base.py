@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
-from odrf.control import Control
-from odrf.results.consistency import ConsistencyReport, facts_of
-from odrf.results.fit import Fit
+from odrf.fits.fit import Fit
+from odrf.fits.prediction.scores import mean_rank_error
+from odrf.options.control import Control
+from odrf.reports.consistency import ConsistencyReport, facts_of
+from odrf.reports.pixel_importance import PixelImportance
+from odrf.reports.projection_importance import ProjectionImportance
 from odrf.results.fitted import FittedResults
-from odrf.results.pixels import PixelImportance
-from odrf.results.projections import ProjectionImportance
-from odrf.results.scores import mean_rank_error
 
 __all__ = ["TreeResults"]
 

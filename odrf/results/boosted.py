@@ -10,35 +10,35 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.boosting_control import BoostingControl
 from odrf.checks import checked_jobs, checked_whole
-from odrf.diagnostics.theorems import Facts
-from odrf.engine.boosting.adding import added_up_by_round
 from odrf.engine.boosting.losses import Logistic
-from odrf.engine.verdicts import said_classes
+from odrf.engine.boosting.sums import added_up_by_round
+from odrf.engine.trees.prediction_rule import said_classes
 from odrf.errors import InputError, allowed
-from odrf.importance import summed_importance
-from odrf.plots.boosted import plot_loss
-from odrf.plots.importance import plot_importance
-from odrf.plots.panels import draw_panels
-from odrf.results.bagged import BaggedResults
-from odrf.results.boosted_fit import BoostedFit, enlarged_boosted_fit
-from odrf.results.boosted_report import boosted_card, boosted_summary
-from odrf.results.consistency import ConsistencyReport
-from odrf.results.fitted import Priors
-from odrf.results.labels import class_labels, spread_numbers
-from odrf.results.prediction import (
+from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
+from odrf.fits.prediction.labels import class_labels, spread_numbers
+from odrf.fits.prediction.predicting import (
     Rows,
     as_asked,
     predict_rows,
     require_classes,
     rows_of,
 )
-from odrf.results.priors import checked_priors, with_priors
-from odrf.results.row import RowPredictor
-from odrf.results.scores import mean_loss
-from odrf.sizes import EXPONENTS
-from odrf.summary import Summary
+from odrf.fits.prediction.prior_correction import checked_priors, with_priors
+from odrf.fits.prediction.row_predictor import RowPredictor
+from odrf.fits.prediction.scores import mean_loss
+from odrf.options.boosting_control import BoostingControl
+from odrf.options.sizes import EXPONENTS
+from odrf.plots.boosted import plot_loss
+from odrf.plots.elements.panels import draw_panels
+from odrf.plots.importance import plot_importance
+from odrf.reports.boosted_summary import boosted_card, boosted_summary
+from odrf.reports.consistency import ConsistencyReport
+from odrf.results.bagged import BaggedResults
+from odrf.results.fitted import Priors
+from odrf.statistics.importance import summed_importance
+from odrf.statistics.theorems import Facts
+from odrf.text.summary import Summary
 
 __all__ = ["ODBTResults"]
 

@@ -13,16 +13,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.forest import Forest
+from odrf.engine.trees.forest import Forest
 from odrf.errors import allowed
-from odrf.importance import impurity_importance
-from odrf.results.consistency import ConsistencyReport
-from odrf.results.fit import AnyFit
-from odrf.results.prediction import as_response, mean_values, predict_rows, rows_of
-from odrf.results.priors import priors_of_rows, require_priors
-from odrf.results.row import RowPredictor, row_predictor
-from odrf.saving import save
-from odrf.summary import Summary
+from odrf.fits.fit import AnyFit
+from odrf.fits.prediction.predicting import as_response, mean_values, predict_rows, rows_of
+from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
+from odrf.fits.prediction.row_predictor import RowPredictor, row_predictor
+from odrf.fits.saving import save
+from odrf.reports.consistency import ConsistencyReport
+from odrf.statistics.importance import impurity_importance
+from odrf.text.summary import Summary
 
 __all__ = ["FittedResults", "Priors"]
 

@@ -12,35 +12,41 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.checks import checked_part, checked_whole
-from odrf.control import Control
 from odrf.errors import InputError, allowed
+from odrf.fits.combining import combined_forests
+from odrf.fits.enlarging import enlarged_forest
+from odrf.fits.fit import Fit
+from odrf.fits.prediction.intervals import (
+    LEVEL,
+    QUANTILES,
+    asked_interval,
+    interval_frame,
+    quantile_frame,
+)
+from odrf.fits.prediction.predicting import rows_of
+from odrf.fits.prediction.prior_correction import checked_priors
+from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
+from odrf.fits.regrowing import permutation_table
+from odrf.fits.sizing import sized_forest
+from odrf.options.control import Control
+from odrf.options.sizes import OUT_OF_BAG
+from odrf.plots.elements.panels import draw_panels
 from odrf.plots.forest import plot_error
 from odrf.plots.importance import plot_importance
-from odrf.plots.panels import draw_panels
 from odrf.pruning.choosing import CHOICES
-from odrf.pruning.prices import RULES
-from odrf.results.combining import combined_forests
-from odrf.results.complexity import sized_forest
-from odrf.results.elimination import Elimination
-from odrf.results.enlarging import enlarged_forest
+from odrf.pruning.complexity import RULES
+from odrf.reports.elimination import Elimination
+from odrf.reports.forest_path import ForestPath
+from odrf.reports.kinds_table import kinds_table
+from odrf.reports.shadows import ShadowSelection
+from odrf.reports.strength_correlation import StrengthCorrelation
+from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.extendable import Extendable
-from odrf.results.fit import Fit
 from odrf.results.fitted import Priors
-from odrf.results.forest_path import ForestPath
-from odrf.results.intervals import LEVEL, QUANTILES, asked_interval, interval_frame, quantile_frame
-from odrf.results.kinds import kinds_table
-from odrf.results.narrowing import permutation_table
 from odrf.results.out_of_bag import OutOfBagResults
-from odrf.results.prediction import rows_of
-from odrf.results.priors import checked_priors
-from odrf.results.pruned import checked_alpha, pruned_at, pruned_unseen
-from odrf.results.report import forest_card, forest_summary
-from odrf.results.shadows import ShadowSelection
-from odrf.results.strength import StrengthCorrelation
 from odrf.results.tree import ODTResults
 from odrf.results.updatable import Updatable
-from odrf.sizes import OUT_OF_BAG
-from odrf.summary import Summary
+from odrf.text.summary import Summary
 
 __all__ = ["ODRFResults"]
 
@@ -97,11 +103,11 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
             The share of intervals that are to cover it.
         method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
             - ``"jackknife"``, for confidence: normal, by the infinitesimal jackknife
-              (`odrf.inference.jackknife`).  It takes some n trees, better of subsamples.
+              (`odrf.statistics.jackknife`).  It takes some n trees, better of subsamples.
             - ``"conformal"``, the default for prediction: from out-of-bag residuals, whatever
-              their distribution (`odrf.inference.conformal`).
+              their distribution (`odrf.statistics.conformal`).
             - ``"quantile"``: quantiles of the training responses that share leaves with the row
-              (`odrf.inference.quantiles`), which lie too close for rows of the training.
+              (`odrf.statistics.quantiles`), which lie too close for rows of the training.
         quantiles : float or sequence of float, default (0.05, 0.5, 0.95)
             Levels above 0 and below 1.
 

@@ -11,23 +11,23 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.checks import is_whole
-from odrf.diagnostics.guidance import impurity_left, leaf_codes, regions_divided
-from odrf.diagnostics.theorems import Facts
-from odrf.engine.guided.forest import GuidedForest
+from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.errors import InputError
-from odrf.guided_control import GuidedControl
+from odrf.fits.combining import combined_guided_fits
+from odrf.fits.enlarging import enlarged_guided_fit
+from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.prediction.scores import mean_loss
+from odrf.options.guided_control import GuidedControl
+from odrf.plots.elements.panels import draw_panels
 from odrf.plots.guided import plot_guided_growth
 from odrf.plots.importance import plot_importance
-from odrf.plots.panels import draw_panels
-from odrf.results.combining import combined_guided_fits
-from odrf.results.consistency import ConsistencyReport
-from odrf.results.enlarging import enlarged_guided_fit
+from odrf.reports.consistency import ConsistencyReport
+from odrf.reports.guided_summary import guided_card, guided_summary
+from odrf.reports.sensitivity import Sensitivity, rows_kept
 from odrf.results.extendable import Extendable
-from odrf.results.guided_fit import GuidedFit
-from odrf.results.guided_report import guided_card, guided_summary
-from odrf.results.scores import mean_loss
-from odrf.results.sensitivity import Sensitivity, rows_kept
-from odrf.summary import Summary
+from odrf.statistics.guidance import impurity_left, leaf_codes, regions_divided
+from odrf.statistics.theorems import Facts
+from odrf.text.summary import Summary
 
 __all__ = ["GRAFResults"]
 

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.outofbag import OutOfBag, out_of_bag
+from odrf.engine.trees.out_of_bag_losses import OutOfBag, out_of_bag
 from odrf.errors import InputError
-from odrf.pruning.stages import LEAVES
+from odrf.fits.evaluating import stages_out_of_bag
+from odrf.fits.prediction.predicting import as_prob, as_response
+from odrf.fits.prediction.scores import confusion_table, error_name, r_squared
+from odrf.pruning.growth_stages import LEAVES
+from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.results.base import TreeResults
-from odrf.results.growth_path import GrowthPath, growth_path
-from odrf.results.judging import stages_out_of_bag
-from odrf.results.prediction import as_prob, as_response
-from odrf.results.scores import confusion_table, error_name, r_squared
 
 __all__ = ["OutOfBagResults"]
 

@@ -8,25 +8,25 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.checks import checked_jobs
+from odrf.design.folds import checked_folds
 from odrf.errors import InputError, allowed
-from odrf.folds import checked_folds
+from odrf.fits.evaluating import by_folds, by_rows, stages_by_folds
+from odrf.fits.fit import Fit
+from odrf.fits.prediction.scores import confusion_table, mean_loss, r_squared
+from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
+from odrf.fits.sizing import sized_tree
 from odrf.plots.importance import plot_importance
 from odrf.plots.tree import plot_tree
-from odrf.pruning.prices import ERROR, LOSSES, RULES, WEAKEST_LINK
-from odrf.pruning.stages import LEAVES
+from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
+from odrf.pruning.growth_stages import LEAVES
 from odrf.pruning.subtrees import with_leaves
-from odrf.results.complexity import sized_tree
-from odrf.results.fit import Fit
-from odrf.results.growth_path import GrowthPath, growth_path
-from odrf.results.judging import by_folds, by_rows, stages_by_folds
-from odrf.results.path import PruningPath
-from odrf.results.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
-from odrf.results.report import tree_card, tree_summary
-from odrf.results.rules import rules_text
-from odrf.results.scores import confusion_table, mean_loss, r_squared
-from odrf.results.tables import nodes_table, splits_table
+from odrf.reports.growth_path import GrowthPath, growth_path
+from odrf.reports.node_tables import nodes_table, splits_table
+from odrf.reports.pruning_path import PruningPath
+from odrf.reports.rules import rules_text
+from odrf.reports.summaries import tree_card, tree_summary
 from odrf.results.updatable import Updatable
-from odrf.summary import Summary
+from odrf.text.summary import Summary
 
 __all__ = ["ODTResults"]
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from odrf.checks import checked_jobs, checked_whole
 from odrf.errors import InputError
+from odrf.fits.sizing import before_pruning
+from odrf.fits.updating import updated_fit
 from odrf.results.base import TreeResults
-from odrf.results.complexity import before_pruning
-from odrf.results.updating import updated_fit
 
 __all__ = ["Updatable"]
 

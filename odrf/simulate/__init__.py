@@ -42,7 +42,7 @@ True
 
 from odrf.simulate.classes import biau, orthant, sparse_parity, trunk
 from odrf.simulate.clusters import hypercube, random_rbf
-from odrf.simulate.images import bars, circle, impulse
+from odrf.simulate.image_problems import bars, circle, impulse
 from odrf.simulate.patterns import checkerboard, pie, rings
 from odrf.simulate.problem import Problem
 from odrf.simulate.regressions import (

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.encoding import BASIS, INDICATORS, PLAIN, learn_encoding, observed_levels
-from odrf.design.values import Values
+from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN, learn_encoding, observed_levels
+from odrf.design.columns.values import Values
 from odrf.errors import InputError
 
 

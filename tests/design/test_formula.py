@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from odrf.design.formula import read_formula
+from odrf.design.formulas.formula import read_formula
 from odrf.errors import InputError
 
 COLUMNS = ["y", "a", "b", "c", "odd name", "Sepal.Length"]

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.encoding import BASIS, INDICATORS, PLAIN
-from odrf.design.formula import read_formula
+from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
+from odrf.design.formulas.formula import read_formula
 from odrf.design.predictors import learn_predictors
 from odrf.errors import InputError
 

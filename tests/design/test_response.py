@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from odrf.design.columns.values import Values
 from odrf.design.response import read_response
-from odrf.design.values import Values
 from odrf.errors import InputError
 
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from odrf.design.finite import LARGEST
-from odrf.design.scaling import learn_scaling
+from odrf.design.columns.finite import LARGEST
+from odrf.design.columns.scaling import learn_scaling
 
 numbers = st.floats(-LARGEST, LARGEST)
 tables = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=numbers)

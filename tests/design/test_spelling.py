@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.design.spelling import DOT, readable, respell
+from odrf.design.formulas.spelling import DOT, readable, respell
 from odrf.errors import InputError
 
 COLUMNS = ["a", "b.c", "b", "class", "µg", "x.1", "log.x", "1st"]

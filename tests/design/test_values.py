@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from patsy.categorical import C
 
-from odrf.design.values import result_values
+from odrf.design.columns.values import result_values
 from odrf.errors import InputError
 
 INDEX = pd.Index(["r1", "r2", "r3"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from odrf.design.atoms import Column, Expression
+from odrf.design.formulas.atoms import Column, Expression
 from odrf.design.variable import learn_variable
 
 

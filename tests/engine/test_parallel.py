@@ -8,12 +8,12 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from odrf.engine.forest import Forest
-from odrf.engine.growth import grow_forest
-from odrf.engine.outofbag import out_of_bag, permutation_loss
+from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.parallel import ROWS_PER_BLOCK, available_cores, in_order, row_blocks
-from odrf.engine.routing import leaf_nodes, predict
-from odrf.engine.sampling import BOOTSTRAP, Sampling
+from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.out_of_bag_losses import out_of_bag, permutation_loss
+from odrf.engine.trees.routing import leaf_nodes, predict
 from problems import noisy
 
 

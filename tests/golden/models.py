@@ -57,7 +57,7 @@ def ordered_classes() -> pd.DataFrame:
 @cache
 def series() -> pd.DataFrame:
     """Return 80 short series of two classes."""
-    return simulate.impulse(height=4.0).sample(80, seed=SEED).iloc[:, -25:]
+    return simulate.impulse(height=4.0).sample(80, seed=SEED)
 
 
 def _tree(formula: str, table: Callable[[], pd.DataFrame], **options: Any) -> Any:
@@ -113,15 +113,24 @@ MPG, LEVEL, SPECIES, DIAGNOSIS = "mpg ~ . - w", "level ~ .", "species ~ .", "dia
 DROP = {"missing": "drop"}
 
 MODELS: dict[str, Callable[[], Any]] = {
-    **{f"tree, {name}": partial(_tree, MPG, numbers, projection=name)
-       for name in FAMILIES if name not in ("cca", "lda", "pda")},
-    **{f"tree of classes, {name}": partial(_tree, SPECIES, three_classes, projection=name, **DROP)
-       for name in FAMILIES},
-    **{f"forest, {name}": partial(_forest, DIAGNOSIS, two_classes, projection=name)
-       for name in FAMILIES},
+    **{
+        f"tree, {name}": partial(_tree, MPG, numbers, projection=name)
+        for name in FAMILIES
+        if name not in ("cca", "lda", "pda")
+    },
+    **{
+        f"tree of classes, {name}": partial(_tree, SPECIES, three_classes, projection=name, **DROP)
+        for name in FAMILIES
+    },
+    **{
+        f"forest, {name}": partial(_forest, DIAGNOSIS, two_classes, projection=name)
+        for name in FAMILIES
+    },
     "tree, mixture": partial(_tree, MPG, numbers, projection={"sparse": 0.5, "logistic": 0.5}),
     "tree, patch": partial(_tree, "y ~ .", series, projection=Patch(width=(2, 5))),
-    "tree, formula": partial(_tree, "np.log(mpg) ~ weight + bs(horsepower, 4) + origin:year", numbers),
+    "tree, formula": partial(
+        _tree, "np.log(mpg) ~ weight + bs(horsepower, 4) + origin:year", numbers
+    ),
     "tree, weights": partial(_tree, "mpg ~ .", numbers, weights="w"),
     "tree, class weights": partial(_tree, SPECIES, three_classes, class_weights="balanced", **DROP),
     "tree, entropy": partial(_tree, SPECIES, three_classes, criterion="entropy", **DROP),
@@ -146,10 +155,18 @@ MODELS: dict[str, Callable[[], Any]] = {
     "forest, regression": partial(_forest, MPG, numbers),
     "forest, classes": partial(_forest, SPECIES, three_classes, **DROP),
     "forest, weights": partial(_forest, "mpg ~ .", numbers, weights="w"),
-    "forest, class weights": partial(_forest, DIAGNOSIS, two_classes, class_weights={"benign": 2.0}),
+    "forest, class weights": partial(
+        _forest, DIAGNOSIS, two_classes, class_weights={"benign": 2.0}
+    ),
     "forest, honest": partial(
-        _forest, SPECIES, three_classes, honest=True, resample="subsample",
-        sample_fraction=_falling, **DROP),
+        _forest,
+        SPECIES,
+        three_classes,
+        honest=True,
+        resample="subsample",
+        sample_fraction=_falling,
+        **DROP,
+    ),
     "forest, ordered": partial(_forest, LEVEL, ordered_classes),
     "forest, all rows": partial(_forest, MPG, numbers, resample="none"),
     "forest, alpha": partial(_forest, MPG, numbers, alpha=0.5),
@@ -161,15 +178,22 @@ MODELS: dict[str, Callable[[], Any]] = {
     "forest, grown and pruned": lambda: _forest(MPG, numbers, alpha="oob").grow(4),
     "forest, combined": partial(_combined, odrf),
     "forest, updated": partial(_updated, odrf, MPG, numbers, n_trees=TREES),
-    "forest, updated classes": partial(_updated, odrf, DIAGNOSIS, two_classes, n_trees=TREES, honest=True),
+    "forest, updated classes": partial(
+        _updated, odrf, DIAGNOSIS, two_classes, n_trees=TREES, honest=True
+    ),
     "forest, ordered, updated": partial(_updated, odrf, LEVEL, ordered_classes, n_trees=TREES),
-    "forest, saved": lambda: _saved(partial(_forest, SPECIES, three_classes, alpha=_falling, **DROP)),
+    "forest, saved": lambda: _saved(
+        partial(_forest, SPECIES, three_classes, alpha=_falling, **DROP)
+    ),
     "blend, regression": partial(_forest, MPG, numbers, n_trees=24, blend=True),
     "blend, classes": partial(_forest, SPECIES, three_classes, n_trees=24, blend=True, **DROP),
     "blend, ordered": partial(_forest, LEVEL, ordered_classes, n_trees=24, blend=True),
     "blend, grown": lambda: _forest(MPG, numbers, n_trees=24, blend=True).grow(6),
-    "blend, combined": partial(lambda: _forest(MPG, numbers, n_trees=24, blend=True).combine(
-        odrf(MPG, numbers(), n_trees=24, blend=True, seed=8))),
+    "blend, combined": partial(
+        lambda: _forest(MPG, numbers, n_trees=24, blend=True).combine(
+            odrf(MPG, numbers(), n_trees=24, blend=True, seed=8)
+        )
+    ),
     "blend, updated": partial(_updated, odrf, MPG, numbers, n_trees=24, blend=True),
     "boosted, regression": partial(_boosted, MPG, numbers),
     "boosted, two classes": partial(_boosted, DIAGNOSIS, two_classes),
@@ -177,17 +201,22 @@ MODELS: dict[str, Callable[[], Any]] = {
     "boosted, ordered": partial(_boosted, LEVEL, ordered_classes),
     "boosted, absolute": partial(_boosted, MPG, numbers, loss="absolute"),
     "boosted, huber": partial(_boosted, MPG, numbers, loss="huber"),
-    "boosted, poisson": partial(_boosted, "mpg ~ . - w - year", numbers, loss="poisson", offset=np.log(np.arange(1, 151))),
+    "boosted, poisson": partial(
+        _boosted, "mpg ~ . - w - year", numbers, loss="poisson", offset=np.log(np.arange(1, 151))
+    ),
     "boosted, refitted": partial(_boosted, MPG, numbers, leaf_values="refit", max_depth=3),
     "boosted, runs": partial(
-        _boosted, "mpg ~ .", numbers, n_runs=3, run_predictors=0.7, validation="oob", weights="w"),
+        _boosted, "mpg ~ .", numbers, n_runs=3, run_predictors=0.7, validation="oob", weights="w"
+    ),
     "boosted, validation": partial(_boosted, MPG, numbers, validation=0.2, sample_fraction=0.7),
     "boosted, grown": lambda: _boosted(MPG, numbers, predictor_fraction=0.6).grow(4),
     "boosted, saved": lambda: _saved(partial(_boosted, DIAGNOSIS, two_classes)),
     "guided, regression": partial(_guided, MPG, numbers),
     "guided, classes": partial(_guided, SPECIES, three_classes, **DROP),
-    "guided, batched": partial(_guided, DIAGNOSIS, two_classes, subspace="all", origin="region", batched=True),
+    "guided, batched": partial(
+        _guided, DIAGNOSIS, two_classes, subspace="all", origin="region", batched=True
+    ),
     "guided, grown": lambda: _guided(MPG, numbers).grow(3),
     "guided, combined": partial(_combined, graf),
     "guided, saved": lambda: _saved(partial(_guided, SPECIES, three_classes, **DROP)),
-}  # fmt: skip
+}

@@ -33,7 +33,6 @@ from golden.models import (
     three_classes,
     two_classes,
 )
-
 from odrf import (
     approximation_curve,
     bias_variance,
@@ -139,7 +138,7 @@ STUDIES: dict[str, Callable[[], Any]] = {
     ).projection_importance(resamples=2).table,
     "pixel importance": lambda: odt(
         "y ~ .", series(), projection="patch", seed=SEED
-    ).pixel_importance((1, 24)).table,
+    ).pixel_importance((1, 100)).table,
     "backward elimination": lambda: _selected("backward"),
     "shadows": lambda: _selected("boruta"),
     "strength by trees": lambda: odrf(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odrf.plots.layout import centres
+from odrf.plots.elements.layout import centres
 
 GAP = 3.0
 

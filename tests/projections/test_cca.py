@@ -14,13 +14,13 @@ import odrf
 import reference.directions
 import reference.discriminants as twin
 from drawing import directions
-from odrf.engine.directions import RIDGE, moments, workspace
-from odrf.engine.eigen import spectrum
-from odrf.engine.impurity import GINI
-from odrf.engine.scatter import groups
+from odrf.engine.directions.eigen import spectrum
+from odrf.engine.directions.estimation import RIDGE, moments, workspace
+from odrf.engine.directions.scatter import groups
+from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import CanonicalCorrelation
-from odrf.projections.cca import UNCORRELATED, canonical_directions
+from odrf.projections.estimated.cca import UNCORRELATED, canonical_directions
 from odrf.projections.family import Table
 from problems import cart, design, noisy, plain
 from samples import classed

@@ -13,13 +13,13 @@ import odrf
 import reference.directions
 import reference.discriminants as twin
 from drawing import directions
-from odrf.engine.directions import moments, workspace
-from odrf.engine.eigen import spectrum
-from odrf.engine.impurity import GINI
-from odrf.engine.scatter import groups
+from odrf.engine.directions.eigen import spectrum
+from odrf.engine.directions.estimation import moments, workspace
+from odrf.engine.directions.scatter import groups
+from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import PenalisedDiscriminant
-from odrf.projections.pda import penalised_discriminant
+from odrf.projections.estimated.pda import penalised_discriminant
 from problems import cart, design
 from samples import classed
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import odrf
 import reference.discriminants as twin
 from drawing import directions
-from odrf.engine.directions import covariances, moments, workspace
+from odrf.engine.directions.estimation import covariances, moments, workspace
 from odrf.errors import InputError
 from odrf.projections import LeastSquares, Ridge
-from odrf.projections.ridge import PENALTIES, cross_validated_ridge
+from odrf.projections.estimated.ridge import PENALTIES, cross_validated_ridge
 from problems import cart, design, noisy
 from samples import classed
 

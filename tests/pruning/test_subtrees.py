@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.sampling import ALL_ROWS, Sampling
-from odrf.pruning.prices import LOSSES, RULES, pruned, split_prices
+from odrf.engine.rows.sampling import ALL_ROWS, Sampling
+from odrf.pruning.complexity import LOSSES, RULES, pruned, split_prices
 from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
 from problems import plain, problems
 from reference.pruning import loss_in_leaves

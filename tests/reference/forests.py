@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.forest import Forest
-from odrf.engine.sampling import Sampling
+from odrf.engine.rows.sampling import Sampling
+from odrf.engine.trees.forest import Forest
 from reference.randomness import Stream, draw_counts
 
 

@@ -10,12 +10,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.impurity import ORDINAL
-from odrf.engine.proposals import INDICATORS, ROUND, Blocks
-from odrf.engine.sampling import Sampling
+from odrf.engine.directions.candidates import INDICATORS, ROUND, Blocks
+from odrf.engine.directions.subsets import FEW_LEVELS
+from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
-from odrf.engine.subsets import FEW_LEVELS
-from odrf.projections.estimated import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
+from odrf.engine.splits.impurity import ORDINAL
+from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
 from problems import Recipe
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity

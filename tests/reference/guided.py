@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.guided.settings import GuidedSettings
-from odrf.engine.proposals import INDICATORS, Blocks
+from odrf.engine.directions.candidates import INDICATORS, Blocks
+from odrf.engine.guided.guided_settings import GuidedSettings
 from reference.forests import goes_left
 from reference.randomness import Stream
 

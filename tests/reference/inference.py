@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.forest import Forest
-from odrf.engine.sampling import BOOTSTRAP, Sampling
+from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
+from odrf.engine.trees.forest import Forest
 from reference.forests import leaf
 from reference.randomness import Stream, draw_counts, filling_counts
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from odrf.engine.forest import Forest
-from odrf.engine.routing import leaf_nodes
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.routing import leaf_nodes
 from problems import Problem
 
 Children = Mapping[int, int]

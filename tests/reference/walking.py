@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.packing import HEAD, Packed
+from odrf.engine.trees.packing import HEAD, Packed
 
 
 def end(packed: Packed, at: int, x: NDArray[np.float32]) -> int:

@@ -14,10 +14,10 @@ from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, out_of_bag, run_rows, started
 from odrf.engine.boosting.trees import grown_on
-from odrf.engine.forest import Forest, joined
+from odrf.engine.directions.candidates import Blocks
 from odrf.engine.parallel import in_order
-from odrf.engine.proposals import Blocks
 from odrf.engine.randomness import streams
+from odrf.engine.trees.forest import Forest, joined
 
 __all__ = ["Course"]
 

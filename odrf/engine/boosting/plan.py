@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.filling import Filling, Newton, Refitting
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.runs import Run, RunRows
-from odrf.engine.forest import Forest
-from odrf.engine.laws import Source
-from odrf.engine.sampling import Sampling
+from odrf.engine.directions.samplers import Source
+from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
+from odrf.engine.trees.forest import Forest
 
 __all__ = ["Boosted", "Plan"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.forest import Forest
+from odrf.engine.trees.forest import Forest
 
 __all__ = ["leaves_reached"]
 
@@ -27,7 +27,7 @@ def _descend(X, left, threshold, start, index, coef, leaf):
 def leaves_reached(tree: Forest, X: NDArray[np.float32]) -> NDArray[np.int32]:
     """Return the leaf (n,) of a forest of one in which each row of X (n, p) ends.
 
-    The same as `odrf.engine.routing.leaf_nodes` finds, bit for bit.
+    The same as `odrf.engine.trees.routing.leaf_nodes` finds, bit for bit.
     """
     leaf = np.empty(len(X), dtype=np.int32)
     _descend(X, tree.left, tree.threshold, tree.start, tree.index, tree.coef, leaf)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.boosting.fewer_predictors import draw_predictors
 from odrf.engine.boosting.losses import Loss
-from odrf.engine.boosting.narrowing import draw_predictors
 from odrf.engine.randomness import stream
-from odrf.engine.sampling import BOOTSTRAP, Sampling, draw_counts
+from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts
 
 __all__ = ["Run", "RunRows", "Sample", "out_of_bag", "run_rows", "started"]
 

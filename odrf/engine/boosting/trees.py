@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.boosting.fewer_predictors import draw_predictors, narrowed_blocks, widened
 from odrf.engine.boosting.losses import Slopes
-from odrf.engine.boosting.narrowing import draw_predictors, narrowed_blocks, widened
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
-from odrf.engine.forest import Forest
-from odrf.engine.growth import grow_one, pays_to_copy
-from odrf.engine.proposals import Blocks, columns_of
-from odrf.engine.sampling import ALL_ROWS, Sampling, draw_counts
+from odrf.engine.directions.candidates import Blocks, columns_of
+from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
+from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
+from odrf.engine.trees.forest import Forest
 
 __all__ = ["grown_on"]
 

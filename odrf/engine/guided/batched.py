@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.guided.growing import ACTIVE, TARGET, Growth, begin, propose, settle
+from odrf.engine.guided.guided_kernel import ACTIVE, TARGET, Growth, begin, propose, settle
+from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.planes import Trials
 from odrf.engine.guided.regions import Regions, impurity_after
-from odrf.engine.guided.settings import GuidedSettings
 
 __all__ = ["grow_in_batches"]
 
@@ -64,7 +64,7 @@ def grow_in_batches(
     state: NDArray[np.uint64],
     trials: Trials,
 ) -> None:
-    """Grow a tree as `odrf.engine.guided.growing.grow` does, judging planes together."""
+    """Grow a tree as `odrf.engine.guided.guided_kernel.grow` does, judging planes together."""
     T, C = trials.theta.shape
     begin(regions, growth, settings.min_split)
     while growth.reached[ACTIVE] > 0:

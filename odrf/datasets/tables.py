@@ -1,0 +1,77 @@
+"""Small real tables that come with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from odrf.errors import allowed
+
+__all__ = ["data_names", "load_data"]
+
+
+def data_names() -> list[str]:
+    """Return the names of the bundled tables, in alphabetical order.
+
+    Examples
+    --------
+    >>> from odrf.datasets import data_names
+    >>> data_names()
+    ['auto_mpg', 'breast_cancer', 'diabetes', 'hitters', 'penguins', 'wine']
+    """
+    return sorted(path.stem for path in _folder().glob("*.csv"))
+
+
+def load_data(name: str) -> pd.DataFrame:
+    """Read one of the bundled tables.
+
+    Parameters
+    ----------
+    name : str
+        One of the names below.
+
+        =============  ====  =======  ===============  ==========================================
+        name           rows  columns  response         remarks
+        =============  ====  =======  ===============  ==========================================
+        auto_mpg        397        8  ``mpg``          numeric; a factor; 5 missing cells
+        breast_cancer   569       31  ``diagnosis``    2 classes
+        diabetes        442       11  ``progression``  numeric
+        hitters         322       20  ``salary``       numeric; 3 factors; 59 missing responses
+        penguins        344        8  ``species``      3 classes; 2 factors; 19 missing cells
+        wine            178       14  ``cultivar``     3 classes
+        =============  ====  =======  ===============  ==========================================
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table, its rows numbered from 0; every text column is a category (all of them are
+        factors). Columns, units, sources and licences are described in ``data/README.md``.
+
+    Raises
+    ------
+    InputError
+        If no bundled table has this name.
+
+    Examples
+    --------
+    >>> from odrf import load_data
+    >>> penguins = load_data("penguins")
+    >>> penguins.shape
+    (344, 8)
+    >>> list(penguins["species"].cat.categories)
+    ['Adelie', 'Chinstrap', 'Gentoo']
+    """
+    names = data_names()
+    if name not in names:
+        raise allowed("name", name, names)
+    table = pd.read_csv(_folder() / f"{name}.csv")
+    text = table.select_dtypes(exclude="number").columns
+    return table.astype(dict.fromkeys(text, "category"))
+
+
+def _folder() -> Path:
+    """Find the tables: inside an installed package, or beside the package in a source tree."""
+    package = Path(__file__).parents[1]
+    installed = package / "_data"
+    return installed if installed.is_dir() else package.parent / "data"

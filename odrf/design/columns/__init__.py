@@ -1,0 +1,1 @@
+"""Columns of a data frame as numbers: what they hold, codes of factors, missing values, scaling."""

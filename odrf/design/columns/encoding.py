@@ -1,0 +1,170 @@
+"""Values to numbers: how an atom becomes one or more columns, remembered for new data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.listing import listed, rows_listed
+from odrf.design.columns.measurement import measurement
+from odrf.design.columns.values import Values
+from odrf.errors import InputError
+
+__all__ = [
+    "BASIS",
+    "INDICATORS",
+    "PLAIN",
+    "Encoding",
+    "Indicators",
+    "Numbers",
+    "Ranks",
+    "learn_encoding",
+    "observed_levels",
+]
+
+PLAIN = 0
+"""One numeric column."""
+INDICATORS = 1
+"""One 0/1 column per level, or combination of levels."""
+BASIS = 2
+"""Several numeric columns, such as a spline's."""
+
+
+class Encoding(Protocol):
+    """How values become columns of numbers."""
+
+    @property
+    def type(self) -> int:
+        """`PLAIN`, `INDICATORS` or `BASIS`."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """What follows the atom's name in the name of each of its k columns."""
+
+    def encode(self, values: Values) -> NDArray[np.float64]:
+        """Return the columns (k, n); raises `InputError` for values it cannot encode."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers as they are; True is 1."""
+
+    suffixes: tuple[str, ...] = ("",)
+
+    @property
+    def type(self) -> int:
+        """One number or several."""
+        return PLAIN if len(self.suffixes) == 1 else BASIS
+
+    def encode(self, values: Values) -> NDArray[np.float64]:
+        """Return the numbers (k, n); raises `InputError` if k is not what it was."""
+        columns = pd.DataFrame(values.data).to_numpy(dtype=np.float64).T
+        if len(columns) != len(self.suffixes):
+            raise InputError(
+                f"{values.name!r} gave {len(self.suffixes)} columns in training and gives "
+                f"{len(columns)} now: make its number of columns independent of the data"
+            )
+        return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Indicators:
+    """One 0/1 column per level; none is dropped, as trees need no contrasts.
+
+    Attributes
+    ----------
+    levels : Index
+        Those that have a column.
+    absent : Index
+        Those that may come, though no training row has them: all indicators are then 0.
+    """
+
+    levels: pd.Index
+    absent: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object))
+    type: ClassVar[int] = INDICATORS
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The levels in brackets."""
+        return tuple(f"[{level}]" for level in self.levels)
+
+    def encode(self, values: Values) -> NDArray[np.float64]:
+        """Return the indicators (k, n); raises `InputError` for a level never seen."""
+        codes = _codes(values, self.levels.append(self.absent))
+        return (codes == np.arange(len(self.levels))[:, np.newaxis]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """Ordered categories as their ranks 1, 2, …, whether or not observed in training."""
+
+    levels: pd.Index
+    type: ClassVar[int] = PLAIN
+    suffixes: ClassVar[tuple[str, ...]] = ("",)
+
+    def encode(self, values: Values) -> NDArray[np.float64]:
+        """Return the ranks (1, n); raises `InputError` for an unknown category."""
+        return 1.0 + _codes(values, self.levels).astype(np.float64)[np.newaxis]
+
+
+def learn_encoding(values: Values) -> Encoding:
+    """Choose the encoding of an atom by its values on the training rows.
+
+    Raises
+    ------
+    InputError
+        The values are neither numbers nor labels.
+    """
+    data = values.data
+    if isinstance(data, pd.DataFrame):
+        for name in data.columns:
+            if measurement(data[name], f"{values.name}[{name}]") not in ("numeric", "logical"):
+                raise InputError(
+                    f"{values.name!r} gives several columns, of which {name!r} is not numeric: "
+                    "write one term for each"
+                )
+        return Numbers(tuple(f"[{name}]" for name in data.columns) if data.shape[1] > 1 else ("",))
+    if values.levels is not None:
+        levels = pd.Index(values.levels, dtype=object)
+        if not levels.is_unique:
+            raise InputError(f"{values.name!r} names a level twice: {listed(values.levels)}")
+        return Indicators(levels)
+    scale = measurement(data, values.name)
+    if values.nominal or scale == "nominal":
+        levels = observed_levels(data).astype(object)
+        return Indicators(levels, _declared_levels(data).difference(levels, sort=False))
+    if scale == "ordinal":
+        return Ranks(data.cat.categories.astype(object))
+    return Numbers()
+
+
+def observed_levels(data: pd.Series) -> pd.Index:
+    """Return the levels in `data`: in the categories' order if it has one, else sorted."""
+    if isinstance(data.dtype, pd.CategoricalDtype):
+        return data.cat.remove_unused_categories().cat.categories
+    return pd.Index(data.unique()).sort_values()
+
+
+def _declared_levels(data: pd.Series) -> pd.Index:
+    """Return the categories of `data`, if it has any."""
+    categorical = isinstance(data.dtype, pd.CategoricalDtype)
+    return pd.Index(data.cat.categories if categorical else [], dtype=object)
+
+
+def _codes(values: Values, levels: pd.Index) -> NDArray[np.intp]:
+    """Return the position of each value among `levels`."""
+    index = values.data.index
+    labels = pd.Index(values.data, dtype=object)
+    codes = levels.get_indexer(labels)
+    unseen = codes < 0
+    if unseen.any():
+        raise InputError(
+            f"{values.name!r} has unknown levels {listed(labels[unseen].unique())} in "
+            f"{rows_listed(unseen, index)}; known are {listed(levels, 10)}: recode these rows or "
+            "leave them out"
+        )
+    return codes

@@ -1,0 +1,45 @@
+"""The check that numbers are finite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.listing import rows_listed
+from odrf.errors import InputError
+
+__all__ = ["LARGEST", "require_finite"]
+
+LARGEST = 1e300
+"""Numbers beyond this count as infinite: a column's range must be a number too."""
+
+
+def require_finite(
+    columns: NDArray[np.float64], names: Sequence[str], index: pd.Index, what: str
+) -> None:
+    """Raise `InputError` for the first of `columns` (k, n) with an infinite value or NaN.
+
+    Parameters
+    ----------
+    columns : (k, n) float64
+        Values, one row of the array per column.
+    names : (k,) sequence of str
+        Their names.
+    index : pandas.Index
+        Labels of the n rows.
+    what : str
+        What they are, for the message: "predictor" or "response".
+    """
+    # By least and greatest value: no temporary as large as the data. NaN fails both.
+    fine = (columns.min(axis=1) >= -LARGEST) & (columns.max(axis=1) <= LARGEST)
+    if fine.all():
+        return
+    j = int((~fine).argmax())
+    bad = ~(np.abs(columns[j]) <= LARGEST)
+    raise InputError(
+        f"{what} {names[j]!r} is infinite or not a number in {rows_listed(bad, index)}: correct "
+        "these values, or leave these rows out"
+    )

@@ -1,0 +1,121 @@
+"""Checks of data frames: the training data's, and new data against what it held."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from pandas.api.types import is_object_dtype
+
+from odrf.design.columns.listing import listed
+from odrf.design.columns.measurement import LOGICAL, NUMBERS, contents
+from odrf.errors import InputError, nearest
+
+__all__ = ["Schema", "check_frame", "learn_schema", "selected"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns that new data must have.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Their names.
+    contents : tuple of str
+        What each held in training: "numbers", "text" …
+    dtypes : tuple of str
+        The type of each in training, for error messages.
+    """
+
+    columns: tuple[str, ...]
+    contents: tuple[str, ...]
+    dtypes: tuple[str, ...]
+
+    def select(self, data: pd.DataFrame) -> pd.DataFrame:
+        """Return the columns from new data; raises `InputError` where it lacks any."""
+        _require_frame(data, "new data")
+        absent = [name for name in self.columns if name not in data.columns]
+        if absent:
+            hint = nearest(absent[0], data.columns) if len(absent) == 1 else ""
+            raise InputError(
+                f"new data lacks column{'s' * (len(absent) > 1)} {listed(absent)}{hint}: add "
+                "what the model was fitted with"
+            )
+        frame = selected(data, self.columns)
+        _require_unique(frame.columns, "new data")
+        return frame
+
+    def keeping(self, columns: Collection[str]) -> Schema:
+        """Return the schema of some of the columns."""
+        kept = [at for at, name in enumerate(self.columns) if name in columns]
+        return Schema(
+            tuple(self.columns[at] for at in kept),
+            tuple(self.contents[at] for at in kept),
+            tuple(self.dtypes[at] for at in kept),
+        )
+
+    def check_contents(self, frame: pd.DataFrame) -> None:
+        """Raise `InputError` where a column of `frame` holds another type than in training."""
+        if len(frame) == 0:
+            return
+        held = learn_schema(frame, self.columns)
+        for name, before, now, old, new in zip(
+            self.columns, self.contents, held.contents, self.dtypes, held.dtypes, strict=True
+        ):
+            if before != now and {before, now} != {NUMBERS, LOGICAL}:
+                raise InputError(
+                    f"column {name!r} held {before} in training ({old}) and holds {now} in the "
+                    f"new data ({new}): convert it to what it was"
+                )
+
+
+def selected(data: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return these columns of `data`: itself if they are all, as pandas takes time to pick."""
+    return data if data.columns.tolist() == list(columns) else data[list(columns)]
+
+
+def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
+    """Return the schema of `columns` in `data`."""
+    known: dict[object, str] = {}
+    held = []
+    of = dict(zip(data.columns, data.dtypes, strict=True))
+    dtypes = [of[name] for name in columns]
+    for name, dtype in zip(columns, dtypes, strict=True):
+        # One look per type will do, except that a column of objects may hold anything.
+        if is_object_dtype(dtype) or dtype not in known:
+            known[dtype] = contents(data[name])
+        held.append(known[dtype])
+    return Schema(tuple(columns), tuple(held), tuple(map(str, dtypes)))
+
+
+def check_frame(data: pd.DataFrame) -> None:
+    """Raise `InputError` unless `data` is a frame of two rows or more, its columns named."""
+    _require_frame(data, "data")
+    odd = [name for name in data.columns if not isinstance(name, str)]
+    if odd:
+        raise InputError(
+            f"column names must be text, and {listed(odd)} are not: rename them, for example "
+            "with data.columns = data.columns.map(str)"
+        )
+    _require_unique(data.columns, "data")
+    if len(data) < 2:
+        raise InputError(f"data has {len(data)} row{'s' * (len(data) != 1)}: at least 2 are needed")
+
+
+def _require_frame(data: object, what: str) -> None:
+    if isinstance(data, pd.Series):
+        fix = "use data[[name]] for a column, row.to_frame().T for a row"
+    else:
+        fix = "make one with pd.DataFrame(X, columns=[…])"
+    if not isinstance(data, pd.DataFrame):
+        raise InputError(f"{what} must be a pandas DataFrame, not {type(data).__name__}: {fix}")
+
+
+def _require_unique(columns: pd.Index, what: str) -> None:
+    twice = columns[columns.duplicated()].unique()
+    if len(twice):
+        raise InputError(
+            f"{what} has more than one column named {listed(twice)}: rename or drop the others"
+        )

@@ -1,0 +1,67 @@
+"""Missing values: where they are, and what is done about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.frame import selected
+from odrf.errors import InputError
+
+__all__ = ["MISSING", "Missing", "find_missing"]
+
+MISSING = ("raise", "drop")
+"""The known answers to missing values."""
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Missing:
+    """Missing values of a data frame.
+
+    Attributes
+    ----------
+    complete : (n,) bool
+        True for the rows that have none.
+    counts : dict
+        Missing values per column, most first; columns without any are left out.
+    """
+
+    complete: NDArray[np.bool_]
+    counts: dict[str, int]
+
+    @property
+    def n_incomplete(self) -> int:
+        """Number of rows with a missing value."""
+        return int((~self.complete).sum())
+
+    def __str__(self) -> str:
+        shown = [f"{name!r} ({count})" for name, count in list(self.counts.items())[:_SHOWN]]
+        rest = len(self.counts) - len(shown)
+        columns = ", ".join(shown) + (f" and {rest} more columns" if rest else "")
+        return f"{self.n_incomplete} of {len(self.complete)} rows have missing values, in {columns}"
+
+    def complete_rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of `frame` (n rows) that have no missing value."""
+        return frame if self.complete.all() else frame[self.complete]
+
+    def require_none(self) -> None:
+        """Raise `InputError` if any value is missing, saying how many and where."""
+        if self.counts:
+            raise InputError(f'{self}: fill them in first, or fit with missing="drop"')
+
+
+def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
+    """Find missing values (None, NaN, NA, NaT) in `columns` of `frame`."""
+    absent = np.asarray(selected(frame, columns).isna(), dtype=np.bool_)
+    counts = absent.sum(axis=0)
+    order = np.argsort(-counts, kind="stable")
+    return Missing(
+        complete=np.asarray(~absent.any(axis=1)),
+        counts={columns[j]: int(counts[j]) for j in order if counts[j] > 0},
+    )

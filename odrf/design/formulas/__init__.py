@@ -1,0 +1,1 @@
+"""Formulas: terms, spelling, functions, evaluation."""

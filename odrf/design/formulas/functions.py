@@ -1,0 +1,47 @@
+"""Functions that a formula may use without importing them, as in R."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import patsy.builtins
+from patsy import EvalEnvironment
+
+from odrf.design.formulas.bases import bs, poly
+
+__all__ = ["FUNCTIONS", "users_names"]
+
+_ELEMENTWISE = (
+    *(np.exp, np.expm1, np.log, np.log10, np.log1p, np.log2, np.sqrt),
+    *(np.cos, np.sin, np.tan, np.ceil, np.floor),
+)
+
+FUNCTIONS: dict[str, Any] = {
+    "np": np,
+    "bs": bs,
+    "poly": poly,
+    "factor": patsy.builtins.C,
+    **{function.__name__: function for function in _ELEMENTWISE},
+}
+"""Beside these, patsy's own are known: C, I, Q, center, scale, standardize, cr, cc, te."""
+
+
+def users_names(names: set[str], env: EvalEnvironment) -> dict[str, Any]:
+    """Return what `names` mean in the user's environment, where it means anything there.
+
+    The user's meaning wins over ours, except that ``from math import log`` or patsy's ``bs``
+    give way to ours of the same name: the former takes no columns, the latter no new data
+    outside its knots.
+    """
+    found = {name: env.namespace[name] for name in names if name in env.namespace}
+    return {
+        name: value
+        for name, value in found.items()
+        if not (name in FUNCTIONS and _narrower(name, value))
+    }
+
+
+def _narrower(name: str, value: object) -> bool:
+    return any(value is getattr(module, name, None) for module in (math, patsy.builtins))

@@ -1,1 +1,0 @@
-"""Diagnostics: what theory says of a fit, and what the data say of theory's conditions."""

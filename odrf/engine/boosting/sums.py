@@ -1,0 +1,105 @@
+"""Sums over boosted trees: what the leaves that a row reaches add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import kernel
+from odrf.engine.parallel import in_order
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.routing import leaves_of, routing_blocks
+
+__all__ = ["added_up", "added_up_by_round", "added_up_by_run"]
+
+
+@kernel
+def _add(leaves, value, first, last, out):
+    """Add to out (K, m) the values (m,) of the leaves (B, m) of the trees from `first` to `last`.
+
+    Tree b is of output b modulo K; trees are added in their order.
+    """
+    K = np.uint64(len(out))
+    for b in range(np.uint64(first), np.uint64(last)):
+        k = b % K
+        for i in range(np.uint64(leaves.shape[1])):
+            out[k, i] += value[np.uint64(leaves[b, i]), 0]
+
+
+def added_up(
+    forest: Forest, X: NDArray[np.float32], starts: NDArray[np.float64], n_jobs: int
+) -> NDArray[np.float64]:
+    """Return the mean over the runs of the scores (K, n) of each row of X (p, n).
+
+    Parameters
+    ----------
+    forest : Forest
+        Round after round, in each run after run, one tree for each of the K outputs; values (m, 1).
+    X : (p, n) float32
+    starts : (M, K) float64
+        Scores of each run before the first round.
+    n_jobs : int
+        Threads; the sums are the same for any number.
+    """
+    start = starts.sum(axis=0)
+    out = np.empty((len(start), X.shape[1]))
+    for block, leaves in _sent(forest, X, n_jobs):
+        own = np.repeat(start[:, None], leaves.shape[1], axis=1)
+        _add(leaves, forest.value, 0, forest.n_trees, own)
+        out[:, block] = own / len(starts)
+    return out
+
+
+def added_up_by_round(
+    forest: Forest,
+    stages: Sequence[NDArray[np.float64]],
+    X: NDArray[np.float32],
+    starts: NDArray[np.float64],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the scores (R, K, n) after each of the R rounds.
+
+    Parameters
+    ----------
+    forest, X, starts, n_jobs
+        As `added_up` takes them.
+    stages : sequence of arrays
+        Where trees have other values after each round, those of the nodes of all trees up to it;
+        else empty.
+    """
+    start, of_round = starts.sum(axis=0), starts.size
+    out = np.empty((forest.n_trees // of_round, len(start), X.shape[1]))
+    for block, leaves in _sent(forest, X, n_jobs):
+        begun = np.repeat(start[:, None], leaves.shape[1], axis=1)
+        own = begun.copy()
+        for r in range(len(out)):
+            first, value = r * of_round, forest.value
+            if stages:
+                first, value, own = 0, stages[r][:, None], begun.copy()
+            _add(leaves, value, first, (r + 1) * of_round, own)
+            out[r, :, block] = own / len(starts)
+    return out
+
+
+def added_up_by_run(
+    forest: Forest, X: NDArray[np.float32], starts: NDArray[np.float64], n_jobs: int
+) -> NDArray[np.float64]:
+    """Return the scores (M, K, n) of each run; arguments as of `added_up`."""
+    M, K = starts.shape
+    out = np.empty((M, K, X.shape[1]))
+    for block, leaves in _sent(forest, X, n_jobs):
+        added = forest.value[leaves, 0].reshape(-1, M, K, leaves.shape[1])
+        out[:, :, block] = starts[:, :, None] + added.sum(axis=0)
+    return out
+
+
+def _sent(forest, X, n_jobs):
+    """Yield each block of rows and its leaves (B, m)."""
+    packed = forest.packed
+
+    def send(block):
+        return block, leaves_of(packed, X, block)
+
+    yield from in_order(send, routing_blocks(forest, X, n_jobs), n_jobs)

@@ -1,0 +1,1 @@
+"""Candidate directions of a node: drawn at random or estimated."""

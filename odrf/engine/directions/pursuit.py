@@ -1,0 +1,174 @@
+"""One term of projection pursuit: the direction along which a smooth function fits best.
+
+Friedman and Stuetzle (1981) fit Σ g(θᵀz), g a smoother's estimate; here one term, by Gauss and
+Newton's steps.  The smoother is running lines: at u the least squares line through the rows that
+are, in the order of u, at most so many places away.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, part, summing
+from odrf.engine.directions.estimation import centre, covariances, least_squares, moments, normalise
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys
+
+__all__ = ["Pursuit", "pursue", "pursuit_for", "running_lines"]
+
+# A share of the whole spread that is rounding.
+NO_SPREAD = 1e-10
+
+
+class Pursuit(NamedTuple):
+    """Scratch for pursuing directions on up to D columns and R rows.
+
+    Attributes
+    ----------
+    keys : (R,) uint64
+        The rows in order.
+    begin, end : (R,) int64
+        Where the rows with the same value begin and end in that order.
+    sums : (5, R + 1) float64
+        Sums over the rows before each: of a, a·u, a·u², a·t and a·u·t.
+    slopes : (D, R) float64
+        How the fit at each row changes with each coefficient.
+    trial : (D,) float64
+    """
+
+    keys: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    sums: np.ndarray
+    slopes: np.ndarray
+    trial: np.ndarray
+
+
+def pursuit_for(D: int, R: int) -> Pursuit:
+    """Allocate the scratch for D columns and R rows."""
+    return Pursuit(
+        np.empty(R, dtype=np.uint64),
+        np.empty(R, dtype=np.int64),
+        np.empty(R, dtype=np.int64),
+        np.zeros((5, R + 1)),
+        np.empty((D, R)),
+        np.empty(D),
+    )
+
+
+@part
+def _sort(u, m, scratch):
+    """Sort the first m of u, as float32, and find the runs of equal ones."""
+    keys, begin, end = scratch.keys, scratch.begin, scratch.end
+    for i in range(np.uint64(m)):
+        keys[i] = key_of(np.float32(u[i]), i)
+    sort_keys(keys, m)
+    begin[0], end[m - 1] = 0, m
+    for i in range(1, m):
+        same = keys[i] >> VALUE_SHIFT == keys[i - 1] >> VALUE_SHIFT
+        begin[i] = begin[i - 1] if same else i
+    for i in range(m - 2, -1, -1):
+        end[i] = end[i + 1] if begin[i + 1] == begin[i] else i + 1
+
+
+@part
+def _add_up(u, t, a, m, scratch):
+    """Write the sums over the rows before each, in order."""
+    weight, first, second, level, product = scratch.sums
+    for i in range(np.uint64(m)):
+        row, j = np.uint64(scratch.keys[i] & POSITION), i + np.uint64(1)
+        along, height = a[row] * u[row], a[row] * t[row]
+        weight[j] = weight[i] + a[row]
+        first[j] = first[i] + along
+        second[j] = second[i] + along * u[row]
+        level[j] = level[i] + height
+        product[j] = product[i] + along * t[row]
+
+
+@kernel
+def running_lines(u, t, a, m, half, scratch, fit, slope):
+    """Write to `fit` and `slope` (≥ m,) the running line of t on u at each of m rows.
+
+    It is the least squares line, weighted by a, through the rows up to `half` places below and
+    above u and those that equal them: a function of u, whatever the order of the rows.  u is best
+    centred.
+    """
+    _sort(u, m, scratch)
+    _add_up(u, t, a, m, scratch)
+    begin, end = scratch.begin, scratch.end
+    weight, first, second, level, product = scratch.sums
+    mean = first[m] / weight[m]
+    least = NO_SPREAD * (second[m] / weight[m] - mean * mean)
+    for i in range(m):
+        row = np.uint64(scratch.keys[i] & POSITION)
+        lo, hi = begin[max(begin[i] - half, 0)], end[min(end[i] - 1 + half, m - 1)]
+        w = weight[hi] - weight[lo]
+        middle, height = (first[hi] - first[lo]) / w, (level[hi] - level[lo]) / w
+        spread = (second[hi] - second[lo]) / w - middle * middle
+        rise = (product[hi] - product[lo]) / w - middle * height
+        slope[row] = rise / spread if spread > least else 0.0
+        fit[row] = height + slope[row] * (u[row] - middle)
+
+
+@summing
+def _weighted_squares(x, a, m):
+    total = 0.0
+    for i in range(m):
+        total += a[i] * x[i] * x[i]
+    return total
+
+
+@part
+def _loss(Z, d, m, t, a, half, work, scratch, theta):
+    """Fit along θ; return the sum of squares of what is left, which goes to work.residual."""
+    for i in range(m):
+        work.eta[i] = 0.0
+    for j in range(d):
+        for i in range(m):
+            work.eta[i] += theta[j] * Z[j, i]
+    running_lines(work.eta, t, a, m, half, scratch, work.mean, work.variance)
+    for i in range(m):
+        work.residual[i] = t[i] - work.mean[i]
+    return _weighted_squares(work.residual, a, m)
+
+
+@part
+def _step(Z, d, m, a, total, work, scratch):
+    """Write Gauss and Newton's step from the last fit to work.step; False for none."""
+    for j in range(d):
+        for i in range(m):
+            scratch.slopes[j, i] = work.variance[i] * Z[j, i]
+    moments(work.residual, a, m, work.product)
+    if not covariances(scratch.slopes, d, m, a, work.product, total, work, work.step):
+        return False
+    least_squares(d, work, work.step)
+    return True
+
+
+@kernel
+def pursue(Z, d, m, t, a, total, steps, half, work, scratch, theta):
+    """Take up to so many steps from θ that lower the sum of squares about the running lines.
+
+    The step δ is least squares of the residuals on g'(θᵀz)·z, centred, with the ridge of
+    `least_squares`; what it leads to is scaled to length 1.  The first that lowers nothing is not
+    taken, and is the last.  Z is centred in place, by work.sums as `covariances` leaves them.
+    """
+    trial = scratch.trial
+    centre(Z, d, m, work.sums, total)
+    if not normalise(theta, d):
+        return
+    least = _loss(Z, d, m, t, a, half, work, scratch, theta)
+    for _ in range(steps):
+        if not _step(Z, d, m, a, total, work, scratch):
+            return
+        for j in range(d):
+            trial[j] = theta[j] + work.step[j]
+        if not normalise(trial, d):
+            return
+        loss = _loss(Z, d, m, t, a, half, work, scratch, trial)
+        if not loss < least:
+            return
+        least = loss
+        for j in range(d):
+            theta[j] = trial[j]

@@ -1,0 +1,1 @@
+"""Growing trees: one tree, a forest, an honest tree, an updated one."""

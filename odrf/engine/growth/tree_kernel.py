@@ -1,0 +1,156 @@
+"""Grow one oblique decision tree: Algorithm 1 of Zhan, Liu and Xia, breadth-first.
+
+Nodes are numbered as they are created, left child before right, so breadth-first order is
+the order of the numbers: one loop over them grows the tree until it has t_n leaves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import inlined, kernel
+from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
+from odrf.engine.splits.impurity import NEGLIGIBLE, describe
+from odrf.engine.splits.searching import search
+
+__all__ = ["NEXT", "NODES", "TERMS", "Trunk", "enlarged", "grow_tree", "trunk_for"]
+
+# What a tree's `reached` counts: nodes searched, nodes, leaves and terms of directions.
+NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
+
+
+class Trunk(NamedTuple):
+    """The arrays that a tree grows into, with room for its nodes; see `Forest` for most.
+
+    Attributes
+    ----------
+    left, n_rows, start, order : (room,) int32; start (room + 1,) int64
+    threshold : (room,) float32
+    weight, impurity, gain : (room,) float64
+    value : (room, K) float64
+    begin, end, depth : (room,) int32
+        Where each node's rows lie among the tree's, and its depth.
+    column : (terms,) int32
+    coef : (terms,) float32
+        The directions, node by node.
+    """
+
+    left: np.ndarray
+    threshold: np.ndarray
+    start: np.ndarray
+    value: np.ndarray
+    n_rows: np.ndarray
+    weight: np.ndarray
+    impurity: np.ndarray
+    gain: np.ndarray
+    order: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    depth: np.ndarray
+    column: np.ndarray
+    coef: np.ndarray
+
+
+def trunk_for(room: int, terms: int, K: int) -> Trunk:
+    """Allocate the arrays of a tree of up to `room` nodes and so many terms."""
+    return Trunk(
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.float32),
+        np.empty(room + 1, dtype=np.int64),
+        np.empty((room, K)),
+        np.empty(room, dtype=np.int32),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(room, dtype=np.int32),
+        np.empty(terms, dtype=np.int32),
+        np.empty(terms, dtype=np.float32),
+    )
+
+
+def enlarged(trunk: Trunk, room: int, terms: int) -> Trunk:
+    """Return the trunk with room for so many nodes and terms, what it holds in place."""
+    longer = trunk_for(room, terms, trunk.value.shape[1])
+    for old, new in zip(trunk, longer, strict=True):
+        new[: len(old)] = old
+    return longer
+
+
+@inlined
+def _may_split(node, depth, n_leaves, root_impurity, settings):
+    """Whether t_n, depth, leaf size and impurity allow a node to be split."""
+    return (
+        n_leaves < settings.max_leaves
+        and depth < settings.max_depth
+        and node.n_rows >= 2 * settings.min_leaf
+        and node.impurity > NEGLIGIBLE * root_impurity
+    )
+
+
+@inlined
+def _append(columns, theta, size, index, coef, used):
+    """Write the nonzero terms of theta[0] behind the `used` ones; return how many there are."""
+    for j in range(size):
+        if theta[0, j] != 0.0:
+            index[used], coef[used] = columns[0, j], theta[0, j]
+            used += 1
+    return used
+
+
+@kernel
+def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
+    """Grow a tree on its rows, until no node can be split or the trunk has no room.
+
+    Parameters
+    ----------
+    rows : Rows
+        What the tree grows on; every split moves its node's rows.
+    blocks : Blocks
+        Which columns make up each predictor.
+    settings : Settings
+        Options of growth.
+    state : (4,) uint64
+        The tree's random stream, moved on.
+    trunk : Trunk
+        Receives the nodes.
+    scratch : Scratch
+    reached : (4,) int64
+        How far the tree has grown: nodes searched (`NEXT`), nodes, leaves, terms; moved on.
+        It is grown when all nodes have been searched; else it goes on with a larger trunk.
+    """
+    left, threshold, start, value = trunk.left, trunk.threshold, trunk.start, trunk.value
+    count, weight, spread = trunk.n_rows, trunk.weight, trunk.impurity
+    gain, order, begin, end, depth = trunk.gain, trunk.order, trunk.begin, trunk.end, trunk.depth
+    i, n_nodes, n_leaves, n_terms = reached
+    widest = scratch.columns.shape[1]
+    while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(trunk.column):
+        lo, m = begin[i], end[i] - begin[i]
+        node = describe(rows, lo, m, value[i], scratch.moments, scratch.logs, settings.criterion)
+        weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
+        left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
+        if _may_split(node, depth[i], n_leaves, spread[0], settings):
+            decrease, cut, size = search(state, rows, lo, node, blocks, settings, scratch)
+            if decrease > 0.0:
+                columns, theta = scratch.columns, scratch.theta
+                n_terms = _append(columns, theta, size, trunk.column, trunk.coef, n_terms)
+                project(rows, lo, m, columns, theta, 0, size, scratch.values)
+                middle = lo + divide(
+                    rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments
+                )
+                if not (is_pure(rows, lo, middle - lo) and is_pure(rows, middle, end[i] - middle)):
+                    divide_columns(rows, lo, m, scratch.goes_left, scratch.values)
+                threshold[i], gain[i] = cut, decrease
+                left[i], order[i] = n_nodes, n_leaves
+                begin[n_nodes], end[n_nodes] = lo, middle
+                begin[n_nodes + 1], end[n_nodes + 1] = middle, end[i]
+                depth[n_nodes] = depth[n_nodes + 1] = depth[i] + 1
+                n_nodes += 2
+                n_leaves += 1
+        i += 1
+    start[n_nodes] = n_terms
+    reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms

@@ -1,0 +1,1 @@
+"""The best split of a node: impurity, thresholds, bins."""

@@ -1,0 +1,252 @@
+"""The best cut between equal-width bins of a projection; kinds of kernels as in `scanning`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, part, summing
+from odrf.engine.splits.impurity import (
+    ENTROPY,
+    GINI,
+    class_gain,
+    counted,
+    counts_gain,
+    is_allowed,
+    moment_gain,
+    whole_moments,
+)
+from odrf.engine.splits.scanning import sums_of_counts
+
+__all__ = [
+    "COUNT",
+    "COUNT_BITS",
+    "MOST_BINS",
+    "bin_values",
+    "binned_cut",
+    "extremes",
+    "write_words",
+]
+
+MOST_BINS = 256
+SIGN_SHIFT, ALL_BUT_SIGN = np.int32(31), np.int32(0x7FFFFFFF)
+# A word's lower bits hold a multiplicity, its upper ones a moment of either sign.
+COUNT_BITS, COUNT = np.int64(28), np.int64(2**28 - 1)
+LARGEST_SUM, TINY = 2.0**34, 1e-300
+
+
+@part
+def _in_order(bits):
+    """Return the bits of a float32 as an int32 that sorts as it does, or turn them back."""
+    return bits ^ ((bits >> SIGN_SHIFT) & ALL_BUT_SIGN)
+
+
+@part
+def extremes(values):
+    """Return the least and the largest of `values`, as integers: those LLVM compares in lanes."""
+    bits = values.view(np.int32)
+    low = high = _in_order(bits[0])
+    for i in range(np.uint64(len(bits))):
+        place = _in_order(bits[i])
+        low, high = min(low, place), max(high, place)
+    return np.int32(_in_order(low)).view(np.float32), np.int32(_in_order(high)).view(np.float32)
+
+
+@kernel
+def bin_values(values, bins, n_bins):
+    """Put `values` (m,) into equal-width bins, numbers in bins (m,); False if all are equal."""
+    low, high = extremes(values)
+    if not high > low:
+        return False
+    scale = np.float32(n_bins) / (high - low)
+    last = np.float32(n_bins - 1)
+    for i in range(len(values)):
+        place = (values[i] - low) * scale
+        bins[i] = np.uint8(np.int32(place if place < last else last))
+    return True
+
+
+@kernel
+def write_words(node, words):
+    """Write each row's moment, a whole number of quanta, and multiplicity to one word.
+
+    So that a bin adds up both at once.  Returns the quantum: small enough that rounding is lost
+    in that of the sums, large enough that no sum of them overflows; 1 where moments are whole.
+    """
+    moments, counts, quantum = node.moments, node.counts, 1.0
+    if node.criterion != ENTROPY or not node.unit:
+        largest = 0.0
+        for moment in moments:
+            largest += abs(moment)
+        quantum = max(largest, TINY) / LARGEST_SUM
+    scale = 1.0 / quantum
+    for i in range(np.uint64(len(moments))):
+        words[i] = (np.int64(np.rint(moments[i] * scale)) << COUNT_BITS) + np.int64(counts[i])
+    return quantum
+
+
+# Rows of even and of odd numbers are added up apart: neighbours often share a bin, and then one
+# would wait for the other's sum.
+
+
+@part
+def _tally(bins, words, tally):
+    """Add each row's word to tally[bin], of odd rows a half further on."""
+    m = np.uint64(len(bins))
+    even, one, odd = m & ~np.uint64(1), np.uint64(1), np.uint64(MOST_BINS)
+    for i in range(np.uint64(0), even, np.uint64(2)):
+        tally[np.uint64(bins[i])] += words[i]
+        tally[odd + np.uint64(bins[i + one])] += words[i + one]
+    if even < m:
+        tally[np.uint64(bins[even])] += words[even]
+
+
+@part
+def _tally_weighted(bins, words, weights, tally, table):
+    """`_tally`, and each row's weight to table[bin, 0], of odd rows table[bin, 1]."""
+    m = np.uint64(len(bins))
+    even, one, odd = m & ~np.uint64(1), np.uint64(1), np.uint64(MOST_BINS)
+    for i in range(np.uint64(0), even, np.uint64(2)):
+        first, second = np.uint64(bins[i]), np.uint64(bins[i + one])
+        tally[first] += words[i]
+        tally[odd + second] += words[i + one]
+        table[first, 0] += weights[i]
+        table[second, 1] += weights[i + one]
+    if even < m:
+        last = np.uint64(bins[even])
+        tally[last] += words[even]
+        table[last, 0] += weights[even]
+
+
+@part
+def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
+    weights, unit, logs = node.weights, node.unit, node.logs
+    for b in range(n_bins):
+        tally[b] = tally[MOST_BINS + b] = 0
+    if unit:
+        _tally(bins, words, tally)
+    else:
+        for b in range(n_bins):
+            table[b, 0] = table[b, 1] = 0.0
+        _tally_weighted(bins, words, weights, tally, table)
+    weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
+    second, whole = whole_moments(node)
+    left_weight, left_rows, moment, best = 0.0, 0, 0.0, whole
+    for b in range(n_bins - 1):
+        word = tally[b] + tally[MOST_BINS + b]
+        if word == 0:
+            continue
+        left_rows += word & COUNT
+        moment += (word >> COUNT_BITS) * quantum
+        left_weight = left_rows if unit else left_weight + (table[b, 0] + table[b, 1])
+        gain = moment_gain(moment, left_weight, weight, second, criterion, logs)
+        if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+            best, at = gain, b
+    return node.factor * (best - whole), at
+
+
+@part
+def _binned_classes(bins, table, left, node, n_bins, min_leaf):
+    y, weights, counts, value, K = node.y, node.weights, node.counts, node.value, len(left)
+    for b in range(n_bins):
+        for k in range(K + 1):
+            table[b, k] = 0.0
+    for i in range(np.uint64(len(bins))):
+        table[np.uint64(bins[i]), np.uint64(y[i])] += weights[i]
+        table[np.uint64(bins[i]), K] += counts[i]
+    for k in range(K):
+        left[k] = 0.0
+    weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1
+    left_weight, left_rows = 0.0, 0.0
+    for b in range(n_bins - 1):
+        if table[b, K] == 0.0:
+            continue
+        left_rows += table[b, K]
+        for k in range(K):
+            left_weight += table[b, k]
+            left[k] += table[b, k]
+        gain = class_gain(left, left_weight, value, weight, criterion)
+        if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+            best, at = gain, b
+    return best, at
+
+
+@summing
+def _move_bin(table, b, totals, left):
+    """Move the rows of bin b from right to left: return their number and what the sums gain.
+
+    Those of squares of the left side, and of products of the left side's counts and the node's.
+    All are whole numbers, so that their order does not matter.
+    """
+    moved, squares, products = 0.0, 0.0, 0.0
+    for k in range(len(left)):
+        count = table[b, k]
+        moved += count
+        squares += count * (2.0 * left[k] + count)
+        products += count * table[totals, k]
+        left[k] += count
+    return moved, squares, products
+
+
+@part
+def _binned_squares(table, left, node, n_bins, min_leaf):
+    """Return (gain, b) for the Gini index of the filled table, its row `n_bins` the node's."""
+    weight, passed, left_sum, products, whole, at = node.weight, 0.0, 0.0, 0.0, 0.0, -1
+    for k in range(len(left)):
+        whole += table[n_bins, k] * table[n_bins, k]
+    least, most, best = float(min_leaf), weight - min_leaf, whole / weight
+    for b in range(n_bins - 1):
+        moved, squares, crossed = _move_bin(table, b, n_bins, left)
+        passed += moved
+        left_sum += squares
+        products += crossed
+        if moved > 0.0 and least <= passed <= most:
+            right_sum = whole - 2.0 * products + left_sum
+            gain = left_sum / passed + right_sum / (weight - passed)
+            if gain > best:
+                best, at = gain, b
+    return (best - whole / weight) / weight, at
+
+
+@part
+def _binned_counts(bins, table, left, node, n_bins, min_leaf):
+    """`_binned_classes` where weights are whole numbers of rows."""
+    y, weights, criterion, logs, K = node.y, node.weights, node.criterion, node.logs, len(left)
+    for b in range(n_bins):
+        for k in range(K):
+            table[b, k] = 0.0
+    for i in range(np.uint64(len(bins))):
+        table[np.uint64(bins[i]), np.uint64(y[i])] += weights[i]
+    weight, passed, at = node.weight, 0.0, -1
+    for k in range(K):
+        left[k], table[n_bins, k] = 0.0, np.rint(node.value[k] * weight)
+    if criterion == GINI:
+        return _binned_squares(table, left, node, n_bins, min_leaf)
+    _, _, whole = sums_of_counts(left, node)
+    least, most, best = float(min_leaf), weight - min_leaf, whole
+    for b in range(n_bins - 1):
+        before, left_sum, right_sum = passed, 0.0, 0.0
+        for k in range(K):
+            passed += table[b, k]
+            left[k] += table[b, k]
+            left_sum += counted(left[k], criterion, logs)
+            right_sum += counted(table[n_bins, k] - left[k], criterion, logs)
+        if passed > before and least <= passed <= most:
+            gain = counts_gain(left_sum, right_sum, passed, weight, criterion, logs)
+            if gain > best:
+                best, at = gain, b
+    return (best - whole) / weight, at
+
+
+@kernel
+def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf):
+    """Return (gain, b) of the best cut between bins, after bin b; b is -1 when none is allowed.
+
+    bins (m,) as `bin_values` numbers them.  Where `left` is None, words (≥ m,) and the quantum
+    are those of `write_words`; tally (2·MOST_BINS,) int64, table (> n_bins, K + 1) and left (K,) or
+    None are scratch.
+    """
+    if left is None:
+        return _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf)
+    if node.unit:
+        return _binned_counts(bins, table, left, node, n_bins, min_leaf)
+    return _binned_classes(bins, table, left, node, n_bins, min_leaf)

@@ -1,0 +1,71 @@
+"""The best of a few random cuts along a projection, as in extremely randomised trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, part, summing
+from odrf.engine.randomness import uniform
+from odrf.engine.splits.binning import extremes
+from odrf.engine.splits.impurity import class_gain, is_allowed, moment_gain, whole_moments
+
+__all__ = ["random_cut"]
+
+
+@summing
+def _left_sums(values, threshold, weights, counts):
+    """Return the weight and the number of the rows with values (m,) up to the threshold."""
+    weight, n_rows = 0.0, 0.0
+    for i in range(np.uint64(len(values))):
+        goes_left = 1.0 if values[i] <= threshold else 0.0
+        weight += goes_left * weights[i]
+        n_rows += goes_left * counts[i]
+    return weight, n_rows
+
+
+@summing
+def _left_moment(values, threshold, moments):
+    """Return the sum of the moments of those rows."""
+    moment = 0.0
+    for i in range(np.uint64(len(values))):
+        moment += moments[i] if values[i] <= threshold else 0.0
+    return moment
+
+
+@part
+def _left_classes(values, threshold, node, left):
+    """Write the class weights of those rows to left (K,)."""
+    for k in range(len(left)):
+        left[k] = 0.0
+    for i in range(np.uint64(len(values))):
+        left[np.uint64(node.y[i])] += node.weights[i] if values[i] <= threshold else 0.0
+
+
+@kernel
+def random_cut(state, values, left, node, n_thresholds, min_leaf):
+    """Return (gain, threshold) of the best of so many random cuts of the `values` (m,) float32.
+
+    Thresholds are uniform between the least and the largest value (Geurts, Ernst and Wehenkel
+    2006); as many random numbers are used where those are equal.  left (K,) is scratch, or None
+    as `odrf.engine.splits.scanning` has it.  Of equal gains the first wins; a gain of 0 means that
+    no cut is allowed or none reduces the impurity.
+    """
+    low, high = extremes(values)
+    second, whole = whole_moments(node)
+    best, chosen = 0.0, np.float32(0.0)
+    for _ in range(n_thresholds):
+        threshold = np.float32(low + np.float32(uniform(state)) * (high - low))
+        threshold = min(max(threshold, low), high)
+        weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
+        if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf):
+            continue
+        if left is None:
+            moment = _left_moment(values, threshold, node.moments)
+            gain = moment_gain(moment, weight, node.weight, second, node.criterion, node.logs)
+            gain = node.factor * (gain - whole)
+        else:
+            _left_classes(values, threshold, node, left)
+            gain = class_gain(left, weight, node.value, node.weight, node.criterion)
+        if gain > best:
+            best, chosen = gain, threshold
+    return best, chosen

@@ -1,0 +1,154 @@
+"""The best of all cuts along sorted keys.
+
+Every kernel that tries cuts comes for criteria that need one moment per side, for those that need
+the weight of each class, and for classes whose weights are numbers of rows; see
+`odrf.engine.splits.impurity.Node`.  Whether moments do is told by `left`, scratch for the class
+weights on the left: None where they do.  Numba sees None as a type of its own and compiles the
+kernels of that kind alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odrf.engine.compiling import ZERO, part
+from odrf.engine.sorting import POSITION, VALUE_SHIFT, value_of
+from odrf.engine.splits.impurity import (
+    GINI,
+    class_gain,
+    counted,
+    counts_gain,
+    is_allowed,
+    moment_gain,
+    whole_moments,
+)
+
+__all__ = ["best_of_lane", "best_of_some", "sums_of_counts"]
+
+
+@part
+def _between(low, high):
+    """Return a threshold with low ≤ threshold < high, their midpoint where floats allow."""
+    middle = np.float32(0.5) * low + np.float32(0.5) * high
+    return middle if low <= middle < high else low
+
+
+@part
+def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, min_leaf):
+    """Return (gain, i) of the best cut, after row i of a lane of n sorted keys; -1 for none.
+
+    The sums given are those of the rows that lie left of all keys.
+    """
+    weights, counts, moments = node.weights, node.counts, node.moments
+    weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
+    second, whole = whole_moments(node)
+    place, step, best = np.uint64(lane), np.uint64(lanes), whole
+    for i in range(n - 1):
+        key = keys[place]
+        place += step
+        row = key & POSITION
+        left_weight += weights[row]
+        left_rows += counts[row]
+        moment += moments[row]
+        if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
+            gain = moment_gain(moment, left_weight, weight, second, criterion, node.logs)
+            if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+                best, at = gain, i
+    return node.factor * (best - whole), at
+
+
+@part
+def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_leaf):
+    """Return (gain, i) as `_scan_moments`; `left` (K,) are the class weights left of all keys."""
+    y, weights, counts, value = node.y, node.weights, node.counts, node.value
+    weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1
+    place, step = np.uint64(lane), np.uint64(lanes)
+    for i in range(n - 1):
+        key = keys[place]
+        place += step
+        row = key & POSITION
+        left_weight += weights[row]
+        left_rows += counts[row]
+        left[np.uint64(y[row])] += weights[row]
+        if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
+            gain = class_gain(left, left_weight, value, weight, criterion)
+            if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+                best, at = gain, i
+    return best, at
+
+
+@part
+def sums_of_counts(left, node):
+    """Return what the classes of both sides and of the node add up to, from `left` (K,)."""
+    criterion, logs, left_sum, right_sum, whole = node.criterion, node.logs, 0.0, 0.0, 0.0
+    for k in range(len(left)):
+        total = np.rint(node.value[k] * node.weight)
+        left_sum += counted(left[k], criterion, logs)
+        right_sum += counted(total - left[k], criterion, logs)
+        whole += counted(total, criterion, logs)
+    if criterion == GINI:
+        return left_sum, right_sum, whole / node.weight
+    return left_sum, right_sum, whole - counted(node.weight, criterion, logs)
+
+
+@part
+def _scan_counts(keys, lane, lanes, n, node, left_rows, left, min_leaf):
+    """Return (gain, i) as `_scan_classes` where weights are whole numbers of rows.
+
+    A row moves one class from right to left, and its two terms of the sums alone.
+    """
+    y, weights, value, logs = node.y, node.weights, node.value, node.logs
+    weight, criterion, at = node.weight, node.criterion, -1
+    left_sum, right_sum, whole = sums_of_counts(left, node)
+    least, most, best = float(min_leaf), weight - min_leaf, whole
+    place, step, passed = np.uint64(lane), np.uint64(lanes), float(left_rows)
+    for i in range(n - 1):
+        key = keys[place]
+        place += step
+        row = key & POSITION
+        k, moved = np.uint64(y[row]), weights[row]
+        before = left[k]
+        rest = np.rint(value[k] * weight) - before
+        left[k] = before + moved
+        passed += moved
+        left_sum += counted(before + moved, criterion, logs) - counted(before, criterion, logs)
+        right_sum += counted(rest - moved, criterion, logs) - counted(rest, criterion, logs)
+        if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT and least <= passed <= most:
+            gain = counts_gain(left_sum, right_sum, passed, weight, criterion, logs)
+            if gain > best:
+                best, at = gain, i
+    return (best - whole) / weight, at
+
+
+@part
+def _threshold(keys, lane, lanes, at):
+    if at < 0:
+        return np.float32(0.0)
+    place = lane + at * lanes
+    return _between(value_of(keys[place]), value_of(keys[place + lanes]))
+
+
+@part
+def best_of_lane(keys, lane, lanes, m, left, node, min_leaf):
+    """Return (gain, threshold) of the best of all cuts between the m sorted keys of a lane."""
+    if left is not None:
+        for k in range(len(left)):
+            left[k] = 0.0
+    return best_of_some(keys, lane, lanes, m, left, node, 0.0, ZERO, 0.0, min_leaf)
+
+
+@part
+def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, moment, min_leaf):
+    """Return what `best_of_lane` does where other rows of the node lie left of all keys.
+
+    Their sums are given, those of classes in `left`.
+    """
+    if left is None:
+        gain, at = _scan_moments(
+            keys, lane, lanes, m, node, left_weight, left_rows, moment, min_leaf
+        )
+    elif node.unit:
+        gain, at = _scan_counts(keys, lane, lanes, m, node, left_rows, left, min_leaf)
+    else:
+        gain, at = _scan_classes(keys, lane, lanes, m, node, left_weight, left_rows, left, min_leaf)
+    return gain, _threshold(keys, lane, lanes, at)

@@ -1,0 +1,225 @@
+"""Search a node's split among its candidates."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import ZERO, inlined, part
+from odrf.engine.directions.candidates import ROUND, Blocks, Proposals, proposals_for
+from odrf.engine.directions.estimation import workspace
+from odrf.engine.directions.samplers import Law, Source, begin_laws, draw_round
+from odrf.engine.rows.rows import project
+from odrf.engine.settings import AIC, NO_PENALTY, Settings
+from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
+from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
+from odrf.engine.splits.impurity import NEGLIGIBLE, ORDINAL, uses_moments, whole_logs
+from odrf.engine.splits.random_thresholds import random_cut
+
+__all__ = ["SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
+
+# Up to so many rows the candidates of a round are sorted together; above, one by one.
+SORTED_TOGETHER = 128
+# Gains of bins are rounded.
+PERFECT = 1.0 - 1e-6
+
+
+class Scratch(NamedTuple):
+    """What a tree's searches write to; allocated once.
+
+    Attributes
+    ----------
+    values : (n,) float32
+    keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
+    all_keys : the same, or None
+        As `exact_cut` takes them: None where larger nodes are put into bins.
+    bins : (n,) uint8
+    moments : (n,) float64
+    goes_left : (n,) bool
+    words : (n,) int64
+    tally : (2 * MOST_BINS,) int64
+    table : (MOST_BINS + 1, K + 1) float64
+    left : (K,) float64 or None
+        As `odrf.engine.splits.scanning` takes it.
+    logs : (≥ 1,) float64
+        As `odrf.engine.splits.impurity.whole_logs` gives them.
+    work : Workspace
+    proposals : Proposals
+    laws : tuple of Law
+    gains : (ROUND,) float64
+    thresholds : (ROUND,) float32
+        What the candidates of a round gain and, where all cuts were tried, their thresholds.
+    columns : (1, W) int64
+    theta : (1, W) float32
+        The best direction so far.
+    """
+
+    values: np.ndarray
+    keys: np.ndarray
+    all_keys: np.ndarray | None
+    bins: np.ndarray
+    moments: np.ndarray
+    goes_left: np.ndarray
+    words: np.ndarray
+    tally: np.ndarray
+    table: np.ndarray
+    left: np.ndarray | None
+    logs: np.ndarray
+    work: tuple
+    proposals: Proposals
+    laws: tuple[Law, ...]
+    gains: np.ndarray
+    thresholds: np.ndarray
+    columns: np.ndarray
+    theta: np.ndarray
+
+
+def scratch_for(
+    n: int, tree_rows: int, blocks: Blocks, settings: Settings, source: Source
+) -> Scratch:
+    """Allocate scratch for n rows of a tree, and for directions from the `source`.
+
+    The tree has `tree_rows`, repetitions counted, by which the widths of directions are bounded.
+    """
+    K, P, p = settings.n_classes, len(blocks.types), int(blocks.first[-1])
+    laws = source.laws(blocks, settings, tree_rows)
+    widest = source.widest(blocks, settings, tree_rows)
+    estimated = source.estimated(blocks, settings, tree_rows)
+    sample = min(n, max(settings.direction_rows, 10 * estimated))
+    keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
+    return Scratch(
+        np.empty(n, dtype=np.float32),
+        keys,
+        keys if settings.exact_rows > SORTED_TOGETHER else None,
+        np.empty(n, dtype=np.uint8),
+        np.empty(n),
+        np.empty(n, dtype=np.bool_),
+        np.empty(n, dtype=np.int64),
+        np.empty(2 * MOST_BINS, dtype=np.int64),
+        np.empty((MOST_BINS + 1, K + 1)),
+        None if uses_moments(K) else np.empty(K),
+        whole_logs(settings.criterion, n),
+        workspace(estimated, sample),
+        proposals_for(P, p, K, widest, settings.criterion == ORDINAL),
+        laws,
+        np.empty(ROUND),
+        np.empty(ROUND, dtype=np.float32),
+        np.empty((1, widest), dtype=np.int64),
+        np.empty((1, widest), dtype=np.float32),
+    )
+
+
+@part
+def _n_bins(m):
+    """Bins for m rows: enough to place a cut, few enough to cost less than filling them."""
+    return 32 if m <= 512 else 64 if m <= 2048 else MOST_BINS
+
+
+@part
+def _penalised(gain, impurity, n_rows, n_coefficients, penalty):
+    """Rank a split by the penalised fall of N·log(impurity).
+
+    It costs c for each coefficient and for the threshold, c = 2 (AIC) or log N (BIC), and is
+    worth N·log(I / (I - Δ)), the deviance of a normal response; what is left must be positive.
+    """
+    cost = 2.0 if penalty == AIC else math.log(n_rows)
+    left = max(1.0 - gain / impurity, NEGLIGIBLE)
+    return -n_rows * math.log(left) - cost * (n_coefficients + 1)
+
+
+@part
+def _keep(proposals, c, columns, theta):
+    """Copy the c-th proposed direction to the first of columns and theta; return its size."""
+    size = proposals.sizes[c]
+    for j in range(size):
+        columns[0, j], theta[0, j] = proposals.columns[c, j], proposals.theta[c, j]
+    return size
+
+
+@inlined
+def _judge(state, rows, lo, node, n, binned, quantum, settings, scratch):
+    """Write the gains of a round's n candidates, and the thresholds unless they are `binned`."""
+    m = len(node.y)
+    values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
+    keys, table, left, min_leaf = scratch.keys, scratch.table, scratch.left, settings.min_leaf
+    words, tally, proposals = scratch.words, scratch.tally, scratch.proposals
+    gains, thresholds = scratch.gains, scratch.thresholds
+    columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
+    random = settings.n_thresholds > 0
+    together = not (random or binned) and m <= SORTED_TOGETHER
+    for c in range(n):
+        project(rows, lo, m, columns, theta, c, sizes[c], values)
+        if together:
+            write_lane(values, keys, c, n)
+        elif random:
+            gains[c], thresholds[c] = random_cut(
+                state, values, left, node, settings.n_thresholds, min_leaf
+            )
+        elif not binned:
+            gains[c], thresholds[c] = exact_cut(values, scratch.all_keys, left, node, min_leaf)
+        elif bin_values(values, bins, n_bins):
+            gains[c], _ = binned_cut(
+                bins, words, quantum, tally, table, left, node, n_bins, min_leaf
+            )
+        else:
+            gains[c] = 0.0
+    if together:
+        exact_cuts(keys, n, left, node, min_leaf, gains, thresholds)
+
+
+@inlined
+def _refine(rows, lo, node, size, quantum, settings, scratch):
+    """Return (gain, threshold) of the cut to make along the best θ, which was judged by bins."""
+    m = len(node.y)
+    values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
+    project(rows, lo, m, scratch.columns, scratch.theta, 0, size, values)
+    bin_values(values, bins, n_bins)
+    _, at = binned_cut(
+        bins, scratch.words, quantum, scratch.tally, scratch.table, scratch.left,
+        node, n_bins, settings.min_leaf,
+    )  # fmt: skip
+    return refined_cut(values, bins, at, scratch.keys, scratch.left, node, settings.min_leaf)
+
+
+@inlined
+def search(state, rows, lo, node, blocks, settings, scratch):
+    """Return (gain, threshold, size) of a node's best split, along the direction of that size.
+
+    Its direction is left in the first of scratch.columns and scratch.theta; the gain is 0 when
+    nothing is gained.  Candidates are judged in rounds; a perfect split ends the search after its
+    round: nothing can beat it.
+    """
+    proposals, work, laws = scratch.proposals, scratch.work, scratch.laws
+    binned = settings.n_thresholds == 0 and len(node.y) > settings.exact_rows
+    quantum = 0.0
+    if binned and scratch.left is None:
+        quantum = write_words(node, scratch.words)
+    n_candidates = begin_laws(laws, state, proposals)
+    best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
+    while first < n_candidates:
+        n, first = draw_round(
+            laws, state, rows, lo, len(node.y), node.n_rows, first, blocks, proposals, work
+        )
+        _judge(state, rows, lo, node, n, binned, quantum, settings, scratch)
+        for c in range(n):
+            gain = min(scratch.gains[c], node.impurity)
+            if gain <= NEGLIGIBLE * node.impurity:
+                continue
+            score = gain
+            if settings.penalty != NO_PENALTY:
+                score = _penalised(
+                    gain, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty
+                )
+            if score > best:
+                best, decrease, threshold = score, gain, scratch.thresholds[c]
+                size = _keep(proposals, c, scratch.columns, scratch.theta)
+        if settings.penalty == NO_PENALTY and best >= PERFECT * node.impurity:
+            break
+    if binned and size > 0:
+        decrease, threshold = _refine(rows, lo, node, size, quantum, settings, scratch)
+        decrease = min(decrease, node.impurity)
+    if decrease <= NEGLIGIBLE * node.impurity:
+        decrease = 0.0
+    return decrease, threshold, size

@@ -1,0 +1,198 @@
+"""The grown trees: one structure of flat arrays for a tree and a forest alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.trees.packing import Packed, pack
+from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
+
+__all__ = ["OF_NODES", "OF_TERMS", "Forest", "joined"]
+
+# Trees are of much the same size; those that come may be a little larger than the first.
+ROOM = 1.25
+# Which arrays have an entry for each node, and which for each coefficient.
+OF_NODES = ("left", "threshold", "value", "count", "weight", "impurity", "gain", "order")
+OF_TERMS = ("index", "coef")
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees as flat arrays over the m nodes of all B trees.
+
+    A row x (scaled predictors) goes from node i to ``left[i]`` when Σ coef·x[index] over
+    ``start[i]:start[i + 1]``, added in float32 in this order, is at most ``threshold[i]``,
+    otherwise to ``left[i] + 1``.  Within a tree, nodes are numbered in the order in which they were
+    made, breadth-first, then those of each update: a child's number is above its parent's.
+
+    The training rows of a node are those that the tree drew; of an honest tree those of its other
+    half, which had no part in the splits.  A node may then have none: its count, weight and gain
+    are 0, its value and impurity those of the nearest node above that has some.
+
+    Attributes
+    ----------
+    root : (B + 1,) int64
+        Tree b owns the nodes ``root[b]:root[b + 1]``; ``root[b]`` is its root.
+    left : (m,) int64
+        Number of the left child in these arrays (right = left + 1); -1 for a leaf.
+    threshold : (m,) float32
+        Split point s on the projected, scaled predictors; NaN for a node never split.
+    start : (m + 1,) int64
+        Where each node's direction begins in `index` and `coef`; empty for a node never split.
+    index : (z,) int32
+        Columns with a nonzero coefficient.
+    coef : (z,) float32
+        Their coefficients θ, ‖θ‖₂ = 1, for predictors scaled to [0, 1].
+    value : (m, K) float64
+        Mean response (K = 1) or class proportions of the node's training rows.
+    count : (m,) int32
+        Training rows N(A), a row drawn twice counted twice.
+    weight : (m,) float64
+        Sum of their case weights.
+    impurity : (m,) float64
+        Impurity of the node before any split.
+    gain : (m,) float64
+        Impurity decrease Δ_A of the node's split, per unit of weight in the node; 0 where
+        never split.
+    order : (m,) int32
+        Rank τ of the node's split in the growth of its tree (1 = the root's): after it the
+        tree has τ + 1 leaves; 0 where never split.
+    ordered : () bool
+        Whether it grew by the impurity of ordered classes: their median is then what it says.
+
+    A pruned tree is the same arrays with ``left`` set to -1 at the cuts: nodes under a cut stay
+    in the arrays but no row reaches them.
+    """
+
+    root: NDArray[np.int64]
+    left: NDArray[np.int64]
+    threshold: NDArray[np.float32]
+    start: NDArray[np.int64]
+    index: NDArray[np.int32]
+    coef: NDArray[np.float32]
+    value: NDArray[np.float64]
+    count: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    impurity: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    order: NDArray[np.int32]
+    ordered: np.bool_
+
+    @property
+    def verdict(self) -> int:
+        """What its values stand for, a code of `odrf.engine.trees.prediction_rule`."""
+        if self.value.shape[1] == 1:
+            return NUMBER
+        return MEDIAN if self.ordered else MOST_LIKELY
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees B."""
+        return len(self.root) - 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes m of all trees, those under a cut included."""
+        return len(self.left)
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The same trees as routing reads them."""
+        return pack(self.root, self.left, self.threshold, self.start, self.index, self.coef)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def tree(self, b: int) -> Forest:
+        """Return tree `b` (0-based) as a forest of one."""
+        lo, hi = int(self.root[b]), int(self.root[b + 1])
+        first, last = int(self.start[lo]), int(self.start[hi])
+        left, start = self.left[lo:hi], self.start[lo : hi + 1]
+        own = {name: getattr(self, name)[lo:hi] for name in OF_NODES}
+        own |= {name: getattr(self, name)[first:last] for name in OF_TERMS}
+        own["left"] = np.where(left < 0, -1, left - lo)
+        return replace(self, root=np.array([0, hi - lo]), start=start - first, **own)
+
+    def keeping(self, splits: NDArray[np.bool_]) -> Forest:
+        """Return the forest with every split outside the mask `splits` (m,) switched off."""
+        return replace(self, left=np.where(splits, self.left, -1))
+
+    def depth(self) -> NDArray[np.int64]:
+        """Return each node's depth (m,): 0 at a root, -1 where no row can reach it."""
+        depth = np.full(self.n_nodes, -1)
+        level = self.root[:-1]
+        at = 0
+        while len(level):
+            depth[level] = at
+            split = self.left[level]
+            split = split[split >= 0]
+            level = np.concatenate([split, split + 1])
+            at += 1
+        return depth
+
+    def parents(self) -> NDArray[np.int64]:
+        """Return the number of each node's parent (m,); -1 for roots and right below cuts."""
+        above = np.full(self.n_nodes, -1)
+        splits = np.flatnonzero(self.left >= 0)
+        above[self.left[splits]] = above[self.left[splits] + 1] = splits
+        return above
+
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Return the mask (m,) of nodes where rows end."""
+        return (self.left < 0) & (self.depth() >= 0)
+
+    def is_split(self) -> NDArray[np.bool_]:
+        """Return the mask (m,) of nodes that divide rows."""
+        return (self.left >= 0) & (self.depth() >= 0)
+
+    def leaves(self) -> NDArray[np.int64]:
+        """Return the number of leaves of each tree (B,)."""
+        return np.add.reduceat(self.is_leaf().astype(np.int64), self.root[:-1])
+
+
+def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
+    """Join trees of the same design, in the given order; about `n_trees` of them are expected.
+
+    Each is written behind the others as it comes, so that memory never holds them twice: room is
+    made for trees like the first, and memory that is not written to is not taken.
+    """
+    arrays: dict[str, NDArray] = {}
+    used = dict.fromkeys(_array_names(), 0)
+    ordered = np.bool_(False)
+    for tree in trees:
+        ordered = tree.ordered
+        for name, part in _moved(tree, used["left"], used["index"]).items():
+            end = used[name] + len(part)
+            if name not in arrays:
+                room = int(ROOM * n_trees * len(part)) + 1
+                arrays[name] = np.empty((room, *part.shape[1:]), dtype=part.dtype)
+            elif end > len(arrays[name]):
+                arrays[name].resize((int(ROOM * end), *part.shape[1:]), refcheck=False)
+            arrays[name][used[name] : end] = part
+            used[name] = end
+    for name, last in [("root", used["left"]), ("start", used["index"])]:
+        arrays[name].resize(used[name] + 1, refcheck=False)
+        arrays[name][-1] = last
+        used[name] += 1
+    for name, array in arrays.items():
+        array.resize((used[name], *array.shape[1:]), refcheck=False)
+    return Forest(**arrays, ordered=ordered)
+
+
+def _array_names() -> list[str]:
+    return [field.name for field in fields(Forest) if field.name != "ordered"]
+
+
+def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:
+    """Return the arrays of a tree that follows so many nodes and terms, borders without ends."""
+    arrays = {name: getattr(tree, name) for name in _array_names()}
+    arrays["root"] = tree.root[:-1] + nodes
+    arrays["left"] = np.where(tree.left < 0, -1, tree.left + np.int64(nodes))
+    arrays["start"] = tree.start[:-1] + terms
+    return arrays

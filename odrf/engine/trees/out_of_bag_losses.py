@@ -1,0 +1,206 @@
+"""What each tree says of the rows it did not draw: predictions, error path, permutations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import allocating, part
+from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.randomness import shuffle_front
+from odrf.engine.rows.sampling import Sampling, draw_counts
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.prediction_rule import NUMBER, said_class
+from odrf.engine.trees.routing import leaves_of
+from odrf.engine.trees.walking import walk
+
+__all__ = ["OutOfBag", "loss_of", "out_of_bag", "permutation_loss", "undrawn"]
+
+
+class OutOfBag(NamedTuple):
+    """Out-of-bag results of a forest.
+
+    Attributes
+    ----------
+    value : (n, K) float64
+        Mean leaf value over the trees that did not draw the row; NaN where every tree did.
+    votes : (n,) int64
+        Number of those trees.
+    error_path : (B,) float64
+        Weighted mean loss (squared error; 0-1 for classes) of the first b trees' out-of-bag
+        predictions, over the rows that have one.
+    """
+
+    value: NDArray[np.float64]
+    votes: NDArray[np.int64]
+    error_path: NDArray[np.float64]
+
+
+@part
+def loss_of(value, y, verdict):
+    """Squared error of value[0], or whether the class that `value` (K,) stands for is not y."""
+    if verdict == NUMBER:
+        return (value[0] - y) ** 2
+    return 0.0 if said_class(value, verdict) == int(y) else 1.0
+
+
+@allocating
+def _accumulate(leaves, y, weights, lo, unseen, value, verdict, out, votes, path):
+    """Add up the rows from `lo` on, tree by tree; path (B, 2) gathers weighted losses and weights.
+
+    leaves (B, m) are theirs, where unseen (B, n).
+    """
+    n_trees, n_rows = leaves.shape
+    n_values = value.shape[1]
+    mean, losses = np.empty(n_values), np.zeros(n_rows)
+    for b in range(n_trees):
+        for i in range(n_rows):
+            row = lo + i
+            if unseen[b, row]:
+                votes[row] += 1
+                for k in range(n_values):
+                    out[row, k] += value[leaves[b, i], k]
+                    mean[k] = out[row, k] / votes[row]
+                losses[i] = loss_of(mean, y[row], verdict)
+            if votes[row] > 0:
+                path[b, 0] += weights[row] * losses[i]
+                path[b, 1] += weights[row]
+    for row in range(lo, lo + n_rows):
+        for k in range(n_values):
+            out[row, k] = out[row, k] / votes[row] if votes[row] > 0 else np.nan
+
+
+@part
+def _exchange(X, rows, first, last, own):
+    """Copy rows of X (p, n) to the flat own (m, p), the predictor columns first … last only."""
+    for j in range(first, last):
+        for i in range(len(rows)):
+            own[i * X.shape[0] + j] = X[j, rows[i]]
+
+
+@part
+def _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, out):
+    """Write to out (m,) the losses of a tree's prediction for the flat own (m, p), of `rows`."""
+    n_rows = np.uint64(len(rows))
+    for i in range(n_rows):
+        who[i], at[i] = i, root
+    walk(own, np.uint64(len(own)) // n_rows, who, at, n_rows, words, floats, leaves)
+    for i in range(n_rows):
+        out[i] = loss_of(value[leaves[i]], y[rows[i]], verdict)
+
+
+@allocating
+def _permuted_losses(
+    X, y, weights, rows, first, moved, state, own, root, words, floats, value, verdict, out
+):
+    """Write to out (P,) the rise of a tree's loss on `rows` as each predictor `moved` is permuted.
+
+    own (m * p,) is overwritten.
+    """
+    n_rows = len(rows)
+    who, at = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
+    leaves, permuted = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+    base, losses, total = np.empty(n_rows), np.empty(n_rows), 0.0
+    for i in range(n_rows):
+        permuted[i] = rows[i]
+        total += weights[rows[i]]
+    if total <= 0.0 or root < 0:
+        return
+    _exchange(X, rows, 0, X.shape[0], own)
+    _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, base)
+    for j in moved:
+        shuffle_front(state, permuted, n_rows)
+        _exchange(X, permuted, first[j], first[j + 1], own)
+        _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, losses)
+        _exchange(X, rows, first[j], first[j + 1], own)
+        rise = 0.0
+        for i in range(n_rows):
+            rise += weights[rows[i]] * (losses[i] - base[i])
+        out[j] = rise / total
+
+
+def undrawn(
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    streams: NDArray[np.uint64],
+    n_jobs: int,
+) -> NDArray[np.bool_]:
+    """Repeat the draws of all trees: which rows (B, n) each has not seen."""
+    unseen = np.empty((len(streams), len(weights)), dtype=np.bool_)
+
+    def redraw(b: int) -> None:
+        unseen[b] = draw_counts(streams[b].copy(), weights, samplings[b]) == 0
+
+    for _ in in_order(redraw, range(len(streams)), n_jobs):
+        pass
+    return unseen
+
+
+def out_of_bag(
+    forest: Forest,
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    streams: NDArray[np.uint64],
+    n_jobs: int,
+) -> OutOfBag:
+    """Predict every training row by the trees that did not draw it.
+
+    The draws are not kept: each tree's `streams` (B, 4) and `samplings` (B) repeat them.
+    """
+    n, K = X.shape[1], forest.value.shape[1]
+    unseen = undrawn(weights, samplings, streams, n_jobs)
+    value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
+    packed, verdict = forest.packed, forest.verdict
+
+    def run(block: slice) -> NDArray[np.float64]:
+        path = np.zeros((forest.n_trees, 2))
+        leaves = leaves_of(packed, X, block, unseen)
+        _accumulate(
+            leaves, y, weights, block.start, unseen, forest.value, verdict, value, votes, path
+        )
+        return path
+
+    path = sum(in_order(run, row_blocks(n), n_jobs), np.zeros((forest.n_trees, 2)))
+    with np.errstate(invalid="ignore"):
+        return OutOfBag(value, votes, path[:, 0] / path[:, 1])
+
+
+def permutation_loss(
+    forest: Forest,
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    first: NDArray[np.int64],
+    samplings: Sequence[Sampling],
+    streams: NDArray[np.uint64],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the rise (B, P) of each tree's out-of-bag loss when a predictor is permuted.
+
+    All columns ``first[j]:first[j + 1]`` of predictor j move together, among the tree's
+    out-of-bag rows (Breiman 2001, section 10).  A predictor the tree does not use has rise 0.
+    """
+    rise = np.zeros((forest.n_trees, len(first) - 1))
+    root, words, floats = forest.packed
+    p, verdict = len(X), forest.verdict
+
+    def run(b: int) -> None:
+        state = streams[b].copy()
+        rows = np.flatnonzero(draw_counts(state, weights, samplings[b]) == 0)
+        used = np.zeros(p, dtype=bool)
+        used[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
+        moved = np.flatnonzero(np.logical_or.reduceat(used, first[:-1]))
+        own = np.empty(len(rows) * p, dtype=np.float32)
+        _permuted_losses(
+            X, y, weights, rows, first, moved, state, own, root[b], words, floats,
+            forest.value, verdict, rise[b],
+        )  # fmt: skip
+
+    for _ in in_order(run, range(forest.n_trees), n_jobs):
+        pass
+    return rise

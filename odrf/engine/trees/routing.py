@@ -1,0 +1,203 @@
+"""Send rows down the trees: leaves and predictions.
+
+The rows of a block are divided at every node as in training, so that a node is read once for all
+of its rows, and their steps do not wait for each other's.  Where few are left, they walk.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import kernel, part
+from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.packing import HEAD, Packed
+from odrf.engine.trees.walking import walk
+
+__all__ = ["leaf_nodes", "leaves_of", "predict", "routing_blocks"]
+
+# Up to so many rows of a node walk on: dividing them would cost more.
+FEW = 8
+
+# Rows that walk together, from the nodes of one tree.
+WALKERS = 256
+
+# Rows whose projections are computed together.
+ABREAST = 4
+
+# More than the nodes that can wait while the smaller of each two is visited first: their rows at
+# least double from one to the next.
+WAITING = 64
+
+# Numbers that the rows of a block may have, and their leaves.
+ROOM = 2**21
+
+# Rows below which a block is not worth a thread of its own.
+FEWEST_ROWS = 1024
+
+EVERY_ROW = np.empty((0, 0), dtype=np.bool_)
+
+
+@part
+def _project(rows, stride, members, lo, hi, node, words, floats, projected):
+    """Write the projections of members[lo:hi] (and of up to 3 more rows) to projected[lo:hi].
+
+    Each is added up in float32, term by term, as in training: bit for bit.
+    """
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    first = node + np.uint64(HEAD)
+    last = first + two * np.uint64(words[node + three])
+    for i in range(lo, hi, np.uint64(ABREAST)):
+        a, b = members[i] * stride, members[i + one] * stride
+        c, d = members[i + two] * stride, members[i + three] * stride
+        on_a = on_b = on_c = on_d = np.float32(0.0)
+        for term in range(first, last, two):
+            column, coefficient = np.uint64(words[term]), floats[term + one]
+            on_a += coefficient * rows[a + column]
+            on_b += coefficient * rows[b + column]
+            on_c += coefficient * rows[c + column]
+            on_d += coefficient * rows[d + column]
+        projected[i], projected[i + one] = on_a, on_b
+        projected[i + two], projected[i + three] = on_c, on_d
+
+
+@part
+def _divide(members, lo, hi, threshold, projected):
+    """Move the members lo … hi that go left to the front; return where the others begin.
+
+    Those wait in the upper half of `members` meanwhile.
+    """
+    one, wide = np.uint64(1), np.uint64(len(members) // 2)
+    left, right = lo, wide
+    for i in range(lo, hi):
+        row = members[i]
+        members[left] = members[right] = row
+        goes_left = np.uint64(projected[i] <= threshold)
+        left += goes_left
+        right += one - goes_left
+    for i in range(wide, right):
+        members[left + i - wide] = members[i]
+    return left
+
+
+@part
+def _descend(rows, stride, n, root, words, floats, members, projected, waiting, who, at, leaves):
+    """Write to `leaves` where the first n of `members` end, from the record `root` on."""
+    zero, one, few = np.uint64(0), np.uint64(1), np.uint64(FEW)
+    walkers, top = zero, one
+    waiting[0], waiting[1], waiting[2] = np.uint64(root), zero, n
+    while top > 0:
+        top -= one
+        place = top * np.uint64(3)
+        node, lo, hi = waiting[place], waiting[place + one], waiting[place + np.uint64(2)]
+        _project(rows, stride, members, lo, hi, node, words, floats, projected)
+        middle = _divide(members, lo, hi, floats[node + np.uint64(2)], projected)
+        larger = np.uint64(middle - lo < hi - middle)
+        for turn in range(np.uint64(2)):
+            side = turn ^ larger
+            first, last = (middle, hi) if side else (lo, middle)
+            child = words[node + side]
+            if child < 0:
+                for i in range(first, last):
+                    leaves[members[i]] = -1 - child
+            elif last - first > few:
+                waiting[place], waiting[place + one] = node + np.uint64(child), first
+                waiting[place + np.uint64(2)] = last
+                place += np.uint64(3)
+                top += one
+            else:
+                for i in range(first, last):
+                    who[walkers], at[walkers] = members[i], node + np.uint64(child)
+                    walkers += one
+        if top == 0 or walkers > np.uint64(WALKERS - 2 * FEW):
+            walk(rows, stride, who, at, walkers, words, floats, leaves)
+            walkers = zero
+
+
+@kernel
+def _send(rows, wanted, lo, root, words, floats, members, projected, waiting, who, at, leaves):
+    """Send rows down each tree b; see `leaves_of`."""
+    n_rows = np.uint64(leaves.shape[1])
+    stride = np.uint64(len(rows)) // n_rows
+    for b in range(np.uint64(len(root))):
+        if root[b] < 0:
+            for i in range(n_rows):
+                leaves[b, i] = -1 - root[b]
+            continue
+        n = np.uint64(0)
+        for i in range(n_rows):
+            members[n] = i
+            n += np.uint64(len(wanted) == 0 or wanted[b, np.uint64(lo) + i])
+        _descend(
+            rows, stride, n, root[b], words, floats, members, projected, waiting, who, at, leaves[b]
+        )
+
+
+@kernel
+def _average(leaves, value, out):
+    """Add up to out (n, K), which is 0, the values of each row's leaves (B, n), and divide by B."""
+    n_rows, n_values = np.uint64(leaves.shape[1]), np.uint64(value.shape[1])
+    for b in range(np.uint64(len(leaves))):
+        for i in range(n_rows):
+            leaf = np.uint64(leaves[b, i])
+            for k in range(n_values):
+                out[i, k] += value[leaf, k]
+    for i in range(n_rows):
+        for k in range(n_values):
+            out[i, k] /= len(leaves)
+
+
+def leaves_of(
+    packed: Packed, X: NDArray[np.float32], block: slice, wanted: NDArray[np.bool_] = EVERY_ROW
+) -> NDArray[np.int32]:
+    """Return the leaf (B, m) in which each of the m rows `block` of X (p, n) ends in each tree.
+
+    Where `wanted` (B, n) is given and false, the row is not sent, and its leaf is arbitrary.
+    """
+    rows = np.array(X[:, block].T, order="C")
+    m = len(rows)
+    leaves = np.empty((len(packed.root), m), dtype=np.int32)
+    # beyond the block's own rows, numbers of rows that may be projected without use
+    members = np.zeros(2 * (m + ABREAST), dtype=np.uint32)
+    projected = np.empty(m + ABREAST, dtype=np.float32)
+    waiting = np.empty(3 * WAITING, dtype=np.uint64)
+    who, at = np.empty(WALKERS, dtype=np.uint32), np.empty(WALKERS, dtype=np.uint64)
+    _send(rows.ravel(), wanted, block.start, *packed, members, projected, waiting, who, at, leaves)
+    return leaves
+
+
+def leaf_nodes(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.int64]:
+    """Return the node (n, B) in which each row of X (p, n) ends in each tree."""
+    out = np.empty((X.shape[1], forest.n_trees), dtype=np.int64)
+    packed = forest.packed
+
+    def run(block: slice) -> None:
+        out[block] = leaves_of(packed, X, block).T
+
+    for _ in in_order(run, routing_blocks(forest, X, n_jobs), n_jobs):
+        pass
+    return out
+
+
+def predict(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.float64]:
+    """Return the mean (n, K) over the trees of the value of each row's leaf.
+
+    For classes this averages the leaves' proportions; equation (4.1) of Zhan, Liu and Xia.
+    """
+    out = np.zeros((X.shape[1], forest.value.shape[1]))
+    packed = forest.packed
+
+    def run(block: slice) -> None:
+        _average(leaves_of(packed, X, block), forest.value, out[block])
+
+    for _ in in_order(run, routing_blocks(forest, X, n_jobs), n_jobs):
+        pass
+    return out
+
+
+def routing_blocks(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> list[slice]:
+    """Cut the rows into few blocks: the more rows a node has, the less its visit costs each."""
+    p, n = X.shape
+    fair = max(FEWEST_ROWS, -(-n // n_jobs))
+    return row_blocks(n, max(1, min(fair, ROOM // max(p, forest.n_trees))))

@@ -1,0 +1,64 @@
+"""One row through all trees in one call: what a caller in a hurry waits for is the call itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import allocating, kernel
+from odrf.engine.trees.packing import Packed
+from odrf.engine.trees.walking import walk
+
+__all__ = ["predict_row", "scale_row"]
+
+
+@kernel
+def scale_row(raw, source, level, low, width, largest, farthest, x):
+    """Write to x (p,) the scaled columns of the values raw (P,); return whether all are finite.
+
+    Column j is raw[source[j]] or, where level[j] is not negative, 1 if that is level[j], else 0.
+    Scaled, 0 becomes -low / width, in float64, and a column of no width 0; none is beyond
+    ±`farthest`.  Finite is what ±`largest` does not exceed.
+    """
+    fine = True
+    for j in range(len(x)):
+        value = raw[source[j]]
+        if level[j] >= 0:
+            value = 1.0 if value == level[j] else 0.0
+        fine = fine and abs(value) <= largest
+        value = (value - low[j]) / width[j] if width[j] != 0.0 else 0.0
+        x[j] = min(max(value, -farthest), farthest)
+    return fine
+
+
+@allocating
+def _mean_of_leaves(x, root, words, floats, value, out):
+    n_trees, n_values = np.uint64(len(root)), np.uint64(len(out))
+    who, at = np.empty(len(root), dtype=np.uint32), np.empty(len(root), dtype=np.uint64)
+    leaves = np.empty(len(root), dtype=np.int32)
+    walkers = np.uint64(0)
+    for b in range(n_trees):
+        leaves[b] = -1 - root[b]
+        who[walkers], at[walkers] = b, root[b]
+        walkers += np.uint64(root[b] >= 0)
+    walk(x, np.uint64(0), who, at, walkers, words, floats, leaves)
+    for k in range(n_values):
+        out[k] = 0.0
+    for b in range(n_trees):
+        leaf = np.uint64(leaves[b])
+        for k in range(n_values):
+            out[k] += value[leaf, k]
+    for k in range(n_values):
+        out[k] /= len(root)
+
+
+def predict_row(
+    packed: Packed, value: NDArray[np.float64], x: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of the row x (p,).
+
+    The same numbers, bit for bit, as `odrf.engine.trees.routing.predict`.
+    """
+    out = np.empty(value.shape[1])
+    _mean_of_leaves(x, packed.root, packed.words, packed.floats, value, out)
+    return out

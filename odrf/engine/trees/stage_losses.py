@@ -1,0 +1,123 @@
+"""What a forest's predictions lose at many sizes of its trees, all in one walk up each tree.
+
+A row stops at the first node on its way at which its tree ends.  So a node speaks for the stages
+from the one that first ends there up to that of the node above, and the values of all stages are
+found between a row's leaf and the root.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.compiling import allocating, part
+from odrf.engine.parallel import ROWS_PER_BLOCK, in_order, row_blocks
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.out_of_bag_losses import loss_of
+from odrf.engine.trees.routing import EVERY_ROW, leaves_of
+
+__all__ = ["stage_losses"]
+
+# Numbers that the sums of a block's rows, one for each class and stage, may be.
+ROOM = 2**21
+
+
+@part
+def _add_values(leaves, above, first, value, lo, wanted, total, trees):
+    """Add to total (m, K, k) what each tree says of the m rows from `lo` on at every stage.
+
+    leaves (B, m) are theirs; above (n_nodes,) is each node's parent, -1 for a root.  Tree by
+    tree, as its nodes then stay in the cache.  trees (m,) counts those that are `wanted`.
+    """
+    n_stages, n_values = np.uint64(total.shape[2]), np.uint64(total.shape[1])
+    for b in range(np.uint64(leaves.shape[0])):
+        for i in range(np.uint64(leaves.shape[1])):
+            if len(wanted) > 0 and not wanted[b, lo + i]:
+                continue
+            trees[i] += 1
+            node, stage = np.int64(leaves[b, i]), np.uint64(0)
+            while node >= 0:
+                here = np.uint64(node)
+                node = above[here]
+                until = np.uint64(first[np.uint64(node)]) if node >= 0 else n_stages
+                for k in range(n_values):
+                    said = value[here, k]
+                    for j in range(stage, until):
+                        total[i, k, j] += said
+                stage = until
+
+
+@allocating
+def _add_losses(leaves, above, first, value, y, weights, lo, wanted, verdict, mass, sums):
+    """Add the rows from `lo` on to mass (2,) and sums (3, k); see `stage_losses`."""
+    n_rows, n_stages, n_values = leaves.shape[1], sums.shape[1], value.shape[1]
+    total, mean = np.zeros((n_rows, n_values, n_stages)), np.empty(n_values)
+    trees = np.zeros(n_rows, dtype=np.int64)
+    _add_values(leaves, above, first, value, np.uint64(lo), wanted, total, trees)
+    for i in range(n_rows):
+        if trees[i] == 0:
+            continue
+        row = lo + i
+        weight = weights[row]
+        mass[0] += weight
+        mass[1] += weight**2
+        for j in range(n_stages):
+            for k in range(n_values):
+                mean[k] = total[i, k, j] / trees[i]
+            loss = loss_of(mean, y[row], verdict)
+            sums[0, j] += weight * loss
+            sums[1, j] += weight**2 * loss
+            sums[2, j] += (weight * loss) ** 2
+
+
+def stage_losses(
+    forest: Forest,
+    first: NDArray[np.int64],
+    n_stages: int,
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    n_jobs: int,
+    wanted: NDArray[np.bool_] = EVERY_ROW,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Judge the mean of the trees at each of k stages on the rows of X (p, n).
+
+    Parameters
+    ----------
+    forest : Forest
+    first : (m,) int64
+        The first stage at which rows end in the node: 0 in leaves, k or more where they never
+        do.  No node's is above its parent's.
+    n_stages : int
+        Their number k.
+    X, y, weights
+        Rows, responses and weights w.
+    n_jobs : int
+        Threads; the result is the same for any number.
+    wanted : (B, n) bool, optional
+        Which trees predict which rows; by default all.  A row that none predicts is left out.
+
+    Returns
+    -------
+    mass : (2,) float64
+        Σw and Σw² over the rows.
+    sums : (3, k) float64
+        Σwl, Σw²l and Σw²l² of their losses l: squared errors, for classes 0-1.
+    """
+    packed, above, verdict = forest.packed, forest.parents(), forest.verdict
+    mass, sums = np.zeros(2), np.zeros((3, n_stages))
+
+    def run(block: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        own_mass, own_sums = np.zeros_like(mass), np.zeros_like(sums)
+        leaves = leaves_of(packed, X, block, wanted)
+        _add_losses(
+            leaves, above, first, forest.value, y, weights, block.start, wanted, verdict,
+            own_mass, own_sums,
+        )  # fmt: skip
+        return own_mass, own_sums
+
+    size = min(ROWS_PER_BLOCK, max(1, ROOM // (forest.value.shape[1] * n_stages)))
+    for own_mass, own_sums in in_order(run, row_blocks(X.shape[1], size), n_jobs):
+        mass += own_mass
+        sums += own_sums
+    return mass, sums

@@ -1,0 +1,1 @@
+"""Several fits, one conclusion: comparing, tuning, learning curves, bias and variance."""

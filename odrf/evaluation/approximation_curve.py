@@ -1,0 +1,101 @@
+"""Errors of models that learn from parts of the rows as a result."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.evaluation.metrics import Metric
+from odrf.plots.evaluation.approximation import plot_approximation
+from odrf.reports.sensitivity import METHODS
+from odrf.text.summary import Summary
+
+__all__ = ["ApproximationCurve"]
+
+
+class ApproximationCurve:
+    """Errors against the share of rows that is kept; `odrf.approximation_curve` makes it.
+
+    Parameters
+    ----------
+    errors : DataFrame
+        A row for each ``repeat``, ``method`` and ``fraction``, a column for each model.
+    metric : Metric
+    formula : str
+    n, n_test : int
+        Rows to choose from, and rows that models were judged on.
+    seed : int
+
+    Attributes
+    ----------
+    errors : DataFrame
+    metric : Metric
+    formula : str
+    n, n_test, seed : int
+    """
+
+    def __init__(
+        self, errors: pd.DataFrame, metric: Metric, formula: str, n: int, n_test: int, seed: int
+    ) -> None:
+        self.errors, self.metric, self.formula = errors, metric, formula
+        self.n, self.n_test, self.seed = n, n_test, seed
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(self.errors.columns)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Mean error and its standard error over repeats.
+
+        Index ``model``, ``method`` and ``fraction``.
+        """
+        levels = ["model", "method", "fraction"]
+        groups = self.errors.stack().groupby(level=levels, sort=False)
+        found = pd.DataFrame({"error": groups.mean(), "se": groups.sem()})
+        fractions = self.errors.index.unique("fraction")
+        return found.reindex(
+            pd.MultiIndex.from_product([self.models, METHODS, fractions], names=levels)
+        )
+
+    def summary(self) -> Summary:
+        """Return the mean errors of each model as a summary with text, HTML and LaTeX."""
+        facts = {
+            "Metric": self.metric.words,
+            "Rows": str(self.n),
+            "Repeats": str(self.errors.index.unique("repeat").size),
+            "Test rows": str(self.n_test),
+        }
+        sections = {}
+        for model in self.models:
+            for column, words in (("error", "mean error"), ("se", "standard error over repeats")):
+                wide = self.table.loc[model][column].unstack("fraction")
+                wide = wide.reindex([*METHODS]).rename(index=METHODS)
+                sections[f"{model}: {words}, by the share of rows kept"] = wide
+        call = f"approximation_curve(fit, newdata, …, seed={self.seed})"
+        note = "Repeats draw rows and models anew; the test rows stay the same."
+        return Summary("Approximation of data", call, facts, sections, (note,))
+
+    def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
+        """Draw the errors against the share of rows that is kept ([G], Figure 13).
+
+        One standard error to either side.
+
+        Parameters
+        ----------
+        ax : Axes or array of Axes, optional
+            Where to draw, one for each model; by default on a new figure.
+
+        Returns
+        -------
+        array of Axes
+        """
+        return plot_approximation(self.table, METHODS, self.metric.words, ax)
+
+    def __repr__(self) -> str:
+        wide = self.table["error"].unstack("fraction")
+        return f"ApproximationCurve of {', '.join(self.models)}\n{wide.to_string()}"

@@ -1,0 +1,199 @@
+"""Comparison of models on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from odrf.checks import checked_jobs, checked_seed, checked_whole
+from odrf.design.folds import checked_folds, fold_of_rows
+from odrf.design.formulas.lookup import environment
+from odrf.engine.parallel import in_order
+from odrf.errors import InputError
+from odrf.evaluation.comparison import Comparison
+from odrf.evaluation.metrics import Metric, metric_for
+from odrf.evaluation.models import Contender, read_contenders
+from odrf.evaluation.scoring import Contest, check_formulas
+from odrf.evaluation.tasks import Problem, check_alike, named_tables, read_problem
+
+__all__ = ["compare"]
+
+Tables = pd.DataFrame | Mapping[str, pd.DataFrame] | Mapping[str, tuple[str, pd.DataFrame]]
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+
+
+def compare(
+    formula: str | None,
+    data: Tables,
+    models: Mapping[str, Any],
+    *,
+    cv: int = 10,
+    repeats: int = 1,
+    metric: str | Callable[[NDArray, NDArray], float] = "auto",
+    seed: Seed = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Comparison:
+    """Compare models by cross-validation, all on the same folds.
+
+    Parameters
+    ----------
+    formula : str or None
+        The model, such as ``"y ~ ."``; see `odt`.  Classes that are numbers are written
+        ``"C(y) ~ ."``.  None if every table comes with its own.
+    data : DataFrame or mapping
+        One table, or several by name: for each a data frame, or a pair (formula, data frame).
+        Rows with missing values are refused, as models would be judged on different rows.  Text
+        may have levels that a fold lacks; numbers that are levels, ``C(n)``, are better declared
+        as categories.
+    models : mapping of str to model
+        Two or more by name, each one of
+
+        - a function of formula and data that returns a fit with ``predict(newdata)``, such as
+          `odt` or ``functools.partial(odrf.odrf, n_trees=100)``; for probabilities it is called
+          as ``predict(newdata, type="prob")``.  If it takes a `seed` that is not bound yet, it
+          is given one;
+        - a formula with the same response, for `odrf`;
+        - a pair (formula, function);
+        - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, a copy of which
+          is fed the columns of the formula's design, each scaled to [0, 1] on the training rows,
+          a factor being one 0/1 column per level.  A ``random_state`` of None is set.
+    cv : int, default 10
+        Folds, the classes dealt out evenly.  A row that is judged counts once, also where a model
+        is given case weights.
+    repeats : int, default 1
+        How often the table is divided anew.
+    metric : str or callable, default "auto"
+        - For numbers ``"mse"`` (the default), ``"rmse"``, ``"mae"``, ``"r2"``.
+        - For classes ``"error"`` (the default), ``"accuracy"``; by their probabilities
+          ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
+          one's probability), ``"log_loss"``, and for two classes ``"auc"``.
+        - Or a function of the observed and the predicted numbers or labels, two arrays (n,), to
+          a number, of which less is better.
+    seed : int, SeedSequence or Generator, optional
+        Makes the comparison reproducible, for any number of threads; `Comparison.seed` keeps the
+        one that was used.
+    n_jobs : int, optional
+        Threads, one fold each; by default all cores.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    Comparison
+        Scores, means with standard errors, and tests for each pair of models.
+
+    Raises
+    ------
+    InputError
+        Naming the argument at fault and the way out; or the model that fails, and where.
+
+    References
+    ----------
+    J. Demšar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7.
+
+    C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from functools import partial
+    >>> models = {"oblique": odrf.odt, "axis": partial(odrf.odt, projection="axis")}
+    >>> comparison = odrf.compare("diagnosis ~ .", odrf.load_data("breast_cancer"), models, seed=1)
+    >>> comparison.scores.shape
+    (10, 2)
+    >>> comparison.table.index[0]
+    'oblique'
+    """
+    env = environment(1)
+    problems = []
+    for name, (own, frame) in named_tables(formula, data).items():
+        problems.append(read_problem(name, own, frame, env))
+    check_alike(problems)
+    kind = problems[0].response.kind
+    rule = metric_for(metric, kind, max(problem.n_classes for problem in problems))
+    contenders = read_contenders(models)
+    _check_probabilities(contenders, rule)
+    check_formulas(contenders, problems, env)
+    division = _Division(
+        checked_folds(cv, min(len(problem.y) for problem in problems)),
+        checked_whole("repeats", repeats, 1),
+        checked_seed(seed),
+    )
+    contest = Contest(contenders, rule, env)
+    folds = list(_folds(problems, division))
+    rows = []
+    with tqdm(total=len(folds), unit="fold", disable=not progress) as bar:
+        for row in in_order(partial(_scores, contest), folds, checked_jobs(n_jobs)):
+            rows.append(row)
+            bar.update()
+    index = pd.MultiIndex.from_tuples(
+        [(fold.problem.name, fold.repeat, fold.number) for fold in folds],
+        names=["table", "repeat", "fold"],
+    )
+    scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(contenders), name="model"))
+    sizes = {problem.name: len(problem.y) for problem in problems}
+    return Comparison(scores, rule, formula, sizes, division.cv, division.seed)
+
+
+class _Division(NamedTuple):
+    """How tables are divided into folds."""
+
+    cv: int
+    repeats: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Rows (n,) to be predicted by models that have not seen them, counted from 1."""
+
+    problem: Problem
+    repeat: int
+    number: int
+    out: NDArray[np.bool_]
+    seed: int
+
+    def __str__(self) -> str:
+        return f"table {self.problem.name!r}, repeat {self.repeat}, fold {self.number}"
+
+
+def _folds(problems: list[Problem], division: _Division) -> Iterator[_Fold]:
+    """Divide every table; each division has its own seed, and each fold one for the models."""
+    cv, repeats, seed = division
+    for at, problem in enumerate(problems):
+        for repeat in range(repeats):
+            own = np.random.SeedSequence(seed, spawn_key=(at, repeat)).generate_state(cv + 1)
+            fold = fold_of_rows(problem.y, problem.n_classes, cv, int(own[cv]))
+            for k in range(cv):
+                yield _Fold(problem, repeat + 1, k + 1, fold == k, int(own[k]))
+
+
+def _scores(contest: Contest, fold: _Fold) -> list[float]:
+    """Return each model's score on a fold; raise `InputError` where one is no number."""
+    scores = contest.scores(fold.problem, ~fold.out, fold.out, fold.seed, str(fold))
+    for name, score in zip(contest.contenders, scores, strict=True):
+        if not np.isfinite(score):
+            raise InputError(
+                f"metric {contest.metric.name!r} is {score} for model {name!r} on {fold}: use "
+                "fewer folds, or another metric"
+            )
+    return scores
+
+
+def _check_probabilities(contenders: dict[str, Contender], metric: Metric) -> None:
+    """Raise `InputError` where the metric needs probabilities and a model cannot give them."""
+    for name, contender in contenders.items():
+        if metric.needs_probabilities and not contender.has_probabilities:
+            raise InputError(
+                f"model {name!r} has no predict_proba, which metric={metric.name!r} needs: use an "
+                'estimator with probabilities, or metric="error"'
+            )

@@ -1,0 +1,242 @@
+"""What a model to be compared can be, and how each predicts rows that it has not seen."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from patsy import EvalEnvironment
+
+from odrf.api.trees import odrf
+from odrf.design import Response, build_design
+from odrf.design.formulas.lookup import looked_up_in
+from odrf.errors import InputError
+
+__all__ = ["Contender", "Trial", "named", "predictions", "read_contenders"]
+
+FEWEST = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One fold, as every model meets it.
+
+    Attributes
+    ----------
+    formula : str
+        The table's; a model may have its own.
+    response : Response
+        What is to be predicted, its kind and classes those of the whole table.
+    train, test : DataFrame
+    seed : int
+    probabilities : bool
+        Whether probabilities of the classes are asked for.
+    env : EvalEnvironment
+        Where the formula's functions are looked up.
+    """
+
+    formula: str
+    response: Response
+    train: pd.DataFrame
+    test: pd.DataFrame
+    seed: int
+    probabilities: bool
+    env: EvalEnvironment
+
+
+class Contender(Protocol):
+    """A model to be compared."""
+
+    @property
+    def formula(self) -> str | None:
+        """Its own formula, if it has one."""
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether it can be asked for probabilities, as far as can be told before a fit."""
+
+    def answer(self, trial: Trial) -> Any:
+        """Fit the training rows and return what is predicted for the others.
+
+        Numbers or labels; if probabilities are asked for, a data frame with a column for each
+        class.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of formula and data that returns a fit."""
+
+    function: Callable[..., Any]
+    formula: str | None
+    has_probabilities: bool = True
+
+    def answer(self, trial: Trial) -> Any:
+        """Return what the fit predicts."""
+        seed = {"seed": trial.seed} if _wants_seed(self.function) else {}
+        with looked_up_in(trial.env):
+            fit = self.function(self.formula or trial.formula, trial.train, **seed)
+        return fit.predict(trial.test, **({"type": "prob"} if trial.probabilities else {}))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator:
+    """An object with ``fit(X, y)`` and ``predict(X)``."""
+
+    estimator: Any
+    formula: str | None
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether it has ``predict_proba``."""
+        return hasattr(self.estimator, "predict_proba")
+
+    def answer(self, trial: Trial) -> Any:
+        """Return what a copy of it predicts, fed with the design's columns."""
+        formula, kind = self.formula or trial.formula, trial.response.kind
+        design, training = build_design(formula, trial.train, kind=kind, env=trial.env)
+        y, classes = training.y, design.response.classes
+        fit = _seeded(copy.deepcopy(self.estimator), trial.seed)
+        fit.fit(training.X.T, y if classes is None else classes.to_numpy()[y.astype(np.int64)])
+        X = design.matrix(trial.test)[0].T
+        if trial.probabilities:
+            return pd.DataFrame(fit.predict_proba(X), columns=pd.Index(fit.classes_))
+        return fit.predict(X)
+
+
+def read_contenders(models: Any, fewest: int = FEWEST) -> dict[str, Contender]:
+    """Return the models by name.
+
+    Raises
+    ------
+    InputError
+        If they are not a mapping of two or more, or one of them is nothing that can be compared.
+    """
+    if not isinstance(models, Mapping):
+        raise InputError(
+            f"models must be a mapping of names to models, not {type(models).__name__}: write "
+            '{"tree": odrf.odt, "forest": odrf.odrf}'
+        )
+    if len(models) < fewest:
+        raise InputError(
+            f"models has {len(models)}: name at least {fewest} to compare, as in "
+            '{"tree": odrf.odt, "forest": odrf.odrf}'
+        )
+    contenders = {str(name): _contender(name, model) for name, model in models.items()}
+    if len(contenders) < len(models):
+        raise InputError("models has names that read alike: give each model its own")
+    return contenders
+
+
+def named(models: Any) -> Any:
+    """Return a single model under the name of its function or class; a mapping as it is."""
+    if isinstance(models, Mapping):
+        return models
+    model = models[1] if isinstance(models, tuple) and len(models) == 2 else models
+    if isinstance(model, str):
+        return {odrf.__name__: models}
+    if isinstance(model, functools.partial):
+        model = model.func
+    return {getattr(model, "__name__", type(model).__name__): models}
+
+
+def predictions(contender: Contender, trial: Trial) -> NDArray[Any]:
+    """Return what the model, fitted to the training rows, predicts for the others.
+
+    Returns
+    -------
+    (n,) float64 or labels, or (n, K) float64
+        Numbers; labels of classes; probabilities, 0 for a class that had no training rows.
+
+    Raises
+    ------
+    InputError
+        If the predictions are not one for each row, or no numbers or known classes.
+    """
+    answer, classes = contender.answer(trial), trial.response.classes
+    n = len(trial.test)
+    if trial.probabilities and not isinstance(answer, pd.DataFrame):
+        raise InputError(
+            f"probabilities come as {type(answer).__name__}: predict(newdata, type='prob') must "
+            "return a data frame with a column for each class"
+        )
+    if trial.probabilities:
+        shares = answer.reindex(columns=classes, fill_value=0.0)
+        return _all_there(shares, n, 2).astype(np.float64)
+    values = _all_there(answer, n, 1)
+    if classes is None:
+        return values.astype(np.float64)
+    codes = classes.get_indexer(pd.Index(values))
+    if (codes < 0).any():
+        raise InputError(
+            f"it predicts {values[codes < 0][0]!r}, which is no class of "
+            f"{trial.response.name!r}: predict(newdata) must return classes"
+        )
+    return classes.to_numpy()[codes]
+
+
+def _contender(name: Any, model: Any) -> Contender:
+    formula = None
+    if isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str):
+        formula, model = model
+    if isinstance(model, str) and formula is None:
+        return Function(odrf, model)
+    fits = hasattr(model, "fit") and hasattr(model, "predict")
+    if fits and inspect.isclass(model):
+        raise InputError(
+            f"model {name!r} is a class: write {model.__name__}() for an estimator of that class"
+        )
+    if fits:
+        return Estimator(model, formula)
+    if callable(model):
+        return Function(model, formula)
+    raise InputError(
+        f"model {name!r} is of type {type(model).__name__}, which cannot be compared: use a "
+        "function of formula and data such as odrf.odt, a formula, a pair (formula, function), "
+        "or an estimator with fit and predict"
+    )
+
+
+def _wants_seed(function: Callable[..., Any]) -> bool:
+    """Return whether there is a seed to give that the user has not given."""
+    if isinstance(function, functools.partial) and "seed" in function.keywords:
+        return False
+    try:
+        return "seed" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some built-in functions do not tell
+        return False
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """Give the estimator, and the steps of a pipeline, a ``random_state`` where it has none."""
+    if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
+        unset = [
+            name
+            for name, value in estimator.get_params().items()
+            if name.split("__")[-1] == "random_state" and value is None
+        ]
+        estimator.set_params(**dict.fromkeys(unset, seed))
+    return estimator
+
+
+def _all_there(answer: Any, n: int, n_axes: int) -> NDArray[Any]:
+    """Return the predictions as an array; raise where there is not one for each of n rows."""
+    values = np.asarray(answer)
+    if values.shape[1:] == (1,):
+        values = values[:, 0]
+    if values.ndim != n_axes or len(values) != n:
+        raise InputError(
+            f"its predictions of {n} rows have shape {values.shape}: predict(newdata) must return "
+            "one for each row"
+        )
+    missing = np.asarray(pd.DataFrame(values).isna().any(axis=1))
+    if missing.any():
+        raise InputError(f"it leaves {missing.sum()} of {n} rows without a prediction")
+    return values

@@ -1,0 +1,115 @@
+"""What each candidate's options are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from odrf.plots.evaluation.tuning import plot_candidates, plot_option
+from odrf.results.base import TreeResults
+from odrf.text.summary import Summary
+
+__all__ = ["Tuning"]
+
+SHOWN = 20
+JUDGED = ["error", "std"]
+
+
+class Tuning:
+    """Candidates of options, judged; `odrf.tune` makes it.
+
+    Parameters
+    ----------
+    call : str
+        The call, for the summary.
+    table : DataFrame
+        See below.
+    candidates : mapping of int to dict
+        The options of each candidate, by the index of `table`.
+    refit : callable
+        Fits the model with given options on all rows.
+    facts : mapping
+        How the candidates were judged, for the summary.
+
+    Attributes
+    ----------
+    call : str
+    table : DataFrame
+        One row for each candidate, the best first: a column for each option of the grid;
+        ``error``, mean squared error or misclassification rate; ``std``, its standard error; after
+        successive halving ``trees``, how many trees the candidate came to be judged with.
+    """
+
+    def __init__(
+        self,
+        call: str,
+        table: pd.DataFrame,
+        candidates: Mapping[int, dict[str, Any]],
+        refit: Callable[..., TreeResults],
+        facts: Mapping[str, str],
+    ) -> None:
+        by = ["trees", "error"] if "trees" in table else ["error"]
+        ascending = [name == "error" for name in by]
+        self.call = call
+        self.table = table.sort_values(by, ascending=ascending, kind="stable")
+        self._candidates, self._refit, self._facts = candidates, refit, dict(facts)
+
+    @property
+    def options(self) -> list[str]:
+        """The options of the grid."""
+        return [str(name) for name in self.table if name not in (*JUDGED, "trees")]
+
+    @property
+    def best_options(self) -> dict[str, Any]:
+        """The options of the best candidate."""
+        return dict(self._candidates[int(self.table.index[0])])
+
+    @cached_property
+    def best(self) -> TreeResults:
+        """The model with the best candidate's options, fitted to all rows."""
+        return self._refit(**self.best_options)
+
+    def summary(self) -> Summary:
+        """Return the table as a summary with text, HTML and LaTeX output."""
+        shown = self.table.head(SHOWN)
+        of = f" (best {SHOWN} of {len(self.table)})" if len(self.table) > SHOWN else ""
+        best = ", ".join(f"{name}={value!r}" for name, value in self.best_options.items())
+        note = (
+            f"Best: {best}.  The error of the best of many candidates is a little too low: judge "
+            "it on new rows."
+        )
+        return Summary("Tuning", self.call, self._facts, {f"Candidates{of}": shown}, (note,))
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the errors, one standard error to either side.
+
+        A single option of numbers is an axis; else each candidate is a row, the best on top.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        Axes
+        """
+        error = self._facts["Error"]
+        if len(self.options) == 1:
+            values = self.table[self.options[0]]
+            if is_numeric_dtype(values) and not is_bool_dtype(values):
+                return plot_option(self.options[0], values, self.table, error, ax)
+        labels = [
+            ", ".join(f"{name}={line[name]}" for name in self.options)
+            for _, line in self.table.iterrows()
+        ]
+        return plot_candidates(np.array(labels), self.table, error, ax)
+
+    def __repr__(self) -> str:
+        return f"Tuning: {len(self.table)} candidates\n{self.table.head(SHOWN).to_string()}"

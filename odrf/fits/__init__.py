@@ -1,0 +1,1 @@
+"""From fit to fit and from fit to arrays: growing, pruning, combining, updating, saving."""

@@ -1,0 +1,166 @@
+"""What a boosted fit consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from odrf.design import Design, TrainingData
+from odrf.design.offset import Offset
+from odrf.engine.boosting.losses import LOSSES, Loss, Ordinal
+from odrf.engine.boosting.plan import Boosted
+from odrf.engine.boosting.rounds import boost
+from odrf.engine.boosting.runs import Sample
+from odrf.engine.boosting.sums import added_up
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.trees.forest import Forest
+from odrf.errors import InputError
+from odrf.options.boosting_control import BoostingControl
+
+__all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
+
+
+@dataclass(frozen=True)
+class BoostedFit:
+    """Everything a result is computed from.  It pickles.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        How the formula turns a data frame into predictors and response.
+    data : TrainingData
+        The rows, those held out included.
+    offset : Offset
+        What is added to the rows' scores.
+    control : BoostingControl
+        Every option, resolved.
+    boosted : Boosted
+        The trees, and the path of the loss.
+    held : (n,) bool
+        Which rows were held out to choose the number of rounds.
+    """
+
+    votes: ClassVar[bool] = False
+
+    call: str
+    design: Design
+    data: TrainingData
+    offset: Offset
+    control: BoostingControl
+    boosted: Boosted
+    held: NDArray[np.bool_]
+
+    @property
+    def forest(self) -> Forest:
+        """The trees of the rounds that were kept."""
+        return self.boosted.forest
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the loss is that of ordered classes: the median is what it says."""
+        return self.control.loss == Ordinal.name
+
+    @property
+    def loss(self) -> Loss:
+        """What was lowered."""
+        return LOSSES[self.control.loss]()
+
+    def scores(self, X: NDArray[np.float32], offset: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores (K, m) of the rows of X (p, m) with offsets (m,)."""
+        return added_up(self.forest, X, self.boosted.starts, self.control.n_jobs) + offset
+
+
+def grow_boosted_fit(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    progress: bool,
+) -> BoostedFit:
+    """Hold rows out if the options say so, and boost on the others.
+
+    Raises
+    ------
+    InputError
+        If there are too few rows to hold some out.
+    """
+    held = np.zeros(len(data.y), dtype=bool)
+    if isinstance(control.validation, float):
+        held = _held_out(data, control.validation, control.kind, control.seed)
+    boosted = _boosted(design, data, offset, control, held, None, progress)
+    return BoostedFit(call, design, data, offset, control, boosted, held)
+
+
+def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -> BoostedFit:
+    """Return the fit with `k` more rounds.
+
+    Raises
+    ------
+    InputError
+        If other rows have chosen the number of rounds.
+    """
+    if fit.control.validation is not None:
+        raise InputError(
+            f"grow() cannot go on: validation={fit.control.validation!r} has chosen the number of "
+            "rounds; fit without validation=, or with a larger n_trees"
+        )
+    control = replace(fit.control, n_trees=fit.control.n_trees + k)
+    own = replace(control, n_jobs=n_jobs)
+    boosted = _boosted(fit.design, fit.data, fit.offset, own, fit.held, fit.boosted, progress)
+    return replace(fit, call=f"{fit.call}.grow({k})", control=control, boosted=boosted)
+
+
+def _boosted(
+    design: Design,
+    data: TrainingData,
+    offset: Offset,
+    control: BoostingControl,
+    held: NDArray[np.bool_],
+    before: Boosted | None,
+    progress: bool,
+) -> Boosted:
+    done = 0 if before is None else len(before.training) - 1
+    with tqdm(total=control.n_trees, initial=done, unit="round", disable=not progress) as bar:
+        return boost(
+            _sample(data, offset, ~held),
+            _sample(data, offset, held) if held.any() else None,
+            Blocks(design.first, design.types),
+            control.plan(),
+            control.seed,
+            control.n_jobs,
+            bar.update,
+            before,
+        )
+
+
+def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sample:
+    """Return some of the rows; all of them without a copy."""
+    if which.all():
+        return Sample(data.X, data.y, data.weights, offset.values)
+    X = np.ascontiguousarray(data.X[:, which])
+    return Sample(X, data.y[which], data.weights[which], offset.values[which])
+
+
+def _held_out(data: TrainingData, share: float, kind: str, seed: int) -> NDArray[np.bool_]:
+    """Draw this share of the rows that have weight, of classes about the same share of each."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 0)))
+    order = rng.permutation(np.flatnonzero(data.weights > 0))
+    if kind == "classification":
+        order = order[np.argsort(data.y[order], kind="stable")]
+    ends = np.floor(share * np.arange(len(order) + 1) + 0.5)
+    chosen = order[np.diff(ends) > 0]
+    if not 0 < len(chosen) < len(order):
+        raise InputError(
+            f"validation={share} holds out {len(chosen)} of {len(order)} rows: use another share, "
+            "or None"
+        )
+    held = np.zeros(len(data.y), dtype=bool)
+    held[chosen] = True
+    return held

@@ -1,0 +1,104 @@
+"""One forest of the trees of two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.guided.guided_growth import joined as joined_guided
+from odrf.engine.trees.forest import joined
+from odrf.fits.blending import Blend
+from odrf.fits.fit import Fit
+from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.matching import require_combinable
+from odrf.fits.sizing import before_pruning, sized_forest
+
+if TYPE_CHECKING:
+    from odrf.results.forest import ODRFResults
+
+__all__ = ["combined_forests", "combined_guided_fits"]
+
+
+def combined_forests(one: ODRFResults, other: ODRFResults) -> ODRFResults:
+    """Return the forest of the trees of both, pruned as its options say if they were."""
+    first = before_pruning(one, "combine() cannot take a forest")
+    second = before_pruning(other, "combine() cannot take a forest")
+    require_combinable(first.fit, second.fit)
+    both = type(one)(_combined(first.fit, second.fit))
+    return both if first is one else sized_forest(both)
+
+
+def combined_guided_fits(fit: GuidedFit, other: GuidedFit) -> GuidedFit:
+    """Return the guided fit of the trees of both."""
+    require_combinable(fit, other)
+    return replace(
+        fit,
+        call=_call(fit, other),
+        control=replace(fit.control, n_trees=_n_trees(fit, other)),
+        guided=joined_guided([fit.guided, other.guided]),
+        streams=np.concatenate([fit.streams, other.streams]),
+        further_seeds=_further_seeds(fit, other),
+    )
+
+
+def _combined(fit: Fit, other: Fit) -> Fit:
+    n_trees = _n_trees(fit, other)
+    options = fit.request.options | {"n_trees": n_trees}
+    both = replace(
+        fit,
+        call=_call(fit, other),
+        control=replace(fit.control, n_trees=n_trees),
+        forest=joined([fit.forest, other.forest], 2),
+        streams=np.concatenate([fit.streams, other.streams]),
+        request=replace(fit.request, options=options),
+        further_seeds=_further_seeds(fit, other),
+        changes=_both_changes(fit, other),
+        made=_both_made(fit, other),
+    )
+    if fit.blend is None or other.blend is None:
+        return both
+    kinds = {name: replace(control, n_trees=n_trees) for name, control in fit.kinds.items()}
+    return replace(both, blend=_both_blends(fit.blend, other.blend), kinds=kinds)
+
+
+def _both_blends(one: Blend, other: Blend) -> Blend:
+    """Return the blend of both, what stacking found being averaged over the trees."""
+    sizes = [len(one.of_tree), len(other.of_tree)]
+
+    def mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.average([a, b], axis=0, weights=sizes)
+
+    return Blend(
+        np.concatenate([one.of_tree, other.of_tree]),
+        mean(one.weights, other.weights),
+        mean(one.errors, other.errors),
+    )
+
+
+def _both_changes(fit: Fit, other: Fit) -> pd.DataFrame | None:
+    if fit.changes is None or other.changes is None:
+        return None
+    both = pd.concat([fit.changes, other.changes], ignore_index=True)
+    return both.rename_axis("tree")
+
+
+def _both_made(fit: Fit, other: Fit) -> NDArray[np.int32] | None:
+    if fit.made is None or other.made is None:
+        return None
+    return np.concatenate([fit.made, other.made])
+
+
+def _call(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> str:
+    return f"{fit.call}.combine({other.call})"
+
+
+def _n_trees(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> int:
+    return fit.control.n_trees + other.control.n_trees
+
+
+def _further_seeds(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> tuple[int, ...]:
+    return (*fit.further_seeds, other.control.seed, *other.further_seeds)

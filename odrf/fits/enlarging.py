@@ -1,0 +1,102 @@
+"""More trees for a forest: those that it would have had next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from odrf.engine.guided.guided_growth import joined as joined_guided
+from odrf.engine.randomness import streams
+from odrf.engine.trees.forest import joined
+from odrf.errors import InputError
+from odrf.fits.blending import Blend, Blended
+from odrf.fits.fit import Fit
+from odrf.fits.growing import grow_alike, grow_in_kinds, one_kind
+from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
+from odrf.fits.sizing import before_pruning, sized_forest
+
+if TYPE_CHECKING:
+    from odrf.results.forest import ODRFResults
+
+__all__ = ["enlarged_forest", "enlarged_guided_fit"]
+
+
+def enlarged_forest(forest: ODRFResults, k: int, n_jobs: int, progress: bool) -> ODRFResults:
+    """Return the forest with `k` more trees, pruned as its options say if it was."""
+    unpruned = before_pruning(forest, "grow() cannot enlarge a forest")
+    larger = type(forest)(_enlarged(unpruned.fit, k, n_jobs, progress))
+    return larger if unpruned is forest else sized_forest(larger)
+
+
+def enlarged_guided_fit(fit: GuidedFit, k: int, n_jobs: int, progress: bool) -> GuidedFit:
+    """Return the guided fit with `k` more trees."""
+    _require_one_seed(fit)
+    B = fit.control.n_trees
+    control = replace(fit.control, n_trees=B + k)
+    own = streams(control.seed, B, B + k)
+    more = grow_guided_trees(fit.design, fit.data, control, own, n_jobs, progress)
+    return replace(
+        fit,
+        call=f"{fit.call}.grow({k})",
+        control=control,
+        guided=joined_guided([fit.guided, more]),
+        streams=np.concatenate([fit.streams, own]),
+    )
+
+
+def _enlarged(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
+    _require_one_seed(fit)
+    if fit.control.batches:
+        raise InputError(
+            "grow() adds trees as if all had been grown at once, and update() has let these go on "
+            "growing on further rows: grow() the forest first, then update() it"
+        )
+    options = fit.request.options | {"n_trees": fit.control.n_trees + k}
+    fit = replace(fit, call=f"{fit.call}.grow({k})", request=replace(fit.request, options=options))
+    if fit.blend is None:
+        return _with_more_alike(fit, k, n_jobs, progress)
+    return _with_more_in_kinds(fit, fit.blend, k, n_jobs, progress)
+
+
+def _require_one_seed(fit: Fit | GuidedFit) -> None:
+    if fit.further_seeds:
+        raise InputError(
+            "grow() cannot tell which trees come next in a forest that combine() made of several "
+            "seeds: grow the forests that it was made of, and combine these"
+        )
+
+
+def _with_more_alike(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
+    B = fit.control.n_trees
+    control = replace(fit.control, n_trees=B + k)
+    # a tree alone tries more predictors than those of a forest: it is grown again
+    first = 0 if B == 1 else B
+    if first == 0:
+        control = replace(control, mixture=one_kind(fit.request, fit.design, fit.data).mixture)
+    own = streams(control.seed, 0, B + k)
+    more = grow_alike(fit.design, fit.data, control, own[first:], n_jobs, progress)
+    forest = more if first == 0 else joined([fit.forest, more], 2)
+    return replace(fit, control=control, forest=forest, streams=own)
+
+
+def _with_more_in_kinds(fit: Fit, blend: Blend, k: int, n_jobs: int, progress: bool) -> Fit:
+    n_trees = fit.control.n_trees + k
+    kinds = {name: replace(control, n_trees=n_trees) for name, control in fit.kinds.items()}
+    grown = grow_in_kinds(
+        fit.design,
+        fit.data,
+        list(kinds.values()),
+        n_jobs,
+        progress,
+        Blended(fit.forest, fit.streams, blend),
+    )
+    return replace(
+        fit,
+        control=replace(fit.control, n_trees=n_trees),
+        forest=grown.forest,
+        streams=grown.streams,
+        blend=grown.blend,
+        kinds=kinds,
+    )

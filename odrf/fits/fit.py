@@ -1,0 +1,144 @@
+"""What a fit consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design import Design, TrainingData
+from odrf.engine.rows.sampling import Sampling
+from odrf.engine.trees.forest import Forest
+from odrf.fits.blending import Blend
+from odrf.options.control import Control
+from odrf.options.rule import Rule
+
+__all__ = ["AnyControl", "AnyFit", "Fit", "Request"]
+
+
+class AnyControl(Protocol):
+    """Which options all fits have."""
+
+    @property
+    def seed(self) -> int:
+        """What repeats the fit."""
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads."""
+
+
+class AnyFit(Protocol):
+    """What predictions, importances and reports ask of a fit, however its trees were grown."""
+
+    votes: ClassVar[bool]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its classes are ordered, and their median is what it says."""
+
+    @property
+    def call(self) -> str:
+        """The call that made it, as shown in summaries."""
+
+    @property
+    def design(self) -> Design:
+        """How the formula turns a data frame into predictors and response."""
+
+    @property
+    def data(self) -> TrainingData:
+        """The rows the trees were grown on."""
+
+    @property
+    def forest(self) -> Forest:
+        """The trees."""
+
+    @property
+    def control(self) -> AnyControl:
+        """Every option, resolved."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a call asked of growth, before it was resolved for the data at hand.
+
+    Attributes
+    ----------
+    options : dict
+        The arguments of `odrf.odrf` by their names, those that concern the design aside.
+    given : frozenset of str
+        Which of them were not at their defaults.
+    rules : dict
+        The rules in n among them, by the names of their options.
+    """
+
+    options: dict[str, Any]
+    given: frozenset[str]
+    rules: dict[str, Rule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Everything a result is computed from.  It pickles.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        How the formula turns a data frame into predictors and response.
+    data : TrainingData
+        The rows the trees were grown on.
+    control : Control
+        Every option, resolved.
+    forest : Forest
+        The trees; an oblique decision tree is a forest of one.
+    streams : (B, 4) uint64
+        Random stream of each tree, from which its resample can be drawn again.
+    request : Request
+        What the call asked for, rules in n replaced by what they gave: enough to grow the like
+        from other predictors, and, by its rules, to go on growing on further rows.
+    blend : Blend or None
+        How a forest of several kinds of trees came about.
+    kinds : dict
+        The options of each kind, by its name; empty where there is no blend.
+    further_seeds : tuple of int
+        Seeds of the forests that were combined with the first, whose seed `control` has.
+    changes : DataFrame or None
+        What the last update changed, a row for each tree.
+    made : (m,) int32, optional
+        How many rows each node had when its split was made, where that was not at first.
+    votes : bool
+        Whether the values of leaves are votes, to be scaled so that they add up to 1.
+    """
+
+    votes: ClassVar[bool] = False
+
+    call: str
+    design: Design
+    data: TrainingData
+    control: Control
+    forest: Forest
+    streams: NDArray[np.uint64]
+    request: Request
+    blend: Blend | None = None
+    kinds: dict[str, Control] = field(default_factory=dict)
+    further_seeds: tuple[int, ...] = ()
+    changes: pd.DataFrame | None = None
+    made: NDArray[np.int32] | None = None
+
+    @property
+    def ordered(self) -> bool:
+        """Whether its trees grew by the impurity of ordered classes: they say their median."""
+        return bool(self.forest.ordered)
+
+    @property
+    def samplings(self) -> list[Sampling]:
+        """How each tree's rows were drawn."""
+        if self.blend is None:
+            return [self.control.sampling()] * self.forest.n_trees
+        of_kind = [control.sampling() for control in self.kinds.values()]
+        return [of_kind[g] for g in self.blend.of_tree]

@@ -1,0 +1,170 @@
+"""Growing what a call asks for: trees of one kind, or a blend of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from odrf.design import Design, TrainingData
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.growth.forest_growth import grow_forest
+from odrf.engine.randomness import streams
+from odrf.engine.trees.forest import Forest
+from odrf.fits.blending import Blended, Kind, grow_blend
+from odrf.fits.fit import Fit, Request
+from odrf.options.control import Control, resolve
+from odrf.options.kinds import BEST, blends, kinds_of_trees, require_blendable
+from odrf.options.rule import Rule
+
+__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
+
+
+def grow_fit(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool = False
+) -> Fit:
+    """Resolve the request for the data and grow its trees.
+
+    Parameters
+    ----------
+    call : str
+        As summaries are to show it.
+    design : Design
+    data : TrainingData
+    request : Request
+    progress : bool, default False
+        Show a progress bar.
+
+    Raises
+    ------
+    InputError
+        Naming the option at fault.
+    """
+    options = request.options
+    if blends(*(options[name] for name in ("blend", "n_trees", "projection", "resample"))):
+        fit = _fit_blend(call, design, data, request, progress)
+    else:
+        fit = _fit_one_kind(call, design, data, request, progress)
+    return replace(fit, request=_settled(request, fit.control, fit.blend is not None))
+
+
+def _settled(request: Request, control: Control, blended: bool) -> Request:
+    """Return the request with its functions and generators replaced by what they gave.
+
+    They may not pickle, and a generator would give something else the next time.  Whether it is a
+    blend stays so however many trees it gets.  Functions are kept beside the options, for other
+    numbers of rows.
+    """
+    options = dict(request.options)
+    options |= {"seed": control.seed, "n_jobs": control.n_jobs, "blend": blended}
+    rules = dict(request.rules)
+    for name in ("max_leaves", "alpha", "sample_fraction"):
+        if callable(options[name]):
+            rules[name] = Rule(name, options[name])
+            options[name] = getattr(control, name)
+    return replace(request, options=options, rules=rules)
+
+
+def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
+    """Return the options of a forest whose trees are all of one kind."""
+    resample = request.options["resample"]
+    options = request.options | {"resample": "bootstrap" if resample == "auto" else resample}
+    return _resolve(options, design, data)
+
+
+def grow_alike(
+    design: Design,
+    data: TrainingData,
+    control: Control,
+    tree_streams: NDArray[np.uint64],
+    n_jobs: int,
+    progress: bool,
+) -> Forest:
+    """Grow a tree of one kind for each of the streams (B, 4)."""
+    with tqdm(total=len(tree_streams), unit="tree", disable=not progress) as bar:
+        return grow_forest(
+            data.X,
+            data.y,
+            data.weights,
+            Blocks(design.first, design.types),
+            control.sampling(),
+            control.settings(),
+            control.mixture,
+            tree_streams,
+            n_jobs,
+            bar.update,
+        )
+
+
+def grow_in_kinds(
+    design: Design,
+    data: TrainingData,
+    controls: Sequence[Control],
+    n_jobs: int,
+    progress: bool,
+    start: Blended | None = None,
+) -> Blended:
+    """Grow a forest of the kinds of trees that `controls` are the options of, beyond its `start`.
+
+    In all they have as many trees as each of the controls says.
+    """
+    kinds = [Kind(control.settings(), control.mixture, control.sampling()) for control in controls]
+    with tqdm(unit="tree", disable=not progress) as bar:
+        return grow_blend(
+            data.X,
+            data.y,
+            data.weights,
+            Blocks(design.first, design.types),
+            kinds,
+            controls[0].seed,
+            controls[0].n_trees,
+            n_jobs,
+            bar.update,
+            start,
+        )
+
+
+def _fit_one_kind(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> Fit:
+    control = one_kind(request, design, data)
+    tree_streams = streams(control.seed, 0, control.n_trees)
+    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
+    return Fit(call, design, data, control, forest, tree_streams, request)
+
+
+def _fit_blend(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> Fit:
+    classification = design.response.kind == "classification"
+    n, P, p = len(data.y), len(design.predictors), len(design.columns)
+    kinds = kinds_of_trees(
+        request.options, request.given, n, P, p, classification, design.response.ordinal
+    )
+    base = _resolve(kinds[BEST], design, data)
+    require_blendable(base.n_trees, base.resample, request.options["projection"])
+    controls = {
+        name: _resolve(some | {"seed": base.seed}, design, data) for name, some in kinds.items()
+    }
+    grown = grow_in_kinds(design, data, list(controls.values()), base.n_jobs, progress)
+    return Fit(
+        call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls
+    )
+
+
+def _resolve(options: Mapping[str, Any], design: Design, data: TrainingData) -> Control:
+    return resolve(
+        options,
+        kind=design.response.kind,
+        n=len(data.y),
+        P=len(design.predictors),
+        p=len(design.columns),
+        n_classes=design.response.n_classes,
+        ordinal=design.response.ordinal,
+        ranges=design.scaling.range,
+        grid=design.grid,
+    )

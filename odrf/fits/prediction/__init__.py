@@ -1,0 +1,1 @@
+"""What a fit predicts for rows, and how well."""

@@ -1,0 +1,154 @@
+"""The kinds of prediction: number, class, probabilities, leaves, each tree's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design import Response
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.routing import leaf_nodes, predict
+from odrf.errors import InputError, allowed
+from odrf.fits.fit import AnyFit
+from odrf.fits.prediction.labels import class_labels, spread_codes, spread_numbers
+from odrf.fits.prediction.prior_correction import checked_priors, with_priors
+
+__all__ = [
+    "PREDICTIONS",
+    "Rows",
+    "as_asked",
+    "as_prob",
+    "as_response",
+    "mean_values",
+    "predict_rows",
+    "require_classes",
+    "rows_of",
+]
+
+PREDICTIONS = ("response", "class", "prob", "cumulative", "leaf", "trees")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to predict.
+
+    Attributes
+    ----------
+    X : (p, m) float32
+        Scaled predictors of the rows without missing values.
+    complete : (n,) bool
+        Which of the n rows those are.
+    index : Index of length n
+    """
+
+    X: NDArray[np.float32]
+    complete: NDArray[np.bool_]
+    index: pd.Index
+
+
+def rows_of(fit: AnyFit, newdata: pd.DataFrame | None) -> Rows:
+    """Return the rows of `newdata`, or the training rows for None."""
+    if newdata is None:
+        return Rows(fit.data.X, np.ones(len(fit.data.index), dtype=bool), fit.data.index)
+    X, complete = fit.design.matrix(newdata)
+    return Rows(X, complete, newdata.index)
+
+
+def predict_rows(
+    fit: AnyFit, rows: Rows, type: str, priors: Any = None
+) -> pd.Series | pd.DataFrame:
+    """Return the prediction of the kind `type` for each of the rows.
+
+    `priors` are the shares of the classes in their population, if not those in training.
+    """
+    if type not in PREDICTIONS:
+        raise allowed("type", type, PREDICTIONS)
+    require_classes(fit.design.response, type)
+    shares = checked_priors(priors, fit.design.response, type)
+    if type == "leaf":
+        return _leaves(fit, rows)
+    if type == "trees":
+        return _each_tree(fit, rows)
+    value = with_priors(fit, mean_values(fit, rows.X), shares)
+    value = spread_numbers(value, rows.complete)
+    return as_asked(fit, value, rows.index, type)
+
+
+def as_asked(
+    fit: AnyFit, value: NDArray[np.float64], index: pd.Index, type: str
+) -> pd.Series | pd.DataFrame:
+    """Return mean responses or shares (n, K) as the prediction `type` has them."""
+    if type == "prob":
+        return as_prob(fit, value, index)
+    if type == "cumulative":
+        reached = np.minimum(np.cumsum(value, axis=1), 1.0)
+        return as_prob(fit, reached, index).iloc[:, :-1]
+    return as_response(fit, value, index)
+
+
+def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the mean response or the shares of the classes (n, K) for predictors X (p, n)."""
+    value = predict(fit.forest, X, fit.control.n_jobs)
+    if fit.votes and fit.design.response.classes is not None:
+        value /= value.sum(axis=1, keepdims=True)
+    return value
+
+
+def require_classes(response: Response, type: str) -> None:
+    """Raise `InputError` where the prediction `type` needs classes, or ordered ones, in vain."""
+    if type == "cumulative" and response.classes is not None and not response.ordered:
+        raise InputError(
+            f'type="cumulative" needs ordered classes, and those of {response.name!r} are not: '
+            "make it an ordered categorical, with pandas.CategoricalDtype(…, ordered=True)"
+        )
+    if type in ("class", "prob", "cumulative") and response.classes is None:
+        raise InputError(
+            f"type={type!r} needs classes, but {response.name!r} was fitted as a number: "
+            'use type="response", or fit with kind="classification"'
+        )
+
+
+def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:
+    """Return the mean response (n, 1), or the class that the shares (n, K) of a row stand for."""
+    response = fit.design.response
+    if response.classes is None:
+        return pd.Series(value[:, 0], index=index, name=response.name)
+    labels = class_labels(said_classes(value, fit.ordered), response.classes)
+    return pd.Series(labels, index=index, name=response.name)
+
+
+def as_prob(fit: AnyFit, shares: NDArray[np.float64], index: pd.Index) -> pd.DataFrame:
+    """Return the shares (n, K) as a data frame with one column per class."""
+    return pd.DataFrame(shares, index=index, columns=fit.design.response.classes)
+
+
+def _leaves(fit: AnyFit, rows: Rows) -> pd.Series | pd.DataFrame:
+    """Return the number, within its tree, of the leaf that each row reaches."""
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
+    leaves = spread_codes(leaves, rows.complete)
+    frame = pd.DataFrame(leaves, index=rows.index, columns=_tree_numbers(fit.forest))
+    if not rows.complete.all():
+        frame = frame.astype("Int64").mask(frame < 0)
+    return frame if fit.forest.n_trees > 1 else frame[0].rename("leaf")
+
+
+def _each_tree(fit: AnyFit, rows: Rows) -> pd.DataFrame:
+    """Return every tree's own prediction."""
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
+    columns = _tree_numbers(fit.forest)
+    classes = fit.design.response.classes
+    if classes is None:
+        value = spread_numbers(fit.forest.value[leaves, 0], rows.complete)
+        return pd.DataFrame(value, index=rows.index, columns=columns)
+    codes = spread_codes(said_classes(fit.forest.value, fit.ordered)[leaves], rows.complete)
+    labels = {tree: class_labels(codes[:, tree], classes) for tree in columns}
+    return pd.DataFrame(labels, index=rows.index, columns=columns)
+
+
+def _tree_numbers(forest: Forest) -> pd.RangeIndex:
+    return pd.RangeIndex(forest.n_trees, name="tree")

@@ -1,0 +1,69 @@
+"""A fit with some of its splits switched off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from odrf.engine.trees.forest import Forest
+from odrf.errors import InputError
+from odrf.fits.fit import Fit
+from odrf.pruning.complexity import ERROR, pruned, split_prices
+from odrf.pruning.forests import unseen_prices
+
+__all__ = ["checked_alpha", "checked_leaves", "pruned_at", "pruned_unseen", "with_forest"]
+
+
+def checked_alpha(alpha: Any) -> float:
+    """Return `alpha`; raise `InputError` where it is no price of a leaf."""
+    if not isinstance(alpha, Real) or not float(alpha) >= 0:
+        raise InputError(f"alpha={alpha!r} must be a number that is not negative")
+    return float(alpha)
+
+
+def checked_leaves(leaves: Any, most: int) -> int:
+    """Return `leaves`; raise `InputError` where a tree with `most` leaves has no such subtree."""
+    if not isinstance(leaves, (int, np.integer)) or not 1 <= leaves <= most:
+        raise InputError(
+            f"leaves={leaves!r} is out of range: this tree has {most} leaves, "
+            f"so use a whole number from 1 to {most}"
+        )
+    return int(leaves)
+
+
+def pruned_at(fit: Fit, alpha: float, rule: str, option: str, loss: str = ERROR) -> Fit:
+    """Return the fit with every tree pruned at complexity `alpha`, as the call's `option` says.
+
+    An empty `option` stands for a fit whose own call asked for it.
+    """
+    # what a larger α took away before does not come back
+    strictest = max(alpha, fit.control.alpha or 0.0)
+    forest = pruned(fit.forest, split_prices(fit.forest, rule, loss), alpha, loss)
+    fit = replace(fit, control=replace(fit.control, alpha=strictest, pruning=rule))
+    return with_forest(fit, forest, option)
+
+
+def pruned_unseen(fit: Fit, rule: str) -> Fit:
+    """Return the fit with every tree pruned as the rows that it did not draw find best for it."""
+    prices = split_prices(fit.forest, rule)
+    alpha = unseen_prices(
+        fit.forest,
+        prices,
+        fit.data.X,
+        fit.data.y,
+        fit.data.weights,
+        fit.samplings,
+        fit.streams,
+        fit.control.n_jobs,
+    )
+    kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
+    return with_forest(fit, kept, 'rule="oob"')
+
+
+def with_forest(fit: Fit, forest: Forest, option: str) -> Fit:
+    """Return the fit with `forest` for its own, the call saying which pruning option made it."""
+    call = f"{fit.call}.prune({option})" if option else fit.call
+    return replace(fit, forest=forest, call=call)

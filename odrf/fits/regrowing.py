@@ -1,0 +1,79 @@
+"""A forest grown again, with the same options, on some of its predictors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.trees.out_of_bag_losses import permutation_loss
+from odrf.fits.fit import Fit, Request
+from odrf.fits.growing import grow_fit
+
+__all__ = ["permutation_rises", "permutation_table", "regrown", "regrown_beside_shadows"]
+
+SHADOW_TREES = 100
+
+
+def regrown(fit: Fit, which: Sequence[int], call: str) -> Fit:
+    """Grow the forest of a fit again on the predictors of these numbers alone."""
+    design = fit.design.keeping(which)
+    data = replace(fit.data, X=fit.data.X[fit.design.recipe.columns_of(which)])
+    return grow_fit(call, design, data, _within(fit.request, len(which)))
+
+
+def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
+    """Grow a forest of one kind on these predictors, then on each of them once more, permuted.
+
+    A predictor's columns are permuted together, each predictor's on its own.
+    """
+    rng = np.random.default_rng(seed)
+    order = [rng.permutation(len(fit.data.y)) for _ in which]
+    shadows = [
+        fit.data.X[fit.design.recipe.columns_of([j])][:, rows]
+        for j, rows in zip(which, order, strict=True)
+    ]
+    X = np.concatenate([fit.data.X[fit.design.recipe.columns_of(which)], *shadows])
+    design = fit.design.keeping([*which, *which])
+    request = _within(fit.request, len(which))
+    plain = {"n_trees": SHADOW_TREES, "blend": False, "seed": seed, "alpha": None}
+    return grow_fit("", design, replace(fit.data, X=X), _but(request, plain))
+
+
+def permutation_rises(fit: Fit) -> NDArray[np.float64]:
+    """Return the rise (B, P) of each tree's out-of-bag loss when a predictor is permuted."""
+    return permutation_loss(
+        fit.forest,
+        fit.data.X,
+        fit.data.y,
+        fit.data.weights,
+        fit.design.first,
+        fit.samplings,
+        fit.streams,
+        fit.control.n_jobs,
+    )
+
+
+def permutation_table(fit: Fit) -> pd.DataFrame:
+    """Return each predictor's mean rise over the trees and its standard error, largest first."""
+    rise = permutation_rises(fit)
+    n_trees = len(rise)
+    spread = rise.std(axis=0, ddof=1) if n_trees > 1 else np.full(rise.shape[1], np.nan)
+    table = pd.DataFrame(
+        {"importance": rise.mean(axis=0), "se": spread / np.sqrt(n_trees)},
+        index=pd.Index(fit.design.predictors, name="predictor"),
+    )
+    return table.sort_values("importance", ascending=False, kind="stable")
+
+
+def _within(request: Request, P: int) -> Request:
+    """Return the request with a fixed size of subsets cut down to P predictors."""
+    size = request.options["subset_size"]
+    return request if isinstance(size, str) else _but(request, {"subset_size": min(size, P)})
+
+
+def _but(request: Request, changes: Mapping[str, object]) -> Request:
+    return replace(request, options={**request.options, **changes})

@@ -1,0 +1,136 @@
+"""A fit whose trees go on growing on further rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from tqdm import tqdm
+
+from odrf.design import TrainingData
+from odrf.design.adding_rows import with_more_rows
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.growth.tree_update import Update, Updated, update_trees
+from odrf.engine.trees.forest import joined
+from odrf.errors import InputError
+from odrf.fits.fit import Fit
+from odrf.fits.options_at_n import at_rows, settled_at
+from odrf.options.control import NO_LIMIT, Control
+from odrf.pruning.rates import LEAF_RATES
+
+__all__ = ["updated_fit"]
+
+# Splits that were made on fewer rows are made anew where rows have come.  The error of a tree alone
+# is that of its splits.  A forest averages over many such, and has little time to spare: a blend
+# some, as its pilots need not be grown again.
+TREE_REVISED, BLEND_REVISED, FOREST_REVISED = 200, 100, 0
+CHANGES = (
+    "drawn", "leaves_before", "withdrawn", "revisited", "split", "leaves", "depth_before", "depth",
+)  # fmt: skip
+
+
+def updated_fit(
+    fit: Fit,
+    newdata: pd.DataFrame,
+    weights: str | ArrayLike | None,
+    revise: str | int,
+    n_jobs: int,
+    progress: bool,
+) -> Fit:
+    """Return the fit with its trees grown on by the rows of `newdata`, with threads `n_jobs`.
+
+    Raises
+    ------
+    InputError
+        Naming what is wrong with the rows, or with a rule in n; or if trees have been cut.
+    """
+    _require_whole(fit)
+    data = with_more_rows(fit.design, fit.data, newdata, weights)
+    before, n = len(fit.data.y), len(data.y)
+    control = at_rows(fit.control, fit.request, before, n)
+    kinds = {name: at_rows(own, fit.request, before, n) for name, own in fit.kinds.items()}
+    revised = _revised(fit) if isinstance(revise, str) else revise
+    updated = _updated(fit, data, control, kinds, revised, n_jobs, progress)
+    return replace(
+        fit,
+        call=f"{fit.call}.update({_spelled(weights)})",
+        data=data,
+        control=control,
+        kinds=kinds,
+        forest=joined((one.tree for one in updated), len(updated)),
+        made=np.concatenate([one.made for one in updated]),
+        request=settled_at(fit.request, control),
+        changes=_changes(updated),
+    )
+
+
+def _revised(fit: Fit) -> int:
+    """Return below how many rows splits are made anew, where it is not said."""
+    if fit.blend is not None:
+        return BLEND_REVISED
+    lone = fit.control.n_trees == 1 and fit.control.resample == "none"
+    return TREE_REVISED if lone else FOREST_REVISED
+
+
+def _require_whole(fit: Fit) -> None:
+    """Raise if pruning has cut a tree, whose leaves would then grow again at once."""
+    of_found_size = fit.request.options["max_leaves"] in LEAF_RATES
+    if not of_found_size and (fit.forest.order[fit.forest.left < 0] > 0).any():
+        raise InputError(
+            "update() cannot go on with trees that pruning has cut: update what they were cut "
+            "from, and prune what comes of it"
+        )
+
+
+def _spelled(weights: str | ArrayLike | None) -> str:
+    if weights is None:
+        return "newdata"
+    return f"newdata, weights={weights!r}" if isinstance(weights, str) else "newdata, weights=…"
+
+
+def _updated(
+    fit: Fit,
+    data: TrainingData,
+    control: Control,
+    kinds: dict[str, Control],
+    revised: int,
+    n_jobs: int,
+    progress: bool,
+) -> list[Updated]:
+    """Update the trees of each kind; return all in the order of the forest's."""
+    pairs = [(fit.control, control)]
+    of_tree: NDArray[np.int64] = np.zeros(fit.forest.n_trees, dtype=np.int64)
+    if fit.blend is not None:
+        pairs = [(fit.kinds[name], kinds[name]) for name in kinds]
+        of_tree = fit.blend.of_tree
+    made = fit.forest.count if fit.made is None else fit.made
+    found: dict[int, Updated] = {}
+    with tqdm(total=len(of_tree), unit="tree", disable=not progress) as bar:
+        for g, (old, own) in enumerate(pairs):
+            numbers = np.flatnonzero(of_tree == g).tolist()
+            update = Update(
+                data.X,
+                data.y,
+                data.weights,
+                Blocks(fit.design.first, fit.design.types),
+                own.sampling(),
+                own.settings(),
+                own.mixture,
+                NO_LIMIT if old.max_leaves is None else old.max_leaves,
+                revised,
+            )
+            trees = [
+                (fit.forest.tree(b), made[slice(*fit.forest.root[b : b + 2])]) for b in numbers
+            ]
+            updated = update_trees(trees, update, fit.streams[numbers], n_jobs, bar.update)
+            found |= dict(zip(numbers, updated, strict=True))
+    return [found[b] for b in range(len(of_tree))]
+
+
+def _changes(updated: Sequence[Updated]) -> pd.DataFrame:
+    """Return what has changed, a row for each tree."""
+    rows = [{name: getattr(one, name) for name in CHANGES} for one in updated]
+    return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="tree"))

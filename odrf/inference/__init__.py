@@ -1,1 +1,0 @@
-"""Inference for forests: standard errors of their means, quantiles and intervals of responses."""

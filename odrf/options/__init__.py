@@ -1,0 +1,1 @@
+"""Options as users give them, checked once and frozen."""

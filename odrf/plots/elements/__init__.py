@@ -1,0 +1,1 @@
+"""What several drawings have in common."""

@@ -1,0 +1,47 @@
+"""One drawing by its name, or all of a fit's side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from odrf.errors import InputError, allowed
+from odrf.plots.elements.style import new_panels
+
+__all__ = ["draw_panels"]
+
+
+def draw_panels(
+    drawings: Mapping[str, Callable[[Axes], object]],
+    kind: str | None,
+    ax: Axes | NDArray | None,
+) -> Axes | NDArray:
+    """Draw what `kind` names, or everything for None, and return the axes.
+
+    Parameters
+    ----------
+    drawings : mapping of str to callable
+        Each draws on the axes that it is given.
+    kind : str or None
+    ax : Axes, array of Axes or None
+        Where to draw, one for each drawing; None for a new figure.
+
+    Raises
+    ------
+    InputError
+        If `kind` is no drawing, or `ax` holds another number of axes.
+    """
+    if kind is not None and kind not in drawings:
+        raise allowed("kind", kind, tuple(drawings))
+    kinds = list(drawings) if kind is None else [kind]
+    panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
+    if len(panels) != len(kinds):
+        raise InputError(
+            f"ax holds {len(panels)} axes: kind=None draws on two, a kind by its name on one"
+        )
+    for name, panel in zip(kinds, panels, strict=True):
+        drawings[name](panel)
+    return panels if kind is None else panels[0]

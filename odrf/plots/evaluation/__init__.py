@@ -1,0 +1,1 @@
+"""Drawings of evaluations of several fits."""

@@ -1,0 +1,120 @@
+"""Critical-difference diagram: mean ranks on a line, bars over methods that do not differ.
+
+As in J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of
+Machine Learning Research 7.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from odrf.plots.elements.style import ACCENT, INK
+
+__all__ = ["groups", "plot_ranks"]
+
+WIDTH = 8
+# inches from a label to the next
+ROW = 0.3
+# room for a label, and from the end of the scale to where one begins, as shares of the scale
+MARGIN = 0.24
+GAP = 0.015
+# rows from the scale to the first bar, from one bar to the next, and from the last to the labels
+FIRST_BAR, BAR, LABELS = 0.55, 0.35, 0.9
+ABOVE = 2.6
+
+
+def groups(ranks: pd.Series, difference: float) -> list[tuple[float, float]]:
+    """Return the longest runs of two or more sorted ranks that are no wider than `difference`."""
+    ordered = np.sort(ranks.to_numpy())
+    last = np.searchsorted(ordered, ordered + difference, side="right") - 1
+    return [
+        (float(ordered[first]), float(ordered[end]))
+        for first, end in enumerate(last)
+        if end > first and (first == 0 or end > last[first - 1])
+    ]
+
+
+def plot_ranks(
+    ranks: pd.Series, difference: float, base: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw the diagram, the best method on the left.
+
+    Parameters
+    ----------
+    ranks : Series
+        Mean rank of each method.
+    difference : float
+        Critical difference.
+    base : str, optional
+        Method to be set off by colour.
+    ax : Axes, optional
+        Emptied of axes; one unit down is a row of labels.  By default on a new figure, as high as
+        the diagram needs.
+
+    Returns
+    -------
+    Axes
+    """
+    ordered = ranks.sort_values(kind="stable")
+    bars = groups(ordered, difference)
+    low, high = 1, len(ranks)
+    half = (high + 1) // 2
+    top = -LABELS - BAR * len(bars)  # first row of labels, below the bars
+    bottom = top - half + 0.4
+    ax = _new_axes(ABOVE - bottom) if ax is None else ax
+    ax.set_axis_off()
+    # a difference that no ranks reach is still drawn in full
+    last = max(float(high), low + difference)
+    room = MARGIN * (high - low)
+    ax.set(xlim=(low - room, max(high + room, last)), ylim=(bottom, ABOVE))
+    _scale(ax, low, high)
+    _ruler(ax, low, difference)
+    for place, (name, rank) in enumerate(ordered.items()):
+        left = place < half
+        row = top - (place if left else high - 1 - place)
+        edge = low - GAP * (high - low) if left else high + GAP * (high - low)
+        _label(ax, str(name), float(rank), row, edge, left, name == base)
+    for number, bar in enumerate(bars):
+        y = -FIRST_BAR - BAR * number
+        ax.plot(bar, [y, y], color=INK, lw=4.5, solid_capstyle="round")
+    return ax
+
+
+def _new_axes(rows: float) -> Axes:
+    _, ax = plt.subplots(figsize=(WIDTH, ROW * rows), layout="constrained")
+    return ax
+
+
+def _scale(ax: Axes, low: int, high: int) -> None:
+    ax.plot([low, high], [0, 0], color=INK, lw=1)
+    for rank in range(low, high + 1):
+        ax.plot([rank, rank], [0, 0.22], color=INK, lw=1)
+        ax.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=9, color=INK)
+
+
+def _ruler(ax: Axes, low: int, difference: float) -> None:
+    ax.plot([low, low + difference], [1.5, 1.5], color=INK, lw=1, marker="|", ms=7)
+    words = f"critical difference {difference:.2f}"
+    ax.text(low, 1.85, words, ha="left", va="bottom", fontsize=9, color=INK)
+
+
+def _label(
+    ax: Axes, name: str, rank: float, row: float, edge: float, left: bool, stressed: bool
+) -> None:
+    """Draw a line from a rank on the scale down and out to its name."""
+    colour = ACCENT if stressed else INK
+    ax.plot([rank, rank, edge], [0, row, row], color=colour, lw=1.6 if stressed else 0.9)
+    ax.text(
+        edge,
+        row,
+        f"{name}  {rank:.2f} " if left else f" {rank:.2f}  {name}",
+        ha="right" if left else "left",
+        va="center",
+        fontsize=9.5,
+        color=colour,
+        fontweight="bold" if stressed else "normal",
+        parse_math=False,
+    )

@@ -1,0 +1,1 @@
+"""Families whose directions are estimated on the rows of a node."""

@@ -1,0 +1,61 @@
+"""What families have in common that estimate each direction on a random subset of predictors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.subsets import largest_subset
+from odrf.engine.settings import Settings
+from odrf.projections.family import Family, Table
+
+__all__ = ["OnSubsets", "columns_of", "few_directions"]
+
+FEWEST = 5
+
+
+@dataclass(frozen=True)
+class OnSubsets(Family):
+    """A direction that is estimated on its own random subset of q predictors.
+
+    Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew.  In a direction of
+    several predictors the scores of a factor of many levels are one column, those of few levels
+    as many as they are.
+    """
+
+    beside_singles: ClassVar[bool] = True
+
+    def n_default(self, table: Table) -> int:
+        """Return max(5, ⌈√P⌉)."""
+        return few_directions(table.P)
+
+    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the columns of the widest predictors, as many as the largest subset has."""
+        return columns_of(largest_subset(settings.subset_size, len(blocks.types), n), blocks)
+
+    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+        """Return the same."""
+        return self.widest(blocks, settings, n)
+
+    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+        """Return half of the largest subset, in columns."""
+        P = len(blocks.types)
+        return blocks.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
+
+    def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
+        """Return whether there are subsets of one predictor: of random size, or of size 1."""
+        return subset_size in ("random", 1)
+
+
+def few_directions(P: int) -> int:
+    """Return max(5, ⌈√P⌉): directions of P predictors that are estimated are worth many others."""
+    return max(FEWEST, math.ceil(math.sqrt(P)))
+
+
+def columns_of(q: int, blocks: Blocks) -> int:
+    """Return the columns of the q widest predictors."""
+    return int(np.sort(np.diff(blocks.first))[::-1][:q].sum())

@@ -1,0 +1,103 @@
+"""Trees at stages: as they were with fewer leaves while they grew, or cut at a depth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.stage_losses import stage_losses
+from odrf.pruning.complexity import growth_ranks
+from odrf.pruning.held_out import HeldOut, held_out
+
+__all__ = ["ALONG", "DEPTH", "LEAVES", "Stages", "judged_stages", "stage_prices", "stages_of"]
+
+LEAVES, DEPTH = "leaves", "depth"
+ALONG = (LEAVES, DEPTH)
+SMALLEST = {LEAVES: 1, DEPTH: 0}
+# A forest is judged at every number of leaves up to the first of these, then at about four while
+# they double.
+EVERY, PER_DOUBLING = 30, 4
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The sizes at which all trees of a forest stop, and what is left of them.
+
+    Attributes
+    ----------
+    prices : (m,) float64
+        The prices of its splits as `stage_prices` gives them.
+    sizes : (k,) int64
+        Sizes, rising.
+    leaves : (k,) float64
+        Mean number of leaves of the trees.
+    """
+
+    prices: NDArray[np.float64]
+    sizes: NDArray[np.int64]
+    leaves: NDArray[np.float64]
+
+    @property
+    def alpha(self) -> NDArray[np.float64]:
+        """The prices of a leaf (k,), rising, that cut the trees to the sizes, the largest first."""
+        return -self.sizes[::-1].astype(float)
+
+
+def stage_prices(forest: Forest, along: str) -> NDArray[np.float64]:
+    """Return prices (m,) at which pruning at -s keeps the splits of the trees of size s.
+
+    Parameters
+    ----------
+    forest : Forest
+    along : {"leaves", "depth"}
+        - ``"leaves"``: the splits made before there were s leaves (Zhan, Liu and Xia, section
+          3.2), s from 1.
+        - ``"depth"``: those that are above the depth s, from 0.
+    """
+    rank = growth_ranks(forest) if along == LEAVES else forest.depth()
+    return np.where(forest.is_split(), -rank, -np.inf)
+
+
+def stages_of(forest: Forest, along: str) -> Stages:
+    """Return the stages at which a forest is judged, the whole of it last.
+
+    A tree is judged at every size, a forest at every depth, and every few numbers of leaves.
+    """
+    prices = stage_prices(forest, along)
+    rising = np.sort(-prices[prices > -np.inf])
+    first = SMALLEST[along]
+    last = int(np.max(rising, initial=first - 1)) + 1
+    sizes = np.arange(first, last + 1)
+    if forest.n_trees > 1 and along == LEAVES and last > EVERY:
+        steps = math.ceil(PER_DOUBLING * math.log2(last / EVERY))
+        rest = np.geomspace(EVERY, last, steps + 1).round().astype(np.int64)
+        sizes = np.unique(np.concatenate([sizes[:EVERY], rest]))
+    leaves = forest.n_trees + np.searchsorted(rising, sizes)
+    return Stages(prices, sizes, leaves / forest.n_trees)
+
+
+def judged_stages(
+    forest: Forest,
+    stages: Stages,
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    n_jobs: int,
+    wanted: NDArray[np.bool_] | None = None,
+) -> HeldOut:
+    """Judge the forest at each of its stages on the rows of X (p, n), the largest size first.
+
+    Where `wanted` (B, n) is given and false, the tree has no say on the row.
+    """
+    prices, alpha = stages.prices, stages.alpha
+    if forest.n_trees == 1 and wanted is None:
+        # a node's loss is then the row's, however many the sizes are for which it speaks
+        return held_out(forest, prices, alpha, X, y, weights)
+    first = np.searchsorted(alpha, prices)
+    given = () if wanted is None else (wanted,)
+    mass, sums = stage_losses(forest, first, len(alpha), X, y, weights, n_jobs, *given)
+    return HeldOut(float(mass[0]), float(mass[1]), *sums)

@@ -1,0 +1,99 @@
+"""What pruning at each of many α costs on rows that the tree was not grown on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.routing import leaf_nodes
+
+__all__ = ["HeldOut", "held_out", "losses_of"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Sums over held-out rows of case weight w and loss l, for each of k prices of a leaf.
+
+    Attributes
+    ----------
+    weight, squares : float
+        Σw and Σw².
+    loss, crossed, squared : (k,) float64
+        Σwl, Σw²l and Σw²l².
+    """
+
+    weight: float
+    squares: float
+    loss: NDArray[np.float64]
+    crossed: NDArray[np.float64]
+    squared: NDArray[np.float64]
+
+    def __add__(self, other: HeldOut) -> HeldOut:
+        return HeldOut(
+            self.weight + other.weight,
+            self.squares + other.squares,
+            self.loss + other.loss,
+            self.crossed + other.crossed,
+            self.squared + other.squared,
+        )
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Mean loss of a row (k,)."""
+        return self.loss / self.weight
+
+    @property
+    def standard_error(self) -> NDArray[np.float64]:
+        """Standard error of the mean loss (k,), the rows taken as independent."""
+        mean = self.mean
+        spread = self.squared - 2 * mean * self.crossed + mean**2 * self.squares
+        return np.sqrt(np.maximum(spread, 0.0)) / self.weight
+
+
+def losses_of(
+    value: NDArray[np.float64], y: NDArray[np.float64], ordered: bool = False
+) -> NDArray[np.float64]:
+    """Return the loss (m,) of predicting `value` (m, K): squared error for K = 1, else 0-1.
+
+    `ordered` says whether values stand for the median of ordered classes.
+    """
+    if value.shape[1] == 1:
+        return (y - value[:, 0]) ** 2
+    return (said_classes(value, ordered) != y).astype(float)
+
+
+def held_out(
+    tree: Forest,
+    prices: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> HeldOut:
+    """Judge a forest of one, pruned at each of the `alpha` (k,), rising, on the rows of X (p, m).
+
+    A row stops at the first node on its way whose split is not dearer than α.  So a node speaks
+    for the α from its own price up to that of the node above, and all α are done in one walk from
+    the leaf to the root.
+    """
+    k = len(alpha)
+    changes = np.zeros((3, k + 1))
+    starts = np.searchsorted(alpha, prices)
+    above = tree.parents()
+    node, row = leaf_nodes(tree, X, 1)[:, 0], np.arange(len(y))
+    while len(node):
+        higher = above[node]
+        until = np.where(higher >= 0, starts[higher], k)
+        speaks = starts[node] < until
+        at, who = node[speaks], row[speaks]
+        loss, w = losses_of(tree.value[at], y[who], bool(tree.ordered)), weights[who]
+        for change, of_row in zip(changes, (w * loss, w**2 * loss, (w * loss) ** 2), strict=True):
+            change += np.bincount(starts[at], of_row, k + 1)
+            change -= np.bincount(until[speaks], of_row, k + 1)
+        node, row = higher[higher >= 0], row[higher >= 0]
+    sums = np.cumsum(changes, axis=1)[:, :k]
+    return HeldOut(float(weights.sum()), float(weights @ weights), *sums)

@@ -1,0 +1,67 @@
+"""Data frames of a tree's nodes and splits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design import Design
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.prediction_rule import said_classes
+from odrf.fits.prediction.labels import class_labels
+from odrf.text.units import node_of_terms, user_splits
+
+__all__ = ["nodes_table", "splits_table"]
+
+
+def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
+    """Return one row for each node of a forest of one that rows can reach."""
+    depth = tree.depth()
+    node = np.flatnonzero(depth >= 0)
+    leaf = tree.left[node] < 0
+    table = {
+        "parent": _numbers(tree.parents()[node], missing=node == 0),
+        "depth": depth[node],
+        "leaf": leaf,
+        "left": _numbers(tree.left[node], missing=leaf),
+        "right": _numbers(tree.left[node] + 1, missing=leaf),
+        "count": tree.count[node],
+        "weight": tree.weight[node],
+        "impurity": tree.impurity[node],
+        "gain": np.where(leaf, np.nan, tree.gain[node]),
+        "order": _numbers(tree.order[node], missing=leaf),
+    }
+    value = tree.value[node]
+    classes = design.response.classes
+    if classes is None:
+        table["value"] = value[:, 0]
+    else:
+        table["prediction"] = class_labels(said_classes(value, bool(tree.ordered)), classes)
+        table |= {f"P({label})": value[:, k] for k, label in enumerate(classes)}
+    return pd.DataFrame(table, index=pd.Index(node, name="node"))
+
+
+def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
+    """Return one row for each coefficient of the splits of a forest of one."""
+    user = user_splits(tree, design)
+    live = tree.is_split()
+    node = node_of_terms(tree)
+    at = np.flatnonzero(live[node] & (user.coef != 0))
+    at = at[np.lexsort((-np.abs(tree.coef[at]), node[at]))]
+    node, column = node[at], tree.index[at]
+    predictor = np.searchsorted(design.first, column, side="right") - 1
+    return pd.DataFrame(
+        {
+            "node": node,
+            "predictor": np.array(design.predictors, dtype=object)[predictor],
+            "column": np.array(design.columns, dtype=object)[column],
+            "coefficient": user.coef[at],
+            "threshold": user.threshold[node],
+            "scaled_coefficient": tree.coef[at],
+        }
+    )
+
+
+def _numbers(values: NDArray[np.integer], missing: NDArray[np.bool_]) -> pd.arrays.IntegerArray:
+    return pd.arrays.IntegerArray(values.astype(np.int64), missing)

@@ -1,0 +1,144 @@
+"""How often the splits of trees use each pixel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from odrf.checks import checked_whole
+from odrf.errors import InputError
+from odrf.fits.fit import Fit
+from odrf.plots.pixels import plot_pixels
+from odrf.projections.parameters import grid_shape, require_pixels
+from odrf.projections.patch import Patch
+from odrf.statistics.importance import usage
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+if TYPE_CHECKING:
+    from odrf.results.base import TreeResults
+
+__all__ = ["PixelImportance"]
+
+TOP = 10
+
+
+class PixelImportance:
+    """How often each pixel is used (Perry 2020, section 3.2).
+
+    `odrf.results.base.TreeResults.pixel_importance` makes it.
+
+    Parameters
+    ----------
+    results : TreeResults
+    shape : (int, int), optional
+    channels : int, optional
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each pixel, by its name, in the order of the predictors: ``channel``, ``row``
+        and ``column`` from 0; ``count`` π_k, the splits of all trees in which it has a nonzero
+        coefficient; ``share``, that divided by the number of splits.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.simulate.impulse(height=4.0).sample(200, seed=1)
+    >>> forest = odrf.odrf("y ~ .", data, projection="patch", n_trees=20, seed=1)
+    >>> forest.pixel_importance().table["share"].idxmax() in ("x19", "x20", "x21")
+    True
+    """
+
+    def __init__(
+        self,
+        results: TreeResults,
+        shape: tuple[int, int] | None = None,
+        channels: int | None = None,
+    ) -> None:
+        fit = results.fit
+        self.call: str = fit.call
+        C, H, W = self._grid = _grid(fit, shape, channels)
+        self.n_splits = int(fit.forest.is_split().sum())
+        count = usage(fit.forest, C * H * W)
+        channel, row, column = np.unravel_index(np.arange(C * H * W), (C, H, W))
+        self.table = pd.DataFrame(
+            {
+                "channel": channel,
+                "row": row,
+                "column": column,
+                "count": count,
+                "share": count / max(self.n_splits, 1),
+            },
+            index=pd.Index(fit.design.columns, name="pixel"),
+        )
+
+    @property
+    def images(self) -> NDArray[np.float64]:
+        """The shares (C, H, W)."""
+        return self.table["share"].to_numpy().reshape(self._grid)
+
+    def summary(self) -> Summary:
+        """Return the pixels used most as a summary with text, HTML and LaTeX output."""
+        C, H, W = self._grid
+        share = self.table["share"]
+        facts = {
+            "Pixels": f"{H} × {W}" + (f", {C} channels" if C > 1 else ""),
+            "Splits": str(self.n_splits),
+            "Pixels of a split": number(float(share.sum())),
+            "Pixels never used": str(int((share == 0).sum())),
+        }
+        top = self.table.sort_values("count", ascending=False, kind="stable").head(TOP)
+        note = "share is that of the splits in which the pixel has a nonzero coefficient."
+        return Summary("Pixel importance", self.call, facts, {"Used most": top}, (note,))
+
+    def plot_image(self, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
+        """Draw the shares as an image, one for each channel; those of a series as a curve.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; for images of several channels an array of as many.  By default on a
+            new figure.
+
+        Returns
+        -------
+        Axes or array of Axes
+
+        Raises
+        ------
+        InputError
+            If `ax` holds another number of axes.
+        """
+        return plot_pixels(self.images, ax)
+
+    def __repr__(self) -> str:
+        C, H, W = self._grid
+        of = f"{C} × {H} × {W}" if C > 1 else f"{H} × {W}"
+        return f"PixelImportance of {of} pixels in {self.n_splits} splits"
+
+
+def _grid(fit: Fit, shape: tuple[int, int] | None, channels: int | None) -> tuple[int, int, int]:
+    """Return C, H and W as given, or else as the fit knows them."""
+    known = _known(fit)
+    if shape is None and known is None:
+        raise InputError(
+            "the shape of the images is not known: use pixel_importance(shape=(height, width))"
+        )
+    C, *size = (1, 0, 0) if known is None else known
+    H, W = size if shape is None else grid_shape("shape", shape)
+    C = C if channels is None else checked_whole("channels", channels, 1)
+    require_pixels(C, H, W, len(fit.design.predictors), len(fit.design.columns))
+    return C, H, W
+
+
+def _known(fit: Fit) -> tuple[int, int, int] | None:
+    """Return the grid of the fit's patches, or the one that its data told."""
+    for family, _ in fit.control.mixture.shares:
+        if isinstance(family, Patch):
+            return (family.channels, *family.shape)
+    return fit.design.grid

@@ -1,0 +1,48 @@
+"""A tree as indented text, in the manner of rpart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odrf.design import Design, Response
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.prediction_rule import said_classes
+from odrf.text.wording import SplitWriter, number
+
+__all__ = ["rules_text"]
+
+
+def rules_text(tree: Forest, design: Design, digits: int) -> str:
+    """Write a line for each reachable node of a forest of one: children under their parent."""
+    writer = SplitWriter(tree, design, digits=digits)
+    lines = [f"n = {tree.count[0]}, {design.formula}", *_legend(design.response)]
+    waiting = [(0, 0, "root")]
+    while waiting:
+        node, depth, rule = waiting.pop()
+        line = f"{'  ' * depth}{node}) {rule}  n = {tree.count[node]}  "
+        line += _prediction(tree, node, design.response, digits)
+        left = int(tree.left[node])
+        if left < 0:
+            lines.append(f"{line} *")
+            continue
+        lines.append(line)
+        split = writer.split(node)
+        waiting.append((left + 1, depth + 1, split.to_right))
+        waiting.append((left, depth + 1, split.to_left))
+    return "\n".join(lines)
+
+
+def _legend(response: Response) -> list[str]:
+    if response.classes is None:
+        return [f"node) split  n  mean of {response.name};  * marks a leaf", ""]
+    classes = " ".join(str(label) for label in response.classes)
+    return [f"node) split  n  {response.name} (shares of {classes});  * marks a leaf", ""]
+
+
+def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str:
+    value = tree.value[node]
+    if response.classes is None:
+        return number(float(value[0]), digits)
+    shares = " ".join(f"{share:.{digits - 1}f}" for share in value)
+    code = int(said_classes(value[np.newaxis], bool(tree.ordered))[0])
+    return f"{response.classes[code]} ({shares})"

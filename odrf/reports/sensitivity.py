@@ -1,0 +1,275 @@
+"""Sensitivity of the training rows of a guided forest as a result."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.checks import checked_seed, is_number
+from odrf.engine.trees.routing import leaf_nodes
+from odrf.errors import InputError, allowed
+from odrf.plots.sensitivity import plot_sensitivity
+from odrf.reports.summaries import TOP
+from odrf.statistics.row_sensitivity import (
+    as_probability,
+    drawing_order,
+    mean_sensitivity,
+    planes_until,
+)
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+if TYPE_CHECKING:
+    from odrf.results.guided import GRAFResults
+
+__all__ = ["METHODS", "Sensitivity", "rows_kept"]
+
+METHODS = {"uniform": "uniform", "sample": "by probability", "top": "most sensitive"}
+"""How rows are chosen, and what it is called in full."""
+
+SHARES = (0.05, 0.1, 0.25, 0.5)
+RANKS, DRAW = (0, 0), (0, 1)
+"""Keys of the seeds of the order of the rows in their leaves, and of those that are drawn."""
+
+
+class Sensitivity:
+    """How much each training row matters to where the classes part (Gupta et al., section 8).
+
+    `odrf.results.guided.GRAFResults.sensitivity` makes it.
+
+    Parameters
+    ----------
+    forest : GRAFResults
+
+    Attributes
+    ----------
+    forest : GRAFResults
+    table : DataFrame
+        On the index of the training rows: ``sensitivity`` ŝ, equation (32); ``probability`` p, its
+        share of the sum, equation (33); ``rank``, 1 for the most sensitive row, of equal ones the
+        first.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.simulate.rings().sample(300, seed=1)
+    >>> found = odrf.graf("y ~ .", data, subspace="all", seed=1).sensitivity()
+    >>> found.table.columns.tolist()
+    ['sensitivity', 'probability', 'rank']
+    >>> radius = (data["x1"] ** 2 + data["x2"] ** 2) ** 0.5
+    >>> near = (radius % 0.25).sub(0.125).abs() > 0.1
+    >>> bool(found.table.loc[near, "probability"].mean() > 1 / 300)
+    True
+    """
+
+    def __init__(self, forest: GRAFResults) -> None:
+        self.forest = forest
+        fit, classes = forest.fit, forest.classes
+        # the response of a regression is no class: its rows are of one
+        codes = np.zeros(forest.nobs) if classes is None else fit.data.y
+        own = mean_sensitivity(
+            leaf_nodes(fit.forest, fit.data.X, fit.control.n_jobs),
+            planes_until(fit.guided),
+            codes.astype(np.int64),
+            fit.design.response.n_classes,
+            self._chance(RANKS).permutation(forest.nobs),
+        )
+        rank = np.empty(len(own), dtype=np.int64)
+        rank[np.argsort(-own, kind="stable")] = np.arange(1, len(own) + 1)
+        self.table = pd.DataFrame(
+            {"sensitivity": own, "probability": as_probability(own), "rank": rank},
+            index=fit.data.index,
+        )
+
+    def order(self, method: str = "top", seed: Any = None) -> NDArray[np.int64]:
+        """Return the positions of all rows (n,), those first that are kept before others.
+
+        Parameters
+        ----------
+        method : {"top", "sample", "uniform"}, default "top"
+            As in `GRAFResults.approximate`.
+        seed : int, SeedSequence or Generator, optional
+            Of what is drawn; by default it follows from the fit's seed.
+
+        Returns
+        -------
+        (n,) int64
+
+        Raises
+        ------
+        InputError
+            If there is no such method, or the seed is none.
+        """
+        if method not in METHODS:
+            raise allowed("method", method, METHODS)
+        if method == "top":
+            return np.argsort(self.table["rank"].to_numpy(), kind="stable")
+        own = seed is None
+        rng = self._chance(DRAW) if own else np.random.default_rng(checked_seed(seed))
+        if method == "uniform":
+            return rng.permutation(len(self.table))
+        return drawing_order(self.table["probability"].to_numpy(), rng)
+
+    def overlap(self, svm: Any) -> pd.Series:
+        """Compare the most sensitive rows with the support vectors of a classifier (Table 2).
+
+        Parameters
+        ----------
+        svm : fitted SVC, or array of int
+            Whatever has ``support_``, such as scikit-learn's ``SVC`` fitted to the training rows
+            in their order; or the positions of the support vectors among these rows, from 0.
+
+        Returns
+        -------
+        Series
+            ``support_vectors``, how many there are; ``share`` of the rows that they are;
+            ``overlap``, the share of them that is among as many most sensitive rows; ``chance``,
+            what the overlap of as many rows drawn at random is on average.
+
+        Raises
+        ------
+        InputError
+            If these are no positions of training rows, or it was fitted to another number of rows.
+        """
+        n = len(self.table)
+        at = _positions(svm, n)
+        among = self.table["rank"].to_numpy()[at] <= len(at)
+        values = {"support_vectors": len(at), "share": len(at) / n}
+        values |= {"overlap": among.mean(), "chance": len(at) / n}
+        return pd.Series(values, name="overlap")
+
+    def _chance(self, key: tuple[int, int]) -> np.random.Generator:
+        """Return a generator that follows from the fit's seed; trees have keys of one number."""
+        return np.random.default_rng(np.random.SeedSequence(self.forest.seed, spawn_key=key))
+
+    def summary(self) -> Summary:
+        """Return what the most sensitive rows are, and what share of the probability they have."""
+        forest, table = self.forest, self.table
+        p = table["probability"]
+        facts = {
+            "Rows": str(len(table)),
+            "Trees": str(forest.guided.n_trees),
+            "Effective rows": f"{number(1 / float((p**2).sum()))} (1 / Σp²)",
+            "Largest p": f"{number(float(p.max()) * len(p))} times the mean",
+        }
+        first = table.sort_values("rank").head(TOP)
+        sections = {"Most sensitive first": self._kept, f"First {len(first)} rows": first}
+        notes = () if forest.classes is None else ("Every class has the same sum of θ/Θ.",)
+        call = "sensitivity()"
+        return Summary("Sensitivity of rows", call, facts, sections, notes)
+
+    @cached_property
+    def _kept(self) -> pd.DataFrame:
+        """What the most sensitive rows hold: probability, and shares of the classes."""
+        order, n = self.order("top"), len(self.table)
+        lines = {}
+        for fraction in (*SHARES, 1.0):
+            rows = order[: rows_kept(fraction, n)]
+            lines[f"{fraction:.0%} of the rows"] = {
+                "probability": self.table["probability"].to_numpy()[rows].sum(),
+                **self._class_shares(rows),
+            }
+        return pd.DataFrame.from_dict(lines, orient="index")
+
+    def _class_shares(self, rows: NDArray[np.int64]) -> dict[str, float]:
+        classes = self.forest.classes
+        if classes is None or len(classes) > TOP:
+            return {}
+        codes = self.forest.fit.data.y[rows].astype(np.int64)
+        shares = np.bincount(codes, minlength=len(classes)) / len(rows)
+        return {f"class {label}": float(at) for label, at in zip(classes, shares, strict=True)}
+
+    def plot(
+        self,
+        x: str | None = None,
+        y: str | None = None,
+        fraction: float = 0.25,
+        *,
+        ax: NDArray | None = None,
+    ) -> NDArray[np.object_]:
+        """Draw the sensitivities on two predictors, and what three ways keep ([G], Figure 12).
+
+        Parameters
+        ----------
+        x, y : str, optional
+            Columns of numbers in the data; by default the only two that are predictors.
+        fraction : float, default 0.25
+            The share of rows that is kept.
+        ax : array of 4 Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        array of 4 Axes
+
+        Raises
+        ------
+        InputError
+            If `x` or `y` is no column of numbers, or must be named; if `fraction` is no share, or
+            `ax` holds another number of axes.
+        """
+        forest = self.forest
+        names = self._axes(x, y)
+        k = rows_kept(fraction, len(self.table))
+        share = f"{100 * float(fraction):.3g} %"
+        kept = {f"{words}, {share}": self.order(method)[:k] for method, words in METHODS.items()}
+        relative = self.table["probability"].to_numpy() * len(self.table)
+        return plot_sensitivity(
+            forest.fit.frame[names], relative, kept, forest.fit.data.y, forest.classes, ax
+        )
+
+    def _axes(self, x: str | None, y: str | None) -> list[str]:
+        frame = self.forest.fit.frame
+        numeric = [
+            name
+            for name in self.forest.design.schema.columns
+            if pd.api.types.is_numeric_dtype(frame[name])
+        ]
+        if x is None and y is None and len(numeric) == 2:
+            return numeric
+        for argument, name in (("x", x), ("y", y)):
+            if name not in numeric:
+                listing = ", ".join(map(repr, numeric[:TOP]))
+                raise InputError(
+                    f"{argument}={name!r}: name two columns of numbers to draw, x and y, of "
+                    f"{listing}"
+                )
+        return [str(x), str(y)]
+
+    def __repr__(self) -> str:
+        p = self.table["probability"]
+        return (
+            f"Sensitivity of {len(self.table)} rows: probabilities from {number(float(p.min()))} "
+            f"to {number(float(p.max()))}"
+        )
+
+
+def rows_kept(fraction: Any, n: int) -> int:
+    """Return ⌈fraction · n⌉; raise `InputError` where the fraction is no share above 0."""
+    if not is_number(fraction) or not 0 < float(fraction) <= 1:
+        raise InputError(f"fraction={fraction!r}: use a share of the rows above 0, at most 1")
+    # 0.1 · 30 is a little above 3
+    return max(1, math.ceil(round(float(fraction) * n, 6)))
+
+
+def _positions(svm: Any, n: int) -> NDArray[np.int64]:
+    """Return the positions of support vectors; raise `InputError` where they are none."""
+    seen = getattr(svm, "shape_fit_", (n,))[0]
+    if seen != n:
+        raise InputError(
+            f"svm was fitted to {seen} rows, the forest to {n}: fit both to the same, in the same "
+            "order"
+        )
+    at = np.asarray(getattr(svm, "support_", svm))
+    whole = at.ndim == 1 and len(at) and np.issubdtype(at.dtype, np.integer)
+    if not whole or at.min() < 0 or at.max() >= n or len(np.unique(at)) < len(at):
+        raise InputError(
+            "svm: give a fitted classifier with support_, or the positions of its support vectors "
+            f"among the training rows, whole numbers from 0 to {n - 1}, each once"
+        )
+    return at.astype(np.int64)

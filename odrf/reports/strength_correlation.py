@@ -1,0 +1,127 @@
+"""Strength and correlation of a forest's trees as a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.routing import leaf_nodes
+from odrf.fits.fit import Fit
+from odrf.fits.growing import grow_fit
+from odrf.plots.strength import plot_strength
+from odrf.statistics.draws import drawn
+from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
+from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from odrf.results.forest import ODRFResults
+
+__all__ = ["StrengthCorrelation"]
+
+
+class StrengthCorrelation:
+    """How good the trees of a forest are, and how alike (Breiman 2001).
+
+    `odrf.results.forest.ODRFResults.strength_correlation` makes it.
+
+    Parameters
+    ----------
+    forest : ODRFResults
+    subset_sizes : sequence of int, optional
+        Sizes of random subsets to grow the forest again with.
+
+    Attributes
+    ----------
+    forest : ODRFResults
+    table : DataFrame
+        One row for each number of ``trees``, or, with `subset_sizes`, one for each
+        ``subset_size``, "random" first.  For classes ``strength``, the mean out-of-bag margin;
+        for numbers ``tree_error``, the mean squared error of a tree.  ``correlation`` ρ̄ of raw
+        margins, or residuals; ``bound`` of the error of very many trees; ``error``, out of bag.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("breast_cancer")
+    >>> forest = odrf.odrf("diagnosis ~ .", data, n_trees=50, seed=1)
+    >>> table = forest.strength_correlation().table
+    >>> bool(table["error"].iloc[-1] < table["bound"].iloc[-1])
+    True
+    """
+
+    def __init__(self, forest: ODRFResults, subset_sizes: Sequence[int] | None) -> None:
+        self.forest = forest
+        n_trees = forest.forest.n_trees
+        first = "tree_error" if forest.kind == "regression" else "strength"
+        names = ["trees", first, "correlation", "bound", "error"]
+        if subset_sizes is None:
+            self.table = pd.DataFrame(_judged(forest.fit, sizes_to_try(n_trees)), columns=names)
+            return
+        fits: dict[str | int, Fit] = {forest.control.subset_size: forest.fit}
+        fits |= {size: _with_subsets_of(forest.fit, size) for size in subset_sizes}
+        table = pd.DataFrame(
+            [_judged(fit, [n_trees])[0] for fit in fits.values()], columns=names
+        ).drop(columns="trees")
+        table.insert(0, "subset_size", list(fits))
+        self.table = table
+
+    @property
+    def by(self) -> str:
+        """What the rows of the table differ by: ``"trees"`` or ``"subset_size"``."""
+        return str(self.table.columns[0])
+
+    def summary(self) -> Summary:
+        """Return the table as a summary with text, HTML and LaTeX output."""
+        last = self.table.iloc[-1 if self.by == "trees" else 0]
+        facts = {name: f"{last[name]:.4g}" for name in self.table.columns[1:]}
+        note = (
+            "tree_error is the mean squared error of a tree out of bag, correlation that of two "
+            "trees' residuals, bound their product (Breiman 2001, section 11)."
+            if self.forest.kind == "regression"
+            else "strength is the mean margin out of bag, correlation that of two trees' raw "
+            "margins, bound the correlation times (1 - strength²)/strength² (Breiman 2001)."
+        )
+        title = "Strength and correlation"
+        return Summary(title, self.forest.call, facts, {f"By {self.by}": self.table}, (note,))
+
+    def plot(self, *, axes: NDArray | None = None) -> NDArray[np.object_]:
+        """Draw strength, correlation and error, side by side.
+
+        Parameters
+        ----------
+        axes : array of 3 Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        array of 3 Axes
+        """
+        return plot_strength(self.table, axes)
+
+    def __repr__(self) -> str:
+        return f"StrengthCorrelation by {self.by}\n{self.table.to_string()}"
+
+
+def _with_subsets_of(fit: Fit, size: int) -> Fit:
+    options = fit.request.options | {"subset_size": size}
+    request = replace(fit.request, options=options, given=fit.request.given | {"subset_size"})
+    return grow_fit("", fit.design, fit.data, request)
+
+
+def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:
+    data, classes = fit.data, fit.design.response.classes
+    leaves = leaf_nodes(fit.forest, data.X, fit.control.n_jobs)
+    unseen = drawn(data.weights, fit.samplings, fit.streams, fit.control.n_jobs).T == 0
+    counted = data.weights > 0
+    leaves, unseen, y = leaves[counted], unseen[counted], data.y[counted]
+    weights = data.weights[counted]
+    if classes is None:
+        return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, weights, sizes)
+    said = said_classes(fit.forest.value, fit.ordered)[leaves]
+    return of_classes(said, unseen, y.astype(np.int64), weights, len(classes), sizes)

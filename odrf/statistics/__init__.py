@@ -1,0 +1,1 @@
+"""Theory, inference and importance: from arrays to numbers."""

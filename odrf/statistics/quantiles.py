@@ -1,0 +1,64 @@
+"""Quantile regression forests: the distribution of a response, not only its mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.rows.sampling import Sampling
+from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.leafmates import leaf_mates, quantiles_among
+
+__all__ = ["conditional_quantiles"]
+
+
+def conditional_quantiles(
+    forest: Forest,
+    new: NDArray[np.float32],
+    levels: NDArray[np.float64],
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    samplings: Sequence[Sampling],
+    streams: NDArray[np.uint64],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
+
+    Training row i weighs w_i(x) = 1/B Σ_b N_bi·w_i·1{i in the leaf of x} / Σ_j N_bj·w_j·1{j in
+    the leaf of x}, with N_bi how often it fills tree b and w_i its case weight.  The weights add
+    up to 1, and Σ w_i(x)·y_i is the forest's prediction; the quantile at level q is the least y
+    for which Σ w_i(x)·1{y_i ≤ y} ≥ q.  (Meinshausen 2006 weighs all rows of a leaf, drawn or not;
+    with those drawn, mean and quantiles belong to one distribution.)
+
+    The trees have split by the very responses that they now count, and where noise is large and
+    training rows are few, a few of these carry most of the weight: then outer quantiles lie too
+    close together.  `odrf.statistics.conformal` is calibrated; honest trees count the responses of
+    other rows.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees for a numeric response.
+    new : (p, m) float32
+        Predictors of the rows to predict.
+    levels : (q,) float64
+        Above 0 and below 1, in any order.
+    X, y, weights
+        The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
+    samplings, streams
+        How the trees drew them: the draws are repeated.
+    n_jobs : int
+        Threads.
+
+    References
+    ----------
+    Meinshausen (2006), Quantile regression forests, JMLR 7, 983-999.
+    """
+    mates = leaf_mates(forest, X, weights, samplings, streams, n_jobs)
+    order = np.argsort(levels, kind="stable")
+    out = np.empty((new.shape[1], len(levels)))
+    out[:, order] = quantiles_among(mates, forest, y, new, levels[order], n_jobs)
+    return out

@@ -1,0 +1,98 @@
+"""Sensitivity of rows: how many planes guided trees needed until a row's leaf was there.
+
+Section 8 of Gupta et al. ([G]), *Guided random forest and its application to data approximation*.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.guided.guided_forest import GuidedForest
+
+__all__ = ["as_probability", "drawing_order", "mean_sensitivity", "planes_until"]
+
+
+def planes_until(guided: GuidedForest) -> NDArray[np.int64]:
+    """Return how many planes its tree had when each region (m,) was made: v(Ω).
+
+    That is the rank of the plane that divided its parent; 0 for the region of all rows.
+    """
+    v = np.zeros(len(guided.left), dtype=np.int64)
+    divided = np.flatnonzero(guided.left >= 0)
+    left, rank = guided.left[divided], guided.rank[divided]
+    v[left] = v[left + 1] = rank
+    return v
+
+
+def mean_sensitivity(
+    leaves: NDArray[np.int64],
+    v: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    n_classes: int,
+    order: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return the sensitivity ŝ of each row: equations (30) to (32) of [G].
+
+    Within a leaf rows are ranked as they come in `order`, θ = v / rank; s = ln(1 + θ/Θ), Θ being
+    the sum of θ over the rows of the class; ŝ is its mean over the trees.  A tree without planes
+    says nothing of any row: its s is 0.
+
+    Parameters
+    ----------
+    leaves : (n, B) int64
+        The region in which each row ends in each tree.
+    v : (m,) int64
+        Of each region; see `planes_until`.
+    codes : (n,) int64
+        Class codes 0 … K - 1; all 0 for a regression.
+    n_classes : int
+        K; 1 for a regression.
+    order : (n,) int64
+        All rows, in any order.
+
+    Returns
+    -------
+    (n,) float64
+    """
+    n, B = leaves.shape
+    total = np.zeros(n)
+    # tree by tree: no array of numbers is larger than the rows
+    for b in range(B):
+        theta = v[leaves[:, b]] / _ranks(leaves[:, b], order)
+        of_class = np.bincount(codes, weights=theta, minlength=n_classes)[codes]
+        total += np.log1p(np.divide(theta, of_class, out=np.zeros(n), where=of_class > 0))
+    return total / B
+
+
+def as_probability(sensitivity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return p (n,), the sensitivity as a share of its sum: equation (33).
+
+    Where no row has any, all are equally likely.
+    """
+    total = sensitivity.sum()
+    if total == 0:
+        return np.full(len(sensitivity), 1 / len(sensitivity))
+    return sensitivity / total
+
+
+def drawing_order(probability: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return all rows in the order in which they are drawn, one by one, without replacement.
+
+    Each draw is in proportion to the probabilities of the rows that are left: so do independent
+    exponential times with these rates come in order (Efraimidis and Spirakis, 2006).  The first k
+    are a sample of k rows, smaller samples being part of larger ones.
+    """
+    with np.errstate(divide="ignore"):
+        time = rng.exponential(size=len(probability)) / probability
+    return np.argsort(time, kind="stable")
+
+
+def _ranks(leaf: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rank, from 1, of each row (n,) in its leaf, as the rows come in `order`."""
+    by_leaf = order[np.argsort(leaf[order], kind="stable")]
+    first = np.flatnonzero(np.diff(leaf[by_leaf], prepend=-1))
+    size = np.diff(first, append=len(leaf))
+    ranks = np.empty(len(leaf), dtype=np.int64)
+    ranks[by_leaf] = np.arange(len(leaf)) - np.repeat(first, size) + 1
+    return ranks

@@ -1,0 +1,1 @@
+"""Splits, numbers and tables in words."""

@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import odrf
+from odrf import InputError, load_data, odt
+from odrf.engine.trees.forest import Forest
+
+
+@pytest.fixture(scope="module")
+def cars() -> pd.DataFrame:
+    return load_data("auto_mpg").dropna().reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def plane() -> pd.DataFrame:
+    """Two predictors and a boundary that no axis follows."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.random((400, 2)), columns=["a", "b"])
+    frame["side"] = np.where(frame.a + 2 * frame.b > 1.5, "over", "below")
+    frame["height"] = frame.a + 2 * frame.b + rng.normal(size=400) / 20
+    return frame
+
+
+def same(one: Forest, other: Forest) -> bool:
+    return all(
+        getattr(one, field.name).tobytes() == getattr(other, field.name).tobytes()
+        for field in fields(Forest)
+    )
+
+
+def test_one_oblique_split_finds_the_plane(plane):
+    tree = odt("side ~ a + b", plane, max_leaves=2, seed=1)
+    assert tree.training_error < 0.02
+    coefficient = tree.splits.set_index("column").coefficient
+    found = np.degrees(np.arctan2(coefficient["b"], coefficient["a"]))
+    assert abs(found - np.degrees(np.arctan2(2, 1))) < 4
+
+
+@pytest.mark.parametrize("projection", ["logistic", "least_squares", "lda"])
+def test_oblique_beats_axis_on_a_plane(plane, projection):
+    error = {
+        name: odrf.odrf("side ~ a + b", plane, n_trees=30, projection=name, seed=1).oob_error
+        for name in (projection, "axis")
+    }
+    assert error[projection] < 0.75 * error["axis"]
+
+
+def test_sparse_directions_beat_axis_on_a_plane_of_signs(plane):
+    plane["side"] = np.where(plane.a - plane.b > 0, "over", "below")
+    error = {
+        name: odrf.odrf("side ~ a + b", plane, n_trees=30, projection=name, seed=1).oob_error
+        for name in ("sparse", "axis")
+    }
+    assert error["sparse"] < 0.5 * error["axis"]
+
+
+def test_axis_is_cart(plane):
+    data = plane.drop(columns="side")
+    tree = odt(
+        "height ~ .", data, projection="axis", split_search="exact", min_leaf=4, max_depth=5, seed=1
+    )
+    cart = DecisionTreeRegressor(min_samples_leaf=4, max_depth=5)
+    cart.fit(data[["a", "b"]].to_numpy(), data.height)
+    assert int(tree.n_leaves[0]) == cart.get_n_leaves()
+    np.testing.assert_allclose(
+        tree.fittedvalues, cart.predict(data[["a", "b"]].to_numpy()), rtol=1e-12
+    )
+
+
+def test_axis_with_entropy_is_cart(plane):
+    tree = odt(
+        "side ~ a + b", plane, projection="axis", split_search="exact", criterion="entropy",
+        max_depth=3, seed=1,
+    )  # fmt: skip
+    cart = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=5, max_depth=3)
+    cart.fit(plane[["a", "b"]].to_numpy(), plane.side)
+    np.testing.assert_allclose(
+        tree.predict(type="prob"), cart.predict_proba(plane[["a", "b"]].to_numpy()), atol=1e-12
+    )
+
+
+def test_the_same_seed_is_the_same_forest_for_any_number_of_threads(cars):
+    one, *others = (
+        odrf.odrf("mpg ~ .", cars, n_trees=12, seed=5, n_jobs=n_jobs) for n_jobs in (1, 2, 7)
+    )
+    for other in others:
+        assert same(one.forest, other.forest)
+        assert one.error_path.equals(other.error_path)
+        assert one.importance("permutation").equals(other.importance("permutation"))
+        assert one.predict(cars).equals(other.predict(cars))
+    assert not same(one.forest, odrf.odrf("mpg ~ .", cars, n_trees=12, seed=6).forest)
+
+
+def test_the_seed_that_was_drawn_repeats_the_fit(cars):
+    tree = odt("mpg ~ .", cars)
+    assert same(tree.forest, odt("mpg ~ .", cars, seed=tree.control.seed).forest)
+
+
+def test_a_longer_forest_begins_with_the_shorter(cars):
+    short, long = (odrf.odrf("mpg ~ .", cars, n_trees=B, seed=1) for B in (3, 6))
+    assert all(same(short.forest.tree(b), long.forest.tree(b)) for b in range(3))
+
+
+def test_growth_stops_at_max_leaves_and_max_depth(cars):
+    assert odt("mpg ~ .", cars, max_leaves=lambda n: n**0.5, seed=1).n_leaves.tolist() == [19]
+    assert odt("mpg ~ .", cars, max_depth=2, seed=1).nodes.depth.max() == 2
+    assert odt("mpg ~ .", cars, min_leaf=30, seed=1).nodes["count"].min() >= 30
+
+
+def test_a_penalty_makes_smaller_and_sparser_trees(cars):
+    free, aic, bic = (odt("mpg ~ .", cars, penalty=name, seed=1) for name in (None, "aic", "bic"))
+    assert bic.n_leaves[0] < aic.n_leaves[0] < free.n_leaves[0]
+    terms = [tree.splits.groupby("node").size().mean() for tree in (free, bic)]
+    assert terms[1] < terms[0]
+
+
+def test_a_fixed_subset_size_bounds_the_predictors_of_a_split(cars):
+    tree = odt("mpg ~ .", cars, subset_size=2, seed=1)
+    assert tree.splits.groupby("node").predictor.nunique().max() == 2
+
+
+def test_alpha_prunes(cars):
+    tree = odt("mpg ~ .", cars, alpha=1.0, seed=1)
+    assert tree.n_leaves[0] < tree.parent.n_leaves[0]
+    grown, pruned = (
+        odrf.odrf("mpg ~ .", cars, n_trees=5, alpha=alpha, seed=1) for alpha in (None, 1.0)
+    )
+    assert (pruned.n_leaves < grown.n_leaves).all()
+
+
+def test_calls_are_written_as_made(cars):
+    weights = np.ones(len(cars))
+    forest = odrf.odrf("mpg ~ .", cars, n_trees=2, weights=weights, min_leaf=2, seed=1)
+    assert forest.call == "odrf('mpg ~ .', data, n_trees=2, weights=…, seed=1)"
+
+
+def twice(x):
+    return 2 * x
+
+
+def test_functions_of_the_caller(cars):
+    def thrice(x):
+        return 3 * x
+
+    tree = odt("mpg ~ twice(weight) + thrice(year)", cars, max_leaves=3, seed=1)
+    assert tree.design.predictors == ("twice(weight)", "thrice(year)")
+    forest = odrf.odrf("mpg ~ twice(weight) + thrice(year)", cars, n_trees=2, seed=1)
+    assert forest.design.predictors == tree.design.predictors
+
+
+@pytest.mark.parametrize("formula", ["mpg ~ .", "log(mpg) ~ bs(weight, 4) + twice(year):origin"])
+def test_a_fit_pickles(cars, formula):
+    forest = odrf.odrf(formula, cars, n_trees=3, seed=1)
+    again = pickle.loads(pickle.dumps(forest))
+    assert again.predict(cars).equals(forest.predict(cars))
+    assert str(again.summary()) == str(forest.summary())
+
+
+def test_weights_steer_the_fit(plane):
+    weights = np.where(plane.side == "over", 20.0, 1.0)
+    data = plane.drop(columns="height").assign(w=weights)
+    even, heavy = (
+        odt("side ~ a + b", data, max_depth=1, projection="axis", weights=given, seed=1)
+        for given in (None, weights)
+    )
+    assert (heavy.predict() == "over").mean() > (even.predict() == "over").mean()
+    named = odt("side ~ .", data, max_depth=1, projection="axis", weights="w", seed=1)
+    assert named.design.predictors == ("a", "b")
+    assert same(named.forest, heavy.forest)
+
+
+def test_two_numbers_are_regressed_with_a_warning(plane):
+    data = plane.assign(side=(plane.side == "over").astype(int))
+    with pytest.warns(UserWarning, match='kind="classification"') as caught:
+        assert odt("side ~ a + b", data, seed=1).kind == "regression"
+    assert caught[0].filename == __file__
+    assert odt("side ~ a + b", data, kind="classification", seed=1).kind == "classification"
+
+
+def test_progress_is_shown_on_request(cars, capsys):
+    odrf.odrf("mpg ~ .", cars, n_trees=4, seed=1)
+    assert capsys.readouterr().err == ""
+    odrf.odrf("mpg ~ .", cars, n_trees=4, seed=1, progress=True)
+    assert "4/4" in capsys.readouterr().err
+
+
+def test_labels_out_of_alphabetical_order_stay_right(plane):
+    names = pd.Categorical(
+        plane.side.map({"over": "a_last", "below": "z_first"}), ["z_first", "a_last"]
+    )
+    forest = odrf.odrf("side ~ .", plane.assign(side=names).drop(columns="height"), seed=1)
+    assert forest.oob_error < 0.05
+    assert list(forest.classes) == ["z_first", "a_last"]
+    assert (forest.predict() == names).mean() > 0.99
+
+
+def test_constant_and_lone_predictors(plane):
+    constant = plane.assign(one=1.0)
+    assert odt("height ~ a + b + one", constant, seed=1).r_squared > 0.9
+    new = constant.assign(one=50.0)
+    tree = odt("height ~ a + b + one", constant, seed=1)
+    assert tree.predict(new).equals(tree.predict(constant))
+    assert odrf.odrf("height ~ a", plane, n_trees=5, seed=1).nobs == 400
+
+
+def test_factors_split_by_sets_of_levels():
+    rng = np.random.default_rng(1)
+    level = rng.choice(list("abcdef"), 300)
+    data = pd.DataFrame(
+        {"g": level, "y": np.isin(level, ["b", "e"]) * 1.0 + rng.normal(size=300) / 9}
+    )
+    tree = odt("y ~ g", data, max_leaves=2, seed=1)
+    assert "g in {b, e}" in tree.rules() or "g in {a, c, d, f}" in tree.rules()
+    assert tree.r_squared > 0.9
+
+
+@pytest.mark.parametrize("fit", [odt, odrf.odrf])
+@pytest.mark.parametrize(
+    ("formula", "options", "message"),
+    [
+        ("mpg ~ wieght", {}, "'wieght' is not a column of the data; did you mean 'weight'"),
+        ("mpg ~ (weight", {}, "formula"),
+        ("mpg ~ 1", {}, "predictor"),
+        ("mpg ~ mpg + weight", {}, "response"),
+        ("mpg ~ .", {"missing": "skip"}, "missing='skip'"),
+        ("mpg ~ .", {"kind": "rank"}, "kind='rank'"),
+        ("mpg ~ .", {"weights": -np.ones(392)}, "weights"),
+        ("mpg ~ .", {"weights": np.zeros(392)}, "weights"),
+        ("mpg ~ .", {"subset_size": 8}, "subset_size=8 is above the number of predictors, 7"),
+        ("mpg ~ .", {"min_leaf": 393}, "min_leaf=393 is above the number of rows, 392"),
+        ("mpg ~ .", {"projection": "svm"}, "projection='svm' is not known"),
+    ],
+)
+def test_bad_input_is_explained(cars, fit, formula, options, message):
+    with pytest.raises(InputError, match=message):
+        fit(formula, cars, **options)
+
+
+@pytest.mark.parametrize("fit", [odt, odrf.odrf])
+def test_bad_data_is_explained(cars, fit):
+    with pytest.raises(InputError, match="DataFrame"):
+        fit("mpg ~ .", cars.to_numpy())
+    with pytest.raises(InputError, match="constant"):
+        fit("mpg ~ .", cars.assign(mpg=1.0))
+    with pytest.raises(InputError, match="row"):
+        fit("mpg ~ .", cars.head(1))
+    with pytest.raises(InputError, match="weight"):
+        fit("mpg ~ .", cars.assign(weight=np.inf))
+    with pytest.raises(InputError, match="'horsepower'"):
+        fit("mpg ~ .", load_data("auto_mpg"))

@@ -1,0 +1,173 @@
+"""What is tried at a node: the laws of the draws, blocks that stay together, factors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from odrf.engine.compiling import kernel
+from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, Blocks
+from odrf.engine.directions.subsets import draw_classes, draw_up_to
+from odrf.engine.directions.subsets import draw_size as drawn_size
+from odrf.engine.randomness import streams
+from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
+from problems import cart, indicators, plain
+from reference.impurity import gain
+from reference.randomness import largest_subset
+
+
+@kernel
+def draw_size(state, rows, subset_size, n_predictors):
+    """Call what only kernels can call."""
+    return drawn_size(state, rows, subset_size, n_predictors)
+
+
+def roots(problem, n_trees=3000):
+    """Return the columns of the root's split in many trees of one split each."""
+    forest = problem.but(max_leaves=2).grow(n_trees)
+    return [forest.tree(b).index.tolist() for b in range(n_trees)]
+
+
+def noise(n, p, **settings):
+    rng = np.random.default_rng(5)
+    return plain(rng.random((p, n)), rng.normal(size=n), **settings)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 31, 32, 33, 242, 243, 244, 1024, 3125, 7776, 10**10])
+def test_the_largest_size_is_exact_at_perfect_powers(rows):
+    state = streams(0, 0, 1)[0]
+    expected = largest_subset(rows) if rows < 10**10 else 10**4
+    sizes = [draw_size(state, rows, 0, 10**6) for _ in range(40 * min(expected, 100))]
+    assert max(sizes) <= expected
+    assert rows > 10**4 or max(sizes) == expected
+    assert max(draw_size(state, rows, 0, 3) for _ in range(99)) == min(expected, 3)
+    assert draw_size(state, rows, 7, 10) == 7
+
+
+def test_sizes_are_uniform_up_to_the_power_of_32_rows():
+    sizes = Counter(len(columns) for columns in roots(noise(32, 6, n_singles=0, n_projections=1)))
+    assert sorted(sizes) == [1, 2, 3, 4]
+    assert chisquare(list(sizes.values())).pvalue > 0.001
+
+
+def test_sizes_are_uniform_up_to_the_number_of_predictors():
+    sizes = Counter(len(columns) for columns in roots(noise(300, 3, n_singles=0, n_projections=1)))
+    assert sorted(sizes) == [1, 2, 3]
+    assert chisquare(list(sizes.values())).pvalue > 0.001
+
+
+def test_subsets_of_a_size_are_equally_likely():
+    problem = noise(30, 5, n_singles=0, n_projections=1, subset_size=2)
+    pairs = Counter(tuple(sorted(columns)) for columns in roots(problem))
+    assert sorted(pairs) == list(combinations(range(5), 2))
+    assert chisquare(list(pairs.values())).pvalue > 0.001
+
+
+def test_singles_are_equally_likely():
+    columns = Counter(columns[0] for columns in roots(noise(30, 5, n_singles=1)))
+    assert sorted(columns) == [0, 1, 2, 3, 4]
+    assert chisquare(list(columns.values())).pvalue > 0.001
+
+
+def test_one_class_or_a_group_is_set_apart():
+    state = streams(6, 0, 1)[0]
+    y, a = np.array([0.0, 1.0, 1.0, 3.0]), np.array([5.0, 1.0, 2.0, 2.0])
+    chosen, weight, draws = np.empty(4, dtype=bool), np.empty(4), Counter()
+    for _ in range(12_000):
+        assert draw_classes(state, y, a, 4, weight, chosen)
+        draws[tuple(chosen.tolist())] += 1
+    # Half the time a class by weight (.5, .3, .2), half any of six proper groups, never class 2.
+    chances = {}
+    for group in product([False, True], repeat=3):
+        if 0 < sum(group) < 3:
+            by_weight = np.dot(group, [0.5, 0.3, 0.2]) if sum(group) == 1 else 0.0
+            chances[group[0], group[1], False, group[2]] = by_weight / 2 + 1 / 12
+    assert draws.keys() == chances.keys()
+    expected = 12_000 * np.array(list(chances.values()))
+    assert chisquare([draws[group] for group in chances], expected).pvalue > 0.001
+
+
+@pytest.mark.parametrize("y", [[0, 3, 3], [1, 0, 1]])
+def test_of_two_classes_the_second_is_set_apart_without_a_draw(y):
+    state = streams(6, 0, 1)[0]
+    before = state.copy()
+    chosen = np.empty(4, dtype=bool)
+    assert draw_classes(state, np.array(y, dtype=float), np.ones(3), 3, np.empty(4), chosen)
+    assert np.flatnonzero(chosen).tolist() == [max(y)]
+    assert (state == before).all()
+
+
+def test_ordered_classes_are_parted_where_they_are_most_impure():
+    state = streams(6, 0, 1)[0]
+    y, a = np.array([0.0, 1.0, 1.0, 3.0]), np.array([5.0, 1.0, 2.0, 2.0])
+    chosen, weight, draws = np.empty(5, dtype=bool), np.empty(5), Counter()
+    for _ in range(12_000):
+        assert draw_up_to(state, y, a, 4, weight, chosen)
+        draws[int(chosen.sum())] += 1
+        assert chosen[: chosen.sum()].all()
+    # F = .5, .8, .8, 1, 1: up to class 1 and up to class 2 part the rows alike.
+    expected = np.array([0.25, 0.16, 0.16]) / 0.57
+    assert sorted(draws) == [1, 2, 3]
+    assert chisquare([draws[k] for k in (1, 2, 3)], 12_000 * expected).pvalue > 0.001
+    assert not draw_up_to(state, np.full(3, 2.0), np.ones(3), 3, weight, chosen)
+
+
+def mixed(n, **settings):
+    """A plain predictor, a factor of three levels, a basis of two columns."""
+    rng = np.random.default_rng(7)
+    grid = rng.random(n)
+    X = np.vstack([rng.random((1, n)), indicators(rng.integers(0, 3, n), 3), [grid, grid**2]])
+    blocks = Blocks(np.array([0, 1, 4, 6]), np.array([PLAIN, INDICATORS, BASIS], dtype=np.int8))
+    return cart(X, rng.normal(size=n), blocks, **settings)
+
+
+def test_the_columns_of_a_predictor_move_together():
+    predictors = [{0}, {1, 2, 3}, {4, 5}]
+    for columns in roots(mixed(200, n_singles=0, n_projections=2, subset_size=2), 200):
+        assert len(columns) == len(set(columns))
+        assert sum(block <= set(columns) for block in predictors) == 2
+    for columns in roots(mixed(200, n_singles=2), 200):
+        assert set(columns) in predictors
+
+
+@pytest.mark.parametrize("family", [LOGISTIC, LEAST_SQUARES, LDA])
+def test_stored_coefficients_are_not_zero(family):
+    """Also where a chosen column is constant or a level has no row in the node."""
+    rng = np.random.default_rng(8)
+    levels = rng.integers(0, 3, 60)
+    X = np.vstack([rng.random((2, 60)), np.zeros((1, 60)), indicators(levels, 4)])
+    blocks = Blocks(np.array([0, 1, 2, 3, 7]), np.array([0, 0, 0, INDICATORS], dtype=np.int8))
+    y = (X[0] + levels / 3 + rng.normal(size=60) / 5 > 1).astype(float)
+    problem = cart(X, y, blocks, criterion=GINI, n_classes=2, family=family, n_projections=6)
+    forest = problem.grow(20)
+    assert (forest.coef != 0).all()
+
+
+@settings(deadline=None)
+@given(
+    n_levels=st.integers(2, 6),
+    n=st.integers(2, 40),
+    criterion=st.sampled_from([SQUARED_ERROR, GINI, ENTROPY]),
+    seed=st.integers(0, 2**32),
+)
+def test_a_factor_is_split_into_the_best_of_all_its_partitions(n_levels, n, criterion, seed):
+    rng = np.random.default_rng(seed)
+    levels, w = rng.integers(0, n_levels, n), rng.uniform(0.2, 2.0, n)
+    y = rng.normal(size=n) if criterion == SQUARED_ERROR else rng.integers(0, 2, n).astype(float)
+    blocks = Blocks(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
+    n_classes = 1 if criterion == SQUARED_ERROR else 2
+    tree = cart(
+        indicators(levels, n_levels), y, blocks, w,
+        criterion=criterion, n_classes=n_classes, max_leaves=2,
+    ).grow()  # fmt: skip
+
+    sides = [np.array(side)[levels] for side in product([False, True], repeat=n_levels)]
+    gains = [gain(y, w, side, criterion) for side in sides if side.any() and not side.all()]
+    assert tree.gain[0] == pytest.approx(max([0.0, *gains]), rel=1e-9, abs=1e-12)

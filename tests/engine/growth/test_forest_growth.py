@@ -1,0 +1,71 @@
+"""How a tree is set up: room for its directions, and whether it copies its rows."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, Blocks
+from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
+from odrf.engine.trees.forest import Forest
+from odrf.projections.estimated.linear import LOGISTIC
+from problems import CART, noisy, problems
+
+
+def plain_blocks(P):
+    return Blocks(np.arange(P + 1), np.full(P, PLAIN, dtype=np.int8))
+
+
+def grow(problem, copied):
+    state = problem.streams()[0]
+    tree = grow_one(*problem.growth, state, copied)
+    return [getattr(tree, field.name).tobytes() for field in fields(Forest)], state.tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(max_rows=72))
+def test_a_copy_of_the_rows_changes_no_bit_of_a_small_tree(problem):
+    assert grow(problem, True) == grow(problem, False)
+
+
+@pytest.mark.parametrize("tried", [{"n_projections": 4}, {"n_sparse": 4}])
+def test_a_copy_of_the_rows_changes_no_bit_of_a_binned_tree(tried):
+    problem = noisy(n=1500, family=LOGISTIC, n_singles=0, exact_rows=16, **tried)
+    assert grow(problem, True) == grow(problem, False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(max_rows=72))
+def test_no_direction_is_wider_than_the_room_made_for_it(problem):
+    widths = np.diff(problem.grow(2).start)
+    own = problem.settings
+    assert widths.max() <= own.mixture.widest(problem.blocks, own.settings, len(problem.y))
+
+
+def widest(blocks, recipe, n):
+    return recipe.mixture.widest(blocks, recipe.settings, n)
+
+
+def test_the_room_for_a_direction():
+    blocks = Blocks(np.array([0, 1, 5, 6, 9]), np.array([PLAIN, INDICATORS] * 2, dtype=np.int8))
+    some = CART._replace(family=LOGISTIC, n_projections=1)
+    assert widest(blocks, CART, 1000) == 4
+    assert widest(blocks, some._replace(subset_size=2), 1000) == 7
+    assert widest(blocks, some, 1000) == 9
+    assert widest(blocks, some, 5) == 7
+    assert widest(blocks, CART._replace(n_sparse=1), 5) == 9
+
+
+def is_copied(P, recipe):
+    looked_at = recipe.mixture.looked_at(plain_blocks(P), recipe.settings, 1000)
+    return pays_to_copy(P, looked_at)
+
+
+def test_rows_are_copied_where_a_node_looks_at_much_of_them():
+    some = CART._replace(family=LOGISTIC, n_projections=5)
+    assert is_copied(20, some._replace(n_singles=20))
+    assert not is_copied(5000, some._replace(n_singles=60))
+    assert not is_copied(300, CART._replace(n_singles=18))

@@ -1,0 +1,81 @@
+"""The arrays of a forest: joining, taking apart, switching splits off."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+from hypothesis import given, settings
+
+from odrf.engine.trees.forest import Forest, joined
+from problems import noisy, problems
+
+
+def assert_same(one: Forest, other: Forest) -> None:
+    for field in fields(Forest):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name))
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_trees_taken_apart_join_again(problem):
+    forest = problem.grow(4)
+    trees = [forest.tree(b) for b in range(4)]
+    assert_same(joined(trees, 4), forest)
+    assert_same(joined(trees, 1), forest)
+    assert_same(joined([joined(trees[:1], 9), joined(iter(trees[1:]), 3)], 2), forest)
+    assert forest.n_nodes == sum(tree.n_nodes for tree in trees)
+    assert forest.leaves().tolist() == [tree.is_leaf().sum() for tree in trees]
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_the_arrays_hang_together(problem):
+    forest = problem.grow(3)
+    split = forest.left >= 0
+    assert (forest.order > 0).tolist() == split.tolist()
+    assert (np.diff(forest.start) > 0).tolist() == split.tolist()
+    assert np.isnan(forest.threshold).tolist() == (~split).tolist()
+    assert (forest.gain > 0).tolist() == split.tolist()
+    assert forest.start[-1] == len(forest.index) == len(forest.coef)
+    for b in range(3):
+        tree = forest.tree(b)
+        order = tree.order[tree.order > 0]
+        assert order.tolist() == list(range(1, len(order) + 1))
+        assert tree.n_nodes == 2 * len(order) + 1
+        assert tree.leaves()[0] == len(order) + 1
+        depth = tree.depth()
+        assert (np.diff(depth) >= 0).all()
+        assert (depth[tree.left[tree.left >= 0]] == depth[tree.left >= 0] + 1).all()
+
+
+def test_a_forest_shares_no_memory_between_its_trees():
+    forest = noisy(n=50).grow(2)
+    before = forest.tree(1).threshold.copy()
+    forest.threshold[: forest.root[1]] = -1.0
+    np.testing.assert_array_equal(forest.tree(1).threshold, before)
+
+
+@settings(max_examples=20, deadline=None)
+@given(problems())
+def test_children_know_their_parents(problem):
+    forest = problem.grow(2)
+    parents = forest.parents()
+    assert np.flatnonzero(parents < 0).tolist() == forest.root[:-1].tolist()
+    for node in np.flatnonzero(forest.left >= 0):
+        assert parents[forest.left[node]] == parents[forest.left[node] + 1] == node
+    cut = forest.keeping(forest.order > 1).parents()
+    gone = forest.left[forest.order == 1]
+    assert (cut[gone] == -1).all()
+    assert (cut[gone + 1] == -1).all()
+
+
+def test_splits_switched_off_hide_what_is_below_them():
+    tree = noisy(n=50).grow()
+    stump = tree.keeping(tree.order == 1)
+    assert stump.leaves().tolist() == [2]
+    assert np.flatnonzero(stump.is_leaf()).tolist() == [1, 2]
+    assert stump.depth()[:3].tolist() == [0, 1, 1]
+    assert (stump.depth()[3:] == -1).all()
+    assert tree.keeping(tree.order < 0).leaves().tolist() == [1]
+    assert_same(tree.keeping(tree.order > 0), tree)

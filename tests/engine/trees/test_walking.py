@@ -1,0 +1,46 @@
+"""Walkers end where each alone would."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from odrf.engine.trees.walking import walk
+from problems import problems
+from reference.walking import end, records
+
+
+@njit
+def walked(rows, stride, who, at, words, floats, leaves):
+    walk(rows, np.uint64(stride), who, at, np.uint64(len(who)), words, floats, leaves)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.booleans(), st.data())
+def test_walkers_end_where_the_twin_does(problem, one_row, data):
+    packed = problem.grow(3).packed
+    places = [place for root in packed.root.tolist() for place in records(packed, root)]
+    if not places:
+        return
+    p, n = problem.X.shape
+    at = data.draw(st.lists(st.sampled_from(places), min_size=n, max_size=n))
+    who = data.draw(st.permutations(range(n)))
+    rows = np.ascontiguousarray(problem.X.T)
+    leaves = np.full(n, -1, dtype=np.int32)
+    walked(
+        rows.ravel(), 0 if one_row else p, np.array(who, np.uint32), np.array(at, np.uint64),
+        packed.words, packed.floats, leaves,
+    )  # fmt: skip
+    for walker, place in zip(who, at, strict=True):
+        assert leaves[walker] == end(packed, place, rows[0 if one_row else walker])
+
+
+def test_nobody_walks():
+    none = np.empty(0, dtype=np.float32)
+    leaves = np.array([7], dtype=np.int32)
+    walked(
+        none, 0, np.empty(0, np.uint32), np.empty(0, np.uint64), none.view(np.int32), none, leaves
+    )
+    assert leaves[0] == 7

@@ -1,0 +1,139 @@
+"""Blended forests: how kinds are judged and mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forests import same_bits
+from odrf.engine.apportioning import apportion
+from odrf.engine.randomness import streams
+from odrf.engine.rows.sampling import SUBSAMPLE, Sampling, draw_counts
+from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
+from problems import noisy
+
+quick = settings(deadline=None)
+
+
+@quick
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.integers(0, 1000))
+def test_shares_add_up_and_are_within_one_tree(weights, n):
+    weights = (np.array(weights) + 1e-9) / np.sum(np.array(weights) + 1e-9)
+    counts = apportion(weights, n)
+    assert counts.sum() == n
+    assert (np.abs(counts - n * weights) < 1).all()
+
+
+@quick
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=5).filter(any))
+def test_the_first_trees_are_mixed_as_all_are(counts):
+    counts = np.array(counts)
+    order = _in_turn(counts)
+    assert np.bincount(order, minlength=len(counts)).tolist() == counts.tolist()
+    for b in range(1, len(order) + 1):
+        expected = b * counts / counts.sum()
+        assert (np.abs(np.bincount(order[:b], minlength=len(counts)) - expected) <= 2).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "n_trees", "trees"),
+    [(60, 100, 200), (500, 100, 120), (501, 100, 16), (2000, 100, 16), (2000, 500, 30)],
+)
+def test_pilots_are_large_on_few_rows_and_no_larger_than_the_forest_on_many(n, n_trees, trees):
+    assert pilot_trees(n, 6, n_trees) == trees
+    assert pilot_trees(10**6, 6, n_trees) == 5
+
+
+def kind(problem, share):
+    recipe = problem.settings
+    return Kind(recipe.settings, recipe.mixture, Sampling(SUBSAMPLE, share))
+
+
+def blend(n_jobs=1, n_trees=30):
+    problem = noisy(n=300, n_projections=3)
+    kinds = [
+        kind(problem, 0.8),
+        kind(problem.but(min_leaf=40), 0.7),
+    ]
+    forest, used, found = grow_blend(
+        problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, n_trees, n_jobs,
+        lambda: None,
+    )  # fmt: skip
+    return problem, kinds, forest, used, found
+
+
+def test_each_tree_is_of_its_kind_and_has_its_stream():
+    problem, kinds, forest, used, found = blend()
+    assert forest.n_trees == len(used) == len(found.of_tree) == 30
+    least = np.array([forest.tree(b).count.min() for b in range(30)])
+    assert (least[found.of_tree == 1] >= 40).all()
+    assert (least[found.of_tree == 0] < 40).all()
+    for b in range(30):
+        drawn = draw_counts(used[b].copy(), problem.weights, kinds[found.of_tree[b]].sampling).sum()
+        assert forest.tree(b).count[0] == drawn
+    for kind in range(2):
+        own = used[found.of_tree == kind]
+        assert own.tolist() == streams(3, 0, len(own)).tolist()
+    assert found.weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("fewer", [6, 29])
+def test_a_blend_that_is_enlarged_is_as_if_it_had_been_grown_at_once(fewer):
+    problem, kinds, forest, used, found = blend()
+    start = blend(n_trees=fewer)
+    grown = []
+    larger = grow_blend(
+        problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, 30, 1,
+        lambda: grown.append(1), Blended(*start[2:]),
+    )  # fmt: skip
+    assert same_bits(larger.forest, forest)
+    assert larger.streams.tolist() == used.tolist()
+    assert same_bits(larger.blend, found)
+    assert len(grown) == 30 - fewer
+
+
+def test_pilots_that_grow_with_the_forest_take_over_its_trees():
+    problem = noisy(n=600, n_projections=3)
+    kinds = [kind(problem, 0.8), kind(problem.but(min_leaf=40), 0.7)]
+    grown = []
+
+    def of(n_trees, start=None):
+        grown.clear()
+        return grow_blend(
+            problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, n_trees, 1,
+            lambda: grown.append(1), start,
+        )  # fmt: skip
+
+    small = of(20)
+    at_once = of(40)
+    larger = of(40, small)
+    assert pilot_trees(600, 2, 40) == 20
+    assert same_bits(larger.forest, at_once.forest)
+    assert same_bits(larger.blend, at_once.blend)
+    counts = [np.bincount(made.blend.of_tree, minlength=2) for made in (small, at_once)]
+    most = np.maximum(counts[1], 20)
+    assert len(grown) == np.maximum(most - counts[0], 0).sum() < most.sum()
+
+
+def test_threads_change_no_bit():
+    _, _, one, _, _ = blend()
+    _, _, other, _, _ = blend(n_jobs=3)
+    assert one.threshold.tobytes() == other.threshold.tobytes()
+    assert one.coef.tobytes() == other.coef.tobytes()
+
+
+def test_large_leaves_win_on_noise_and_small_ones_without():
+    rng = np.random.default_rng(0)
+    problem = noisy(n=400, n_projections=3, min_leaf=2)
+    kinds = [kind(problem.but(min_leaf=least), 0.8) for least in (2, 60)]
+    shares = {}
+    for name, y in [("noise", rng.normal(size=400)), ("signal", problem.X[0] + problem.X[1])]:
+        _, _, found = grow_blend(
+            problem.X, y.astype(float), problem.weights, problem.blocks, kinds, 1, 30, 1,
+            lambda: None,
+        )  # fmt: skip
+        shares[name] = found.weights[1]
+    assert shares["noise"] > 0.8
+    assert shares["signal"] < 0.2

@@ -1,0 +1,335 @@
+"""Fits that go on growing on further rows."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import odrf
+from forests import same_bits
+from odrf import InputError
+from odrf.engine.rows.sampling import draw_counts
+from reference.inference import draws
+
+REGRESSION, CLASSES = "y ~ a + b + f", "c ~ a + b + f"
+quick = settings(deadline=None, max_examples=8)
+
+
+def forest(table, formula=REGRESSION, **options):
+    return odrf.odrf(formula, table, **{"n_trees": 6, "seed": 1, "n_jobs": 1} | options)
+
+
+@pytest.fixture(scope="module")
+def grown(table):
+    """A forest that two batches have updated."""
+    return forest(table[:60]).update(table[60:90]).update(table[90:])
+
+
+def require_same(one, other):
+    assert same_bits(one.forest, other.forest)
+    assert one.predict().equals(other.predict())
+
+
+@pytest.mark.parametrize("formula", [REGRESSION, CLASSES])
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf])
+def test_the_rows_are_the_old_ones_then_the_new_ones(table, formula, grow):
+    given = {} if grow is odrf.odt else {"n_trees": 5}
+    first = grow(formula, table[:70], seed=1, **given)
+    before = first.predict(table)
+    fit = first.update(table[70:])
+    assert first.predict(table).equals(before) and first.nobs == 70
+    assert fit.fit.data.index.equals(table.index)
+    X, y = first.design.labelled(table)
+    assert fit.fit.data.X.tolist() == X.tolist() and fit.fit.data.y.tolist() == y.tolist()
+    assert fit.call == f"{first.call}.update(newdata)"
+    assert type(fit) is type(first) and fit.design is first.design
+    changes = fit.changes
+    assert changes["leaves"].tolist() == fit.n_leaves.tolist()
+    assert changes["leaves_before"].tolist() == first.n_leaves.tolist()
+    held = changes["leaves_before"] - changes["withdrawn"]
+    assert (changes["revisited"] <= held).all() and (changes["split"] <= changes["revisited"]).all()
+    assert "50 rows added: leaves" in str(fit.summary())
+    assert fit.predict(table).equals(fit.fittedvalues)
+
+
+@quick
+@given(st.lists(st.integers(1, 30), max_size=4), st.sampled_from([REGRESSION, CLASSES]))
+def test_any_batches_make_a_valid_forest_of_the_same_draws(table, sizes, formula):
+    first = forest(table[:50], formula, resample="subsample", honest=True)
+    ends = [50, *(50 + np.cumsum(sizes)[np.cumsum(sizes) < 70]).tolist(), 120]
+    fit = first
+    for begin, end in pairwise(ends):
+        fit = fit.update(table[begin:end])
+    at_once = first.update(table[50:])
+    rows = fit.fit.data
+    drawn = draws(rows.weights, fit.fit.samplings, fit.fit.streams)
+    others = at_once.fit
+    assert drawn.tolist() == draws(rows.weights, others.samplings, others.streams).tolist()
+    roots = fit.forest.root[:-1]
+    others = at_once.forest
+    assert fit.forest.count[roots].tolist() == others.count[others.root[:-1]].tolist()
+    leaves = fit.forest.left < 0
+    tree = np.repeat(np.arange(6), np.diff(fit.forest.root))
+    per_tree = np.bincount(tree[leaves], fit.forest.count[leaves])
+    assert per_tree.tolist() == fit.forest.count[roots].tolist()
+    assert len(fit.control.batches) == len(ends) - 1
+
+
+@pytest.mark.parametrize("honest", [False, True])
+def test_out_of_bag_is_what_trees_say_of_rows_they_have_not_drawn(table, honest):
+    fit = forest(table[:60], CLASSES, n_trees=9, honest=honest).update(table[60:])
+    own = fit.fit
+    total, votes = np.zeros((120, 3)), np.zeros(120)
+    for i, stream in enumerate(own.streams):
+        unseen = draw_counts(stream.copy(), own.data.weights, own.samplings[i]) == 0
+        total += fit.tree(i).predict(type="prob").to_numpy() * unseen[:, None]
+        votes += unseen
+    known = votes > 0
+    assert 0 < known[60:].sum() <= 60
+    wrong = total[known].argmax(axis=1) != own.data.y[known]
+    assert fit.oob_error == pytest.approx(wrong.mean(), rel=1e-12)
+    assert fit.importance("permutation")["importance"].notna().all()
+
+
+def test_what_asks_again_which_rows_were_drawn(grown):
+    assert grown.growth_path().table["test"].iloc[-1] == grown.oob_error
+    quantiles = grown.predict(type="quantile")
+    assert (quantiles[0.05] <= quantiles[0.95]).all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ends = grown.predict(interval="confidence")
+    known = ends.dropna()
+    assert (known["lower"] < known["upper"]).all()
+    assert grown.prune(rule="oob").n_leaves.sum() < grown.n_leaves.sum()
+    assert grown.prune(rule="min").parent is grown
+    assert grown.importance()["share"].sum() == pytest.approx(1.0)
+
+
+def test_threads_and_files_change_no_bit(table, grown, tmp_path):
+    first = forest(table[:60])
+    one, three = (first.update(table[60:], n_jobs=jobs) for jobs in (1, 3))
+    require_same(one, three)
+    first.save(tmp_path / "first.odrf")
+    again = odrf.load(tmp_path / "first.odrf").update(table[60:])
+    require_same(one, again)
+    grown.save(tmp_path / "grown.odrf")
+    assert odrf.load(tmp_path / "grown.odrf").oob_error == grown.oob_error
+
+
+def test_rows_of_weight_zero_change_nothing(table):
+    weighted = table.assign(w=np.r_[np.ones(80), np.zeros(40)])
+    first = forest(weighted[:80], weights="w")
+    fit = first.update(weighted[80:])
+    assert same_bits(fit.forest, first.forest)
+    assert fit.oob_error == first.oob_error and fit.nobs == 120
+    assert (fit.changes[["drawn", "revisited", "split"]] == 0).all(axis=None)
+
+
+def test_weights_of_the_new_rows(table):
+    weights = np.linspace(0.5, 2, 120)
+    weighted = table.assign(w=weights)
+    by_name = forest(weighted[:80], weights="w").update(weighted[80:])
+    assert by_name.fit.data.weights.tolist() == weights.tolist()
+    first = forest(table[:80], weights=weights[:80])
+    by_number = first.update(table[80:], weights=weights[80:])
+    require_same(by_name, by_number)
+    assert by_number.call.endswith(".update(newdata, weights=…)")
+    named = forest(table[:80]).update(weighted[80:], weights="w")
+    assert named.call.endswith(".update(newdata, weights='w')")
+    assert named.fit.data.weights.tolist() == [*np.ones(80), *weights[80:]]
+    for wrong, words in [
+        (lambda: first.update(table[80:]), "give weights="),
+        (lambda: first.update(table[80:], weights=[1.0]), "length 1"),
+        (lambda: first.update(table[80:], weights=-weights[80:]), "negative"),
+        (lambda: by_name.update(table[80:]), "'w' is not a column"),
+    ]:
+        with pytest.raises(InputError, match=words):
+            wrong()
+
+
+def test_missing_values_as_the_fit_says(table):
+    gaps = table.copy()
+    gaps.loc[["row80", "row95"], "a"] = np.nan
+    gaps.loc["row90", "y"] = np.nan
+    with pytest.raises(InputError, match="3 of 40 rows have missing values"):
+        forest(table[:80]).update(gaps[80:])
+    fit = forest(table[:80], missing="drop").update(gaps[80:])
+    require_same(fit, forest(table[:80]).update(gaps[80:].dropna()))
+    assert fit.fit.data.n_dropped == 3
+    assert "Missing values in the rows dropped: a 2, y 1." in str(fit.summary())
+    with pytest.raises(InputError, match="no complete rows"):
+        forest(table[:80], missing="drop").update(gaps[80:].assign(b=np.nan))
+
+
+@pytest.mark.parametrize(
+    "rows, words",
+    [
+        (lambda table: table[80:].assign(f="new"), "new"),
+        (lambda table: table[80:].assign(c="new"), "classes that the training rows had not"),
+        (lambda table: table[80:].drop(columns="a"), "lacks column 'a'"),
+        (lambda table: table[80:].drop(columns="c"), "lacks 'c'.*to learn from"),
+        (lambda table: table[80:].assign(a="text"), "held numbers in training"),
+        (lambda table: table[:0], "no complete rows"),
+        (lambda table: [1, 2], "must be a pandas DataFrame"),
+    ],
+)
+def test_rows_that_do_not_fit(table, rows, words):
+    with pytest.raises(InputError, match=words):
+        forest(table[:80], CLASSES).update(rows(table))
+
+
+@pytest.mark.parametrize("revise", [-1, 2.5, "many", None])
+def test_how_many_rows_settle_a_split_is_a_whole_number(table, revise):
+    with pytest.raises(InputError, match="revise="):
+        forest(table[:80]).update(table[80:], revise=revise)
+
+
+def test_splits_stay_or_are_made_anew(table):
+    tree = odrf.odt(REGRESSION, table[:60], seed=1)
+    assert tree.update(table[60:], revise=0).changes["withdrawn"].sum() == 0
+    assert tree.update(table[60:]).changes["withdrawn"].sum() > 0
+    first = forest(table[:60])
+    assert first.update(table[60:]).changes["withdrawn"].sum() == 0
+    anew = first.update(table[60:], revise=100)
+    assert (anew.changes["withdrawn"] > 0).all()
+    assert len(anew.fit.made) == anew.forest.n_nodes
+    one = anew.tree(3).update(table[:20])
+    assert one.nobs == 140
+
+
+def test_rules_in_n_are_asked_again(table, tmp_path):
+    def leaves(n):
+        return n / 10
+
+    tree = odrf.odt(REGRESSION, table[:60], max_leaves=leaves, min_leaf=1, seed=1)
+    assert tree.n_leaves.tolist() == [6]
+    fit = tree.update(table[60:])
+    assert fit.n_leaves.tolist() == [12]
+    assert fit.control.max_leaves == fit.fit.request.options["max_leaves"] == 12
+    assert "at n = 120" in fit.control.max_leaves_rule
+    tree.save(tmp_path / "tree.odrf")
+    loaded = odrf.load(tmp_path / "tree.odrf")
+    assert loaded.predict().equals(tree.predict())
+    with pytest.raises(InputError, match=r"max_leaves= was a rule in n, .*leaves, that is not"):
+        loaded.update(table[60:])
+    share = forest(table[:60], resample="subsample", sample_fraction=lambda n: 30 / n)
+    assert share.update(table[60:]).control.batches[0].fraction == 30 / 120
+
+
+def test_a_rate_keeps_its_constant(table):
+    tree = odrf.odt(REGRESSION, table[:60], max_leaves="sqrt", min_leaf=1, seed=1)
+    fit = tree.update(table[60:])
+    constant = tree.control.max_leaves_along[0] / 60**0.5
+    assert fit.control.max_leaves == round(constant * 120**0.5) == fit.n_leaves[0]
+    assert fit.control.max_leaves_rule == tree.control.max_leaves_rule
+
+
+def test_pruned_by_options_is_pruned_again(table):
+    first = forest(table[:60], alpha=lambda n: 1 / n)
+    fit = first.update(table[60:])
+    require_same(fit.parent, forest(table[:60]).update(table[60:]))
+    assert fit.control.alpha == 1 / 120 and first.control.alpha == 1 / 60
+    assert fit.n_leaves.sum() < fit.parent.n_leaves.sum()
+    assert fit.call == f"{first.call}.update(newdata)" == fit.parent.call
+    found = forest(table[:60], alpha="oob").update(table[60:])
+    assert found.control.alpha_rule == "smallest out-of-bag error"
+    tree = odrf.odt(REGRESSION, table[:60], alpha="1se", seed=1).update(table[60:])
+    assert tree.path is not None and tree.n_leaves < tree.parent.n_leaves
+    assert tree.update(table[:5]).nobs == 125
+
+
+def test_cut_trees_do_not_go_on(table, grown, number_tree):
+    for cut in (grown.prune(0.02), number_tree.prune(leaves=2)):
+        with pytest.raises(InputError, match="take its parent"):
+            cut.update(table)
+    with pytest.raises(InputError, match="update what they were cut from"):
+        grown.prune(0.5).tree(0).update(table)
+
+
+def test_blends_keep_their_kinds(table):
+    first = forest(table[:70], CLASSES, n_trees=24, blend=True)
+    fit = first.update(table[70:])
+    assert fit.kinds["trees"].tolist() == first.kinds["trees"].tolist()
+    assert fit.fit.blend is first.fit.blend
+    assert np.isfinite(fit.oob_error)
+    own = draws(fit.fit.data.weights, fit.fit.samplings, fit.fit.streams)
+    shares = {name: control.sample_fraction for name, control in fit.fit.kinds.items()}
+    for g, share in enumerate(shares.values()):
+        drawn = own[fit.fit.blend.of_tree == g][:, 70:]
+        assert drawn.max(initial=0) <= 1
+        assert drawn.size == 0 or abs(drawn.mean() - share) < 5 * (0.25 / drawn.size) ** 0.5
+    one = fit.tree(5)
+    assert same_bits(one.forest, fit.forest.tree(5))
+    assert one.changes.index.tolist() == [5]
+
+
+def test_larger_forests(table, grown):
+    with pytest.raises(InputError, match="grow\\(\\) the forest first"):
+        grown.grow(2)
+    first = forest(table[:60])
+    parts = [first, forest(table[:60], seed=2)]
+    updated = [part.update(table[60:]) for part in parts]
+    both = updated[0].combine(updated[1])
+    assert same_bits(both.forest, parts[0].combine(parts[1]).update(table[60:]).forest)
+    assert both.changes["leaves"].tolist() == both.n_leaves.tolist()
+    assert len(both.fit.made) == both.forest.n_nodes
+    apart = parts[1].update(table[60:70]).update(table[70:])
+    with pytest.raises(InputError, match=r"batches of update\(\) begin, \[60\] and \[60, 70\]"):
+        updated[0].combine(apart)
+
+
+def test_nothing_has_changed_yet(number_forest):
+    with pytest.raises(InputError, match="nothing has changed"):
+        _ = number_forest.changes
+
+
+def test_progress_is_shown_on_request(table, capsys):
+    first = forest(table[:60])
+    first.update(table[60:])
+    assert capsys.readouterr().err == ""
+    first.update(table[60:], progress=True)
+    assert "6/6" in capsys.readouterr().err
+
+
+def test_updated_rows_help(table):
+    """A forest that knows further rows predicts the function better than before."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.random((900, 3)), columns=["a", "b", "f"])
+    data["y"] = np.sin(6 * data["a"]) + data["b"] * data["f"] + rng.normal(size=900) / 10
+    first = forest(data[:100], n_trees=20)
+    fit = first.update(data[100:400])
+
+    def error(some):
+        return float(np.mean((some.predict(data[400:]) - data["y"][400:]) ** 2))
+
+    assert error(fit) < 0.7 * error(first)
+    assert fit.oob_error == pytest.approx(error(fit), rel=0.5)
+
+
+@pytest.mark.parametrize("response", ["number", "two classes", "three classes", "ordered classes"])
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf])
+def test_what_a_leaf_stands_for_outlasts_splits_that_are_given_up(table, grow, response):
+    low, top = table["y"].quantile([0.3, 0.6])
+    place = np.digitize(table["y"], [low, top])
+    levels = np.array(["low", "mid", "top"])
+    responses = {
+        "number": table["y"],
+        "two classes": np.where(place > 0, "yes", "no"),
+        "three classes": levels[place],
+        "ordered classes": pd.Categorical(levels[place], list(levels), ordered=True),
+    }
+    data = table[["a", "b", "f"]].assign(r=responses[response])
+    given = {} if grow is odrf.odt else {"n_trees": 5}
+    first = grow("r ~ .", data[:50], seed=1, **given)
+    fit = first.update(data[50:], revise=200)
+    assert fit.changes["withdrawn"].sum() > 0
+    assert fit.forest.ordered == first.forest.ordered == (response == "ordered classes")
+    if response == "ordered classes":
+        reached = np.cumsum(fit.predict(type="prob").to_numpy(), axis=1) >= 0.5 - 1e-12
+        assert (fit.predict(type="class") == levels[reached.argmax(axis=1)]).all()

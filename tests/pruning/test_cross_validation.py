@@ -1,0 +1,56 @@
+"""Cross-validation of pruning over folds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from odrf.engine.trees.routing import predict
+from odrf.pruning.complexity import pruned, split_prices
+from odrf.pruning.cross_validation import Growth, between, cross_validated, folds_grown
+from odrf.pruning.held_out import losses_of
+from problems import plain
+
+
+def growth(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.random((3, n))
+    problem = plain(X, X[0] + rng.normal(size=n) / 4, n_projections=2)
+    return Growth(*problem.growth)
+
+
+def test_trees_are_grown_without_their_fold():
+    case = growth()
+    for tree, out in folds_grown(case, 4, 1, 1, lambda: None):
+        assert tree.count[0] == 45 == len(case.y) - out.sum()
+        assert tree.value[0, 0] == pytest.approx(case.y[~out].mean())
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_threads_change_nothing(n_jobs):
+    one, other = (folds_grown(growth(), 5, 2, jobs, lambda: None) for jobs in (1, n_jobs))
+    for a, b in zip(one, other, strict=True):
+        assert a.tree.threshold.tobytes() == b.tree.threshold.tobytes()
+        assert (a.rows == b.rows).all()
+
+
+def test_every_row_is_judged_once_by_the_tree_that_has_not_seen_it():
+    case = growth()
+    folds = folds_grown(case, 6, 3, 1, lambda: None)
+    prices = partial(split_prices, rule="weakest_link")
+    alpha = np.array([0.0, 0.01, 0.05])
+    judged = cross_validated(case, folds, prices, alpha)
+    for k, price in enumerate(alpha):
+        loss = np.empty(len(case.y))
+        for tree, out in folds:
+            X = np.ascontiguousarray(case.X[:, out])
+            loss[out] = losses_of(predict(pruned(tree, prices(tree), price), X, 1), case.y[out])
+        assert judged.mean[k] == pytest.approx(loss.mean())
+        assert judged.standard_error[k] == pytest.approx(loss.std() / len(loss) ** 0.5)
+
+
+def test_folds_are_pruned_between_critical_values():
+    np.testing.assert_allclose(between(np.array([0.0, 1.0, 4.0, 9.0])), [0.0, 2.0, 6.0, np.inf])
+    assert between(np.zeros(1)).tolist() == [np.inf]

@@ -1,0 +1,72 @@
+"""Stages of growth against trees cut to each size."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odrf.engine.trees.routing import predict
+from odrf.pruning.growth_stages import ALONG, judged_stages, stage_prices, stages_of
+from odrf.pruning.held_out import losses_of
+from problems import noisy, problems
+
+along = st.sampled_from(ALONG)
+
+
+def stopped(forest, along, size):
+    """The forest whose trees stop at the size, by the definitions."""
+    if along == "depth":
+        return forest.keeping(forest.depth() < size)
+    return forest.keeping((forest.order > 0) & (forest.order < size))
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems(max_rows=24), along, st.integers(1, 3))
+def test_prices_and_leaves_are_those_of_the_stopped_trees(problem, along, n_trees):
+    forest = problem.grow(n_trees)
+    stages = stages_of(forest, along)
+    assert (np.diff(stages.sizes) > 0).all()
+    assert stages.sizes[0] == {"leaves": 1, "depth": 0}[along]
+    for size, leaves in zip(stages.sizes, stages.leaves, strict=True):
+        expected = stopped(forest, along, size)
+        cut = forest.keeping(stages.prices > -size)
+        np.testing.assert_array_equal(cut.is_split(), expected.is_split())
+        assert leaves == expected.leaves().mean()
+    largest = {"leaves": forest.leaves().max(), "depth": forest.depth().max()}[along]
+    assert stages.sizes[-1] == largest
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems(max_rows=24), along, st.integers(1, 3))
+def test_losses_are_those_of_the_stopped_trees(problem, along, n_trees):
+    forest = problem.grow(n_trees)
+    X, y, w = problem.X, problem.y, problem.weights
+    stages = stages_of(forest, along)
+    judged = judged_stages(forest, stages, X, y, w, 1)
+    for size, mean, spread in zip(
+        stages.sizes[::-1], judged.mean, judged.standard_error, strict=True
+    ):
+        loss = losses_of(predict(stopped(forest, along, size), X, 1), y)
+        expected = np.average(loss, weights=w)
+        np.testing.assert_allclose(mean, expected, rtol=1e-9, atol=1e-10)
+        error = np.sqrt(np.sum((w * (loss - expected)) ** 2)) / w.sum()
+        np.testing.assert_allclose(spread, error, rtol=1e-5, atol=1e-6)
+
+
+def test_pruned_trees_count_what_is_left():
+    tree = noisy(n=60).grow()
+    without = tree.keeping((tree.order > 0) & (tree.order != 3))
+    stages = stages_of(without, "leaves")
+    assert stages.sizes[-1] == without.leaves()[0] < tree.leaves()[0]
+    assert np.isneginf(stage_prices(without, "leaves")[~without.is_split()]).all()
+
+
+def test_large_forests_are_judged_at_some_sizes_and_at_the_last():
+    sizes = stages_of(noisy(n=900).grow(2), "leaves").sizes
+    assert sizes[:30].tolist() == list(range(1, 31))
+    assert sizes[-1] > 700
+    ratio = sizes[30:] / sizes[29:-1]
+    assert (ratio < 1.25).all()
+    assert (ratio > 1.1).all()
+    assert len(stages_of(noisy(n=900).grow(), "leaves").sizes) > 700

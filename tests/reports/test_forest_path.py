@@ -1,0 +1,117 @@
+"""Pruning a forest: common prices, and each tree by its own unseen rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import odrf
+from odrf import InputError
+from odrf.engine.rows.sampling import draw_counts
+from odrf.engine.trees.routing import predict
+from odrf.pruning.held_out import losses_of
+
+
+@pytest.fixture(params=["number_forest", "class_forest"])
+def forest(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_table(forest):
+    table = forest.pruning_path().table
+    assert list(table.columns) == ["alpha", "leaves", "error", "std"]
+    assert table["alpha"].is_monotonic_increasing
+    assert table["leaves"].is_monotonic_decreasing
+    assert (table["alpha"].iloc[0], table["leaves"].iloc[-1]) == (0, 1)
+    assert table["leaves"].iloc[0] == forest.prune(0.0).n_leaves.mean()
+
+
+def test_rows_are_the_forests_at_their_prices(forest):
+    path = forest.pruning_path()
+    for k in (0, len(path.table) // 2, len(path.table) - 1):
+        pruned = path.forest(k)
+        assert pruned.oob_error == pytest.approx(path.table["error"][k])
+        assert pruned.n_leaves.mean() == pytest.approx(path.table["leaves"][k])
+        assert pruned.parent is forest
+    with pytest.raises(InputError, match="k=99 is no row of the table"):
+        path.forest(99)
+
+
+def test_choices(forest):
+    path = forest.pruning_path("growth")
+    table = path.table
+    assert path.best().oob_error == pytest.approx(table["error"].min())
+    limit = table["error"].min() + table["std"][path.row("min")]
+    assert table["error"][path.row("1se")] <= limit
+    small = forest.prune(rule="1se", path=path)
+    assert small.n_leaves.mean() == pytest.approx(table["leaves"][path.row("1se")])
+    assert small.control.pruning == "growth"
+
+
+def test_standard_error_is_that_of_the_rows_losses(number_forest):
+    table = number_forest.pruning_path().table
+    loss = (number_forest.prune(0.0).oob_prediction - number_forest.fit.data.y) ** 2
+    assert table["std"][0] == pytest.approx(loss.std(ddof=0) / loss.count() ** 0.5)
+
+
+def test_each_tree_by_the_rows_that_it_has_not_drawn(forest):
+    pruned = forest.prune(rule="oob")
+    fit = forest.fit
+    for b in range(0, 12, 4):
+        unseen = draw_counts(fit.streams[b].copy(), fit.data.weights, fit.samplings[b]) == 0
+        X = np.ascontiguousarray(fit.data.X[:, unseen])
+
+        def loss(tree, X=X, y=fit.data.y[unseen]):
+            return losses_of(predict(tree.forest, X, 1), y).mean()
+
+        path = forest.tree(b).pruning_path(cv=None)
+        losses = [loss(path.tree(k)) for k in range(len(path.table))]
+        assert loss(pruned.tree(b)) == pytest.approx(min(losses))
+        smallest = len(losses) - 1 - int(np.argmin(losses[::-1]))
+        assert pruned.n_leaves[b] == path.table["leaves"][smallest]
+
+
+def test_the_summary_says_what_pruning_does(forest):
+    pruned = forest.prune(rule="oob")
+    text = str(pruned.summary())
+    assert f"from {forest.n_leaves.mean():.1f} (" in text
+    assert "ms for 120 rows, unpruned" in text
+    assert pruned.call.endswith('.prune(rule="oob")')
+    path = str(forest.pruning_path().summary())
+    assert "1-SE rule" in path
+    assert "weakest link" in path
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "exactly one"),
+        ({"alpha": 0.1, "rule": "oob"}, "exactly one"),
+        ({"rule": "cv"}, "rule='cv' is not known: use one of 'oob', 'min', '1se'"),
+        ({"alpha": -1}, "alpha=-1"),
+    ],
+)
+def test_bad_pruning(number_forest, options, message):
+    with pytest.raises(InputError, match=message):
+        number_forest.prune(**options)
+
+
+def test_unknown_rules(number_forest):
+    with pytest.raises(InputError, match="rule='weakest' is not known"):
+        number_forest.pruning_path("weakest")
+    with pytest.raises(InputError, match="rule='best' is not known"):
+        number_forest.pruning_path().best("best")
+
+
+def test_no_rows_out_of_bag(table):
+    forest = odrf.odrf("y ~ a + b", table, n_trees=3, resample="none", seed=1)
+    for ask in (forest.pruning_path, lambda: forest.prune(rule="oob")):
+        with pytest.raises(InputError, match='resample="none" leaves none'):
+            ask()
+
+
+def test_a_blend_is_pruned_too(table):
+    forest = odrf.odrf("c ~ a + b + f", table, n_trees=30, blend=True, seed=1)
+    path = forest.pruning_path()
+    assert path.best("1se").oob_error <= path.table["error"][path.row("1se")] + 1e-12
+    assert (forest.prune(rule="oob").n_leaves <= forest.n_leaves).all()

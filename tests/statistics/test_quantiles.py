@@ -1,0 +1,48 @@
+"""Quantile regression forests against exact sums of Meinshausen's weights."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from odrf.engine.trees.leafmates import leaf_mates
+from odrf.engine.trees.routing import leaf_nodes, predict
+from odrf.statistics.quantiles import conditional_quantiles
+from reference import inference as twin
+from resampled import forests
+
+LEVELS = ["0.5", "0.05", "0.9", "0.1", "0.25"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(forests())
+def test_quantiles_are_those_of_the_twin(grown):
+    problem = grown.problem
+    given = (problem.X, problem.y, *grown.draws)
+    levels = np.array(LEVELS, dtype=float)
+    found = conditional_quantiles(grown.forest, grown.new, levels, *given, n_jobs=1)
+    again = conditional_quantiles(grown.forest, grown.new, levels, *given, n_jobs=3)
+    assert found.tolist() == again.tolist()
+    counts = twin.fillings(*grown.draws)
+    for x, ends in zip(grown.new.T, found, strict=True):
+        weights = twin.row_weights(grown.forest, counts, problem.X, problem.weights, x)
+        assert sum(weights) == 1
+        exact = [twin.quantile(problem.y, weights, Fraction(level)) for level in LEVELS]
+        assert ends.tolist() == exact
+
+
+@settings(max_examples=30, deadline=None)
+@given(forests())
+def test_the_mean_of_the_distribution_is_the_prediction(grown):
+    problem, forest = grown.problem, grown.forest
+    mates = leaf_mates(forest, problem.X, *grown.draws, n_jobs=1)
+    leaves = leaf_nodes(forest, grown.new, 1)
+    for i, expected in enumerate(predict(forest, grown.new, 1)[:, 0]):
+        entries = [slice(mates.start[leaf], mates.end[leaf]) for leaf in leaves[i]]
+        means = [
+            np.average(problem.y[mates.row[own]], weights=mates.weight[own]) for own in entries
+        ]
+        assert np.mean(means) == pytest.approx(expected, rel=1e-6, abs=1e-6)

@@ -1,0 +1,114 @@
+"""Strength and correlation against Breiman's definitions, row by row and tree by tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odrf.statistics.strength import of_classes, of_numbers, sizes_to_try
+
+
+def plain_of_classes(said, unseen, y, K):
+    """Definitions 3 and 4 and Appendix II, in words: votes, margins, raw margins."""
+    margins, rivals = {}, {}
+    right = known = 0
+    for i in range(len(y)):
+        votes = [said[i, b] for b in range(said.shape[1]) if unseen[i, b]]
+        if not votes:
+            continue
+        share = [votes.count(k) / len(votes) for k in range(K)]
+        rivals[i] = max((k for k in range(K) if k != y[i]), key=lambda k: (share[k], -k))
+        margins[i] = share[y[i]] - share[rivals[i]]
+        known += 1
+        right += share.index(max(share)) == y[i]
+    spreads = []
+    for b in range(said.shape[1]):
+        rows = [i for i in range(len(y)) if unseen[i, b]]
+        raw = [(said[i, b] == y[i]) * 1.0 - (said[i, b] == rivals[i]) for i in rows]
+        if rows:
+            spreads.append(np.std(raw))
+    strength = np.mean(list(margins.values()))
+    spread = np.mean(spreads)
+    correlation = np.var(list(margins.values())) / spread**2 if spread > 0 else np.nan
+    return strength, correlation, 1 - right / known
+
+
+@st.composite
+def forests(draw):
+    """Votes of a few trees on a few rows, right more often than not."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n, B, K = draw(st.integers(5, 30)), draw(st.integers(2, 8)), draw(st.integers(2, 4))
+    y = rng.integers(0, K, n)
+    said = np.where(rng.random((n, B)) < 0.6, y[:, None], rng.integers(0, K, (n, B)))
+    unseen = rng.random((n, B)) < 0.6
+    unseen[0] = True
+    return said, unseen, y, K
+
+
+@settings(deadline=None)
+@given(forests())
+def test_classes(case):
+    said, unseen, y, K = case
+    B = said.shape[1]
+    (found,) = of_classes(said, unseen, y, np.ones(len(y)), K, [B])
+    strength, correlation, error = plain_of_classes(said, unseen, y, K)
+    assert found.strength == pytest.approx(strength)
+    if np.isfinite(correlation):
+        assert found.correlation == pytest.approx(correlation)
+    assert found.error == pytest.approx(error)
+    if strength > 0 and np.isfinite(correlation):
+        assert found.bound == pytest.approx(correlation * (1 - strength**2) / strength**2)
+
+
+@settings(deadline=None)
+@given(forests(), st.integers(2, 8))
+def test_the_first_trees_are_judged_as_if_alone(case, size):
+    said, unseen, y, K = case
+    B = said.shape[1]
+    size = min(size, B)
+    path = of_classes(said, unseen, y, np.ones(len(y)), K, sorted({size, B}))
+    (alone,) = of_classes(said[:, :size], unseen[:, :size], y, np.ones(len(y)), K, [size])
+    np.testing.assert_allclose(path[0], alone)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 7))
+def test_numbers(seed, B):
+    rng = np.random.default_rng(seed)
+    residual, unseen = rng.normal(size=(12, B)), rng.random((12, B)) < 0.7
+    unseen[:2] = True
+    (found,) = of_numbers(residual, unseen, np.ones(12), [B])
+    pairs = [
+        residual[i, b] * residual[i, c]
+        for i in range(12)
+        for b in range(B)
+        for c in range(B)
+        if b != c and unseen[i, b] and unseen[i, c]
+    ]
+    spread = [np.sqrt(np.mean(residual[unseen[:, b], b] ** 2)) for b in range(B)]
+    assert found.correlation == pytest.approx(np.mean(pairs) / np.mean(spread) ** 2)
+    assert found.strength == pytest.approx(np.mean(residual[unseen] ** 2))
+    together = [residual[i, unseen[i]].mean() ** 2 for i in range(12) if unseen[i].any()]
+    assert found.error == pytest.approx(np.mean(together))
+    assert found.bound == pytest.approx(found.correlation * found.strength)
+
+
+def test_known_correlation_is_found():
+    # residuals = common part of variance 0.3 + own part of variance 0.7
+    rng = np.random.default_rng(0)
+    residual = np.sqrt(0.3) * rng.normal(size=(4000, 1)) + np.sqrt(0.7) * rng.normal(
+        size=(4000, 40)
+    )
+    unseen = rng.random((4000, 40)) < 0.4
+    (found,) = of_numbers(residual, unseen, np.ones(4000), [40])
+    assert found.correlation == pytest.approx(0.3, abs=0.02)
+    assert found.strength == pytest.approx(1.0, abs=0.03)
+
+
+def test_sizes_rise_to_all_trees():
+    assert sizes_to_try(2) == [2]
+    sizes = sizes_to_try(500)
+    assert (sizes[0], sizes[-1]) == (2, 500)
+    assert sizes == sorted(set(sizes))

@@ -1,0 +1,214 @@
+"""Which theorem covers what, by rules whose limits are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from odrf.options.sizes import EXPONENTS
+from odrf.statistics.theorems import (
+    ASSUMED,
+    CONSTANT,
+    FAILS,
+    HOLDS,
+    Facts,
+    conclusion,
+    conditions,
+    ratios,
+    verdict,
+)
+
+N = 400
+TREE = Facts(
+    forest=False,
+    classes=False,
+    n=N,
+    P=6,
+    subset_size=None,
+    family="",
+    axis_trees=False,
+    leaves=20,
+    leaves_along=(),
+    limited=True,
+    alpha=None,
+    alpha_along=(),
+    drawn=1.0,
+    drawn_along=(),
+    replaced=True,
+    honest=False,
+    single_columns=True,
+    full=False,
+)
+
+
+def along(rule):
+    return tuple(rule(N * 10.0**k) for k in EXPONENTS)
+
+
+def judged(facts, says):
+    return {c.says: c.verdict for c in conditions(facts) if c.theorem.startswith("[Z]")}[says]
+
+
+@pytest.mark.parametrize(
+    ("rule", "slowly"),
+    [
+        (lambda n: n**0.5, HOLDS),
+        (lambda n: n**0.9, HOLDS),
+        (lambda n: n / np.log(n) ** 5, HOLDS),
+        (lambda n: n / np.log(n) ** 4, FAILS),
+        (lambda n: n / np.log(n) ** 3, FAILS),
+        (lambda n: n / 10, FAILS),
+    ],
+)
+def test_numbers_of_leaves_must_grow_slowly(rule, slowly):
+    facts = replace(TREE, leaves=rule(N), leaves_along=along(rule))
+    assert judged(facts, "t_n → ∞") == HOLDS
+    assert judged(facts, "t_n = o(n/ln⁴n)") == slowly
+    assert conclusion(facts).startswith("Consistent for any" if slowly == HOLDS else "No result")
+
+
+@pytest.mark.parametrize(
+    ("rule", "falls", "slowly"),
+    [
+        (lambda n: n**-0.5, HOLDS, HOLDS),
+        (lambda n: np.log(n) ** 6 / n, HOLDS, HOLDS),
+        (lambda n: np.log(n) ** 5 / n, HOLDS, FAILS),
+        (lambda n: 1 / n, HOLDS, FAILS),
+        (lambda n: 0.3, FAILS, HOLDS),
+        (lambda n: 1 / np.log(np.log(n)), HOLDS, HOLDS),
+    ],
+)
+def test_prices_of_a_leaf_must_fall_slowly(rule, falls, slowly):
+    facts = replace(TREE, alpha=rule(N), alpha_along=along(rule))
+    assert judged(facts, "α_n → 0") == falls
+    assert judged(facts, "ln⁵n/(α_n·n) → 0") == slowly
+
+
+def test_a_number_cannot_be_judged():
+    assert judged(TREE, "t_n → ∞") == judged(TREE, "t_n = o(n/ln⁴n)") == CONSTANT
+    assert "cannot be judged" in conclusion(TREE)
+    pruned = replace(TREE, alpha=0.1)
+    assert judged(pruned, "α_n → 0") == CONSTANT
+    assert judged(replace(TREE, alpha=0.0), "ln⁵n/(α_n·n) → 0") == FAILS
+    assert verdict((), True) == CONSTANT
+
+
+def test_leaves_of_bounded_size_are_too_many():
+    facts = replace(TREE, limited=False)
+    assert judged(facts, "t_n → ∞") == HOLDS
+    assert judged(facts, "t_n = o(n/ln⁴n)") == FAILS
+
+
+def test_quantities_are_those_at_n():
+    rule = lambda n: n**0.5  # noqa: E731
+    facts = replace(TREE, leaves=20, leaves_along=along(rule))
+    (quantity,) = (c.quantity for c in conditions(facts) if "ln⁴n" in c.says)
+    assert quantity == f"t_n·ln⁴n/n = {20 * np.log(400) ** 4 / 400:.3g}"
+    found = ratios(facts)
+    np.testing.assert_allclose(found["1/t_n"], [1 / rule(N * 10.0**k) for k in range(13)])
+    n = N * 10.0 ** np.arange(13)
+    np.testing.assert_allclose(found["t_n·ln⁴n/n"], np.log(n) ** 4 / n**0.5)
+    assert ratios(TREE) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "any continuous regression function, by [Z] Theorem 1."),
+        ({"forest": True}, "any continuous regression function, by [Z] Theorem 4."),
+        ({"classes": True}, "any continuous P(class | x), by [Z] Theorem 1."),
+        ({"subset_size": 6}, "any continuous regression function, by [Z] Theorem 1."),
+        ({"subset_size": 2}, "is a sum of functions of 2 variables each, by [Z] Corollary 1."),
+        ({"subset_size": 1, "forest": True}, "functions of one variable each, by [Z] Corollary 1."),
+        ({"forest": True, "axis_trees": True}, "[Z] Theorem 4, which covers its oblique trees."),
+    ],
+)
+def test_what_follows(changes, words):
+    facts = replace(TREE, leaves_along=along(lambda n: n**0.5), **changes)
+    assert conclusion(facts).endswith(words)
+
+
+def test_pruning_decides_which_theorem():
+    facts = replace(TREE, alpha=0.1, alpha_along=along(lambda n: n**-0.5))
+    assert "[Z] Theorem 3" in conclusion(facts)
+    assert "[Z] Theorem 5" in conclusion(replace(facts, forest=True))
+    assert "[Z] Corollary 2" in conclusion(replace(facts, subset_size=2))
+
+
+def test_directions_that_are_not_estimated_on_subsets_are_not_covered():
+    facts = replace(TREE, family="sparse", leaves_along=along(lambda n: n**0.5))
+    assert judged(facts, "subsets of any size") == FAILS
+    assert conclusion(facts).startswith("No result of [Z] applies")
+    assert "not those of sparse" in conclusion(facts)
+
+
+def test_bounded_indicators_are_sub_gaussian():
+    assert judged(TREE, "Y sub-Gaussian") == ASSUMED
+    assert judged(replace(TREE, classes=True), "Y sub-Gaussian") == HOLDS
+
+
+def test_honest_forests_are_another_result():
+    names = {c.theorem for c in conditions(replace(TREE, forest=True))}
+    assert names == {"[Z] Theorem 4", "[P] Theorem 2"}
+    assert {c.theorem for c in conditions(TREE)} == {"[Z] Theorem 1"}
+    assert {c.theorem for c in conditions(replace(TREE, honest=True))} == {"[P] Theorem 2"}
+
+
+HONEST = replace(
+    TREE,
+    forest=True,
+    classes=True,
+    honest=True,
+    replaced=False,
+    full=True,
+    limited=False,
+    drawn=N**-0.3,
+    drawn_along=along(lambda n: n**-0.3),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "Consistent where P(class | x) is Lipschitz and the density of x is bounded away"),
+        (
+            {"drawn": 0.6, "drawn_along": ()},
+            "asks for s/n → 0; sample_fraction=lambda n: n**-0.3 would do.",
+        ),
+        ({"drawn_along": along(lambda n: 0.6)}, "asks for s/n → 0; sample_fraction="),
+        ({"drawn_along": along(lambda n: 9 / n)}, "[P] Theorem 2 asks for s → ∞."),
+        (
+            {"replaced": True, "drawn_along": ()},
+            'replacement and s/n → 0; resample="subsample" and sample_fraction=lambda',
+        ),
+        ({"classes": False}, "asks for a forest for classes."),
+        ({"forest": False}, "asks for a forest for classes."),
+        ({"full": False}, "asks for leaves of bounded size."),
+        ({"single_columns": False}, "asks for each predictor alone."),
+        ({"single_columns": None}, "cannot be judged, because of: each predictor alone."),
+        ({"full": False, "drawn_along": ()}, "asks for s/n → 0 and leaves of bounded size."),
+    ],
+)
+def test_what_follows_for_honest_forests(changes, words):
+    assert words in conclusion(replace(HONEST, **changes))
+
+
+def test_subsamples_along_n():
+    found = ratios(HONEST)
+    n = N * 10.0 ** np.arange(13)
+    np.testing.assert_allclose(found["s/n"], n**-0.3)
+    np.testing.assert_allclose(found["1/s"], n**-0.7)
+    assert ratios(replace(HONEST, drawn_along=())) == {}
+
+
+def test_that_leaves_are_filled_by_others_is_for_honest_trees_only():
+    quantities = {
+        honest: {
+            c.says: (c.quantity, c.verdict) for c in conditions(replace(HONEST, honest=honest))
+        }["leaves filled by other rows"]
+        for honest in (True, False)
+    }
+    assert quantities[True] == ("half of a tree's rows", HOLDS)
+    assert quantities[False] == ("the rows that shape the tree", FAILS)
