@@ -31,7 +31,6 @@ from markdown import table as markdown_table
 from measures import measures
 from odrf import odrf
 from odrf.design import build_design
-from odrf.engine.directions.candidates import Blocks
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest import joined
@@ -114,7 +113,7 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     tried = kinds_to_try(options, n, P, p, K > 1)
     controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
     kinds = [Kind(control.settings(), control.mixture, control.sampling()) for control in controls]
-    own, blocks = streams(seed, 0, trees), Blocks(design.first, design.types)
+    own, blocks = streams(seed, 0, trees), design.blocks
     grown = [
         grow_forest(
             *(data.X, data.y, data.weights, blocks),

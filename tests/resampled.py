@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.engine.splits.impurity import SQUARED_ERROR
 from odrf.engine.trees.forest import Forest, joined
@@ -26,9 +27,8 @@ class Grown:
     streams: NDArray[np.uint64]
     new: NDArray[np.float32]
 
-    @property
-    def draws(self):
-        return self.problem.weights, self.samplings, self.streams
+    def draws(self, n_jobs: int = 1) -> Draws:
+        return Draws(self.problem.weights, self.samplings, self.streams, n_jobs)
 
 
 def of_two_kinds(problem: Problem, samplings: list[Sampling], n_trees: list[int]) -> Grown:

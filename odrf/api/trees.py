@@ -169,7 +169,7 @@ def odt(
     call = spelled_call(odt, formula, options)
     design, training = design_of(formula, data, options, environment(1))
     request = _request(odt, options, {"n_trees": 1, "resample": "none", "n_jobs": 1})
-    return sized_tree(ODTResults(grow_fit(call, design, training, request)))
+    return ODTResults(sized_tree(grow_fit(call, design, training, request)))
 
 
 def odrf(
@@ -289,7 +289,7 @@ def odrf(
     call = spelled_call(odrf, formula, options)
     design, training = design_of(formula, data, options, environment(1))
     request = _request(odrf, options, {})
-    return sized_forest(ODRFResults(grow_fit(call, design, training, request, progress)))
+    return ODRFResults(sized_forest(grow_fit(call, design, training, request, progress)))
 
 
 def _request(

@@ -16,7 +16,6 @@ from odrf.engine.boosting.plan import Boosted
 from odrf.engine.boosting.rounds import boost
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.boosting.sums import added_up
-from odrf.engine.directions.candidates import Blocks
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
@@ -44,9 +43,12 @@ class BoostedFit:
         The trees, and the path of the loss.
     held : (n,) bool
         Which rows were held out to choose the number of rounds.
+    summed : bool
+        Whether a prediction is the sum of the trees.
     """
 
     votes: ClassVar[bool] = False
+    summed: ClassVar[bool] = True
 
     call: str
     design: Design
@@ -57,9 +59,19 @@ class BoostedFit:
     held: NDArray[np.bool_]
 
     @property
+    def kind(self) -> str:
+        """``"regression"`` or ``"classification"``."""
+        return self.design.response.kind
+
+    @property
     def forest(self) -> Forest:
         """The trees of the rounds that were kept."""
         return self.boosted.forest
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds that are kept, each with a tree for every output of every run."""
+        return self.forest.n_trees // (self.control.n_outputs * self.control.n_runs)
 
     @property
     def ordered(self) -> bool:
@@ -131,7 +143,7 @@ def _boosted(
         return boost(
             _sample(data, offset, ~held),
             _sample(data, offset, held) if held.any() else None,
-            Blocks(design.first, design.types),
+            design.blocks,
             control.plan(),
             control.seed,
             control.n_jobs,

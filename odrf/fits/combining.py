@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,21 +14,19 @@ from odrf.fits.blending import Blend
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.matching import require_combinable
-from odrf.fits.sizing import before_pruning, sized_forest
+from odrf.fits.pruned import before_pruning
+from odrf.fits.sizing import sized_forest
 
-if TYPE_CHECKING:
-    from odrf.results.forest import ODRFResults
-
-__all__ = ["combined_forests", "combined_guided_fits"]
+__all__ = ["combined_fits", "combined_guided_fits"]
 
 
-def combined_forests(one: ODRFResults, other: ODRFResults) -> ODRFResults:
+def combined_fits(fit: Fit, other: Fit) -> Fit:
     """Return the forest of the trees of both, pruned as its options say if they were."""
-    first = before_pruning(one, "combine() cannot take a forest")
+    first = before_pruning(fit, "combine() cannot take a forest")
     second = before_pruning(other, "combine() cannot take a forest")
-    require_combinable(first.fit, second.fit)
-    both = type(one)(_combined(first.fit, second.fit))
-    return both if first is one else sized_forest(both)
+    require_combinable(first, second)
+    both = _combined(first, second)
+    return both if first is fit else sized_forest(both)
 
 
 def combined_guided_fits(fit: GuidedFit, other: GuidedFit) -> GuidedFit:

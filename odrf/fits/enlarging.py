@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,19 +14,17 @@ from odrf.fits.blending import Blend, Blended
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_alike, grow_in_kinds, one_kind
 from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
-from odrf.fits.sizing import before_pruning, sized_forest
+from odrf.fits.pruned import before_pruning
+from odrf.fits.sizing import sized_forest
 
-if TYPE_CHECKING:
-    from odrf.results.forest import ODRFResults
-
-__all__ = ["enlarged_forest", "enlarged_guided_fit"]
+__all__ = ["enlarged_fit", "enlarged_guided_fit"]
 
 
-def enlarged_forest(forest: ODRFResults, k: int, n_jobs: int, progress: bool) -> ODRFResults:
+def enlarged_fit(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
     """Return the forest with `k` more trees, pruned as its options say if it was."""
-    unpruned = before_pruning(forest, "grow() cannot enlarge a forest")
-    larger = type(forest)(_enlarged(unpruned.fit, k, n_jobs, progress))
-    return larger if unpruned is forest else sized_forest(larger)
+    unpruned = before_pruning(fit, "grow() cannot enlarge a forest")
+    larger = _enlarged(unpruned, k, n_jobs, progress)
+    return larger if unpruned is fit else sized_forest(larger)
 
 
 def enlarged_guided_fit(fit: GuidedFit, k: int, n_jobs: int, progress: bool) -> GuidedFit:

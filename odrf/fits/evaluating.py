@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -9,24 +10,52 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.engine.directions.candidates import Blocks
-from odrf.engine.trees.out_of_bag_losses import undrawn
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.pruning.complexity import split_prices
+from odrf.fits.prediction.scores import out_of_bag_loss
+from odrf.pruning.choosing import chosen_row
+from odrf.pruning.complexity import pruned, root_errors, split_prices
 from odrf.pruning.cross_validation import Fold, Growth, between, cross_validated, folds_grown
+from odrf.pruning.forests import common_prices
 from odrf.pruning.growth_stages import Stages, judged_stages, stage_prices
 from odrf.pruning.held_out import HeldOut, held_out
-from odrf.pruning.subtrees import nested_subtrees
+from odrf.pruning.subtree_path import SubtreePath, subtree_path
+from odrf.pruning.subtrees import Subtrees, nested_subtrees
 
 __all__ = [
-    "by_folds",
-    "by_rows",
+    "ForestSizes",
+    "forest_sizes",
     "grown_without",
     "labelled_rows",
+    "path_by_folds",
+    "path_by_rows",
     "stages_by_folds",
     "stages_out_of_bag",
+    "unjudged_path",
 ]
+
+
+@dataclass(frozen=True, eq=False)
+class ForestSizes:
+    """A forest at rising prices of a leaf, the same for each tree.
+
+    Attributes
+    ----------
+    rule : {"weakest_link", "growth"}
+        Which subtrees each tree has to choose from.
+    prices : (m,) float64
+        The price of each split.
+    table : DataFrame
+        As `odrf.reports.forest_path.ForestPath` has it.
+    """
+
+    rule: str
+    prices: NDArray[np.float64]
+    table: pd.DataFrame
+
+    def alpha(self, rule: str) -> float:
+        """Return the α that `rule` finds best out of bag."""
+        return float(self.table["alpha"].iloc[chosen_row(self.table, rule)])
 
 
 def grown_without(
@@ -38,7 +67,7 @@ def grown_without(
         data.X,
         data.y,
         data.weights,
-        Blocks(design.first, design.types),
+        design.blocks,
         fit.samplings[0],
         control.settings(),
         control.mixture,
@@ -47,14 +76,27 @@ def grown_without(
         return growth, folds_grown(growth, cv, seed, n_jobs, bar.update)
 
 
-def by_folds(
+def unjudged_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
+    """Return the subtrees of the fit with their training errors alone."""
+    return _path(fit, nested_subtrees(fit.forest, rule, loss), rule, loss, None, "")
+
+
+def path_by_folds(
     fit: Fit, rule: str, loss: str, cv: int, seed: int, n_jobs: int, progress: bool
-) -> HeldOut:
+) -> SubtreePath:
     """Judge every subtree of the fit by cross-validation."""
-    alpha = nested_subtrees(fit.forest, rule, loss).alpha
+    subtrees = nested_subtrees(fit.forest, rule, loss)
     growth, folds = grown_without(fit, cv, seed, n_jobs, progress)
     prices = partial(split_prices, rule=rule, loss=loss)
-    return cross_validated(growth, folds, prices, between(alpha))
+    held = cross_validated(growth, folds, prices, between(subtrees.alpha))
+    return _path(fit, subtrees, rule, loss, held, f"{cv}-fold cross-validation")
+
+
+def _path(
+    fit: Fit, subtrees: Subtrees, rule: str, loss: str, held: HeldOut | None, by: str
+) -> SubtreePath:
+    unit = float(root_errors(fit.forest)[0])
+    return subtree_path(subtrees, rule, loss, unit, held, by)
 
 
 def labelled_rows(
@@ -67,13 +109,25 @@ def labelled_rows(
     return X, y
 
 
-def by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> HeldOut:
+def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Judge every subtree of the fit on rows of the user's own."""
     X, y = labelled_rows(fit, rows, "validation")
-    alpha = nested_subtrees(fit.forest, rule, loss).alpha
-    prices = split_prices(fit.forest, rule, loss)
+    subtrees = nested_subtrees(fit.forest, rule, loss)
     one: NDArray[np.float64] = np.ones(len(y))
-    return held_out(fit.forest, prices, alpha, X, y, one)
+    held = held_out(fit.forest, subtrees.prices, subtrees.alpha, X, y, one)
+    return _path(fit, subtrees, rule, loss, held, f"{len(rows)} validation rows")
+
+
+def forest_sizes(fit: Fit, rule: str) -> ForestSizes:
+    """Judge the fit's forest out of bag at rising prices of a leaf."""
+    prices = split_prices(fit.forest, rule)
+    lines = []
+    for alpha in common_prices(prices):
+        forest = pruned(fit.forest, prices, float(alpha))
+        mean, std_error = out_of_bag_loss(replace(fit, forest=forest))
+        lines.append((float(alpha), float(forest.leaves().mean()), mean, std_error))
+    table = pd.DataFrame(lines, columns=["alpha", "leaves", "error", "std_error"])
+    return ForestSizes(rule, prices, table)
 
 
 def stages_by_folds(
@@ -87,5 +141,5 @@ def stages_by_folds(
 def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int) -> HeldOut:
     """Judge the fit's forest at each of its stages on its out-of-bag rows, the largest first."""
     data = fit.data
-    unseen = undrawn(data.weights, fit.samplings, fit.streams, n_jobs)
+    unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
     return judged_stages(fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen)

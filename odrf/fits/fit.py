@@ -10,13 +10,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
+from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.trees.forest import Forest
 from odrf.fits.blending import Blend
 from odrf.options.control import Control
 from odrf.options.rule import Rule
+from odrf.pruning.subtree_path import SubtreePath
 
-__all__ = ["AnyControl", "AnyFit", "Fit", "Request"]
+__all__ = ["AnyControl", "AnyFit", "Fit", "Pruning", "Request"]
 
 
 class AnyControl(Protocol):
@@ -35,10 +37,15 @@ class AnyFit(Protocol):
     """What predictions, importances and reports ask of a fit, however its trees were grown."""
 
     votes: ClassVar[bool]
+    summed: ClassVar[bool]
 
     @property
     def ordered(self) -> bool:
         """Whether its classes are ordered, and their median is what it says."""
+
+    @property
+    def kind(self) -> str:
+        """``"regression"`` or ``"classification"``."""
 
     @property
     def call(self) -> str:
@@ -81,6 +88,25 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Pruning:
+    """How a fit was pruned.
+
+    Attributes
+    ----------
+    grown : Fit
+        The fit before.
+    by_options : bool
+        Whether the options of the fit asked for it, and so would again for other trees or rows.
+    path : SubtreePath or None
+        The subtrees that it was chosen from.
+    """
+
+    grown: Fit
+    by_options: bool
+    path: SubtreePath | None
+
+
+@dataclass(frozen=True)
 class Fit:
     """Everything a result is computed from.  It pickles.
 
@@ -111,11 +137,16 @@ class Fit:
         What the last update changed, a row for each tree.
     made : (m,) int32, optional
         How many rows each node had when its split was made, where that was not at first.
+    pruning : Pruning or None
+        How it was pruned, if it was.
     votes : bool
         Whether the values of leaves are votes, to be scaled so that they add up to 1.
+    summed : bool
+        Whether a prediction is the sum of the trees, not their mean.
     """
 
     votes: ClassVar[bool] = False
+    summed: ClassVar[bool] = False
 
     call: str
     design: Design
@@ -129,6 +160,12 @@ class Fit:
     further_seeds: tuple[int, ...] = ()
     changes: pd.DataFrame | None = None
     made: NDArray[np.int32] | None = None
+    pruning: Pruning | None = None
+
+    @property
+    def kind(self) -> str:
+        """``"regression"`` or ``"classification"``."""
+        return self.design.response.kind
 
     @property
     def ordered(self) -> bool:
@@ -142,3 +179,13 @@ class Fit:
             return [self.control.sampling()] * self.forest.n_trees
         of_kind = [control.sampling() for control in self.kinds.values()]
         return [of_kind[g] for g in self.blend.of_tree]
+
+    @property
+    def draws(self) -> Draws:
+        """Which rows each tree drew."""
+        return Draws(self.data.weights, self.samplings, self.streams, self.control.n_jobs)
+
+    @property
+    def first_grown(self) -> Fit:
+        """The fit before any pruning."""
+        return self if self.pruning is None else self.pruning.grown.first_grown

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.design import Design, TrainingData
-from odrf.engine.directions.candidates import Blocks
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest import Forest
@@ -90,7 +89,7 @@ def grow_alike(
             data.X,
             data.y,
             data.weights,
-            Blocks(design.first, design.types),
+            design.blocks,
             control.sampling(),
             control.settings(),
             control.mixture,
@@ -118,7 +117,7 @@ def grow_in_kinds(
             data.X,
             data.y,
             data.weights,
-            Blocks(design.first, design.types),
+            design.blocks,
             kinds,
             controls[0].seed,
             controls[0].n_trees,

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.design import Design, TrainingData
-from odrf.engine.directions.candidates import Blocks
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.randomness import streams
@@ -45,10 +44,13 @@ class GuidedFit:
         Seeds of the forests that were combined with the first, whose seed `control` has.
     votes : bool
         The values of leaves are votes: see `odrf.engine.guided.guided_forest.GuidedForest`.
+    summed : bool
+        Whether a prediction is the sum of the trees.
     """
 
     ordered: ClassVar[bool] = False
     votes: ClassVar[bool] = True
+    summed: ClassVar[bool] = False
 
     call: str
     design: Design
@@ -58,6 +60,11 @@ class GuidedFit:
     guided: GuidedForest
     streams: NDArray[np.uint64]
     further_seeds: tuple[int, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """``"regression"`` or ``"classification"``."""
+        return self.design.response.kind
 
     @property
     def forest(self) -> Forest:
@@ -93,7 +100,7 @@ def grow_guided_trees(
             data.X,
             data.y,
             data.weights,
-            Blocks(design.first, design.types),
+            design.blocks,
             control.settings(),
             tree_streams,
             n_jobs,

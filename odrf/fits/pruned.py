@@ -10,11 +10,19 @@ import numpy as np
 
 from odrf.engine.trees.forest import Forest
 from odrf.errors import InputError
-from odrf.fits.fit import Fit
+from odrf.fits.fit import Fit, Pruning
 from odrf.pruning.complexity import ERROR, pruned, split_prices
 from odrf.pruning.forests import unseen_prices
+from odrf.pruning.subtree_path import SubtreePath
 
-__all__ = ["checked_alpha", "checked_leaves", "pruned_at", "pruned_unseen", "with_forest"]
+__all__ = [
+    "before_pruning",
+    "checked_alpha",
+    "checked_leaves",
+    "pruned_at",
+    "pruned_unseen",
+    "with_forest",
+]
 
 
 def checked_alpha(alpha: Any) -> float:
@@ -34,36 +42,53 @@ def checked_leaves(leaves: Any, most: int) -> int:
     return int(leaves)
 
 
-def pruned_at(fit: Fit, alpha: float, rule: str, option: str, loss: str = ERROR) -> Fit:
+def pruned_at(
+    fit: Fit,
+    alpha: float,
+    rule: str,
+    option: str,
+    loss: str = ERROR,
+    path: SubtreePath | None = None,
+) -> Fit:
     """Return the fit with every tree pruned at complexity `alpha`, as the call's `option` says.
 
     An empty `option` stands for a fit whose own call asked for it.
     """
     # what a larger α took away before does not come back
     strictest = max(alpha, fit.control.alpha or 0.0)
-    forest = pruned(fit.forest, split_prices(fit.forest, rule, loss), alpha, loss)
-    fit = replace(fit, control=replace(fit.control, alpha=strictest, pruning=rule))
-    return with_forest(fit, forest, option)
+    prices = split_prices(fit.forest, rule, loss) if path is None else path.prices
+    forest = pruned(fit.forest, prices, alpha, loss)
+    cut = with_forest(fit, forest, option, path)
+    return replace(cut, control=replace(fit.control, alpha=strictest, pruning=rule))
 
 
 def pruned_unseen(fit: Fit, rule: str) -> Fit:
     """Return the fit with every tree pruned as the rows that it did not draw find best for it."""
     prices = split_prices(fit.forest, rule)
-    alpha = unseen_prices(
-        fit.forest,
-        prices,
-        fit.data.X,
-        fit.data.y,
-        fit.data.weights,
-        fit.samplings,
-        fit.streams,
-        fit.control.n_jobs,
-    )
+    alpha = unseen_prices(fit.forest, prices, fit.data.X, fit.data.y, fit.draws)
     kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
     return with_forest(fit, kept, 'rule="oob"')
 
 
-def with_forest(fit: Fit, forest: Forest, option: str) -> Fit:
-    """Return the fit with `forest` for its own, the call saying which pruning option made it."""
+def with_forest(fit: Fit, forest: Forest, option: str, path: SubtreePath | None = None) -> Fit:
+    """Return the fit with its trees cut to `forest`, the call saying which option made it."""
     call = f"{fit.call}.prune({option})" if option else fit.call
-    return replace(fit, forest=forest, call=call)
+    return replace(fit, forest=forest, call=call, pruning=Pruning(fit, not option, path))
+
+
+def before_pruning(fit: Fit, doing: str) -> Fit:
+    """Return the fit as it was before its options pruned it.
+
+    Raises
+    ------
+    InputError
+        If it was pruned by `prune` and not by its options, whose rule holds for any number of
+        trees and of rows; the message says what not to be `doing`.
+    """
+    if fit.pruning is None:
+        return fit
+    if not fit.pruning.by_options:
+        raise InputError(
+            f"{doing} that prune() has pruned: take its parent, and prune what comes of it"
+        )
+    return fit.pruning.grown

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.trees.out_of_bag_losses import permutation_loss
 from odrf.fits.fit import Fit, Request
 from odrf.fits.growing import grow_fit
 
-__all__ = ["permutation_rises", "permutation_table", "regrown", "regrown_beside_shadows"]
+__all__ = ["permutation_rises", "regrown", "regrown_beside_shadows"]
 
 SHADOW_TREES = 100
 
@@ -49,24 +48,9 @@ def permutation_rises(fit: Fit) -> NDArray[np.float64]:
         fit.forest,
         fit.data.X,
         fit.data.y,
-        fit.data.weights,
         fit.design.first,
-        fit.samplings,
-        fit.streams,
-        fit.control.n_jobs,
+        fit.draws,
     )
-
-
-def permutation_table(fit: Fit) -> pd.DataFrame:
-    """Return each predictor's mean rise over the trees and its standard error, largest first."""
-    rise = permutation_rises(fit)
-    n_trees = len(rise)
-    spread = rise.std(axis=0, ddof=1) if n_trees > 1 else np.full(rise.shape[1], np.nan)
-    table = pd.DataFrame(
-        {"importance": rise.mean(axis=0), "se": spread / np.sqrt(n_trees)},
-        index=pd.Index(fit.design.predictors, name="predictor"),
-    )
-    return table.sort_values("importance", ascending=False, kind="stable")
 
 
 def _within(request: Request, P: int) -> Request:

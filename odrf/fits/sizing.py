@@ -4,84 +4,64 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_jobs
-from odrf.errors import InputError
-from odrf.fits.evaluating import grown_without
+from odrf.design.folds import checked_folds
+from odrf.fits.evaluating import forest_sizes, grown_without, path_by_folds
 from odrf.fits.fit import Fit
+from odrf.fits.out_of_bag import require_out_of_bag
 from odrf.fits.pruned import pruned_at
 from odrf.options.sizes import NONE, rate_along
-from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen
-from odrf.pruning.complexity import GROWTH
+from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen, chosen_row
+from odrf.pruning.complexity import ERROR, GROWTH
 from odrf.pruning.cross_validation import between, cross_validated
 from odrf.pruning.growth_stages import LEAVES, stage_prices
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
 from odrf.pruning.subtrees import with_leaves
 from odrf.text.wording import number
 
-if TYPE_CHECKING:
-    from odrf.reports.forest_path import ForestPath
-    from odrf.reports.pruning_path import PruningPath
-    from odrf.results.base import TreeResults
-    from odrf.results.forest import ODRFResults
-    from odrf.results.tree import ODTResults
-
-__all__ = ["before_pruning", "sized_forest", "sized_tree"]
+__all__ = ["sized_forest", "sized_tree"]
 
 FOLDS = 10
-Same = TypeVar("Same", bound="TreeResults")
 
 
-def sized_tree(tree: ODTResults) -> ODTResults:
+def sized_tree(fit: Fit) -> Fit:
     """Return the grown tree with as many leaves as its options say."""
-    if tree.control.max_leaves_rule in LEAF_RATES:
-        tree = _with_found_leaves(tree)
-    control = tree.control
+    if fit.control.max_leaves_rule in LEAF_RATES:
+        fit = _with_found_leaves(fit)
+    control = fit.control
     if control.alpha_rule == NONE:
-        return tree
+        return fit
     if control.alpha is None:
-        return _at_found_price(tree)
-    return type(tree)(pruned_at(tree.fit, control.alpha, control.pruning, ""), parent=tree)
+        return _at_found_price(fit)
+    return pruned_at(fit, control.alpha, control.pruning, "")
 
 
-def sized_forest(forest: ODRFResults) -> ODRFResults:
-    """Return the grown forest with its trees pruned as its options say."""
-    control = forest.control
-    if control.alpha_rule == NONE:
-        return forest
-    alpha, words, along = control.alpha, control.alpha_rule, control.alpha_along
-    if alpha is None:
-        path = forest.pruning_path()
-        if words in ALPHA_RATES:
-            n = forest.nobs
-            alpha, words, along = _by_rate(words, path, n, n, "constant out of bag")
-        else:
-            alpha = float(path.table["alpha"].iloc[path.row(MINIMUM)])
-            words = "smallest out-of-bag error"
-    fit = pruned_at(forest.fit, alpha, control.pruning, "")
-    return type(forest)(_saying(fit, words, along), parent=forest)
-
-
-def before_pruning(results: Same, doing: str) -> Same:
-    """Return the tree or forest as it was before its options pruned it.
+def sized_forest(fit: Fit) -> Fit:
+    """Return the grown forest with its trees pruned as its options say.
 
     Raises
     ------
     InputError
-        If it was pruned by `prune` and not by its options, whose rule holds for any number of
-        trees and of rows; the message says what not to be `doing`.
+        If α is to be found out of bag, and no row is.
     """
-    if results.parent is None:
-        return results
-    if results.call != results.parent.call:
-        raise InputError(
-            f"{doing} that prune() has pruned: take its parent, and prune what comes of it"
-        )
-    return cast(Same, results.parent)
+    control = fit.control
+    if control.alpha_rule == NONE:
+        return fit
+    alpha, words, along = control.alpha, control.alpha_rule, control.alpha_along
+    if alpha is None:
+        require_out_of_bag(fit, "Pruning paths of forests")
+        sizes = forest_sizes(fit, control.pruning)
+        if words in ALPHA_RATES:
+            n, prices = len(fit.data.y), sizes.table["alpha"].to_numpy()
+            typical = _typical(prices, chosen_row(sizes.table, MINIMUM))
+            alpha, words, along = _by_rate(words, typical, n, n, "constant out of bag")
+        else:
+            alpha, words = sizes.alpha(MINIMUM), "smallest out-of-bag error"
+    return _saying(pruned_at(fit, alpha, control.pruning, ""), words, along)
 
 
 def _saying(fit: Fit, words: str, along: tuple[float, ...]) -> Fit:
@@ -89,34 +69,32 @@ def _saying(fit: Fit, words: str, along: tuple[float, ...]) -> Fit:
 
 
 def _by_rate(
-    name: str, path: PruningPath | ForestPath, n: int, judged_on: float, found: str
+    name: str, typical: float, n: int, judged_on: float, found: str
 ) -> tuple[float, str, tuple[float, ...]]:
     """Return α = c · rate(n), what it is in words, and along n.
 
-    c makes the best α of the path, whose trees grew on `judged_on` rows, that of the rate there.
+    c makes `typical`, the best α for trees of `judged_on` rows, that of the rate there.
     """
     rate = ALPHA_RATES[name]
-    typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
     constant = typical / rate(judged_on)
     words = f"{number(constant, 3)}·{name}, {found}"
     return constant * rate(n), words, rate_along(constant, rate, n)
 
 
-def _at_found_price(tree: ODTResults) -> ODTResults:
+def _at_found_price(fit: Fit) -> Fit:
     """Return the tree pruned at the α that its own rule finds."""
-    rule, n = tree.control.alpha_rule, tree.nobs
-    folds = min(FOLDS, n)
-    path = tree.pruning_path(tree.control.pruning, cv=folds)
-    validation = f"{folds}-fold cross-validation"
+    control, n = fit.control, len(fit.data.y)
+    rule, folds = control.alpha_rule, min(FOLDS, n)
+    folds, jobs = checked_folds(folds, n), checked_jobs(None)
+    path = path_by_folds(fit, control.pruning, ERROR, folds, control.seed, jobs, False)
     if rule in ALPHA_RATES:
+        typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
         grown_on = n * (folds - 1) / folds
-        alpha, words, along = _by_rate(rule, path, n, grown_on, f"constant by {validation}")
+        alpha, words, along = _by_rate(rule, typical, n, grown_on, f"constant by {path.by}")
     else:
-        choice = ONE_SE if rule == ONE_SE else MINIMUM
-        alpha = float(path.table["alpha"].iloc[path.row(choice)])
-        words, along = f"{'1-SE rule' if rule == ONE_SE else 'smallest error'}, {validation}", ()
-    fit = pruned_at(tree.fit, alpha, path.rule, "")
-    return type(tree)(_saying(fit, words, along), parent=tree, path=path)
+        alpha = path.alpha(ONE_SE if rule == ONE_SE else MINIMUM)
+        words, along = f"{'1-SE rule' if rule == ONE_SE else 'smallest error'}, {path.by}", ()
+    return _saying(pruned_at(fit, alpha, path.rule, "", path=path), words, along)
 
 
 def _typical(alpha: NDArray[np.float64], k: int) -> float:
@@ -129,28 +107,26 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
     return float(between(alpha)[k]) if k < last else 2 * float(alpha[last])
 
 
-def _with_found_leaves(tree: ODTResults) -> ODTResults:
+def _with_found_leaves(fit: Fit) -> Fit:
     """Return the tree as it was with t_n = c · rate(n) leaves.
 
     The trees of the folds say after how many leaves of their growth the held-out error is
     smallest, and so what c is.
     """
-    name, n = tree.control.max_leaves_rule, tree.nobs
+    name, n = fit.control.max_leaves_rule, len(fit.data.y)
     rate, k = LEAF_RATES[name], min(FOLDS, n)
-    growth, folds = grown_without(tree.fit, k, tree.control.seed, checked_jobs(None), False)
+    growth, folds = grown_without(fit, k, fit.control.seed, checked_jobs(None), False)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
     prices = partial(stage_prices, along=LEAVES)
     held = cross_validated(growth, folds, prices, -sizes.astype(float))
     best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
     constant = best / rate(n * (k - 1) / k)
-    leaves = int(np.clip(round(constant * rate(n)), 1, tree.n_leaves[0]))
-    words = f"{number(constant, 3)}·{name}, constant by {k}-fold cross-validation"
+    leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))
     control = replace(
-        tree.control,
+        fit.control,
         max_leaves=leaves,
-        max_leaves_rule=words,
+        max_leaves_rule=f"{number(constant, 3)}·{name}, constant by {k}-fold cross-validation",
         max_leaves_along=rate_along(constant, rate, n),
     )
-    forest = with_leaves(tree.forest, leaves, GROWTH)
-    return type(tree)(replace(tree.fit, control=control, forest=forest))
+    return replace(fit, control=control, forest=with_leaves(fit.forest, leaves, GROWTH))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +12,12 @@ from tqdm import tqdm
 
 from odrf.design import TrainingData
 from odrf.design.adding_rows import with_more_rows
-from odrf.engine.directions.candidates import Blocks
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
+from odrf.fits.pruned import before_pruning
 from odrf.options.control import NO_LIMIT, Control
 from odrf.pruning.rates import LEAF_RATES
 
@@ -39,14 +39,30 @@ def updated_fit(
     revise: str | int,
     n_jobs: int,
     progress: bool,
+    sized: Callable[[Fit], Fit],
 ) -> Fit:
     """Return the fit with its trees grown on by the rows of `newdata`, with threads `n_jobs`.
+
+    Where its options have pruned it, it is `sized` again.
 
     Raises
     ------
     InputError
         Naming what is wrong with the rows, or with a rule in n; or if trees have been cut.
     """
+    unpruned = before_pruning(fit, "update() cannot go on with a fit")
+    grown = _grown_on(unpruned, newdata, weights, revise, n_jobs, progress)
+    return grown if unpruned is fit else sized(grown)
+
+
+def _grown_on(
+    fit: Fit,
+    newdata: pd.DataFrame,
+    weights: str | ArrayLike | None,
+    revise: str | int,
+    n_jobs: int,
+    progress: bool,
+) -> Fit:
     _require_whole(fit)
     data = with_more_rows(fit.design, fit.data, newdata, weights)
     before, n = len(fit.data.y), len(data.y)
@@ -115,7 +131,7 @@ def _updated(
                 data.X,
                 data.y,
                 data.weights,
-                Blocks(fit.design.first, fit.design.types),
+                fit.design.blocks,
                 own.sampling(),
                 own.settings(),
                 own.mixture,

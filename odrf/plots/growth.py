@@ -47,7 +47,7 @@ def plot_growth(
     Axes
     """
     ax = new_panels(1)[0] if ax is None else ax
-    at, test, width = (table[name].to_numpy() for name in (along, "test", "std"))
+    at, test, width = (table[name].to_numpy() for name in (along, "test", "std_error"))
     ax.plot(at, table["train"], color=MUTED, linewidth=1.2, label="training rows")
     ax.fill_between(at, test - width, test + width, color=ACCENT, alpha=0.15, linewidth=0)
     ax.plot(at, test, color=ACCENT, linewidth=1.6, label=f"{by}, ± 1 standard error")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["CHOICES", "MINIMUM", "ONE_SE", "chosen"]
+from odrf.errors import allowed
+
+__all__ = ["CHOICES", "MINIMUM", "ONE_SE", "chosen", "chosen_row"]
 
 MINIMUM, ONE_SE = "min", "1se"
 CHOICES = (MINIMUM, ONE_SE)
@@ -20,3 +23,18 @@ def chosen(error: NDArray[np.float64], spread: NDArray[np.float64], rule: str) -
     best = len(error) - 1 - int(np.argmin(error[::-1]))
     limit = error[best] + (spread[best] if rule == ONE_SE else 0.0)
     return int(np.flatnonzero(error <= limit)[-1])
+
+
+def chosen_row(
+    table: pd.DataFrame, rule: str, error: str = "error", std_error: str = "std_error"
+) -> int:
+    """Return the row that `rule` chooses by these columns of a table, the largest size first.
+
+    Raises
+    ------
+    InputError
+        If `rule` is neither ``"min"`` nor ``"1se"``.
+    """
+    if rule not in CHOICES:
+        raise allowed("rule", rule, CHOICES)
+    return chosen(table[error].to_numpy(), table[std_error].to_numpy(), rule)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order
-from odrf.engine.rows.sampling import Sampling, draw_counts
+from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest import Forest
 from odrf.pruning.choosing import MINIMUM, chosen
 from odrf.pruning.held_out import held_out
@@ -41,10 +39,7 @@ def unseen_prices(
     prices: NDArray[np.float64],
     X: NDArray[np.float32],
     y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
-    n_jobs: int,
+    draws: Draws,
 ) -> NDArray[np.float64]:
     """Return for each tree (B,) the α at which the rows that it did not draw find it best.
 
@@ -53,16 +48,15 @@ def unseen_prices(
     forest : Forest
     prices : (m,) float64
         Price of each split; 0 where there is none.
-    X, y, weights
+    X, y
         The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
-    samplings, streams
-        How the trees drew them: the draws are repeated.
-    n_jobs : int
-        Threads.
+    draws : Draws
+        How the trees drew them.
     """
+    weights = draws.weights
 
     def best(b: int) -> float:
-        unseen = draw_counts(streams[b].copy(), weights, samplings[b]) == 0
+        unseen = draws.unseen(b)
         if not weights[unseen].any():
             return 0.0
         own = prices[forest.root[b] : forest.root[b + 1]]
@@ -70,4 +64,4 @@ def unseen_prices(
         judged = held_out(forest.tree(b), own, alpha, X[:, unseen], y[unseen], weights[unseen])
         return float(alpha[chosen(judged.mean, judged.standard_error, MINIMUM)])
 
-    return np.array(list(in_order(best, range(forest.n_trees), n_jobs)))
+    return np.array(list(in_order(best, range(forest.n_trees), draws.n_jobs)))

@@ -27,6 +27,8 @@ class Subtrees:
 
     Attributes
     ----------
+    prices : (m,) float64
+        The price of each split, as `odrf.pruning.complexity.split_prices` gives it.
     alpha : (k,) float64
         Smallest α that chooses the subtree; ``alpha[0]`` is 0.  Row i is the choice for
         ``alpha[i] <= α < alpha[i + 1]``.
@@ -36,6 +38,7 @@ class Subtrees:
         Its training error R.
     """
 
+    prices: NDArray[np.float64]
     alpha: NDArray[np.float64]
     leaves: NDArray[np.int64]
     error: NDArray[np.float64]
@@ -52,7 +55,7 @@ def nested_subtrees(tree: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR) -
     alpha = np.unique(np.append(0.0, prices[splits]))
     kept = np.searchsorted(-prices[splits], -alpha, side="left")
     error = root_losses(tree, loss)[0] - np.append(0.0, np.cumsum(decrease[splits]))
-    return Subtrees(alpha, kept + 1, np.maximum(error, 0.0)[kept])
+    return Subtrees(prices, alpha, kept + 1, np.maximum(error, 0.0)[kept])
 
 
 def growth_errors(tree: Forest, loss: str = ERROR) -> NDArray[np.float64]:
@@ -77,7 +80,6 @@ def with_leaves(tree: Forest, leaves: int, rule: str, loss: str = ERROR) -> Fore
     if rule == GROWTH:
         ranks = growth_ranks(tree)
         return tree.keeping((ranks > 0) & (ranks < leaves))
-    prices = split_prices(tree, rule, loss)
     subtrees = nested_subtrees(tree, rule, loss)
     alpha = subtrees.alpha[np.argmax(subtrees.leaves <= leaves)]
-    return tree.keeping(prices > alpha)
+    return tree.keeping(subtrees.prices > alpha)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.out_of_bag import boosted_error
+from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import REFIT, BoostingControl
 from odrf.reports.summaries import (
     card,
@@ -20,66 +22,80 @@ from odrf.reports.summaries import (
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-if TYPE_CHECKING:
-    from odrf.results.boosted import ODBTResults
-
-__all__ = ["boosted_card", "boosted_summary"]
+__all__ = ["boosted_card", "boosted_summary", "loss_path"]
 
 # Rounds of the path that are shown.
 SHOWN = 6
 
 
-def boosted_summary(results: ODBTResults) -> Summary:
-    """Summarise boosted trees: data, losses, options, the path of the loss, importances."""
-    control = results.control
+def loss_path(fit: BoostedFit) -> pd.DataFrame:
+    """Return the mean loss after each round, as `odrf.results.boosted.ODBTResults` has it."""
+    boosted = fit.boosted
+    path = {"training": boosted.training}
+    if len(boosted.judging):
+        path["validation" if fit.held.any() else "out-of-bag"] = boosted.judging
+    return pd.DataFrame(path, index=pd.RangeIndex(len(boosted.training), name="rounds"))
+
+
+def boosted_summary(
+    fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
+) -> Summary:
+    """Summarise boosted trees: data, losses, options, the path of the loss, importances.
+
+    `fitted` and `out_of_bag` (n, K) are predictions of the training rows, the latter by the runs
+    that did not draw them; None where there is one run.
+    """
+    control = fit.control
     l2 = number(control.l2)
     share = 100 * control.sample_fraction
     facts = {
-        **data_facts(results),
-        **_losses(results),
-        **_score(results),
-        "Rounds": _rounds(results),
-        "Trees": str(results.forest.n_trees),
-        **_runs(results),
+        **data_facts(fit),
+        **_losses(fit),
+        **_score(fit, fitted, out_of_bag),
+        "Rounds": _rounds(fit),
+        "Trees": str(fit.forest.n_trees),
+        **_runs(fit),
         **_leaf_values(control),
         "L2 penalty": f"{l2} (not of medians)" if control.loss in ("absolute", "huber") else l2,
         "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
-        **_predictors(results),
-        **({"Offset": results.fit.offset.column or "given"} if results.fit.offset.given else {}),
+        **_predictors(fit),
+        **({"Offset": fit.offset.column or "given"} if fit.offset.given else {}),
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
         "Tried per node": tried(control),
         "Max. depth": str(control.max_depth),
         "Min. leaf": str(control.min_leaf),
-        "Leaves": mean_and_range(results.n_leaves),
+        "Leaves": mean_and_range(fit.forest.leaves()),
         "Seed": str(control.seed),
     }
     sections = {
-        f"Mean loss ({control.loss.replace('_', ' ')})": _some_rounds(results),
-        **importance_section(results, "impurity of the slopes removed"),
+        f"Mean loss ({control.loss.replace('_', ' ')})": _some_rounds(fit),
+        **importance_section(fit, "impurity of the slopes removed"),
     }
-    name = f"Boosted oblique trees: {results.kind}"
-    return Summary(name, results.call, facts, sections, tuple(missing_notes(results)))
+    name = f"Boosted oblique trees: {fit.kind}"
+    return Summary(name, fit.call, facts, sections, tuple(missing_notes(fit)))
 
 
-def boosted_card(results: ODBTResults) -> str:
-    """Describe boosted trees in a few lines."""
+def boosted_card(
+    fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
+) -> str:
+    """Describe boosted trees in a few lines; the arguments are those of `boosted_summary`."""
     facts = {
-        "Formula": results.formula,
-        "Rows": str(results.nobs),
-        "Predictors": str(len(results.design.predictors)),
-        "Rounds": _rounds(results),
-        "Leaves": mean_and_range(results.n_leaves),
-        **_losses(results),
-        **_score(results),
+        "Formula": fit.design.formula,
+        "Rows": str(len(fit.data.y)),
+        "Predictors": str(len(fit.design.predictors)),
+        "Rounds": _rounds(fit),
+        "Leaves": mean_and_range(fit.forest.leaves()),
+        **_losses(fit),
+        **_score(fit, fitted, out_of_bag),
     }
-    loss = results.control.loss.replace("_", " ")
-    return card(f"Boosted oblique trees, {loss} loss: {results.kind}", facts)
+    loss = fit.control.loss.replace("_", " ")
+    return card(f"Boosted oblique trees, {loss} loss: {fit.kind}", facts)
 
 
-def _runs(results: ODBTResults) -> dict[str, str]:
+def _runs(fit: BoostedFit) -> dict[str, str]:
     """Return how many runs there are, if there are several, and what they see."""
-    control, P = results.control, len(results.design.predictors)
+    control, P = fit.control, len(fit.design.predictors)
     if control.n_runs == 1:
         return {}
     seen = "all" if control.run_predictors == P else str(control.run_predictors)
@@ -92,27 +108,27 @@ def _leaf_values(control: BoostingControl) -> dict[str, str]:
     return {"Learning rate": number(control.learning_rate)}
 
 
-def _predictors(results: ODBTResults) -> dict[str, str]:
+def _predictors(fit: BoostedFit) -> dict[str, str]:
     """Return how many predictors each tree draws, if not all of its run."""
-    control = results.control
+    control = fit.control
     if control.tree_predictors == control.run_predictors:
         return {}
     return {"Predictors of a tree": f"{control.tree_predictors} at random"}
 
 
-def _some_rounds(results: ODBTResults) -> pd.DataFrame:
+def _some_rounds(fit: BoostedFit) -> pd.DataFrame:
     """Return the path at a few rounds, the first, the last kept and the last among them."""
-    path = results.loss_path
+    path = loss_path(fit)
     last = path.index[-1]
     rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
-    return path.loc[sorted({*rounds.tolist(), results.n_rounds})]
+    return path.loc[sorted({*rounds.tolist(), fit.n_rounds})]
 
 
-def _rounds(results: ODBTResults) -> str:
-    kept, grown = results.n_rounds, len(results.loss_path) - 1
-    if results.control.validation is None:
+def _rounds(fit: BoostedFit) -> str:
+    kept, grown = fit.n_rounds, len(loss_path(fit)) - 1
+    if fit.control.validation is None:
         return str(kept)
-    held = results.fit.held.sum()
+    held = fit.held.sum()
     return (
         f"{kept} of {grown}, by rows out of bag"
         if not held
@@ -120,15 +136,17 @@ def _rounds(results: ODBTResults) -> str:
     )
 
 
-def _losses(results: ODBTResults) -> dict[str, str]:
+def _losses(fit: BoostedFit) -> dict[str, str]:
     """Return the losses after the rounds that are kept."""
-    path, at = results.loss_path, results.n_rounds
+    path, at = loss_path(fit), fit.n_rounds
     return {f"{str(name).capitalize()} loss": number(path[name].iloc[at]) for name in path}
 
 
-def _score(results: ODBTResults) -> dict[str, str]:
-    name = "Error rate" if results.kind == "classification" else "MSE"
-    scores = {f"{name} of all rows": number(results.training_error)}
-    if results.control.n_runs > 1:
-        scores[f"{name}, out of bag"] = number(results.oob_error)
+def _score(
+    fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
+) -> dict[str, str]:
+    name = "Error rate" if fit.kind == "classification" else "MSE"
+    scores = {f"{name} of all rows": number(mean_loss(fit, fitted))}
+    if out_of_bag is not None:
+        scores[f"{name}, out of bag"] = number(boosted_error(fit, out_of_bag))
     return scores

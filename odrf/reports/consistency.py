@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.trees.forest import joined
 from odrf.errors import InputError
+from odrf.fits.fit import AnyFit
 from odrf.plots.consistency import plot_consistency
 from odrf.pruning.complexity import growth_ranks
 from odrf.statistics.evidence import (
@@ -23,11 +23,7 @@ from odrf.statistics.evidence import (
 from odrf.statistics.theorems import Facts, conclusion, conditions, ratios
 from odrf.text.summary import Summary
 
-if TYPE_CHECKING:
-    from odrf.results.base import TreeResults
-    from odrf.results.fitted import FittedResults
-
-__all__ = ["ConsistencyReport", "facts_of"]
+__all__ = ["ConsistencyReport"]
 
 # Trees whose leaves are measured: they are much alike.
 MEASURED = 20
@@ -42,8 +38,7 @@ class ConsistencyReport:
 
     Parameters
     ----------
-    results : FittedResults
-        The fit.
+    fit : AnyFit
     facts : Facts
         What theory asks of it.
     residuals : (n,) float64
@@ -52,7 +47,7 @@ class ConsistencyReport:
 
     Attributes
     ----------
-    results : FittedResults
+    fit : AnyFit
     facts : Facts
     table : DataFrame
         One row for each condition: ``theorem``, ``condition``, ``quantity`` at this n, and
@@ -70,10 +65,8 @@ class ConsistencyReport:
     'Consistent for any continuous regression function, by [Z] Theorem 1.'
     """
 
-    def __init__(
-        self, results: FittedResults, facts: Facts, residuals: NDArray[np.float64]
-    ) -> None:
-        self.results, self.facts, self._residuals = results, facts, residuals
+    def __init__(self, fit: AnyFit, facts: Facts, residuals: NDArray[np.float64]) -> None:
+        self.fit, self.facts, self._residuals = fit, facts, residuals
         self.table = pd.DataFrame(
             [(c.theorem, c.says, c.quantity, c.verdict) for c in conditions(self.facts)],
             columns=["theorem", "condition", "quantity", "verdict"],
@@ -99,7 +92,7 @@ class ConsistencyReport:
         counts = self.predictors_per_split
         found: dict[str, float] = {}
         if len(self._residuals):
-            seed = self.results.seed
+            seed = self.fit.control.seed
             found["tail index"] = tail_index(self._residuals)
             found["tail p"] = tail_p(self._residuals, seed)
         found |= {
@@ -121,13 +114,13 @@ class ConsistencyReport:
     @cached_property
     def leaf_sizes(self) -> NDArray[np.int64]:
         """Training rows of each leaf, a row drawn twice counted twice."""
-        forest = self.results.forest
+        forest = self.fit.forest
         return forest.count[forest.is_leaf()].astype(np.int64)
 
     @cached_property
     def predictors_per_split(self) -> NDArray[np.int64]:
         """How many splits combine 1, 2, 3 … predictors."""
-        return predictors_per_split(self.results.forest, self.results.design.first)
+        return predictors_per_split(self.fit.forest, self.fit.design.first)
 
     @cached_property
     def leaf_diameters(self) -> NDArray[np.float64]:
@@ -136,7 +129,7 @@ class ConsistencyReport:
 
     def _diameters(self, share: float) -> NDArray[np.float64]:
         """Return the diameters when trees had this share of their leaves, 2 or more."""
-        forest, fit = self.results.forest, self.results.fit
+        fit, forest = self.fit, self.fit.forest
         some = min(MEASURED, forest.n_trees)
         trees = joined((forest.tree(b) for b in range(some)), some)
         leaves = np.maximum(np.ceil(share * trees.leaves()), 2)
@@ -192,7 +185,7 @@ class ConsistencyReport:
             "Conditions": self.table.set_index("theorem"),
             "Evidence": evidence.to_frame(),
         }
-        return Summary("Consistency", self.results.call, facts, sections, tuple(notes))
+        return Summary("Consistency", self.fit.call, facts, sections, tuple(notes))
 
     def plot(self, *, axes: NDArray | None = None) -> NDArray:
         """Draw rates along n, tails of the residuals, leaf sizes, and predictors per split.
@@ -213,41 +206,3 @@ class ConsistencyReport:
 
     def __repr__(self) -> str:
         return f"ConsistencyReport: {self.conclusion}"
-
-
-def facts_of(results: TreeResults) -> Facts:
-    """Return what theory asks of a fit."""
-    fit, control = results.fit, results.control
-    kinds = list(fit.kinds.values()) or [control]
-    used = [kinds[g] for g in np.unique(fit.blend.of_tree)] if fit.blend is not None else kinds
-    axis = [kind for kind in used if kind.mixture.n_directions == 0]
-    others = [
-        kind.mixture.name for kind in used if kind not in axis and not kind.mixture.on_subsets
-    ]
-    size = control.subset_size
-    fixed = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
-    blocked = control.max_leaves is not None or control.max_depth is not None
-    pruned = bool((fit.forest.is_split() != (fit.forest.order > 0)).any())
-    single = [
-        kind.mixture.single_columns(len(results.design.columns), kind.subset_size) for kind in used
-    ]
-    return Facts(
-        forest=fit.forest.n_trees > 1,
-        classes=results.kind == "classification",
-        n=results.nobs,
-        P=len(results.design.predictors),
-        subset_size=fixed,
-        family=others[0] if others else "",
-        axis_trees=bool(axis),
-        leaves=float(control.max_leaves or results.n_leaves.mean()),
-        leaves_along=control.max_leaves_along,
-        limited=control.max_leaves is not None,
-        alpha=control.alpha,
-        alpha_along=control.alpha_along,
-        drawn=max(kind.sample_fraction for kind in used),
-        drawn_along=control.sample_fraction_along,
-        replaced=control.resample == "bootstrap",
-        honest=control.honest,
-        single_columns=False if False in single else None if None in single else True,
-        full=not blocked and not pruned and control.penalty is None,
-    )

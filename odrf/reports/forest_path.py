@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
-import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.errors import InputError, allowed
-from odrf.fits.prediction.scores import error_name, out_of_bag_loss
+from odrf.fits.evaluating import ForestSizes
+from odrf.fits.fit import Fit
+from odrf.fits.prediction.scores import error_name
 from odrf.plots.path import plot_judged_path
-from odrf.pruning.choosing import CHOICES, chosen
-from odrf.pruning.complexity import pruned, split_prices
-from odrf.pruning.forests import common_prices
-from odrf.reports.pruning_path import CHOICES_IN_WORDS, RULES_IN_WORDS
+from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
 from odrf.text.summary import Summary
-
-if TYPE_CHECKING:
-    from odrf.results.forest import ODRFResults
 
 __all__ = ["ForestPath"]
 
+Forest = TypeVar("Forest")
 
-class ForestPath:
+
+class ForestPath(ErrorTable, Generic[Forest]):
     """A forest at rising prices α of a leaf, the same α_n for each tree (Theorem 5).
 
     `odrf.results.forest.ODRFResults.pruning_path` makes it.
 
     Parameters
     ----------
-    grown : ODRFResults
+    fit : Fit
         The forest to prune.
-    rule : {"weakest_link", "growth"}
-        Which subtrees each tree has to choose from.
+    sizes : ForestSizes
+        The forest at rising prices of a leaf.
+    prune : callable
+        Makes a result of the forest pruned at ``alpha=``, as its method `prune` does.
 
     Attributes
     ----------
-    grown : ODRFResults
-    rule : str
+    fit : Fit
+    sizes : ForestSizes
     table : DataFrame
         One row for each α, from 0 to the one that leaves no split.  ``alpha``; ``leaves``, the
         mean number per tree; ``error``, the out-of-bag mean squared error or misclassification
-        rate; ``std``, its standard error over rows.
+        rate; ``std_error``, its standard error over rows.
 
     Examples
     --------
@@ -54,30 +51,16 @@ class ForestPath:
     True
     """
 
-    def __init__(self, grown: ODRFResults, rule: str) -> None:
-        self.grown, self.rule = grown, rule
-        fit = grown.fit
-        prices = split_prices(fit.forest, rule)
-        lines = []
-        for alpha in common_prices(prices):
-            forest = pruned(fit.forest, prices, float(alpha))
-            mean, spread = out_of_bag_loss(replace(fit, forest=forest))
-            lines.append((float(alpha), float(forest.leaves().mean()), mean, spread))
-        self.table = pd.DataFrame(lines, columns=["alpha", "leaves", "error", "std"])
+    def __init__(self, fit: Fit, sizes: ForestSizes, prune: Callable[..., Forest]) -> None:
+        self.fit, self.sizes, self._prune = fit, sizes, prune
+        self.table = sizes.table
 
-    def row(self, rule: str = "min") -> int:
-        """Return the row of the table that `best` takes.
+    @property
+    def rule(self) -> str:
+        """``"weakest_link"`` or ``"growth"``: which subtrees each tree has to choose from."""
+        return self.sizes.rule
 
-        Raises
-        ------
-        InputError
-            If `rule` is neither ``"min"`` nor ``"1se"``.
-        """
-        if rule not in CHOICES:
-            raise allowed("rule", rule, CHOICES)
-        return chosen(self.table["error"].to_numpy(), self.table["std"].to_numpy(), rule)
-
-    def best(self, rule: str = "min") -> ODRFResults:
+    def best(self, rule: str = "min") -> Forest:
         """Return the forest at the α that the out-of-bag rows find best.
 
         Parameters
@@ -87,7 +70,7 @@ class ForestPath:
         """
         return self.forest(self.row(rule))
 
-    def forest(self, k: int) -> ODRFResults:
+    def forest(self, k: int) -> Forest:
         """Return the forest in row `k` of the table.
 
         Raises
@@ -95,21 +78,19 @@ class ForestPath:
         InputError
             If there is no such row.
         """
-        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self.table):
-            raise InputError(f"k={k!r} is no row of the table: use 0 to {len(self.table) - 1}")
-        return self.grown.prune(alpha=float(self.table["alpha"].iloc[k]), path=self)
+        return self._prune(alpha=self._alpha(k), path=self)
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {"Rule": RULES_IN_WORDS[self.rule], "Trees": str(self.grown.forest.n_trees)}
+        facts = {"Rule": RULES_IN_WORDS[self.rule], "Trees": str(self.fit.forest.n_trees)}
         for rule, words in CHOICES_IN_WORDS.items():
             line = self.table.iloc[self.row(rule)]
             facts[words] = f"{line['leaves']:.1f} leaves, alpha = {line['alpha']:.3g}"
         note = (
-            f"error is the out-of-bag {error_name(self.grown.kind)}, std its standard error over "
-            "rows, leaves the mean of the trees."
+            f"error is the out-of-bag {error_name(self.fit.kind)}, std_error its standard error "
+            "over rows, leaves the mean of the trees."
         )
-        return Summary("Pruning path", self.grown.call, facts, {"Forests": self.table}, (note,))
+        return Summary("Pruning path", self.fit.call, facts, {"Forests": self.table}, (note,))
 
     def plot(self, *, rule: str = "1se", ax: Axes | None = None) -> Axes:
         """Draw the out-of-bag error against α, one standard error to either side.
@@ -130,8 +111,8 @@ class ForestPath:
         InputError
             If `rule` is unknown.
         """
-        table = self.table.rename(columns={"error": "xerror", "std": "xstd"})
-        what = f"out-of-bag {error_name(self.grown.kind)}"
+        table = self.table.rename(columns={"error": "xerror", "std_error": "xstd"})
+        what = f"out-of-bag {error_name(self.fit.kind)}"
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
         return plot_judged_path(table, self.row("min"), row, words, what, ax)
 

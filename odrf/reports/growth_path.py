@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,14 +15,11 @@ from odrf.fits.evaluating import labelled_rows
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
 from odrf.plots.growth import plot_growth
-from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen
+from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, judged_stages, stages_of
 from odrf.pruning.held_out import HeldOut
-from odrf.reports.pruning_path import CHOICES_IN_WORDS, some_rows
+from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, some_rows
 from odrf.text.summary import Summary
-
-if TYPE_CHECKING:
-    from odrf.results.base import TreeResults
 
 __all__ = ["GrowthPath", "growth_path"]
 
@@ -31,7 +27,7 @@ __all__ = ["GrowthPath", "growth_path"]
 Judge = Callable[[Fit, Stages, int], HeldOut]
 
 
-class GrowthPath:
+class GrowthPath(ErrorTable):
     """Errors of a tree or forest along the growth, on the training rows and on others.
 
     The more leaves, the better the trees approximate (the bias falls) and the fewer rows estimate
@@ -41,9 +37,9 @@ class GrowthPath:
 
     Parameters
     ----------
-    fit : ODTResults or ODRFResults
+    fit : Fit
         The present fit.
-    grown : ODTResults or ODRFResults
+    grown : Fit
         What it was pruned from, or itself.
     along : {"leaves", "depth"}
         What the size of a tree is.
@@ -58,7 +54,7 @@ class GrowthPath:
 
     Attributes
     ----------
-    fit, grown : ODTResults or ODRFResults
+    fit, grown : Fit
     along, by : str
     size : int
         Size of the present fit: of its largest tree.
@@ -66,7 +62,8 @@ class GrowthPath:
         One row for each size, rising.  ``leaves`` or ``depth``: where each tree stops that gets
         so far; ``mean_leaves`` of a forest, ``leaves`` of a tree along the depth: leaves there
         are then; ``train``, ``test``: mean squared error or misclassification rate of the
-        training rows and of the unseen ones; ``std``, the standard error of ``test`` over rows.
+        training rows and of the unseen ones; ``std_error``, the standard error of ``test`` over
+        rows.
 
     Examples
     --------
@@ -74,7 +71,7 @@ class GrowthPath:
     >>> forest = odrf.odrf("progression ~ .", odrf.load_data("diabetes"), n_trees=25, seed=1)
     >>> path = forest.growth_path()
     >>> path.table.columns.tolist()
-    ['leaves', 'mean_leaves', 'train', 'test', 'std']
+    ['leaves', 'mean_leaves', 'train', 'test', 'std_error']
     >>> bool(path.table["train"].iloc[-1] < path.table["train"].iloc[0])
     True
     >>> path.chosen <= path.best <= path.size
@@ -83,8 +80,8 @@ class GrowthPath:
 
     def __init__(
         self,
-        fit: TreeResults,
-        grown: TreeResults,
+        fit: Fit,
+        grown: Fit,
         along: str,
         stages: Stages,
         test: HeldOut,
@@ -94,15 +91,15 @@ class GrowthPath:
         self.fit, self.grown, self.along, self.by = fit, grown, along, by
         own = stages if fit is grown else stages_of(fit.forest, along)
         self.size = int(own.sizes[-1])
-        forest, data = grown.forest, grown.fit.data
+        forest, data = grown.forest, grown.data
         columns: dict[str, NDArray] = {along: stages.sizes}
         if forest.n_trees > 1:
             columns["mean_leaves"] = stages.leaves
         elif along != LEAVES:
             columns["leaves"] = stages.leaves.astype(np.int64)
         train = judged_stages(forest, stages, data.X, data.y, data.weights, n_jobs)
-        columns |= {"train": train.mean, "test": test.mean, "std": test.standard_error}
-        for name in ("train", "test", "std"):
+        columns |= {"train": train.mean, "test": test.mean, "std_error": test.standard_error}
+        for name in ("train", "test", "std_error"):
             columns[name] = columns[name][::-1]
         self.table = pd.DataFrame(columns)
 
@@ -120,11 +117,7 @@ class GrowthPath:
         InputError
             If `rule` is unknown.
         """
-        if rule not in CHOICES:
-            raise allowed("rule", rule, CHOICES)
-        falling = self.table[::-1]
-        at = chosen(falling["test"].to_numpy(), falling["std"].to_numpy(), rule)
-        return len(self.table) - 1 - at
+        return len(self.table) - 1 - chosen_row(self.table[::-1], rule, "test")
 
     @property
     def best(self) -> int:
@@ -151,8 +144,8 @@ class GrowthPath:
         shown = some_rows(self.table, [self.row(rule) for rule in CHOICES])
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         note = (
-            f"train and test are the {error_name(self.grown.kind)} of the training rows and of "
-            f"{self.by}, std the standard error of the latter over rows."
+            f"train and test are the {error_name(self.fit.kind)} of the training rows and of "
+            f"{self.by}, std_error the standard error of the latter over rows."
         )
         sections = {f"Sizes{of}": shown}
         return Summary("Growth path", self.fit.call, facts, sections, (note,))
@@ -170,7 +163,7 @@ class GrowthPath:
         Axes
         """
         return plot_growth(
-            self.table, self.along, self.row(), self.size, error_name(self.grown.kind), self.by, ax
+            self.table, self.along, self.row(), self.size, error_name(self.fit.kind), self.by, ax
         )
 
     def __repr__(self) -> str:
@@ -178,7 +171,7 @@ class GrowthPath:
 
 
 def growth_path(
-    fit: TreeResults,
+    fit: Fit,
     along: str,
     newdata: pd.DataFrame | None,
     n_jobs: int | None,
@@ -195,14 +188,12 @@ def growth_path(
     if along not in ALONG:
         raise allowed("along", along, ALONG)
     jobs = checked_jobs(n_jobs)
-    grown = fit
-    while grown.parent is not None:
-        grown = grown.parent
+    grown = fit.first_grown
     stages = stages_of(grown.forest, along)
     if newdata is None:
-        test = judge(grown.fit, stages, jobs)
+        test = judge(grown, stages, jobs)
     else:
-        X, y = labelled_rows(grown.fit, newdata, "newdata")
+        X, y = labelled_rows(grown, newdata, "newdata")
         test = judged_stages(grown.forest, stages, X, y, np.ones(len(y)), jobs)
         by = f"{len(y)} new row{'s' if len(y) > 1 else ''}"
     if test.weight == 0:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
+from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.prediction.scores import mean_loss
 from odrf.reports.summaries import (
     REMOVED,
     card,
@@ -16,55 +19,55 @@ from odrf.reports.summaries import (
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-if TYPE_CHECKING:
-    from odrf.results.guided import GRAFResults
-
 __all__ = ["guided_card", "guided_summary"]
 
 
-def guided_summary(results: GRAFResults) -> Summary:
-    """Summarise a guided forest: data, training error, planes and regions, importances."""
-    control, guided = results.control, results.guided
+def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
+    """Summarise a guided forest: data, training error, planes and regions, importances.
+
+    `fitted` (n, K) are its predictions for the training rows.
+    """
+    control, guided = fit.control, fit.guided
     facts = {
-        **data_facts(results),
-        **_score(results),
+        **data_facts(fit),
+        **_score(fit, fitted),
         "Trees": str(guided.n_trees),
         "Subspace M": f"{control.subspace} predictors ({control.subspace_rule})",
         "Trials": f"{control.trials} planes a step",
         "Weights from": f"the range in the region, about the mean of the {control.origin}",
         "Min. split": str(control.min_split),
-        "Seed": seeds(results.fit),
+        "Seed": seeds(fit),
         "Planes": mean_and_range(guided.n_planes),
         "Inner regions": mean_and_range(guided.n_inner),
         "Leaves": mean_and_range(guided.n_leaves),
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
-        "Numbers to predict": f"{results.model_size} (TW (M + 1) + 3 TNL + TL)",
+        "Numbers to predict": f"{guided.sizes.sum()} (TW (M + 1) + 3 TNL + TL)",
     }
-    sections = importance_section(results, REMOVED)
+    sections = importance_section(fit, REMOVED)
     notes = (
         "Every tree uses all rows: no row is out of bag.",
         "Every plane uses all columns of its tree: importances tell predictors apart less well "
         "than those of other forests.",
-        *missing_notes(results),
+        *missing_notes(fit),
     )
-    name = f"Guided random forest: {results.kind}"
-    return Summary(name, results.call, facts, sections, notes)
+    name = f"Guided random forest: {fit.kind}"
+    return Summary(name, fit.call, facts, sections, notes)
 
 
-def guided_card(results: GRAFResults) -> str:
-    """Describe a guided forest in a few lines."""
-    guided = results.guided
+def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> str:
+    """Describe a guided forest, predicting `fitted` for the training rows, in a few lines."""
+    guided = fit.guided
     facts = {
-        "Formula": results.formula,
-        "Rows": str(results.nobs),
-        "Predictors": str(len(results.design.predictors)),
+        "Formula": fit.design.formula,
+        "Rows": str(len(fit.data.y)),
+        "Predictors": str(len(fit.design.predictors)),
         "Planes": mean_and_range(guided.n_planes),
         "Leaves": mean_and_range(guided.n_leaves),
-        **_score(results),
+        **_score(fit, fitted),
     }
-    return card(f"Guided random forest of {guided.n_trees} trees: {results.kind}", facts)
+    return card(f"Guided random forest of {guided.n_trees} trees: {fit.kind}", facts)
 
 
-def _score(results: GRAFResults) -> dict[str, str]:
-    name = "Training error rate" if results.kind == "classification" else "Training MSE"
-    return {name: number(results.training_error)}
+def _score(fit: GuidedFit, fitted: NDArray[np.float64]) -> dict[str, str]:
+    name = "Training error rate" if fit.kind == "classification" else "Training MSE"
+    return {name: number(mean_loss(fit, fitted))}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,9 +17,6 @@ from odrf.statistics.importance import usage
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-if TYPE_CHECKING:
-    from odrf.results.base import TreeResults
-
 __all__ = ["PixelImportance"]
 
 TOP = 10
@@ -34,7 +29,7 @@ class PixelImportance:
 
     Parameters
     ----------
-    results : TreeResults
+    fit : Fit
     shape : (int, int), optional
     channels : int, optional
 
@@ -56,11 +51,10 @@ class PixelImportance:
 
     def __init__(
         self,
-        results: TreeResults,
+        fit: Fit,
         shape: tuple[int, int] | None = None,
         channels: int | None = None,
     ) -> None:
-        fit = results.fit
         self.call: str = fit.call
         C, H, W = self._grid = _grid(fit, shape, channels)
         self.n_splits = int(fit.forest.is_split().sum())

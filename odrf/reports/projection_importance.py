@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.engine.trees.forest import Forest
+from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.plots.projections import plot_projections
 from odrf.statistics.importance import (
@@ -22,9 +22,6 @@ from odrf.statistics.importance import (
 )
 from odrf.text.summary import Summary
 from odrf.text.wording import number
-
-if TYPE_CHECKING:
-    from odrf.results.base import TreeResults
 
 __all__ = ["ProjectionImportance"]
 
@@ -40,7 +37,7 @@ class ProjectionImportance:
 
     Parameters
     ----------
-    results : ODTResults or ODRFResults
+    fit : Fit
     top : int
         How many directions, at most.
     resamples : int
@@ -53,10 +50,10 @@ class ProjectionImportance:
     table : DataFrame
         A row for each of the `top` directions, the most important first.  ``direction``, in
         words; ``importance``, the impurity that its splits remove, weighted by the share of the
-        rows, a mean over trees; ``share`` of what all splits remove; ``se``, its standard error
-        over trees, NaN for one tree; ``splits``, how many there are; ``trees``, the share of the
-        trees that have one.  With `resamples`, ``stability``: the share of the halves of the rows
-        (Meinshausen and Bühlmann 2010) on which it is again among the `top`.
+        rows, a mean over trees; ``share`` of what all splits remove; ``std_error``, its standard
+        error over trees, NaN for one tree; ``splits``, how many there are; ``trees``, the share of
+        the trees that have one.  With `resamples`, ``stability``: the share of the halves of the
+        rows (Meinshausen and Bühlmann 2010) on which it is again among the `top`.
     coefficients : DataFrame
         Its coefficients, of length 1 on columns scaled to [0, 1]: columns of the design by rank.
 
@@ -70,14 +67,14 @@ class ProjectionImportance:
     True
     """
 
-    def __init__(self, results: TreeResults, top: int, resamples: int, progress: bool) -> None:
-        self.results = results
-        forest = results.forest
+    def __init__(self, fit: Fit, top: int, resamples: int, progress: bool) -> None:
+        self.fit = fit
+        forest = fit.forest
         directions = distinct_directions(forest)
         importance = direction_importance(forest, directions)
         chosen = np.argsort(-importance, kind="stable")[:top]
         by_tree = importance_by_tree(forest, directions, chosen)
-        self.coefficients = _coefficients(forest, directions, chosen, results.design.columns)
+        self.coefficients = _coefficients(forest, directions, chosen, fit.design.columns)
         total, B = importance.sum(), forest.n_trees
         splits = np.bincount(directions.of_node[directions.of_node >= 0], minlength=len(importance))
         spread = by_tree.std(axis=0, ddof=1) if B > 1 else np.full(len(chosen), np.nan)
@@ -86,7 +83,7 @@ class ProjectionImportance:
                 "direction": [_in_words(column) for _, column in self.coefficients.items()],
                 "importance": importance[chosen],
                 "share": importance[chosen] / total if total > 0 else 0.0,
-                "se": spread / np.sqrt(B),
+                "std_error": spread / np.sqrt(B),
                 "splits": splits[chosen],
                 "trees": (by_tree > 0).mean(axis=0),
             },
@@ -97,7 +94,7 @@ class ProjectionImportance:
 
     def _stability(self, top: int, resamples: int, progress: bool) -> NDArray[np.float64]:
         """Return how often each direction is among the first of the forests on halves."""
-        fit, own = self.results.fit, _keys(self.coefficients)
+        fit, own = self.fit, _keys(self.coefficients)
         found = np.zeros(len(own))
         rng = np.random.default_rng(fit.control.seed)
         for _ in tqdm(range(resamples), unit="forest", disable=not progress):
@@ -118,7 +115,7 @@ class ProjectionImportance:
         }
         note = "Coefficients are for columns scaled to [0, 1]."
         sections = {"The most important directions": self.table}
-        return Summary("Importance of projections", self.results.call, facts, sections, (note,))
+        return Summary("Importance of projections", self.fit.call, facts, sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the coefficients as a heat map, the most important direction first.

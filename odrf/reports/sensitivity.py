@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_seed, is_number
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError, allowed
+from odrf.fits.guided_fit import GuidedFit
 from odrf.plots.sensitivity import plot_sensitivity
 from odrf.reports.summaries import TOP
 from odrf.statistics.row_sensitivity import (
@@ -23,9 +24,6 @@ from odrf.statistics.row_sensitivity import (
 )
 from odrf.text.summary import Summary
 from odrf.text.wording import number
-
-if TYPE_CHECKING:
-    from odrf.results.guided import GRAFResults
 
 __all__ = ["METHODS", "Sensitivity", "rows_kept"]
 
@@ -44,11 +42,11 @@ class Sensitivity:
 
     Parameters
     ----------
-    forest : GRAFResults
+    fit : GuidedFit
 
     Attributes
     ----------
-    forest : GRAFResults
+    fit : GuidedFit
     table : DataFrame
         On the index of the training rows: ``sensitivity`` ŝ, equation (32); ``probability`` p, its
         share of the sum, equation (33); ``rank``, 1 for the most sensitive row, of equal ones the
@@ -67,17 +65,17 @@ class Sensitivity:
     True
     """
 
-    def __init__(self, forest: GRAFResults) -> None:
-        self.forest = forest
-        fit, classes = forest.fit, forest.classes
+    def __init__(self, fit: GuidedFit) -> None:
+        self.fit = fit
+        n = len(fit.data.y)
         # the response of a regression is no class: its rows are of one
-        codes = np.zeros(forest.nobs) if classes is None else fit.data.y
+        codes = np.zeros(n) if self._classes is None else fit.data.y
         own = mean_sensitivity(
             leaf_nodes(fit.forest, fit.data.X, fit.control.n_jobs),
             planes_until(fit.guided),
             codes.astype(np.int64),
             fit.design.response.n_classes,
-            self._chance(RANKS).permutation(forest.nobs),
+            self._chance(RANKS).permutation(n),
         )
         rank = np.empty(len(own), dtype=np.int64)
         rank[np.argsort(-own, kind="stable")] = np.arange(1, len(own) + 1)
@@ -85,6 +83,10 @@ class Sensitivity:
             {"sensitivity": own, "probability": as_probability(own), "rank": rank},
             index=fit.data.index,
         )
+
+    @property
+    def _classes(self) -> pd.Index | None:
+        return self.fit.design.response.classes
 
     def order(self, method: str = "top", seed: Any = None) -> NDArray[np.int64]:
         """Return the positions of all rows (n,), those first that are kept before others.
@@ -145,21 +147,21 @@ class Sensitivity:
 
     def _chance(self, key: tuple[int, int]) -> np.random.Generator:
         """Return a generator that follows from the fit's seed; trees have keys of one number."""
-        return np.random.default_rng(np.random.SeedSequence(self.forest.seed, spawn_key=key))
+        return np.random.default_rng(np.random.SeedSequence(self.fit.control.seed, spawn_key=key))
 
     def summary(self) -> Summary:
         """Return what the most sensitive rows are, and what share of the probability they have."""
-        forest, table = self.forest, self.table
+        table = self.table
         p = table["probability"]
         facts = {
             "Rows": str(len(table)),
-            "Trees": str(forest.guided.n_trees),
+            "Trees": str(self.fit.guided.n_trees),
             "Effective rows": f"{number(1 / float((p**2).sum()))} (1 / Σp²)",
             "Largest p": f"{number(float(p.max()) * len(p))} times the mean",
         }
         first = table.sort_values("rank").head(TOP)
         sections = {"Most sensitive first": self._kept, f"First {len(first)} rows": first}
-        notes = () if forest.classes is None else ("Every class has the same sum of θ/Θ.",)
+        notes = () if self._classes is None else ("Every class has the same sum of θ/Θ.",)
         call = "sensitivity()"
         return Summary("Sensitivity of rows", call, facts, sections, notes)
 
@@ -177,10 +179,10 @@ class Sensitivity:
         return pd.DataFrame.from_dict(lines, orient="index")
 
     def _class_shares(self, rows: NDArray[np.int64]) -> dict[str, float]:
-        classes = self.forest.classes
+        classes = self._classes
         if classes is None or len(classes) > TOP:
             return {}
-        codes = self.forest.fit.data.y[rows].astype(np.int64)
+        codes = self.fit.data.y[rows].astype(np.int64)
         shares = np.bincount(codes, minlength=len(classes)) / len(rows)
         return {f"class {label}": float(at) for label, at in zip(classes, shares, strict=True)}
 
@@ -213,21 +215,20 @@ class Sensitivity:
             If `x` or `y` is no column of numbers, or must be named; if `fraction` is no share, or
             `ax` holds another number of axes.
         """
-        forest = self.forest
         names = self._axes(x, y)
         k = rows_kept(fraction, len(self.table))
         share = f"{100 * float(fraction):.3g} %"
         kept = {f"{words}, {share}": self.order(method)[:k] for method, words in METHODS.items()}
         relative = self.table["probability"].to_numpy() * len(self.table)
         return plot_sensitivity(
-            forest.fit.frame[names], relative, kept, forest.fit.data.y, forest.classes, ax
+            self.fit.frame[names], relative, kept, self.fit.data.y, self._classes, ax
         )
 
     def _axes(self, x: str | None, y: str | None) -> list[str]:
-        frame = self.forest.fit.frame
+        frame = self.fit.frame
         numeric = [
             name
-            for name in self.forest.design.schema.columns
+            for name in self.fit.design.schema.columns
             if pd.api.types.is_numeric_dtype(frame[name])
         ]
         if x is None and y is None and len(numeric) == 2:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -10,18 +11,18 @@ from matplotlib.axes import Axes
 from tqdm import tqdm
 
 from odrf.errors import InputError
+from odrf.fits.fit import Fit
 from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
 from odrf.plots.selection import plot_shadows
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
 from odrf.text.summary import Summary
 
-if TYPE_CHECKING:
-    from odrf.results.forest import ODRFResults
-
 __all__ = ["ShadowSelection"]
 
+Forest = TypeVar("Forest")
 
-class ShadowSelection:
+
+class ShadowSelection(Generic[Forest]):
     """Predictors against their shadows, as in Boruta (Kursa and Rudnicki 2010).
 
     `odrf.results.forest.ODRFResults.select_variables` makes it.  Each round grows a forest on the
@@ -31,16 +32,18 @@ class ShadowSelection:
 
     Parameters
     ----------
-    forest : ODRFResults
+    fit : Fit
         The forest on all predictors.
     rounds : int
         The most rounds.
     progress : bool
         Show a progress bar.
+    result : callable
+        Makes a result of a fit.
 
     Attributes
     ----------
-    forest : ODRFResults
+    fit : Fit
     rounds : int
         Rounds played.
     table : DataFrame
@@ -57,9 +60,11 @@ class ShadowSelection:
     True
     """
 
-    def __init__(self, forest: ODRFResults, rounds: int, progress: bool) -> None:
-        self.forest = forest
-        names, seed = forest.design.predictors, forest.control.seed
+    def __init__(
+        self, fit: Fit, rounds: int, progress: bool, result: Callable[[Fit], Forest]
+    ) -> None:
+        self.fit, self._result = fit, result
+        names, seed = fit.design.predictors, fit.control.seed
         P = len(names)
         hits, played = np.zeros(P, dtype=np.int64), np.zeros(P, dtype=np.int64)
         total, best_shadow = np.zeros(P), np.zeros(P)
@@ -70,8 +75,8 @@ class ShadowSelection:
             if not which or TENTATIVE not in decided:
                 break
             state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
-            fit = regrown_beside_shadows(forest.fit, which, int(state[0]))
-            rise = permutation_rises(fit).mean(axis=0)
+            beside = regrown_beside_shadows(fit, which, int(state[0]))
+            rise = permutation_rises(beside).mean(axis=0)
             own, shadow = rise[: len(which)], float(rise[len(which) :].max())
             hits[which] += own > shadow
             played[which] += 1
@@ -95,10 +100,10 @@ class ShadowSelection:
     def selected(self, tentative: bool = False) -> list[str]:
         """Return the names of the predictors confirmed, on request also of those left undecided."""
         wanted = (CONFIRMED, TENTATIVE) if tentative else (CONFIRMED,)
-        names = self.forest.design.predictors
+        names = self.fit.design.predictors
         return [name for name, said in zip(names, self._decided, strict=True) if said in wanted]
 
-    def best(self, tentative: bool = False) -> ODRFResults:
+    def best(self, tentative: bool = False) -> Forest:
         """Grow the forest on the selected predictors.
 
         Raises
@@ -109,9 +114,9 @@ class ShadowSelection:
         names = self.selected(tentative)
         if not names:
             raise InputError("no predictor is confirmed: use best(tentative=True), or more rounds=")
-        which = [self.forest.design.predictors.index(name) for name in names]
-        call = f"{self.forest.call}.select_variables('boruta').best()"
-        return type(self.forest)(regrown(self.forest.fit, which, call))
+        which = [self.fit.design.predictors.index(name) for name in names]
+        call = f"{self.fit.call}.select_variables('boruta').best()"
+        return self._result(regrown(self.fit, which, call))
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
@@ -125,7 +130,7 @@ class ShadowSelection:
             "shadow that of the best permuted copy in the same rounds."
         )
         sections = {"Predictors": self.table}
-        return Summary("Variable selection", self.forest.call, facts, sections, (note,))
+        return Summary("Variable selection", self.fit.call, facts, sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw each predictor's importance beside that of the best shadow.

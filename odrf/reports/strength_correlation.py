@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,12 +14,8 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.plots.strength import plot_strength
-from odrf.statistics.draws import drawn
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.summary import Summary
-
-if TYPE_CHECKING:
-    from odrf.results.forest import ODRFResults
 
 __all__ = ["StrengthCorrelation"]
 
@@ -32,13 +27,14 @@ class StrengthCorrelation:
 
     Parameters
     ----------
-    forest : ODRFResults
+    fit : Fit
+        A forest.
     subset_sizes : sequence of int, optional
         Sizes of random subsets to grow the forest again with.
 
     Attributes
     ----------
-    forest : ODRFResults
+    fit : Fit
     table : DataFrame
         One row for each number of ``trees``, or, with `subset_sizes`, one for each
         ``subset_size``, "random" first.  For classes ``strength``, the mean out-of-bag margin;
@@ -55,18 +51,18 @@ class StrengthCorrelation:
     True
     """
 
-    def __init__(self, forest: ODRFResults, subset_sizes: Sequence[int] | None) -> None:
-        self.forest = forest
-        n_trees = forest.forest.n_trees
-        first = "tree_error" if forest.kind == "regression" else "strength"
+    def __init__(self, fit: Fit, subset_sizes: Sequence[int] | None) -> None:
+        self.fit = fit
+        n_trees = fit.forest.n_trees
+        first = "tree_error" if fit.kind == "regression" else "strength"
         names = ["trees", first, "correlation", "bound", "error"]
         if subset_sizes is None:
-            self.table = pd.DataFrame(_judged(forest.fit, sizes_to_try(n_trees)), columns=names)
+            self.table = pd.DataFrame(_judged(fit, sizes_to_try(n_trees)), columns=names)
             return
-        fits: dict[str | int, Fit] = {forest.control.subset_size: forest.fit}
-        fits |= {size: _with_subsets_of(forest.fit, size) for size in subset_sizes}
+        fits: dict[str | int, Fit] = {fit.control.subset_size: fit}
+        fits |= {size: _with_subsets_of(fit, size) for size in subset_sizes}
         table = pd.DataFrame(
-            [_judged(fit, [n_trees])[0] for fit in fits.values()], columns=names
+            [_judged(own, [n_trees])[0] for own in fits.values()], columns=names
         ).drop(columns="trees")
         table.insert(0, "subset_size", list(fits))
         self.table = table
@@ -83,12 +79,12 @@ class StrengthCorrelation:
         note = (
             "tree_error is the mean squared error of a tree out of bag, correlation that of two "
             "trees' residuals, bound their product (Breiman 2001, section 11)."
-            if self.forest.kind == "regression"
+            if self.fit.kind == "regression"
             else "strength is the mean margin out of bag, correlation that of two trees' raw "
             "margins, bound the correlation times (1 - strength²)/strength² (Breiman 2001)."
         )
         title = "Strength and correlation"
-        return Summary(title, self.forest.call, facts, {f"By {self.by}": self.table}, (note,))
+        return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, (note,))
 
     def plot(self, *, axes: NDArray | None = None) -> NDArray[np.object_]:
         """Draw strength, correlation and error, side by side.
@@ -117,7 +113,7 @@ def _with_subsets_of(fit: Fit, size: int) -> Fit:
 def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:
     data, classes = fit.data, fit.design.response.classes
     leaves = leaf_nodes(fit.forest, data.X, fit.control.n_jobs)
-    unseen = drawn(data.weights, fit.samplings, fit.streams, fit.control.n_jobs).T == 0
+    unseen = fit.draws.all_unseen().T
     counted = data.weights > 0
     leaves, unseen, y = leaves[counted], unseen[counted], data.y[counted]
     weights = data.weights[counted]

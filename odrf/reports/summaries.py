@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.trees.routing import predict
+from odrf.engine.trees.out_of_bag_losses import OutOfBag
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.sizes import FIXED, NONE
+from odrf.reports.importance_tables import impurity_table
 from odrf.reports.kinds_table import kinds_table
 from odrf.text.summary import Summary
 from odrf.text.wording import number
-
-if TYPE_CHECKING:
-    from odrf.fits.fit import Fit
-    from odrf.fits.guided_fit import GuidedFit
-    from odrf.results.base import TreeResults
-    from odrf.results.fitted import FittedResults
-    from odrf.results.forest import ODRFResults
-    from odrf.results.tree import ODTResults
 
 __all__ = [
     "REMOVED",
@@ -44,49 +38,51 @@ __all__ = [
 
 MAX_CLASSES = 10
 TOP = 10
-TIMED_ROWS = 10_000
 REMOVED = "impurity removed"
 HONEST = "half of a tree's rows shape it, the others fill its nodes"
 
 
-def tree_summary(tree: ODTResults) -> Summary:
-    """Summarise a tree: data, training error, growth, importances."""
-    confusion = {} if tree.classes is None else {"training rows": tree.confusion_matrix}
-    return _summary("Oblique decision tree", tree, _tree_scores(tree), confusion)
+def tree_summary(fit: Fit, fitted: NDArray[np.float64]) -> Summary:
+    """Summarise a tree: data, training error, growth, importances.
+
+    `fitted` (n, K) are its predictions for the training rows.
+    """
+    confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
+    return _summary("Oblique decision tree", fit, _tree_scores(fit, fitted), confusion)
 
 
-def forest_summary(forest: ODRFResults) -> Summary:
-    """Summarise a forest: data, out-of-bag error, growth, importances."""
-    facts = {"Trees": str(forest.forest.n_trees), **_forest_scores(forest)}
-    if forest.parent is not None:
-        now, before = _prediction_ms(forest), _prediction_ms(forest.parent)
-        facts["Prediction"] = f"{now:.3g} ms for {_timed(forest)} rows, unpruned {before:.3g}"
+def forest_summary(fit: Fit, out_of_bag: OutOfBag | None) -> Summary:
+    """Summarise a forest: data, error out of bag, growth, importances.
+
+    `out_of_bag` is None where every tree has seen all rows.
+    """
+    facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
-    if forest.classes is not None and forest.control.resample != "none":
-        confusion["out of bag"] = forest.confusion_matrix
-    return _summary("Oblique random forest", forest, facts, confusion)
+    if fit.kind == "classification" and out_of_bag is not None:
+        confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
+    return _summary("Oblique random forest", fit, facts, confusion)
 
 
-def tree_card(tree: ODTResults) -> str:
-    """Describe a tree in a few lines."""
-    return _card("Oblique decision tree", tree, _tree_scores(tree))
+def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> str:
+    """Describe a tree, its predictions for the training rows being `fitted`, in a few lines."""
+    return _card("Oblique decision tree", fit, _tree_scores(fit, fitted))
 
 
-def forest_card(forest: ODRFResults) -> str:
+def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> str:
     """Describe a forest in a few lines."""
-    name = f"Oblique random forest of {forest.forest.n_trees} trees"
-    return _card(name, forest, _forest_scores(forest))
+    name = f"Oblique random forest of {fit.forest.n_trees} trees"
+    return _card(name, fit, _forest_scores(fit, out_of_bag))
 
 
-def _card(name: str, results: TreeResults, scores: dict[str, str]) -> str:
+def _card(name: str, fit: Fit, scores: dict[str, str]) -> str:
     facts = {
-        "Formula": results.formula,
-        "Rows": _rows(results),
-        "Predictors": _predictors(results),
-        "Leaves": _leaves(results),
+        "Formula": fit.design.formula,
+        "Rows": _rows(fit),
+        "Predictors": _predictors(fit),
+        "Leaves": _leaves(fit),
         **scores,
     }
-    return card(f"{name}: {results.kind}", facts)
+    return card(f"{name}: {fit.kind}", facts)
 
 
 def card(head: str, facts: Mapping[str, str]) -> str:
@@ -95,100 +91,77 @@ def card(head: str, facts: Mapping[str, str]) -> str:
     return "\n".join([head, *(f"  {key:<{width}}  {value}" for key, value in facts.items())])
 
 
-def importance_section(results: FittedResults, words: str) -> dict[str, pd.DataFrame]:
+def importance_section(fit: AnyFit, words: str) -> dict[str, pd.DataFrame]:
     """Return the largest importances by a title: what they are in `words`, and how many."""
-    importance = results.importance()
+    importance = impurity_table(fit)
     few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
     return {f"Importance ({words}{few})": importance.head(TOP)}
 
 
 def _summary(
-    name: str,
-    results: TreeResults,
-    scores: dict[str, str],
-    confusion: dict[str, pd.DataFrame],
+    name: str, fit: Fit, scores: dict[str, str], confusion: dict[str, pd.DataFrame]
 ) -> Summary:
-    facts = {**data_facts(results), **_updates(results), **scores, **_growth_facts(results)}
+    facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
     sections, notes = {}, []
     for rows, table in confusion.items():
         if len(table) > MAX_CLASSES:
             notes.append(f"The confusion matrix of {len(table)} classes: see confusion_matrix.")
         else:
             sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
-    if results.fit.blend is not None:
-        sections["Kinds of trees"] = kinds_table(results.fit.blend, results.fit.kinds)
-    sections |= importance_section(results, REMOVED)
-    notes += missing_notes(results)
-    return Summary(f"{name}: {results.kind}", results.call, facts, sections, tuple(notes))
+    if fit.blend is not None:
+        sections["Kinds of trees"] = kinds_table(fit.blend, fit.kinds)
+    sections |= importance_section(fit, REMOVED)
+    notes += missing_notes(fit)
+    return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
 
 
-def missing_notes(results: FittedResults) -> list[str]:
+def missing_notes(fit: AnyFit) -> list[str]:
     """Return what there is to say of rows that were left out."""
-    counts = results.fit.data.missing_columns.items()
+    counts = fit.data.missing_columns.items()
     columns = ", ".join(f"{column} {count}" for column, count in counts)
     return [f"Missing values in the rows dropped: {columns}."] if columns else []
 
 
-def _tree_scores(tree: ODTResults) -> dict[str, str]:
-    if tree.kind == "classification":
-        return {
-            "Training error rate": number(tree.training_error),
-            **_rank_score(tree, "training"),
-        }
-    return {
-        "Training MSE": number(tree.training_error),
-        "Training R²": f"{tree.r_squared:.3f}",
-    }
+def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
+    error = mean_loss(fit, fitted)
+    if fit.kind == "classification":
+        ranks = _rank_score(fit, fitted, "training")
+        return {"Training error rate": number(error), **ranks}
+    return {"Training MSE": number(error), "Training R²": f"{r_squared(fit, error):.3f}"}
 
 
-def _forest_scores(forest: ODRFResults) -> dict[str, str]:
-    if forest.control.resample == "none":
+def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
+    if out_of_bag is None:
         return {"OOB error": 'unknown (resample="none")'}
-    if forest.kind == "classification":
-        return {"OOB error rate": number(forest.oob_error), **_rank_score(forest, "OOB")}
-    return {"OOB MSE": number(forest.oob_error), "OOB R²": f"{forest.r_squared:.3f}"}
+    error = float(out_of_bag.error_path[-1])
+    if fit.kind == "classification":
+        return {"OOB error rate": number(error), **_rank_score(fit, out_of_bag.value, "OOB")}
+    return {"OOB MSE": number(error), "OOB R²": f"{r_squared(fit, error):.3f}"}
 
 
-def _rank_score(results: TreeResults, rows: str) -> dict[str, str]:
+def _rank_score(fit: Fit, value: NDArray[np.float64], rows: str) -> dict[str, str]:
     """Say how many ranks predicted classes are off, of three or more ordered ones."""
-    if not results.design.response.ordinal:
+    if not fit.design.response.ordinal:
         return {}
-    return {f"Mean rank error ({rows})": number(results.mean_rank_error)}
+    return {f"Mean rank error ({rows})": number(mean_rank_error(fit, value))}
 
 
-def _timed(forest: ODRFResults) -> int:
-    return min(forest.nobs, TIMED_ROWS)
-
-
-def _prediction_ms(forest: ODRFResults) -> float:
-    """Return the milliseconds that predicting the first training rows takes, at best of three."""
-    X = np.ascontiguousarray(forest.fit.data.X[:, : _timed(forest)])
-
-    def seconds() -> float:
-        start = perf_counter()
-        predict(forest.forest, X, 1)
-        return perf_counter() - start
-
-    seconds()  # the first call packs the trees
-    return 1000 * min(seconds() for _ in range(3))
-
-
-def data_facts(results: FittedResults) -> dict[str, str]:
+def data_facts(fit: AnyFit) -> dict[str, str]:
     """Return response, rows and predictors of a fit in words."""
-    response = results.design.response
+    response = fit.design.response
     ordered = "ordered " if response.ordered else ""
     classes = "" if response.classes is None else f" ({len(response.classes)} {ordered}classes)"
     return {
         "Response": f"{response.name}{classes}",
-        "Rows": _rows(results),
-        **_class_weights(results),
-        "Predictors": _predictors(results),
+        "Rows": _rows(fit),
+        **_class_weights(fit),
+        "Predictors": _predictors(fit),
     }
 
 
-def _class_weights(results: FittedResults) -> dict[str, str]:
+def _class_weights(fit: AnyFit) -> dict[str, str]:
     """Say what the classes were weighed by, and that errors are those of the weighed rows."""
-    factors, classes = results.fit.data.class_weights, results.classes
+    factors, classes = fit.data.class_weights, fit.design.response.classes
     if factors is None or classes is None:
         return {}
     pairs = zip(classes, factors, strict=True)
@@ -197,48 +170,50 @@ def _class_weights(results: FittedResults) -> dict[str, str]:
     return {"Class weights": f"{', '.join(words[:MAX_CLASSES])}{more} (in all errors, too)"}
 
 
-def _updates(results: TreeResults) -> dict[str, str]:
+def _updates(fit: Fit) -> dict[str, str]:
     """Return how many rows were added, where any were, and what the last of them did."""
-    changes, batches = results.fit.changes, results.control.batches
+    changes, batches = fit.changes, fit.control.batches
     if changes is None:
         return {}
-    last = results.nobs - batches[-1].begin
-    several = f"{results.nobs - batches[0].begin} rows added in {len(batches)} batches, by the last"
+    last = len(fit.data.y) - batches[-1].begin
+    several = (
+        f"{len(fit.data.y) - batches[0].begin} rows added in {len(batches)} batches, by the last"
+    )
     one = f"{last} rows added"
     leaves = [f"{changes[name].mean():.4g}" for name in ("leaves_before", "leaves")]
     words = one if len(batches) == 1 else several
     return {"Updated": f"{words}: leaves {leaves[0]} to {leaves[1]}"}
 
 
-def _rows(results: FittedResults) -> str:
-    dropped = results.fit.data.n_dropped
-    return f"{results.nobs}" + (f" ({dropped} dropped)" if dropped else "")
+def _rows(fit: AnyFit) -> str:
+    dropped = fit.data.n_dropped
+    return f"{len(fit.data.y)}" + (f" ({dropped} dropped)" if dropped else "")
 
 
-def _predictors(results: FittedResults) -> str:
-    p, columns = len(results.design.predictors), len(results.design.columns)
+def _predictors(fit: AnyFit) -> str:
+    p, columns = len(fit.design.predictors), len(fit.design.columns)
     return f"{p}" + (f" ({columns} columns)" if columns != p else "")
 
 
-def _growth_facts(results: TreeResults) -> dict[str, str]:
-    control, forest = results.control, results.forest
+def _growth_facts(fit: Fit) -> dict[str, str]:
+    control, forest = fit.control, fit.forest
     facts = {
-        "Criterion": _by_kind(results, _criterion),
+        "Criterion": _by_kind(fit, _criterion),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
-        "Resampling": _by_kind(results, _resampling),
+        "Resampling": _by_kind(fit, _resampling),
         **({"Honest": HONEST} if control.honest else {}),
-        "Seed": seeds(results.fit),
+        "Seed": seeds(fit),
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
-        "Tried per node": _by_kind(results, tried),
+        "Tried per node": _by_kind(fit, tried),
         "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
-        "Min. leaf": _by_kind(results, lambda control: str(control.min_leaf)),
-        "Leaves": _leaves(results),
+        "Min. leaf": _by_kind(fit, lambda control: str(control.min_leaf)),
+        "Leaves": _leaves(fit),
         "Depth": mean_and_range(np.maximum.reduceat(forest.depth(), forest.root[:-1])),
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
-    if (grown > results.n_leaves).any():
+    if (grown > fit.forest.leaves()).any():
         facts["Pruned"] = f"{_price(control)}from {mean_and_range(grown)} leaves"
     return facts
 
@@ -266,9 +241,9 @@ def _limit(max_leaves: int | None, rule: str) -> str:
     return rule if max_leaves is None else f"{max_leaves} ({rule})"
 
 
-def _by_kind(results: TreeResults, fact: Callable[[Control], str]) -> str:
+def _by_kind(fit: Fit, fact: Callable[[Control], str]) -> str:
     """Return what holds for all trees, or that it depends on their kind."""
-    facts = {fact(control) for control in results.fit.kinds.values() or [results.control]}
+    facts = {fact(control) for control in fit.kinds.values() or [fit.control]}
     return facts.pop() if len(facts) == 1 else "by kind of tree"
 
 
@@ -288,8 +263,8 @@ def tried(control: Control | BoostingControl) -> str:
     return f"{control.mixture.n_singles} single, {control.mixture.n_directions} oblique"
 
 
-def _leaves(results: TreeResults) -> str:
-    return mean_and_range(results.n_leaves)
+def _leaves(fit: Fit) -> str:
+    return mean_and_range(fit.forest.leaves())
 
 
 def mean_and_range(values: NDArray[np.int64]) -> str:

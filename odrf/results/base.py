@@ -9,30 +9,25 @@ from odrf.checks import checked_whole
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import mean_rank_error
 from odrf.options.control import Control
-from odrf.reports.consistency import ConsistencyReport, facts_of
+from odrf.reports.consistency import ConsistencyReport
+from odrf.reports.consistency_facts import facts_of
 from odrf.reports.pixel_importance import PixelImportance
 from odrf.reports.projection_importance import ProjectionImportance
-from odrf.results.fitted import FittedResults
+from odrf.results.row_predicting import RowPredicting
 
 __all__ = ["TreeResults"]
 
 
-class TreeResults(FittedResults):
+class TreeResults(RowPredicting):
     """A fitted tree or forest: the part that both share.
 
     Parameters
     ----------
     fit : Fit
         Everything else is computed from it, when asked for.
-
-    Attributes
-    ----------
-    parent : TreeResults or None
-        What it was pruned from.
     """
 
     fit: Fit
-    parent: TreeResults | None
 
     def __init__(self, fit: Fit) -> None:
         self.fit = fit
@@ -86,7 +81,10 @@ class TreeResults(FittedResults):
             If a number is no whole number, or too small.
         """
         return ProjectionImportance(
-            self, checked_whole("top", top, 1), checked_whole("resamples", resamples, 0), progress
+            self.fit,
+            checked_whole("top", top, 1),
+            checked_whole("resamples", resamples, 0),
+            progress,
         )
 
     def pixel_importance(
@@ -112,7 +110,7 @@ class TreeResults(FittedResults):
         InputError
             If the shape is not known, or the predictors do not fill it.
         """
-        return PixelImportance(self, shape, channels)
+        return PixelImportance(self.fit, shape, channels)
 
     def consistency(self) -> ConsistencyReport:
         """Ask which theorem covers this fit, and whether the data look as it supposes.
@@ -130,7 +128,7 @@ class TreeResults(FittedResults):
         >>> forest.consistency().conclusion
         'Consistent for any continuous regression function, by [Z] Theorem 5.'
         """
-        return ConsistencyReport(self, facts_of(self), self._judging_residuals())
+        return ConsistencyReport(self.fit, facts_of(self.fit), self._judging_residuals())
 
     def _judging_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that say most of the noise, none for classes."""

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_jobs, checked_whole
@@ -16,6 +15,7 @@ from odrf.engine.boosting.sums import added_up_by_round
 from odrf.engine.trees.prediction_rule import said_classes
 from odrf.errors import InputError, allowed
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
+from odrf.fits.out_of_bag import boosted_error, boosted_out_of_bag
 from odrf.fits.prediction.labels import class_labels, spread_numbers
 from odrf.fits.prediction.predicting import (
     Rows,
@@ -25,19 +25,15 @@ from odrf.fits.prediction.predicting import (
     rows_of,
 )
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.fits.prediction.row_predictor import RowPredictor
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import BoostingControl
-from odrf.options.sizes import EXPONENTS
 from odrf.plots.boosted import plot_loss
-from odrf.plots.elements.panels import draw_panels
-from odrf.plots.importance import plot_importance
-from odrf.reports.boosted_summary import boosted_card, boosted_summary
+from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
 from odrf.reports.consistency import ConsistencyReport
-from odrf.results.bagged import BaggedResults
+from odrf.reports.consistency_facts import facts_of_boosted
 from odrf.results.fitted import Priors
-from odrf.statistics.importance import summed_importance
-from odrf.statistics.theorems import Facts
+from odrf.results.out_of_bag import OutOfBagResults
+from odrf.results.panelled import Drawing, Panelled
 from odrf.text.summary import Summary
 
 __all__ = ["ODBTResults"]
@@ -45,7 +41,7 @@ __all__ = ["ODBTResults"]
 PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
-class ODBTResults(BaggedResults):
+class ODBTResults(OutOfBagResults, Panelled):
     """Fitted boosted oblique trees.
 
     Parameters
@@ -78,7 +74,7 @@ class ODBTResults(BaggedResults):
     @property
     def n_rounds(self) -> int:
         """Rounds that are kept, each with a tree for every output of every run."""
-        return self.forest.n_trees // (self.control.n_outputs * self.control.n_runs)
+        return self.fit.n_rounds
 
     @property
     def held_out(self) -> pd.Series:
@@ -95,11 +91,7 @@ class ODBTResults(BaggedResults):
         absolute error, Huber's loss at the δ of deviations from the median, or the negative
         log-likelihood.
         """
-        boosted = self.fit.boosted
-        path = {"training": boosted.training}
-        if len(boosted.judging):
-            path["validation" if self.fit.held.any() else "out-of-bag"] = boosted.judging
-        return pd.DataFrame(path, index=pd.RangeIndex(len(boosted.training), name="rounds"))
+        return loss_path(self.fit)
 
     @cached_property
     def training_error(self) -> float:
@@ -109,6 +101,21 @@ class ODBTResults(BaggedResults):
     @cached_property
     def _fitted(self) -> NDArray[np.float64]:
         return self.fit.loss.means(self.fit.scores(self.fit.data.X, self.fit.offset.values))
+
+    @cached_property
+    def _oob_value(self) -> NDArray[np.float64]:
+        return boosted_out_of_bag(self.fit)
+
+    @property
+    def oob_error(self) -> float:
+        """Mean squared error or misclassification rate of the predictions out of bag.
+
+        Raises
+        ------
+        InputError
+            If there is one run only, or all runs drew all rows.
+        """
+        return boosted_error(self.fit, self._oob_value)
 
     def predict(
         self,
@@ -264,35 +271,6 @@ class ODBTResults(BaggedResults):
             enlarged_boosted_fit(self.fit, checked_whole("k", k, 1), threads, progress)
         )
 
-    def row_predictor(self, type: str = "response") -> RowPredictor:
-        """Refuse: boosted trees predict data frames only.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
-        raise InputError(
-            "row_predictor() is for trees and forests, whose trees are averaged; boosted trees "
-            "are summed: use predict() on a data frame, of one row if need be"
-        )
-
-    @property
-    def _impurity_importance(self) -> pd.DataFrame:
-        importance = summed_importance(self.fit.forest, self.design.first)
-        total = importance.sum()
-        table = pd.DataFrame(
-            {"importance": importance, "share": importance / total if total > 0 else 0.0},
-            index=pd.Index(self.design.predictors, name="predictor"),
-        )
-        return table.sort_values("importance", ascending=False, kind="stable")
-
-    def _permutation_importance(self) -> pd.DataFrame:
-        raise InputError(
-            'type="permutation" needs rows out of bag, and boosted trees have none: '
-            'use type="impurity"'
-        )
-
     def consistency(self) -> ConsistencyReport:
         """Ask which theorem covers this fit: none that the package knows, and why.
 
@@ -301,32 +279,7 @@ class ODBTResults(BaggedResults):
         ConsistencyReport
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
-        control = self.control
-        size, p = control.subset_size, len(self.design.columns)
-        # whatever the number of rows
-        most = 2.0**control.max_depth
-        facts = Facts(
-            forest=True,
-            classes=self.kind == "classification",
-            n=self.nobs,
-            P=len(self.design.predictors),
-            subset_size=None if isinstance(size, str) else size,
-            family="" if control.mixture.on_subsets else control.mixture.name,
-            axis_trees=control.mixture.n_directions == 0,
-            leaves=most,
-            leaves_along=(most,) * len(EXPONENTS),
-            limited=True,
-            alpha=None,
-            alpha_along=(),
-            drawn=control.sample_fraction,
-            drawn_along=(),
-            replaced=False,
-            honest=False,
-            single_columns=control.mixture.single_columns(p, size),
-            full=False,
-            summed=True,
-        )
-        return ConsistencyReport(self, facts, self._judging_residuals())
+        return ConsistencyReport(self.fit, facts_of_boosted(self.fit), self._judging_residuals())
 
     def _judging_residuals(self) -> NDArray[np.float64]:
         """Return the residuals of rows held out: those of the others are too small."""
@@ -336,33 +289,15 @@ class ODBTResults(BaggedResults):
 
     def summary(self) -> Summary:
         """Return a summary: data, options, the path of the loss, importances."""
-        return boosted_summary(self)
+        return boosted_summary(self.fit, self._fitted, self._known_out_of_bag)
 
-    def plot(self, kind: str | None = None, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
-        """Draw the path of the loss, or the importances of predictors.
+    @property
+    def _known_out_of_bag(self) -> NDArray[np.float64] | None:
+        return self._oob_value if self.control.n_runs > 1 else None
 
-        Parameters
-        ----------
-        kind : {"loss", "importance"}, optional
-            By default both, side by side.
-        ax : Axes, optional
-            Where to draw; an array of two for both.  By default on a new figure.
-
-        Returns
-        -------
-        Axes or array of Axes
-
-        Raises
-        ------
-        InputError
-            If `kind` is unknown, or `ax` holds another number of axes.
-        """
+    def _drawing(self) -> Drawing:
         path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
-        drawings = {
-            "loss": lambda panel: plot_loss(path, kept, loss, panel),
-            "importance": lambda panel: plot_importance(self.importance()["share"], panel),
-        }
-        return draw_panels(drawings, kind, ax)
+        return "loss", lambda panel: plot_loss(path, kept, loss, panel)
 
     def __repr__(self) -> str:
-        return boosted_card(self)
+        return boosted_card(self.fit, self._fitted, self._known_out_of_bag)

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest import Forest
-from odrf.errors import allowed
+from odrf.errors import InputError, allowed
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import as_response, mean_values, predict_rows, rows_of
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
-from odrf.fits.prediction.row_predictor import RowPredictor, row_predictor
 from odrf.fits.saving import save
 from odrf.reports.consistency import ConsistencyReport
-from odrf.statistics.importance import impurity_importance
+from odrf.reports.importance_tables import impurity_table
 from odrf.text.summary import Summary
 
 __all__ = ["FittedResults", "Priors"]
@@ -212,79 +211,36 @@ class FittedResults(ABC):
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
 
-    def row_predictor(self, type: str = "response") -> RowPredictor:
-        """Return a function that predicts one row at a time, in microseconds.
-
-        Parameters
-        ----------
-        type : {"response", "class", "prob"}, default "response"
-            What it returns for a row, as in `predict`.
-
-        Returns
-        -------
-        RowPredictor
-            It takes the raw values in the order of its `predictors`, or a mapping of their
-            names to values.
-
-        Raises
-        ------
-        InputError
-            If `type` is none of these, or needs classes where there are none; if the formula
-            has terms that are not simply columns of the data.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> fit = odrf.odrf("progression ~ bmi + bp + sex", data, n_trees=20, seed=1)
-        >>> progression = fit.row_predictor()
-        >>> progression.predictors
-        ('bmi', 'bp', 'sex')
-        >>> bool(progression(data.loc[0]) == fit.predict(data)[0])
-        True
-        """
-        return row_predictor(self.fit, type)
-
     def importance(self, type: str = "impurity") -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
 
         Parameters
         ----------
-        type : {"impurity", "permutation"}, default "impurity"
-            - ``"impurity"``: the impurity that splits on the predictor removed, each split
-              weighted by its share of the rows, averaged over the trees.  A split on several
-              columns is shared among them in proportion to the size of their coefficients for
-              predictors scaled to [0, 1].
-            - ``"permutation"`` (forests): mean rise of a tree's out-of-bag loss (squared error;
-              misclassification) when the predictor's values are permuted.
+        type : {"impurity"}, default "impurity"
+            The impurity that splits on the predictor removed, each split weighted by its share
+            of the rows, averaged over the trees; of boosted trees, added up.  A split on several
+            columns is shared among them in proportion to the size of their coefficients for
+            predictors scaled to [0, 1].
 
         Returns
         -------
         DataFrame
-            Index: predictors as in the formula, a factor being one.  Column ``importance``;
-            then ``share`` of the total for impurity, or ``se``, the standard error of the mean
-            over trees, for permutation.
+            Index: predictors as in the formula, a factor being one.  Columns ``importance``, and
+            ``share`` of the total.
 
         Raises
         ------
         InputError
-            If `type` is unknown, or the fit has no out-of-bag rows to permute.
+            If `type` is unknown, or needs rows out of bag.
         """
-        if type == "impurity":
-            return self._impurity_importance
         if type == "permutation":
-            return self._permutation_importance()
-        raise allowed("type", type, IMPORTANCES)
-
-    @property
-    def _impurity_importance(self) -> pd.DataFrame:
-        importance = impurity_importance(self.fit.forest, self.fit.design.first)
-        total = importance.sum()
-        table = pd.DataFrame(
-            {"importance": importance, "share": importance / total if total > 0 else 0.0},
-            index=pd.Index(self.fit.design.predictors, name="predictor"),
-        )
-        return table.sort_values("importance", ascending=False, kind="stable")
+            raise InputError(
+                'type="permutation" needs rows that trees have not drawn, which only forests of '
+                'odrf() have: use type="impurity"'
+            )
+        if type != "impurity":
+            raise allowed("type", type, IMPORTANCES)
+        return impurity_table(self.fit)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a file, which `odrf.load` reads.
@@ -300,9 +256,6 @@ class FittedResults(ABC):
             If the formula uses a function that cannot be pickled.
         """
         save(self, path)
-
-    @abstractmethod
-    def _permutation_importance(self) -> pd.DataFrame: ...
 
     @abstractmethod
     def consistency(self) -> ConsistencyReport:

@@ -8,14 +8,15 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from odrf.checks import checked_part, checked_whole
+from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.errors import InputError, allowed
-from odrf.fits.combining import combined_forests
-from odrf.fits.enlarging import enlarged_forest
+from odrf.fits.combining import combined_fits
+from odrf.fits.enlarging import enlarged_fit
+from odrf.fits.evaluating import forest_sizes
 from odrf.fits.fit import Fit
+from odrf.fits.out_of_bag import require_out_of_bag
 from odrf.fits.prediction.intervals import (
     LEVEL,
     QUANTILES,
@@ -26,24 +27,23 @@ from odrf.fits.prediction.intervals import (
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.prior_correction import checked_priors
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
-from odrf.fits.regrowing import permutation_table
 from odrf.fits.sizing import sized_forest
 from odrf.options.control import Control
 from odrf.options.sizes import OUT_OF_BAG
-from odrf.plots.elements.panels import draw_panels
 from odrf.plots.forest import plot_error
-from odrf.plots.importance import plot_importance
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
 from odrf.reports.elimination import Elimination
 from odrf.reports.forest_path import ForestPath
+from odrf.reports.importance_tables import permutation_table
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
 from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.extendable import Extendable
 from odrf.results.fitted import Priors
-from odrf.results.out_of_bag import OutOfBagResults
+from odrf.results.forest_out_of_bag import ForestOutOfBag
+from odrf.results.panelled import Drawing, Panelled
 from odrf.results.tree import ODTResults
 from odrf.results.updatable import Updatable
 from odrf.text.summary import Summary
@@ -53,7 +53,7 @@ __all__ = ["ODRFResults"]
 SELECTIONS = ("backward", "boruta")
 
 
-class ODRFResults(OutOfBagResults, Extendable, Updatable):
+class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
     """A fitted oblique random forest.
 
     Parameters
@@ -78,7 +78,9 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
 
     def __init__(self, fit: Fit, parent: ODRFResults | None = None) -> None:
         super().__init__(fit)
-        self.parent: ODRFResults | None = parent
+        if parent is None and fit.pruning is not None:
+            parent = ODRFResults(fit.pruning.grown)
+        self.parent = parent
 
     def predict(
         self,
@@ -165,6 +167,7 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
                 streams=fit.streams[i : i + 1],
                 blend=None,
                 kinds={},
+                pruning=None,
                 changes=None if fit.changes is None else fit.changes.iloc[[i]],
                 made=None if fit.made is None else fit.made[slice(*fit.forest.root[i : i + 2])],
             )
@@ -194,7 +197,7 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
             raise InputError("all trees are of one kind: fit with blend=True for several")
         return kinds_table(self.fit.blend, self.fit.kinds)
 
-    def pruning_path(self, rule: str | None = None) -> ForestPath:
+    def pruning_path(self, rule: str | None = None) -> ForestPath[ODRFResults]:
         """Return what rising prices α of a leaf do to size and out-of-bag error.
 
         Parameters
@@ -208,18 +211,18 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
         InputError
             If `rule` is unknown, or no rows are out of bag.
         """
-        self._needs_out_of_bag("Pruning paths of forests")
+        require_out_of_bag(self.fit, "Pruning paths of forests")
         rule = self.control.pruning if rule is None else rule
         if rule not in RULES:
             raise allowed("rule", rule, RULES)
-        return ForestPath(self, rule)
+        return ForestPath(self.fit, forest_sizes(self.fit, rule), self.prune)
 
     def prune(
         self,
         alpha: float | None = None,
         *,
         rule: str | None = None,
-        path: ForestPath | None = None,
+        path: ForestPath[ODRFResults] | None = None,
     ) -> ODRFResults:
         """Return the forest with its trees pruned.
 
@@ -254,7 +257,7 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
             raise InputError("prune() takes either alpha= or rule=, and exactly one of them")
         by = self.control.pruning if path is None else path.rule
         if rule == OUT_OF_BAG:
-            self._needs_out_of_bag('rule="oob"')
+            require_out_of_bag(self.fit, 'rule="oob"')
             return ODRFResults(pruned_unseen(self.fit, by), parent=self)
         if rule is None:
             price = checked_alpha(alpha)
@@ -262,7 +265,7 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
         if rule not in CHOICES:
             raise allowed("rule", rule, (OUT_OF_BAG, *CHOICES))
         path = self.pruning_path() if path is None else path
-        price = float(path.table["alpha"].iloc[path.row(rule)])
+        price = path.sizes.alpha(rule)
         return ODRFResults(pruned_at(self.fit, price, path.rule, f"rule={rule!r}"), parent=self)
 
     def select_variables(
@@ -272,7 +275,7 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
         drop: float = 0.2,
         rounds: int = 50,
         progress: bool = False,
-    ) -> Elimination | ShadowSelection:
+    ) -> Elimination[ODRFResults] | ShadowSelection[ODRFResults]:
         """Ask which predictors the forest needs.
 
         Parameters
@@ -301,12 +304,13 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
         InputError
             If an option is unknown or out of range, or no rows are out of bag.
         """
-        self._needs_out_of_bag("Selections of variables")
+        require_out_of_bag(self.fit, "Selections of variables")
         if method not in SELECTIONS:
             raise allowed("method", method, SELECTIONS)
         if method == "boruta":
-            return ShadowSelection(self, checked_whole("rounds", rounds, 1), progress)
-        return Elimination(self, checked_part("drop", drop), progress)
+            most = checked_whole("rounds", rounds, 1)
+            return ShadowSelection(self.fit, most, progress, ODRFResults)
+        return Elimination(self.fit, checked_part("drop", drop), progress, ODRFResults)
 
     def strength_correlation(
         self, subset_sizes: Sequence[int] | None = None
@@ -329,22 +333,49 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
         InputError
             If there are fewer than two trees, no rows are out of bag, or a size is out of range.
         """
-        self._needs_out_of_bag("Strength and correlation")
+        require_out_of_bag(self.fit, "Strength and correlation")
         if self.forest.n_trees < 2:
             raise InputError("strength_correlation() needs at least 2 trees: fit with n_trees=100")
-        return StrengthCorrelation(self, subset_sizes)
+        return StrengthCorrelation(self.fit, subset_sizes)
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> ODRFResults:
-        return enlarged_forest(self, k, n_jobs, progress)
+        return ODRFResults(enlarged_fit(self.fit, k, n_jobs, progress))
 
     def _with_trees_of(self, other: ODRFResults) -> ODRFResults:
-        return combined_forests(self, other)
+        return ODRFResults(combined_fits(self.fit, other.fit))
 
-    def _sized(self) -> ODRFResults:
-        return sized_forest(self)
+    @staticmethod
+    def _sized(fit: Fit) -> Fit:
+        return sized_forest(fit)
 
-    def _permutation_importance(self) -> pd.DataFrame:
-        self._needs_out_of_bag("Permutation importances")
+    def importance(self, type: str = "impurity") -> pd.DataFrame:
+        """Return the importance of each predictor, the most important first.
+
+        Parameters
+        ----------
+        type : {"impurity", "permutation"}, default "impurity"
+            - ``"impurity"``: the impurity that splits on the predictor removed, each split
+              weighted by its share of the rows, averaged over the trees.  A split on several
+              columns is shared among them in proportion to the size of their coefficients for
+              predictors scaled to [0, 1].
+            - ``"permutation"``: mean rise of a tree's out-of-bag loss (squared error;
+              misclassification) when the predictor's values are permuted.
+
+        Returns
+        -------
+        DataFrame
+            Index: predictors as in the formula, a factor being one.  Column ``importance``;
+            then ``share`` of the total for impurity, or ``std_error``, the standard error of the
+            mean over trees, for permutation.
+
+        Raises
+        ------
+        InputError
+            If `type` is unknown, or the fit has no out-of-bag rows to permute.
+        """
+        if type != "permutation":
+            return super().importance(type)
+        require_out_of_bag(self.fit, "Permutation importances")
         return self._permutation_table
 
     @cached_property
@@ -353,32 +384,14 @@ class ODRFResults(OutOfBagResults, Extendable, Updatable):
 
     def summary(self) -> Summary:
         """Return a summary: data, options, size, out-of-bag error, importances."""
-        return forest_summary(self)
+        return forest_summary(self.fit, self._known_out_of_bag)
 
-    def plot(self, kind: str | None = None, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
-        """Draw the out-of-bag error against the number of trees, or the importances.
+    @property
+    def _known_out_of_bag(self) -> OutOfBag | None:
+        return None if self.control.resample == "none" else self._out_of_bag
 
-        Parameters
-        ----------
-        kind : {"error", "importance"}, optional
-            By default both, side by side.
-        ax : Axes, optional
-            Where to draw; an array of two for both.  By default on a new figure.
-
-        Returns
-        -------
-        Axes or array of Axes
-
-        Raises
-        ------
-        InputError
-            If `kind` is unknown, or `ax` holds another number of axes.
-        """
-        drawings = {
-            "error": lambda panel: plot_error(self.error_path, panel),
-            "importance": lambda panel: plot_importance(self.importance()["share"], panel),
-        }
-        return draw_panels(drawings, kind, ax)
+    def _drawing(self) -> Drawing:
+        return "error", lambda panel: plot_error(self.error_path, panel)
 
     def __repr__(self) -> str:
-        return forest_card(self)
+        return forest_card(self.fit, self._known_out_of_bag)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from odrf.checks import is_whole
@@ -18,23 +17,21 @@ from odrf.fits.enlarging import enlarged_guided_fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.guided_control import GuidedControl
-from odrf.plots.elements.panels import draw_panels
 from odrf.plots.guided import plot_guided_growth
-from odrf.plots.importance import plot_importance
 from odrf.reports.consistency import ConsistencyReport
+from odrf.reports.consistency_facts import facts_of_guided
 from odrf.reports.guided_summary import guided_card, guided_summary
 from odrf.reports.sensitivity import Sensitivity, rows_kept
 from odrf.results.extendable import Extendable
+from odrf.results.panelled import Drawing, Panelled
+from odrf.results.row_predicting import RowPredicting
 from odrf.statistics.guidance import impurity_left, leaf_codes, regions_divided
-from odrf.statistics.theorems import Facts
 from odrf.text.summary import Summary
 
 __all__ = ["GRAFResults"]
 
-FAMILY = "guided planes"
 
-
-class GRAFResults(Extendable):
+class GRAFResults(Extendable, RowPredicting, Panelled):
     """A fitted guided random forest (Gupta et al., GRAF).
 
     Parameters
@@ -211,7 +208,7 @@ class GRAFResults(Extendable):
 
     @cached_property
     def _sensitivity(self) -> Sensitivity:
-        return Sensitivity(self)
+        return Sensitivity(self.fit)
 
     def approximate(
         self,
@@ -273,28 +270,8 @@ class GRAFResults(Extendable):
         ConsistencyReport
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
-        facts = Facts(
-            forest=True,
-            classes=self.kind == "classification",
-            n=self.nobs,
-            P=len(self.design.predictors),
-            subset_size=self.control.subspace,
-            family=FAMILY,
-            axis_trees=False,
-            leaves=float(self.n_leaves.mean()),
-            leaves_along=(),
-            limited=False,
-            alpha=None,
-            alpha_along=(),
-            drawn=1.0,
-            drawn_along=(),
-            replaced=False,
-            honest=False,
-            single_columns=False,
-            full=True,
-        )
         # no row is out of bag, and what pure leaves miss of their own rows is rounding
-        return ConsistencyReport(self, facts, np.empty(0))
+        return ConsistencyReport(self.fit, facts_of_guided(self.fit), np.empty(0))
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> GRAFResults:
         return GRAFResults(enlarged_guided_fit(self.fit, k, n_jobs, progress))
@@ -302,40 +279,12 @@ class GRAFResults(Extendable):
     def _with_trees_of(self, other: GRAFResults) -> GRAFResults:
         return GRAFResults(combined_guided_fits(self.fit, other.fit))
 
-    def _permutation_importance(self) -> pd.DataFrame:
-        raise InputError(
-            'type="permutation" needs rows out of bag, and every tree of a guided forest uses all '
-            'rows: use type="impurity"'
-        )
-
     def summary(self) -> Summary:
         """Return a summary: data, options, planes and regions, importances."""
-        return guided_summary(self)
+        return guided_summary(self.fit, self._fitted)
 
-    def plot(self, kind: str | None = None, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
-        """Draw how planes purify the regions, or the importances of predictors.
-
-        Parameters
-        ----------
-        kind : {"growth", "importance"}, optional
-            By default both, side by side.
-        ax : Axes, optional
-            Where to draw; an array of two for both.  By default on a new figure.
-
-        Returns
-        -------
-        Axes or array of Axes
-
-        Raises
-        ------
-        InputError
-            If `kind` is unknown, or `ax` holds another number of axes.
-        """
-        drawings = {
-            "growth": lambda panel: plot_guided_growth(self.growth, panel),
-            "importance": lambda panel: plot_importance(self.importance()["share"], panel),
-        }
-        return draw_panels(drawings, kind, ax)
+    def _drawing(self) -> Drawing:
+        return "growth", lambda panel: plot_guided_growth(self.growth, panel)
 
     def __repr__(self) -> str:
-        return guided_card(self)
+        return guided_card(self.fit, self._fitted)

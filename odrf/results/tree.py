@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from odrf.checks import checked_jobs
 from odrf.design.folds import checked_folds
 from odrf.errors import InputError, allowed
-from odrf.fits.evaluating import by_folds, by_rows, stages_by_folds
+from odrf.fits.evaluating import path_by_folds, path_by_rows, stages_by_folds, unjudged_path
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, r_squared
 from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
@@ -62,11 +62,17 @@ class ODTResults(Updatable):
     """
 
     def __init__(
-        self, fit: Fit, parent: ODTResults | None = None, path: PruningPath | None = None
+        self,
+        fit: Fit,
+        parent: ODTResults | None = None,
+        path: PruningPath[ODTResults] | None = None,
     ) -> None:
         super().__init__(fit)
-        self.parent: ODTResults | None = parent
-        self.path = path
+        if parent is None and fit.pruning is not None:
+            parent = ODTResults(fit.pruning.grown)
+            if fit.pruning.path is not None:
+                path = PruningPath(parent.fit, fit.pruning.path, parent.prune)
+        self.parent, self.path = parent, path
 
     @cached_property
     def nodes(self) -> pd.DataFrame:
@@ -152,7 +158,7 @@ class ODTResults(Updatable):
         seed: int | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
-    ) -> PruningPath:
+    ) -> PruningPath[ODTResults]:
         """Return the nested subtrees that pruning can choose, judged on held-out rows.
 
         A subtree T costs R(T) + α·(number of leaves) at the complexity α, R being the training
@@ -201,16 +207,14 @@ class ODTResults(Updatable):
             raise allowed("rule", rule, RULES)
         if loss not in LOSSES:
             raise allowed("loss", loss, LOSSES)
-        fit = self.fit
         if validation is not None:
-            judged = by_rows(fit, rule, loss, validation)
-            return PruningPath(self, rule, loss, judged, f"{len(validation)} validation rows")
-        if cv is None:
-            return PruningPath(self, rule, loss, None, "")
-        k = checked_folds(cv, self.nobs, ", or None")
-        own = fit.control.seed if seed is None else seed
-        judged = by_folds(fit, rule, loss, k, own, checked_jobs(n_jobs), progress)
-        return PruningPath(self, rule, loss, judged, f"{k}-fold cross-validation")
+            path = path_by_rows(self.fit, rule, loss, validation)
+        elif cv is None:
+            path = unjudged_path(self.fit, rule, loss)
+        else:
+            k, own = checked_folds(cv, self.nobs, ", or None"), self.seed if seed is None else seed
+            path = path_by_folds(self.fit, rule, loss, k, own, checked_jobs(n_jobs), progress)
+        return PruningPath(self.fit, path, self.prune)
 
     def prune(
         self,
@@ -218,7 +222,7 @@ class ODTResults(Updatable):
         alpha: float | None = None,
         leaves: int | None = None,
         rule: str | None = None,
-        path: PruningPath | None = None,
+        path: PruningPath[ODTResults] | None = None,
     ) -> ODTResults:
         """Return the tree cut back to one of its subtrees.
 
@@ -260,12 +264,11 @@ class ODTResults(Updatable):
             raise InputError(
                 "prune() takes one of alpha=, leaves= and rule=, and exactly one of them"
             )
-        if path is not None and path.grown.forest is not self.forest:
+        if path is not None and path.fit.forest is not self.forest:
             raise InputError("path= belongs to another tree: use this tree's pruning_path()")
         if rule is not None:
             path = self._own_path() if path is None else path
-            chosen = float(path.table["alpha"].iloc[path.row(rule)])
-            return self._cut(chosen, f"rule={rule!r}", path)
+            return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
         if alpha is not None:
             price = checked_alpha(alpha)
             return self._cut(price, f"alpha={price!r}", path)
@@ -274,12 +277,13 @@ class ODTResults(Updatable):
         forest = with_leaves(self.forest, kept, by, loss)
         return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), self, path)
 
-    def _own_path(self) -> PruningPath:
+    def _own_path(self) -> PruningPath[ODTResults]:
         return self.pruning_path(self.control.pruning, cv=min(10, self.nobs))
 
-    def _cut(self, alpha: float, option: str, path: PruningPath | None) -> ODTResults:
+    def _cut(self, alpha: float, option: str, path: PruningPath[ODTResults] | None) -> ODTResults:
         by, loss = _rule_and_loss(path, self.control.pruning)
-        return ODTResults(pruned_at(self.fit, alpha, by, option, loss), self, path)
+        subtrees = None if path is None else path.subtrees
+        return ODTResults(pruned_at(self.fit, alpha, by, option, loss, subtrees), self, path)
 
     def growth_path(
         self,
@@ -327,11 +331,11 @@ class ODTResults(Updatable):
         own = self.control.seed if seed is None else seed
         judge = partial(stages_by_folds, along=along, cv=k, seed=own)
         by = f"{k}-fold cross-validation"
-        return growth_path(self, along, newdata, n_jobs, judge, by)
+        return growth_path(self.fit, along, newdata, n_jobs, judge, by)
 
     def summary(self) -> Summary:
         """Return a summary of the tree: data, options, size, training error, importances."""
-        return tree_summary(self)
+        return tree_summary(self.fit, self._fitted)
 
     def plot(
         self,
@@ -384,18 +388,14 @@ class ODTResults(Updatable):
             digits=digits,
         )
 
-    def _sized(self) -> ODTResults:
-        return sized_tree(self)
-
-    def _permutation_importance(self) -> pd.DataFrame:
-        raise InputError(
-            'a tree alone has no permutation importance: use type="impurity", or fit a forest'
-        )
+    @staticmethod
+    def _sized(fit: Fit) -> Fit:
+        return sized_tree(fit)
 
     def __repr__(self) -> str:
-        return tree_card(self)
+        return tree_card(self.fit, self._fitted)
 
 
-def _rule_and_loss(path: PruningPath | None, rule: str) -> tuple[str, str]:
+def _rule_and_loss(path: PruningPath[ODTResults] | None, rule: str) -> tuple[str, str]:
     """Return by which rule and loss a path prunes; without one, `rule` and the error."""
     return (rule, ERROR) if path is None else (path.rule, path.loss)

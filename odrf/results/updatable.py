@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from odrf.checks import checked_jobs, checked_whole
 from odrf.errors import InputError
-from odrf.fits.sizing import before_pruning
+from odrf.fits.fit import Fit
 from odrf.fits.updating import updated_fit
 from odrf.results.base import TreeResults
 
@@ -103,9 +103,8 @@ class Updatable(TreeResults):
         """
         least = revise if revise == "auto" else checked_whole("revise", revise, 0)
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
-        unpruned = before_pruning(self, "update() cannot go on with a fit")
-        grown = type(self)(updated_fit(unpruned.fit, newdata, weights, least, threads, progress))
-        return grown if unpruned is self else grown._sized()
+        sized = self._sized
+        return type(self)(updated_fit(self.fit, newdata, weights, least, threads, progress, sized))
 
     @property
     def changes(self) -> pd.DataFrame:
@@ -125,6 +124,7 @@ class Updatable(TreeResults):
             raise InputError("nothing has changed since the fit: update() adds rows to it")
         return self.fit.changes.copy()
 
+    @staticmethod
     @abstractmethod
-    def _sized(self: Same) -> Same:
+    def _sized(fit: Fit) -> Fit:
         """Return the fit pruned as its options say."""

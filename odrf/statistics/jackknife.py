@@ -6,17 +6,16 @@ samples.  So the trees that there are tell the variance, and no further forest i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_size
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of
-from odrf.statistics.draws import drawn
 
 __all__ = ["Variance", "enough_trees", "infinitesimal_jackknife", "tells_rows_apart"]
 
@@ -51,10 +50,7 @@ def infinitesimal_jackknife(
     forest: Forest,
     new: NDArray[np.float32],
     kinds: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
-    n_jobs: int,
+    draws: Draws,
 ) -> Variance:
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
 
@@ -85,10 +81,8 @@ def infinitesimal_jackknife(
         Predictors of the rows to predict.
     kinds : (B,) int64
         The kind of each tree, from 0; trees of one kind draw in the same way.
-    weights, samplings, streams
+    draws : Draws
         How the trees drew their rows; none may draw all of them without replacement.
-    n_jobs : int
-        Threads.
 
     References
     ----------
@@ -98,10 +92,10 @@ def infinitesimal_jackknife(
     Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
     random forests, JASA 113, 1228-1242.
     """
-    counts = drawn(weights, samplings, streams, n_jobs)[:, weights > 0]
+    counts = draws.all_counts()[:, draws.weights > 0]
     B = len(counts)
-    strata = _strata(weights, samplings)
-    overlaps = [_overlaps(kinds, samplings, streams, stratum) for stratum in strata]
+    strata = _strata(draws)
+    overlaps = [_overlaps(kinds, draws, stratum) for stratum in strata]
     found = Variance(np.zeros(new.shape[1]), np.zeros(new.shape[1]))
 
     def run(block: slice) -> None:
@@ -118,7 +112,7 @@ def infinitesimal_jackknife(
             for one, other, shared in pairs:
                 found.chance[block] += shared * np.sum(moved[one] * moved[other], axis=0)
 
-    for _ in in_order(run, row_blocks(new.shape[1], BLOCK), n_jobs):
+    for _ in in_order(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs):
         pass
     return found
 
@@ -142,8 +136,9 @@ class Stratum(NamedTuple):
     scale: NDArray[np.float64]
 
 
-def _strata(weights: NDArray[np.float64], samplings: Sequence[Sampling]) -> list[Stratum]:
+def _strata(draws: Draws) -> list[Stratum]:
     """Return the rows that the trees were grown on, and those of each batch added later."""
+    weights, samplings = draws.weights, draws.samplings
     ends = [*(batch.begin for batch in samplings[0].later), len(weights)]
     ends = [int((weights[:end] > 0).sum()) for end in ends]
     size: list[float] = [draw_size(sampling, ends[0]) for sampling in samplings]
@@ -165,15 +160,14 @@ def _scale(sampling: Sampling, size: float, n: int, free: int) -> float:
     return float(np.sqrt(n * free) / (n - size)) if size < n else np.inf
 
 
-def tells_rows_apart(weights: NDArray[np.float64], samplings: Sequence[Sampling]) -> bool:
+def tells_rows_apart(draws: Draws) -> bool:
     """Return whether every row is drawn by some trees and not by others."""
-    return all(np.isfinite(stratum.scale).all() for stratum in _strata(weights, samplings))
+    return all(np.isfinite(stratum.scale).all() for stratum in _strata(draws))
 
 
 def _overlaps(
     kinds: NDArray[np.int64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
+    draws: Draws,
     stratum: Stratum,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
     """Return pairs of trees with the same stream, and the covariance of their counts over rows.
@@ -183,7 +177,7 @@ def _overlaps(
     draw is part of the larger: so that is s for a bootstrap, s(n - s')/n for subsamples of
     s ≤ s' rows.
     """
-    same = np.unique(streams, axis=0, return_inverse=True)[1].ravel()
+    same = np.unique(draws.streams, axis=0, return_inverse=True)[1].ravel()
     trees = [np.flatnonzero(kinds == g) for g in np.unique(kinds)]
     found = []
     for a in trees:
@@ -193,7 +187,7 @@ def _overlaps(
                 continue
             n = stratum.n
             small, large = sorted((stratum.size[a[0]], stratum.size[b[0]]))
-            replaced = samplings[a[0]].resample == BOOTSTRAP
+            replaced = draws.samplings[a[0]].resample == BOOTSTRAP
             shared = float(small) if replaced else small * (n - large) / n
             found.append((a[at], b[of], shared))
     return found

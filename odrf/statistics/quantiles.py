@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.sampling import Sampling
+from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.leafmates import leaf_mates, quantiles_among
 
@@ -20,10 +18,7 @@ def conditional_quantiles(
     levels: NDArray[np.float64],
     X: NDArray[np.float32],
     y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
-    n_jobs: int,
+    draws: Draws,
 ) -> NDArray[np.float64]:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
@@ -46,19 +41,17 @@ def conditional_quantiles(
         Predictors of the rows to predict.
     levels : (q,) float64
         Above 0 and below 1, in any order.
-    X, y, weights
+    X, y
         The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
-    samplings, streams
-        How the trees drew them: the draws are repeated.
-    n_jobs : int
-        Threads.
+    draws : Draws
+        How the trees drew them.
 
     References
     ----------
     Meinshausen (2006), Quantile regression forests, JMLR 7, 983-999.
     """
-    mates = leaf_mates(forest, X, weights, samplings, streams, n_jobs)
+    mates = leaf_mates(forest, X, draws)
     order = np.argsort(levels, kind="stable")
     out = np.empty((new.shape[1], len(levels)))
-    out[:, order] = quantiles_among(mates, forest, y, new, levels[order], n_jobs)
+    out[:, order] = quantiles_among(mates, forest, y, new, levels[order], draws.n_jobs)
     return out

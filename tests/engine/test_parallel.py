@@ -10,6 +10,7 @@ import pytest
 
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.parallel import ROWS_PER_BLOCK, available_cores, in_order, row_blocks
+from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.out_of_bag_losses import out_of_bag, permutation_loss
@@ -63,17 +64,17 @@ def test_the_same_bits_for_any_number_of_threads(n_jobs):
         sampling=Sampling(BOOTSTRAP, 1.0),
     )
     streams = problem.streams(7)
-    data = (problem.X, problem.y, problem.weights)
+    data = (problem.X, problem.y)
 
     def everything(n_jobs):
         forest = problem.grow(7, n_jobs)
         yield from (getattr(forest, field.name) for field in fields(Forest))
         yield leaf_nodes(forest, problem.X, n_jobs)
         yield predict(forest, problem.X, n_jobs)
-        yield from out_of_bag(forest, *data, [problem.sampling] * 7, streams, n_jobs)
-        yield permutation_loss(
-            forest, *data, problem.blocks.first, [problem.sampling] * 7, streams, n_jobs
-        )
+        draws = Draws(problem.weights, [problem.sampling] * 7, streams, n_jobs)
+        yield from (draws.all_counts(), draws.all_unseen())
+        yield from out_of_bag(forest, *data, draws)
+        yield permutation_loss(forest, *data, problem.blocks.first, draws)
 
     for one, other in zip(everything(1), everything(n_jobs), strict=True):
         assert one.tobytes() == other.tobytes()

@@ -28,7 +28,7 @@ def test_curves_and_marks(fit, along):
     assert mark.get_ydata() == path.table["test"].min()
     assert present.get_xdata()[0] == path.size
     (band,) = ax.collections
-    highest = (path.table["test"] + path.table["std"]).max()
+    highest = (path.table["test"] + path.table["std_error"]).max()
     assert band.get_paths()[0].get_extents().ymax == pytest.approx(highest)
     assert ax.get_xscale() == {"leaves": "log", "depth": "linear"}[along]
     assert ax.get_xlabel() == (along if fit.forest.n_trees == 1 else f"{along} of a tree at most")

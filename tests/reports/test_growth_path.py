@@ -51,18 +51,17 @@ def assert_errors(path, stage_values, y, weights):
         seen = ~np.isnan(value[:, 0])
         mean, error = weighed(losses_of(value[seen], y[seen]), weights[seen])
         assert row["test"] == pytest.approx(mean, abs=1e-12)
-        assert row["std"] == pytest.approx(error, rel=1e-5, abs=1e-7)
+        assert row["std_error"] == pytest.approx(error, rel=1e-5, abs=1e-7)
 
 
 def unseen_values(fit, forest):
     data = fit.data
-    draws = data.X, data.y, data.weights, fit.samplings, fit.streams
-    return out_of_bag(forest, *draws, 1).value
+    return out_of_bag(forest, data.X, data.y, fit.draws).value
 
 
 @pytest.mark.parametrize("along", ALONG)
 def test_columns(tree, forest, along):
-    errors = ["train", "test", "std"]
+    errors = ["train", "test", "std_error"]
     own = ["leaves"] if along == "leaves" else ["depth", "leaves"]
     assert list(tree.growth_path(along=along, cv=3).table) == own + errors
     table = forest.growth_path(along=along).table
@@ -170,7 +169,7 @@ def test_choices(tree, forest):
         table = path.table
         least = table["test"].min()
         assert path.best == table["leaves"][table["test"] == least].min()
-        limit = least + table["std"][path.row("min")]
+        limit = least + table["std_error"][path.row("min")]
         assert path.chosen == table["leaves"][table["test"] <= limit].min()
         assert path.chosen == table["leaves"][path.row("1se")]
         with pytest.raises(InputError, match="rule='2se' is not known"):
@@ -184,7 +183,7 @@ def test_a_pruned_fit_shows_its_place_in_the_whole_growth(tree, forest, along):
         whole, path = fit.growth_path(along=along), small.growth_path(along=along)
         pd.testing.assert_frame_equal(path.table, whole.table)
         assert path.size < whole.size == whole.table[along].iloc[-1]
-        assert path.grown is fit
+        assert path.grown is fit.fit
         unit = "leaves" if along == "leaves" else "levels of splits"
         assert f"{path.size} {unit}" in str(path.summary())
 

@@ -71,7 +71,7 @@ def test_rules_of_choice(steps):
     table = steps.table
     least = table["error"].min()
     assert table["error"][steps.row("min")] == least
-    limit = least + table["std"][steps.row("min")]
+    limit = least + table["std_error"][steps.row("min")]
     assert steps.row("1se") == np.flatnonzero(table["error"] <= limit)[-1]
     with pytest.raises(InputError, match="rule='2se' is not known"):
         steps.best("2se")

@@ -52,13 +52,13 @@ def test_permutation_importance(number_forest):
     table = number_forest.importance("permutation")
     assert set(table.index[:2]) == {"a", "b"}
     assert table["importance"].is_monotonic_decreasing
-    assert (table["se"] > 0).all()
+    assert (table["std_error"] > 0).all()
     assert number_forest.importance("permutation").equals(table)
 
 
 def test_one_tree_has_no_standard_error(table):
     forest = odrf.odrf("y ~ a", table, n_trees=1, seed=1)
-    assert forest.importance("permutation")["se"].isna().all()
+    assert forest.importance("permutation")["std_error"].isna().all()
 
 
 @pytest.mark.parametrize("name", ["oob_error", "oob_prediction", "error_path", "r_squared"])

@@ -212,7 +212,7 @@ def test_importances_add_up_to_the_impurity_removed(classes, numbers):
         assert importance["importance"].sum() == pytest.approx(removed / 15)
         assert importance["share"].sum() == pytest.approx(1)
         assert set(importance.index) == {"a", "b", "f"}
-    with pytest.raises(InputError, match=r'type="permutation" needs rows out of bag.*"impurity"'):
+    with pytest.raises(InputError, match=r'type="permutation" needs rows that trees.*"impurity"'):
         numbers.importance(type="permutation")
     with pytest.raises(InputError, match="type='gain' is not known"):
         numbers.importance(type="gain")

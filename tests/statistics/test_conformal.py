@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, upper_bounds
-from odrf.statistics.draws import drawn
 from reference import inference as twin
 from resampled import forests
 
@@ -21,17 +20,17 @@ from resampled import forests
 @given(forests((BOOTSTRAP, SUBSAMPLE)), st.sampled_from(["0.5", "0.8", "0.9"]))
 def test_ends_are_those_of_the_definition(grown, level):
     problem = grown.problem
-    unseen = drawn(*grown.draws, n_jobs=2) == 0
+    unseen = grown.draws(2).all_unseen()
     rows = calibrating(unseen, problem.weights)
     assume(len(rows))
-    value = out_of_bag(grown.forest, problem.X, problem.y, *grown.draws, n_jobs=1).value[:, 0]
+    value = out_of_bag(grown.forest, problem.X, problem.y, grown.draws()).value[:, 0]
     given = (
         grown.forest, grown.new, unseen[:, rows], np.abs(problem.y - value)[rows],
         problem.weights[rows], float(level),
     )  # fmt: skip
     ends = np.array(jackknife_plus(*given, n_jobs=1))
     assert np.array_equal(ends, np.array(jackknife_plus(*given, n_jobs=2)))
-    counts = twin.draws(*grown.draws)
+    counts = twin.draws(*grown.draws()[:3])
     for x, found in zip(grown.new.T, ends.T, strict=True):
         by_definition = twin.conformal(
             grown.forest, counts, problem.X, problem.y, problem.weights, x, Fraction(level)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.statistics.jackknife import (
     Variance,
@@ -25,9 +26,9 @@ from resampled import forests
 @settings(max_examples=50, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_variances_are_those_of_the_formulas(grown):
-    assume(tells_rows_apart(grown.problem.weights, grown.samplings))
-    found = infinitesimal_jackknife(grown.forest, grown.new, grown.kinds, *grown.draws, n_jobs=1)
-    counts = twin.draws(*grown.draws)[:, grown.problem.weights > 0]
+    assume(tells_rows_apart(grown.draws()))
+    found = infinitesimal_jackknife(grown.forest, grown.new, grown.kinds, grown.draws())
+    counts = twin.draws(*grown.draws()[:3])[:, grown.problem.weights > 0]
     ends = [batch.begin for batch in grown.samplings[0].later] + [len(grown.problem.weights)]
     ends = [0, *(int((grown.problem.weights[:end] > 0).sum()) for end in ends)]
     rows = [slice(*pair) for pair in pairwise(ends)]
@@ -44,8 +45,8 @@ def test_trees_that_are_means_have_the_variance_of_the_mean(sampling):
     problem = replace(noisy(n=100, max_leaves=1), sampling=sampling)
     B = 3000
     found = infinitesimal_jackknife(
-        problem.grow(B), problem.X[:, :2], np.zeros(B, dtype=np.int64), problem.weights,
-        [sampling] * B, problem.streams(B), n_jobs=1,
+        problem.grow(B), problem.X[:, :2], np.zeros(B, dtype=np.int64),
+        Draws(problem.weights, [sampling] * B, problem.streams(B), 1),
     )  # fmt: skip
     assert found.corrected == pytest.approx(np.var(problem.y, ddof=1) / 100, rel=0.1)
 
@@ -53,9 +54,9 @@ def test_trees_that_are_means_have_the_variance_of_the_mean(sampling):
 @settings(max_examples=15, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)), st.sampled_from([2, 3]))
 def test_threads_change_nothing(grown, n_jobs):
-    assume(tells_rows_apart(grown.problem.weights, grown.samplings))
-    given = (grown.forest, np.tile(grown.new, 700), grown.kinds, *grown.draws)
-    one, more = infinitesimal_jackknife(*given, 1), infinitesimal_jackknife(*given, n_jobs)
+    assume(tells_rows_apart(grown.draws()))
+    given = (grown.forest, np.tile(grown.new, 700), grown.kinds)
+    one, more = (infinitesimal_jackknife(*given, grown.draws(jobs)) for jobs in (1, n_jobs))
     assert one.raw.tolist() == more.raw.tolist()
     assert one.chance.tolist() == more.chance.tolist()
 

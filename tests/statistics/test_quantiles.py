@@ -21,12 +21,15 @@ LEVELS = ["0.5", "0.05", "0.9", "0.1", "0.25"]
 @given(forests())
 def test_quantiles_are_those_of_the_twin(grown):
     problem = grown.problem
-    given = (problem.X, problem.y, *grown.draws)
     levels = np.array(LEVELS, dtype=float)
-    found = conditional_quantiles(grown.forest, grown.new, levels, *given, n_jobs=1)
-    again = conditional_quantiles(grown.forest, grown.new, levels, *given, n_jobs=3)
+    found = conditional_quantiles(
+        grown.forest, grown.new, levels, problem.X, problem.y, grown.draws()
+    )
+    again = conditional_quantiles(
+        grown.forest, grown.new, levels, problem.X, problem.y, grown.draws(3)
+    )
     assert found.tolist() == again.tolist()
-    counts = twin.fillings(*grown.draws)
+    counts = twin.fillings(*grown.draws()[:3])
     for x, ends in zip(grown.new.T, found, strict=True):
         weights = twin.row_weights(grown.forest, counts, problem.X, problem.weights, x)
         assert sum(weights) == 1
@@ -38,7 +41,7 @@ def test_quantiles_are_those_of_the_twin(grown):
 @given(forests())
 def test_the_mean_of_the_distribution_is_the_prediction(grown):
     problem, forest = grown.problem, grown.forest
-    mates = leaf_mates(forest, problem.X, *grown.draws, n_jobs=1)
+    mates = leaf_mates(forest, problem.X, grown.draws())
     leaves = leaf_nodes(forest, grown.new, 1)
     for i, expected in enumerate(predict(forest, grown.new, 1)[:, 0]):
         entries = [slice(mates.start[leaf], mates.end[leaf]) for leaf in leaves[i]]

@@ -164,7 +164,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """
     arrays: dict[str, NDArray] = {}
     used = dict.fromkeys(_array_names(), 0)
-    ordered = np.bool_(False)
+    ordered: np.bool_ = np.False_
     for tree in trees:
         ordered = tree.ordered
         for name, part in _moved(tree, used["left"], used["index"]).items():

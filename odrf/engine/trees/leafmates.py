@@ -5,7 +5,6 @@ Of an honest tree those are the rows that fill its leaves, as its values are the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.parallel import in_order, row_blocks
-from odrf.engine.rows.sampling import Sampling, filling_counts
+from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.routing import leaves_of
 
@@ -98,20 +97,14 @@ def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
 def leaf_mates(
     forest: Forest,
     X: NDArray[np.float32],
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
-    n_jobs: int,
+    draws: Draws,
 ) -> LeafMates:
-    """Sort the rows of X (p, n) that fill each tree by the leaves they are in.
-
-    The draws are not kept: each tree's `streams` (B, 4) and `samplings` (B) repeat them.
-    """
+    """Sort the rows of X (p, n) that fill each tree, by its `draws`, by the leaves they are in."""
     packed = forest.packed
     every = slice(0, X.shape[1])
 
     def sort(b: int) -> LeafMates:
-        counts = filling_counts(streams[b].copy(), weights, samplings[b])
+        counts = draws.filling(b)
         one = packed._replace(root=packed.root[b : b + 1])
         drawn = np.flatnonzero(counts)
         root, behind = forest.root[b : b + 2]
@@ -122,9 +115,9 @@ def leaf_mates(
         _place(np.where(left >= 0, left - root, -1), size, start, end)
         order = np.argsort(start[leaf], kind="stable")
         rows = drawn[order]
-        return LeafMates(start, end, rows.astype(np.int32), (counts * weights)[rows])
+        return LeafMates(start, end, rows.astype(np.int32), (counts * draws.weights)[rows])
 
-    sorted_trees = list(in_order(sort, range(forest.n_trees), n_jobs))
+    sorted_trees = list(in_order(sort, range(forest.n_trees), draws.n_jobs))
     before = np.cumsum([0, *(len(tree.row) for tree in sorted_trees[:-1])])
     offset = np.repeat(before, np.diff(forest.root))
     start, end, row, weight = (np.concatenate(parts) for parts in zip(*sorted_trees, strict=True))

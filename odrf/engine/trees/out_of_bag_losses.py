@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +10,13 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import allocating, part
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
-from odrf.engine.rows.sampling import Sampling, draw_counts
+from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest import Forest
 from odrf.engine.trees.prediction_rule import NUMBER, said_class
 from odrf.engine.trees.routing import leaves_of
 from odrf.engine.trees.walking import walk
 
-__all__ = ["OutOfBag", "loss_of", "out_of_bag", "permutation_loss", "undrawn"]
+__all__ = ["OutOfBag", "loss_of", "out_of_bag", "permutation_loss"]
 
 
 class OutOfBag(NamedTuple):
@@ -122,38 +121,15 @@ def _permuted_losses(
         out[j] = rise / total
 
 
-def undrawn(
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
-    n_jobs: int,
-) -> NDArray[np.bool_]:
-    """Repeat the draws of all trees: which rows (B, n) each has not seen."""
-    unseen = np.empty((len(streams), len(weights)), dtype=np.bool_)
-
-    def redraw(b: int) -> None:
-        unseen[b] = draw_counts(streams[b].copy(), weights, samplings[b]) == 0
-
-    for _ in in_order(redraw, range(len(streams)), n_jobs):
-        pass
-    return unseen
-
-
 def out_of_bag(
     forest: Forest,
     X: NDArray[np.float32],
     y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
-    n_jobs: int,
+    draws: Draws,
 ) -> OutOfBag:
-    """Predict every training row by the trees that did not draw it.
-
-    The draws are not kept: each tree's `streams` (B, 4) and `samplings` (B) repeat them.
-    """
+    """Predict every training row by the trees that did not draw it, as `draws` tells."""
     n, K = X.shape[1], forest.value.shape[1]
-    unseen = undrawn(weights, samplings, streams, n_jobs)
+    unseen, weights = draws.all_unseen(), draws.weights
     value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
     packed, verdict = forest.packed, forest.verdict
 
@@ -165,7 +141,7 @@ def out_of_bag(
         )
         return path
 
-    path = sum(in_order(run, row_blocks(n), n_jobs), np.zeros((forest.n_trees, 2)))
+    path = sum(in_order(run, row_blocks(n), draws.n_jobs), np.zeros((forest.n_trees, 2)))
     with np.errstate(invalid="ignore"):
         return OutOfBag(value, votes, path[:, 0] / path[:, 1])
 
@@ -174,11 +150,8 @@ def permutation_loss(
     forest: Forest,
     X: NDArray[np.float32],
     y: NDArray[np.float64],
-    weights: NDArray[np.float64],
     first: NDArray[np.int64],
-    samplings: Sequence[Sampling],
-    streams: NDArray[np.uint64],
-    n_jobs: int,
+    draws: Draws,
 ) -> NDArray[np.float64]:
     """Return the rise (B, P) of each tree's out-of-bag loss when a predictor is permuted.
 
@@ -190,17 +163,17 @@ def permutation_loss(
     p, verdict = len(X), forest.verdict
 
     def run(b: int) -> None:
-        state = streams[b].copy()
-        rows = np.flatnonzero(draw_counts(state, weights, samplings[b]) == 0)
+        counts, state = draws.again(b)
+        rows = np.flatnonzero(counts == 0)
         used = np.zeros(p, dtype=bool)
         used[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
         moved = np.flatnonzero(np.logical_or.reduceat(used, first[:-1]))
         own = np.empty(len(rows) * p, dtype=np.float32)
         _permuted_losses(
-            X, y, weights, rows, first, moved, state, own, root[b], words, floats,
+            X, y, draws.weights, rows, first, moved, state, own, root[b], words, floats,
             forest.value, verdict, rise[b],
         )  # fmt: skip
 
-    for _ in in_order(run, range(forest.n_trees), n_jobs):
+    for _ in in_order(run, range(forest.n_trees), draws.n_jobs):
         pass
     return rise

@@ -19,7 +19,6 @@ from odrf.fits.fit import Fit
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, Rows
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus
-from odrf.statistics.draws import drawn
 from odrf.statistics.jackknife import enough_trees, infinitesimal_jackknife, tells_rows_apart
 from odrf.statistics.quantiles import conditional_quantiles
 
@@ -162,10 +161,7 @@ def _quantiles(fit: Fit, rows: Rows, levels: NDArray[np.float64]) -> NDArray[np.
         levels,
         data.X,
         data.y,
-        data.weights,
-        fit.samplings,
-        fit.streams,
-        fit.control.n_jobs,
+        fit.draws,
     )
 
 
@@ -174,7 +170,7 @@ def _conformal(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
-    unseen = drawn(data.weights, fit.samplings, fit.streams, n_jobs) == 0
+    unseen = fit.draws.all_unseen()
     some = calibrating(unseen, data.weights)
     if len(some) < fewest_rows(level):
         raise InputError(
@@ -196,16 +192,13 @@ def _conformal(
 def _standard_errors(fit: Fit, rows: Rows) -> NDArray[np.float64]:
     """Return the standard error of each mean; NaN where too few trees leave it unknown."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
-    samplings = fit.samplings
-    if not tells_rows_apart(fit.data.weights, samplings):
+    if not tells_rows_apart(fit.draws):
         raise InputError(
             'interval="confidence" compares trees that drew a row with trees that did not, and '
             f"here subsamples are of all {n} rows: fit with a lower sample_fraction"
         )
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    variance = infinitesimal_jackknife(
-        fit.forest, rows.X, kinds, fit.data.weights, samplings, fit.streams, fit.control.n_jobs
-    )
+    variance = infinitesimal_jackknife(fit.forest, rows.X, kinds, fit.draws)
     corrected = variance.corrected
     unknown = int((corrected <= 0).sum())
     if unknown:

@@ -65,9 +65,7 @@ def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
     The loss is as in `mean_loss`; the rows are taken as independent.
     """
     data = fit.data
-    value = out_of_bag(
-        fit.forest, data.X, data.y, data.weights, fit.samplings, fit.streams, fit.control.n_jobs
-    ).value
+    value = out_of_bag(fit.forest, data.X, data.y, fit.draws).value
     known = ~np.isnan(value[:, 0])
     loss = losses_of(value[known], data.y[known], fit.ordered)
     weights = data.weights[known]

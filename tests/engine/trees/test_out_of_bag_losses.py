@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.trees.out_of_bag_losses import out_of_bag, permutation_loss
 from problems import noisy, problems
@@ -21,17 +22,16 @@ def arguments(problem, n_trees=N_TREES):
         problem.grow(n_trees),
         problem.X,
         problem.y,
-        problem.weights,
-        [problem.sampling] * n_trees,
-        problem.streams(n_trees),
+        Draws(problem.weights, [problem.sampling] * n_trees, problem.streams(n_trees), 1),
     )
 
 
 @settings(max_examples=40, deadline=None)
 @given(problems(max_rows=24))
 def test_predictions_votes_and_error_path_are_those_of_the_twin(problem):
-    found = out_of_bag(*arguments(problem), n_jobs=1)
-    value, votes, path = twin.out_of_bag(*arguments(problem))
+    forest, X, y, draws = arguments(problem)
+    found = out_of_bag(forest, X, y, draws)
+    value, votes, path = twin.out_of_bag(forest, X, y, *draws[:3])
     np.testing.assert_allclose(found.value, value, rtol=1e-12, atol=1e-15)
     assert found.votes.tolist() == votes.tolist()
     np.testing.assert_allclose(found.error_path, path, rtol=1e-9, atol=1e-15)
@@ -40,15 +40,17 @@ def test_predictions_votes_and_error_path_are_those_of_the_twin(problem):
 @settings(max_examples=40, deadline=None)
 @given(problems(max_rows=24))
 def test_rise_of_the_loss_is_that_of_the_twin(problem):
-    forest, X, y, weights, samplings, streams = arguments(problem)
-    given = (forest, X, y, weights, problem.blocks.first, samplings, streams)
-    found = permutation_loss(*given, n_jobs=1)
-    np.testing.assert_allclose(found, twin.permutation_loss(*given), rtol=1e-9, atol=1e-12)
+    forest, X, y, draws = arguments(problem)
+    first = problem.blocks.first
+    found = permutation_loss(forest, X, y, first, draws)
+    weights, *others, _ = draws
+    expected = twin.permutation_loss(forest, X, y, weights, first, *others)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_rows_that_every_tree_drew_have_no_prediction():
     problem = noisy(n=30)
-    found = out_of_bag(*arguments(replace(problem, sampling=Sampling(ALL_ROWS, 1.0))), n_jobs=1)
+    found = out_of_bag(*arguments(replace(problem, sampling=Sampling(ALL_ROWS, 1.0))))
     assert np.isnan(found.value).all()
     assert np.isnan(found.error_path).all()
     assert not found.votes.any()
@@ -56,31 +58,28 @@ def test_rows_that_every_tree_drew_have_no_prediction():
 
 def test_a_bootstrap_leaves_out_every_third_row():
     problem = replace(noisy(n=500), sampling=Sampling(BOOTSTRAP, 1.0))
-    found = out_of_bag(*arguments(problem, 100), n_jobs=1)
+    found = out_of_bag(*arguments(problem, 100))
     assert found.votes.mean() == pytest.approx(100 / np.e, rel=0.02)
 
 
 def test_each_tree_has_its_own_way_of_drawing():
     problem = noisy(n=500)
-    forest, X, y, weights, _, streams = arguments(problem, 2)
+    forest, X, y, draws = arguments(problem, 2)
     few, all_rows = Sampling(SUBSAMPLE, 0.3), Sampling(ALL_ROWS, 1.0)
     for samplings in ([few, all_rows], [few, few]):
-        found = out_of_bag(forest, X, y, weights, samplings, streams, n_jobs=1)
+        own = draws._replace(samplings=samplings)
+        found = out_of_bag(forest, X, y, own)
         assert (found.votes > 0).sum() >= 350
         assert found.votes.sum() == 350 * samplings.count(few)
-        rise = permutation_loss(
-            forest, X, y, weights, problem.blocks.first, samplings, streams, n_jobs=1
-        )
+        rise = permutation_loss(forest, X, y, problem.blocks.first, own)
         assert rise.any(axis=1).tolist() == [True, samplings[1] is few]
 
 
 def test_the_predictor_that_matters_has_the_largest_rise():
     problem = replace(noisy(n=300, n_projections=3), sampling=Sampling(BOOTSTRAP, 1.0))
     y = 3 * problem.X[2] + problem.X[4] + np.random.default_rng(1).normal(size=300) / 10
-    forest, X, y, weights, samplings, streams = arguments(replace(problem, y=y), 20)
-    rise = permutation_loss(
-        forest, X, y, weights, problem.blocks.first, samplings, streams, n_jobs=1
-    ).mean(axis=0)
+    forest, X, y, draws = arguments(replace(problem, y=y), 20)
+    rise = permutation_loss(forest, X, y, problem.blocks.first, draws).mean(axis=0)
     assert np.argsort(rise)[::-1][:2].tolist() == [2, 4]
     # E (f(X) - f(X'))² = 2 var(3·U) for a uniform predictor.
     assert rise[2] == pytest.approx(1.5, rel=0.2)

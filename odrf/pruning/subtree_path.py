@@ -1,0 +1,87 @@
+"""The nested subtrees of one tree, with the errors of rows held out, as one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.errors import InputError, allowed
+from odrf.pruning.choosing import CHOICES, chosen_row
+from odrf.pruning.held_out import HeldOut
+from odrf.pruning.subtrees import Subtrees
+
+__all__ = ["SubtreePath", "subtree_path"]
+
+
+@dataclass(frozen=True, eq=False)
+class SubtreePath:
+    """The subtrees of a tree that some α chooses.
+
+    Attributes
+    ----------
+    rule : {"weakest_link", "growth"}
+        Which subtrees there are to choose from.
+    loss : {"error", "impurity"}
+        What the training error is for classes.
+    by : str
+        Which rows were held out, in words; empty where none were.
+    prices : (m,) float64
+        The price of each split of the tree.
+    table : DataFrame
+        As `odrf.reports.pruning_path.PruningPath` has it.
+    """
+
+    rule: str
+    loss: str
+    by: str
+    prices: NDArray[np.float64]
+    table: pd.DataFrame
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether rows held out have judged the subtrees."""
+        return "xerror" in self.table
+
+    def row(self, rule: str) -> int:
+        """Return the row of the table that `rule` chooses.
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown, or no rows were held out.
+        """
+        if rule not in CHOICES:
+            raise allowed("rule", rule, CHOICES)
+        if not self.is_judged:
+            raise InputError(
+                f'rule="{rule}" needs errors on held-out rows: make the path with cv=10 or '
+                "validation="
+            )
+        return chosen_row(self.table, rule, "xerror", "xstd")
+
+    def alpha(self, rule: str) -> float:
+        """Return the smallest α that chooses the subtree that `rule` finds best."""
+        return float(self.table["alpha"].iloc[self.row(rule)])
+
+
+def subtree_path(
+    subtrees: Subtrees, rule: str, loss: str, unit: float, held_out: HeldOut | None, by: str
+) -> SubtreePath:
+    """Return the path of the `subtrees`; errors of `held_out` rows are divided by `unit`."""
+    root = subtrees.error[-1]
+    table = pd.DataFrame(
+        {
+            "alpha": subtrees.alpha,
+            "leaves": subtrees.leaves,
+            "error": subtrees.error,
+            "relative_error": subtrees.error / root if root > 0 else 0.0,
+        }
+    )
+    if held_out is not None:
+        unit = unit if unit > 0 else 1.0
+        table["xerror"] = held_out.mean / unit
+        table["xstd"] = held_out.standard_error / unit
+    return SubtreePath(rule, loss, by, subtrees.prices, table)

@@ -1,0 +1,106 @@
+"""What theory asks of a fit: its options and sizes as the theorems name them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit
+from odrf.fits.guided_fit import GuidedFit
+from odrf.options.sizes import EXPONENTS
+from odrf.statistics.theorems import Facts
+
+__all__ = ["facts_of", "facts_of_boosted", "facts_of_guided"]
+
+GUIDED_FAMILY = "guided planes"
+
+
+def facts_of(fit: Fit) -> Facts:
+    """Return what theory asks of a tree or forest."""
+    control, P = fit.control, len(fit.design.predictors)
+    kinds = list(fit.kinds.values()) or [control]
+    used = [kinds[g] for g in np.unique(fit.blend.of_tree)] if fit.blend is not None else kinds
+    axis = [kind for kind in used if kind.mixture.n_directions == 0]
+    others = [
+        kind.mixture.name for kind in used if kind not in axis and not kind.mixture.on_subsets
+    ]
+    size = control.subset_size
+    fixed = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
+    blocked = control.max_leaves is not None or control.max_depth is not None
+    pruned = bool((fit.forest.is_split() != (fit.forest.order > 0)).any())
+    single = [
+        kind.mixture.single_columns(len(fit.design.columns), kind.subset_size) for kind in used
+    ]
+    return Facts(
+        forest=fit.forest.n_trees > 1,
+        classes=fit.kind == "classification",
+        n=len(fit.data.y),
+        P=P,
+        subset_size=fixed,
+        family=others[0] if others else "",
+        axis_trees=bool(axis),
+        leaves=float(control.max_leaves or fit.forest.leaves().mean()),
+        leaves_along=control.max_leaves_along,
+        limited=control.max_leaves is not None,
+        alpha=control.alpha,
+        alpha_along=control.alpha_along,
+        drawn=max(kind.sample_fraction for kind in used),
+        drawn_along=control.sample_fraction_along,
+        replaced=control.resample == "bootstrap",
+        honest=control.honest,
+        single_columns=False if False in single else None if None in single else True,
+        full=not blocked and not pruned and control.penalty is None,
+    )
+
+
+def facts_of_boosted(fit: BoostedFit) -> Facts:
+    """Return what theory asks of boosted trees."""
+    control = fit.control
+    size = control.subset_size
+    # whatever the number of rows
+    most = 2.0**control.max_depth
+    return Facts(
+        forest=True,
+        classes=fit.kind == "classification",
+        n=len(fit.data.y),
+        P=len(fit.design.predictors),
+        subset_size=None if isinstance(size, str) else size,
+        family="" if control.mixture.on_subsets else control.mixture.name,
+        axis_trees=control.mixture.n_directions == 0,
+        leaves=most,
+        leaves_along=(most,) * len(EXPONENTS),
+        limited=True,
+        alpha=None,
+        alpha_along=(),
+        drawn=control.sample_fraction,
+        drawn_along=(),
+        replaced=False,
+        honest=False,
+        single_columns=control.mixture.single_columns(len(fit.design.columns), size),
+        full=False,
+        summed=True,
+    )
+
+
+def facts_of_guided(fit: GuidedFit) -> Facts:
+    """Return what theory asks of a guided forest."""
+    return Facts(
+        forest=True,
+        classes=fit.kind == "classification",
+        n=len(fit.data.y),
+        P=len(fit.design.predictors),
+        subset_size=fit.control.subspace,
+        family=GUIDED_FAMILY,
+        axis_trees=False,
+        leaves=float(fit.forest.leaves().mean()),
+        leaves_along=(),
+        limited=False,
+        alpha=None,
+        alpha_along=(),
+        drawn=1.0,
+        drawn_along=(),
+        replaced=False,
+        honest=False,
+        single_columns=False,
+        full=True,
+    )

@@ -1,0 +1,35 @@
+"""Tables of the importance of predictors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.regrowing import permutation_rises
+from odrf.statistics.importance import impurity_importance, summed_importance
+
+__all__ = ["impurity_table", "permutation_table"]
+
+
+def impurity_table(fit: AnyFit) -> pd.DataFrame:
+    """Return the impurity that splits on each predictor remove, and its share, largest first."""
+    measure = summed_importance if fit.summed else impurity_importance
+    importance = measure(fit.forest, fit.design.first)
+    total = importance.sum()
+    share = importance / total if total > 0 else np.zeros(len(importance))
+    return _sorted(fit, {"importance": importance, "share": share})
+
+
+def permutation_table(fit: Fit) -> pd.DataFrame:
+    """Return each predictor's mean rise over the trees and its standard error, largest first."""
+    rise = permutation_rises(fit)
+    n_trees = len(rise)
+    spread = rise.std(axis=0, ddof=1) if n_trees > 1 else np.full(rise.shape[1], np.nan)
+    return _sorted(fit, {"importance": rise.mean(axis=0), "std_error": spread / np.sqrt(n_trees)})
+
+
+def _sorted(fit: AnyFit, columns: dict[str, NDArray[np.float64]]) -> pd.DataFrame:
+    table = pd.DataFrame(columns, index=pd.Index(fit.design.predictors, name="predictor"))
+    return table.sort_values("importance", ascending=False, kind="stable")

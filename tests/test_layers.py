@@ -1,0 +1,98 @@
+"""The plan of the package: who may import whom, how large files are, one name for one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1] / "odrf"
+
+# From the bottom up.  A module imports from its own layer or from one below.
+LAYERS = (
+    ("errors", "version"),
+    ("engine", "checks"),
+    ("design", "projections", "pruning"),
+    ("options", "text", "datasets"),
+    ("statistics", "plots"),
+    ("fits", "simulate"),
+    ("reports",),
+    ("results",),
+    ("api",),
+    ("evaluation",),
+    ("__init__", "cli"),
+    ("__main__",),
+)
+FLOOR = {package: floor for floor, packages in enumerate(LAYERS) for package in packages}
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in ROOT.rglob("*.py")
+}
+TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in FILES.items()}
+
+
+def imported(module: str) -> set[str]:
+    """Return the modules of the package that a module imports, for types too."""
+    found = set()
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "odrf":
+            package = node.module.partition(".")[2]
+            for alias in node.names:
+                names = [f"{package}.{alias.name}".lstrip("."), package, f"{package}.__init__"]
+                found.add(next((name for name in names if name in FILES), "__init__"))
+    return found - {module}
+
+
+ARROWS = {module: imported(module) for module in FILES}
+
+
+def room(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_every_module_belongs_to_a_layer():
+    assert {room(module) for module in FILES} == set(FLOOR)
+
+
+def test_no_arrow_goes_up():
+    up = [
+        f"{module} -> {other}"
+        for module, others in ARROWS.items()
+        for other in others
+        if FLOOR[room(other)] > FLOOR[room(module)]
+    ]
+    assert not up
+
+
+def test_there_is_no_circle_of_modules_or_of_packages():
+    TopologicalSorter(ARROWS).prepare()
+    packages = defaultdict(set)
+    for module, others in ARROWS.items():
+        packages[room(module)] |= {room(other) for other in others} - {room(module)}
+    TopologicalSorter(packages).prepare()
+    arrows = sum(map(len, packages.values()))
+    print(f"{len(packages)} packages and modules at the top, {arrows} arrows between them")
+
+
+def test_there_are_few_packages_and_none_is_crowded():
+    assert len({room(module) for module in FILES}) <= 24
+    files = Counter(module.rpartition(".")[0] for module in FILES)
+    assert max(files.values()) <= 20, files.most_common(3)
+
+
+def test_no_file_is_long():
+    lengths = {module: len(path.read_text().splitlines()) for module, path in FILES.items()}
+    assert max(lengths.values()) <= 400, max(lengths, key=lengths.__getitem__)
+
+
+def test_one_name_for_one_thing():
+    names = defaultdict(list)
+    for module, tree in TREES.items():
+        # a drawing is called as what it draws
+        if room(module) != "plots" and not module.endswith("__init__"):
+            names[f"module {module.rpartition('.')[2]}"].append(module)
+        for node in tree.body:
+            public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+            if public or isinstance(node, ast.ClassDef):
+                names[node.name].append(module)
+    assert not {name: modules for name, modules in names.items() if len(modules) > 1}
