@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from curves import Curve, follow, table
 from markdown import table as markdown_table
-from odrf.evaluation.power_law import bootstrap_laws, fit_law
+from odrf.evaluation.power_law import bootstrap_power_laws, fit_power_law
 from odrf.simulate import additive, radial, ridge_sum, single_index
 from runs import plotting_parser
 from simulated import FORESTS, Method
@@ -67,8 +67,8 @@ def laws(lines: pd.DataFrame, curve: Curve) -> str:
             continue
         wide = own.pivot(index="repeat", columns="n", values="error").dropna()
         n, error = wide.columns.to_numpy(float), wide.to_numpy()
-        law = fit_law(n, error.mean(axis=0))
-        drawn = bootstrap_laws(n, error, DRAWS, LAW_SEED)
+        law = fit_power_law(n, error.mean(axis=0))
+        drawn = bootstrap_power_laws(n, error, DRAWS, LAW_SEED)
         shown[method] = {
             "a": f"{law.a:.2g} ({_middle([other.a for other in drawn])})",
             "c": f"{law.c:.2f} ({_middle([other.c for other in drawn])})",

@@ -33,7 +33,7 @@ from odrf import odrf
 from odrf.design import build_design
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest import joined
+from odrf.engine.trees.forest_arrays import joined
 from odrf.engine.trees.routing import predict
 from odrf.fits.blending import Kind, judged, pilot_trees
 from odrf.fits.stacking import Evidence
@@ -113,10 +113,10 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     tried = kinds_to_try(options, n, P, p, K > 1)
     controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
     kinds = [Kind(control.settings(), control.mixture, control.sampling()) for control in controls]
-    own, blocks = streams(seed, 0, trees), design.blocks
+    own, feature_groups = streams(seed, 0, trees), design.feature_groups
     grown = [
         grow_forest(
-            *(data.X, data.y, data.weights, blocks),
+            *(data.X, data.y, data.weights, feature_groups),
             *(kind.sampling, kind.settings, kind.mixture),
             *(own, 1, lambda: None),
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import proposals_for
 from odrf.engine.directions.estimation import workspace
-from odrf.engine.directions.samplers import begin_laws, draw_round
+from odrf.engine.directions.samplers import begin_samplers, draw_round
 from odrf.engine.randomness import streams
 from odrf.engine.rows.rows import gather_rows
 from odrf.projections.family import Family
@@ -18,33 +18,33 @@ from problems import Problem
 
 
 @kernel
-def draw(laws, state, rows, m, first, blocks, proposals, work):
+def draw(laws, state, rows, m, first, feature_groups, proposals, work):
     """Call what only kernels can call."""
-    return draw_round(laws, state, rows, 0, m, m, first, blocks, proposals, work)
+    return draw_round(laws, state, rows, 0, m, m, first, feature_groups, proposals, work)
 
 
 @kernel
 def begin(laws, state, proposals):
-    return begin_laws(laws, state, proposals)
+    return begin_samplers(laws, state, proposals)
 
 
 def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> list[list[Any]]:
     """Return for each node, on the rows of the problem, its directions: (columns, θ)."""
-    blocks, settings, n = problem.blocks, problem.settings.settings, len(problem.y)
-    widest = family.widest(blocks, settings, n)
-    estimated = max(1, family.estimated(blocks, settings, n))
-    laws, state = (family.law(number, blocks, settings, n),), streams(3, 0, 1)[0]
+    feature_groups, settings, n = problem.feature_groups, problem.settings.settings, len(problem.y)
+    widest = family.widest(feature_groups, settings, n)
+    estimated = max(1, family.estimated(feature_groups, settings, n))
+    laws, state = (family.law(number, feature_groups, settings, n),), streams(3, 0, 1)[0]
     rows = gather_rows(
         state, problem.X, problem.y, problem.weights, np.ones(n, dtype=np.int64), True
     )
-    P, p = len(blocks.types), int(blocks.first[-1])
+    P, p = len(feature_groups.types), int(feature_groups.first[-1])
     proposals = proposals_for(P, p, settings.n_classes, widest)
     work, nodes = workspace(estimated, max(n, 10 * estimated)), []
     for _ in range(n_nodes):
         found: list[tuple[NDArray, NDArray]] = []
         first, last = 0, begin(laws, state, proposals)
         while first < last:
-            drawn, first = draw(laws, state, rows, n, first, blocks, proposals, work)
+            drawn, first = draw(laws, state, rows, n, first, feature_groups, proposals, work)
             for c in range(drawn):
                 size = proposals.sizes[c]
                 found.append((proposals.columns[c, :size].copy(), proposals.theta[c, :size].copy()))

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import PLAIN, Blocks
+from odrf.engine.directions.candidates import PLAIN, FeatureGroups
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.guided.guided_settings import GuidedSettings
@@ -25,13 +25,13 @@ class GuidedProblem:
     X: NDArray[np.float32]
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
-    blocks: Blocks
+    feature_groups: FeatureGroups
     settings: GuidedSettings
     seed: int = 0
 
     def grow(self, n_trees: int = 1, n_jobs: int = 1, **settings: Any) -> GuidedForest:
         return grow_guided(
-            self.X, self.y, self.weights, self.blocks, self.settings._replace(**settings),
+            self.X, self.y, self.weights, self.feature_groups, self.settings._replace(**settings),
             streams(self.seed, 0, n_trees), n_jobs, lambda: None,
         )  # fmt: skip
 
@@ -56,7 +56,7 @@ def guided_problems(draw: st.DrawFn, max_rows: int = 50) -> GuidedProblem:
     n_classes = draw(st.sampled_from([2, 1, 3, 4, 5]))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng([seed, n])
-    X, blocks = design(kinds, n, rng)
+    X, feature_groups = design(kinds, n, rng)
     y, weights = response(X, n_classes, rng), exact_weights(n, rng)
     if rng.random() < 0.5:
         twice = rng.integers(0, n, n)
@@ -73,7 +73,7 @@ def guided_problems(draw: st.DrawFn, max_rows: int = 50) -> GuidedProblem:
         from_region=bool(rng.integers(2)),
         batched=False,
     )
-    return GuidedProblem(X, y, weights, blocks, settings, seed)
+    return GuidedProblem(X, y, weights, feature_groups, settings, seed)
 
 
 CLASSES = GuidedSettings(2, 2, trials=2, min_split=2, from_region=False, batched=False)
@@ -85,9 +85,9 @@ def of_rows(
 ) -> GuidedProblem:
     """A problem whose predictors are the rows of X (p, n), one column each."""
     X = np.asarray(X, dtype=np.float32)
-    blocks = Blocks(np.arange(len(X) + 1), np.full(len(X), PLAIN, dtype=np.int8))
+    feature_groups = FeatureGroups(np.arange(len(X) + 1), np.full(len(X), PLAIN, dtype=np.int8))
     weights = np.ones(len(y)) if weights is None else weights
-    return GuidedProblem(X, np.asarray(y, dtype=float), weights, blocks, options, seed)
+    return GuidedProblem(X, np.asarray(y, dtype=float), weights, feature_groups, options, seed)
 
 
 def sampled(problem: Problem, n: int, seed: int, **options: Any) -> GuidedProblem:

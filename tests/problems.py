@@ -9,14 +9,14 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, Blocks
+from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.directions.subsets import FEW_LEVELS
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.linear import (
     LDA,
@@ -34,7 +34,7 @@ ESTIMATORS = {LOGISTIC: Logistic(), LEAST_SQUARES: LeastSquares(), LDA: Discrimi
 
 
 class Recipe(NamedTuple):
-    """How trees grow by the laws that all of them have: settings and mixture in one."""
+    """How trees grow by the samplers that all of them have: settings and mixture in one."""
 
     criterion: int
     n_classes: int
@@ -95,7 +95,7 @@ class Problem:
     X: NDArray[np.float32]
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
-    blocks: Blocks
+    feature_groups: FeatureGroups
     settings: Recipe
     sampling: Sampling = EVERY_ROW
     seed: int = 0
@@ -110,7 +110,7 @@ class Problem:
     @property
     def growth(self) -> tuple[Any, ...]:
         """What `grow_forest` and `grow_one` take first."""
-        data = self.X, self.y, self.weights, self.blocks, self.sampling
+        data = self.X, self.y, self.weights, self.feature_groups, self.sampling
         return *data, self.settings.settings, self.settings.mixture
 
     def grow(self, n_trees: int = 1, n_jobs: int = 1) -> Forest:
@@ -118,20 +118,24 @@ class Problem:
 
 
 def cart(
-    X: NDArray, y: NDArray, blocks: Blocks, weights: NDArray | None = None, **settings: Any
+    X: NDArray,
+    y: NDArray,
+    feature_groups: FeatureGroups,
+    weights: NDArray | None = None,
+    **settings: Any,
 ) -> Problem:
     """A problem in which every predictor, and every cut, is tried singly; or other `settings`."""
     X, y = np.ascontiguousarray(X, dtype=np.float32), np.asarray(y, dtype=float)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
-    every = CART._replace(n_singles=len(blocks.types))
-    return Problem(X, y, weights, blocks, every).but(**settings)
+    every = CART._replace(n_singles=len(feature_groups.types))
+    return Problem(X, y, weights, feature_groups, every).but(**settings)
 
 
 def plain(X: NDArray, y: NDArray, weights: NDArray | None = None, **settings: Any) -> Problem:
     """A problem whose predictors are the rows of X (p, n), one column each."""
     p = len(X)
-    blocks = Blocks(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
-    return cart(X, y, blocks, weights, **settings)
+    feature_groups = FeatureGroups(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
+    return cart(X, y, feature_groups, weights, **settings)
 
 
 def indicators(levels: NDArray[np.int64], n_levels: int) -> NDArray[np.float32]:
@@ -139,7 +143,7 @@ def indicators(levels: NDArray[np.int64], n_levels: int) -> NDArray[np.float32]:
     return (np.arange(n_levels)[:, None] == levels).astype(np.float32)
 
 
-def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, Blocks]:
+def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, FeatureGroups]:
     """Predictors on coarse grids: p a plain one, c a constant, f a factor, b a basis."""
     parts, types = [], []
     for kind in kinds:
@@ -155,7 +159,7 @@ def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, Block
         types.append({"f": INDICATORS, "b": BASIS}.get(kind, PLAIN))
     first = np.cumsum([0] + [len(part) for part in parts])
     X = np.concatenate(parts).astype(np.float32)
-    return X, Blocks(first, np.array(types, dtype=np.int8))
+    return X, FeatureGroups(first, np.array(types, dtype=np.int8))
 
 
 def response(X: NDArray, n_classes: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -211,14 +215,14 @@ def problems(draw: st.DrawFn, max_rows: int = 36) -> Problem:
     n_classes = draw(st.sampled_from([2, 1, 3, 4, 5]))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng([seed, n])
-    X, blocks = design(kinds, n, rng)
+    X, feature_groups = design(kinds, n, rng)
     y = response(X, n_classes, rng)
     if rng.random() < 0.5:
         twice = rng.integers(0, n, n)
         X, y = np.ascontiguousarray(X[:, twice]), y[twice]
     sampling = Sampling(int(rng.integers(3)), float(rng.choice([0.6, 1.0])))
-    settings = options(len(blocks.types), n_classes, rng)
-    return Problem(X, y, case_weights(n, rng), blocks, settings, sampling, seed)
+    settings = options(len(feature_groups.types), n_classes, rng)
+    return Problem(X, y, case_weights(n, rng), feature_groups, settings, sampling, seed)
 
 
 def noisy(n: int, **settings: Any) -> Problem:

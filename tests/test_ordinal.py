@@ -13,7 +13,7 @@ from odrf import InputError
 from odrf.engine.compiling import kernel
 from odrf.engine.splits.impurity import ORDINAL
 from odrf.engine.trees.out_of_bag_losses import loss_of
-from odrf.engine.trees.prediction_rule import MEDIAN, mean_ranks_off, said_classes
+from odrf.engine.trees.prediction_rule import MEDIAN, mean_ranks_off, predicted_classes
 from odrf.pruning.held_out import losses_of
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin
@@ -46,8 +46,8 @@ def forest(table):
 
 
 @kernel
-def loss_from_python(value, y, verdict):
-    return loss_of(value, y, verdict)
+def loss_from_python(value, y, prediction_rule):
+    return loss_of(value, y, prediction_rule)
 
 
 @st.composite
@@ -64,7 +64,7 @@ def rows_of_shares(draw):
 def test_the_median_errs_by_the_fewest_ranks(shares):
     ranks = np.arange(shares.shape[1])
     off = shares @ np.abs(ranks[:, None] - ranks)
-    said = said_classes(shares, True)
+    said = predicted_classes(shares, True)
     rows = np.arange(len(shares))
     np.testing.assert_allclose(off[rows, said], off.min(axis=1), atol=1e-12)
     np.testing.assert_allclose(mean_ranks_off(shares), off.min(axis=1), atol=1e-12)
@@ -76,7 +76,7 @@ def test_the_median_errs_by_the_fewest_ranks(shares):
 
 
 def test_medians_of_missing_shares_are_missing():
-    assert said_classes(np.array([[np.nan] * 3, [0.2, 0.4, 0.4]]), True).tolist() == [-1, 1]
+    assert predicted_classes(np.array([[np.nan] * 3, [0.2, 0.4, 0.4]]), True).tolist() == [-1, 1]
 
 
 def test_nodes_and_splits_follow_the_definition(table):
@@ -151,7 +151,7 @@ def test_scores(forest, tree, table):
 def test_words_and_pictures_say_the_median(tree):
     said = pd.Categorical(tree.nodes["prediction"], dtype=ORDERED).codes
     shares = tree.nodes[[f"P({level})" for level in LEVELS]].to_numpy()
-    assert (said == said_classes(shares, True)).all()
+    assert (said == predicted_classes(shares, True)).all()
     rules = tree.rules().splitlines()[3:]
     for node, code in enumerate(said):
         line = next(line for line in rules if line.strip().startswith(f"{node})"))

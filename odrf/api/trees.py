@@ -24,7 +24,7 @@ __all__ = ["odrf", "odt"]
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 LeafRule = int | str | Callable[[int], float] | None
 ShareRule = float | str | Callable[[int], float]
-PriceRule = float | str | Callable[[int], float] | None
+AlphaRule = float | str | Callable[[int], float] | None
 ClassWeights = str | Mapping[Any, float] | None
 Projection = str | Family | Mapping[str | Family, float]
 
@@ -38,7 +38,7 @@ def odt(
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
     max_leaves: LeafRule = None,
-    alpha: PriceRule = None,
+    alpha: AlphaRule = None,
     pruning: str = WEAKEST_LINK,
     min_leaf: int = 5,
     max_depth: int | None = None,
@@ -183,7 +183,7 @@ def odrf(
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
     max_leaves: LeafRule = None,
-    alpha: PriceRule = None,
+    alpha: AlphaRule = None,
     pruning: str = WEAKEST_LINK,
     min_leaf: int = 2,
     max_depth: int | None = None,

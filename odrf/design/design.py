@@ -21,7 +21,7 @@ from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights
-from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.errors import InputError, allowed
 
 __all__ = ["Design", "TrainingData", "build_design"]
@@ -81,9 +81,9 @@ class Design:
         return self.recipe.types
 
     @property
-    def blocks(self) -> Blocks:
+    def feature_groups(self) -> FeatureGroups:
         """Which columns make up each predictor, as the engine reads it."""
-        return Blocks(self.first, self.types)
+        return FeatureGroups(self.first, self.types)
 
     def keeping(self, which: Sequence[int]) -> Design:
         """Return the design of the predictors of these numbers alone, in this order.

@@ -34,5 +34,5 @@ def in_order(
 
 
 def row_blocks(n: int, size: int = ROWS_PER_BLOCK) -> list[slice]:
-    """Cut n rows into blocks of `size`: where sums meet, one that no number of threads changes."""
+    """Cut n rows into blocks of `size`, a size that no number of threads changes, so sums agree."""
     return [slice(lo, min(lo + size, n)) for lo in range(0, n, size)]

@@ -20,9 +20,9 @@ from odrf.engine.parallel import in_order
 from odrf.errors import InputError
 from odrf.evaluation.approximation_curve import ApproximationCurve
 from odrf.evaluation.metrics import metric_for
-from odrf.evaluation.models import read_contenders
-from odrf.evaluation.scoring import Contest
-from odrf.evaluation.tasks import Problem, read_problem
+from odrf.evaluation.models import read_models
+from odrf.evaluation.scoring import Scoring
+from odrf.evaluation.tasks import Task, read_task
 from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
 
@@ -96,10 +96,10 @@ def approximation_curve(
     Examples
     --------
     >>> import odrf
-    >>> problem = odrf.simulate.rings()
-    >>> fit = odrf.graf("y ~ .", problem.sample(400, seed=1), subspace="all", seed=1)
+    >>> task = odrf.simulate.rings()
+    >>> fit = odrf.graf("y ~ .", task.sample(400, seed=1), subspace="all", seed=1)
     >>> curve = odrf.approximation_curve(
-    ...     fit, problem.sample(500, seed=2), {"tree": odrf.odt}, fractions=[0.1, 1], repeats=2
+    ...     fit, task.sample(500, seed=2), {"tree": odrf.odt}, fractions=[0.1, 1], repeats=2
     ... )
     >>> error = curve.table["error"]
     >>> bool(error["tree", "uniform", 1.0] < error["tree", "uniform", 0.1])
@@ -112,19 +112,19 @@ def approximation_curve(
             "odrf.graf fits"
         )
     shares = _shares(fractions, fit.nobs)
-    problem = _problem(fit, newdata, env)
-    contenders = read_contenders(_usual(fit) if models is None else models, fewest=1)
-    rule = metric_for("auto", fit.kind, problem.n_classes)
+    task = _task(fit, newdata, env)
+    named_models = read_models(_usual(fit) if models is None else models, fewest=1)
+    rule = metric_for("auto", fit.kind, task.n_classes)
     own, R = checked_seed(seed), checked_whole("repeats", repeats, 1)
     wanted = [
         (repeat, method, share) for repeat in range(R) for method in METHODS for share in shares
     ]
-    lessons = _lessons(fit, wanted, own)
-    judge = partial(_errors, Contest(contenders, rule, env), problem, fit.nobs)
-    with tqdm(total=len(lessons), unit="part", disable=not progress) as bar:
+    parts = _parts(fit, wanted, own)
+    judge = partial(_errors, Scoring(named_models, rule, env), task, fit.nobs)
+    with tqdm(total=len(parts), unit="part", disable=not progress) as bar:
         errors = {}
-        found = in_order(judge, lessons.values(), checked_jobs(n_jobs))
-        for key, line in zip(lessons, found, strict=True):
+        found = in_order(judge, parts.values(), checked_jobs(n_jobs))
+        for key, line in zip(parts, found, strict=True):
             errors[key] = line
             bar.update()
     index = pd.MultiIndex.from_tuples(
@@ -132,8 +132,8 @@ def approximation_curve(
         names=["repeat", "method", "fraction"],
     )
     lines = [errors[_key(*each)] for each in wanted]
-    table = pd.DataFrame(lines, index=index, columns=pd.Index(list(contenders), name="model"))
-    n_test = len(problem.y) - fit.nobs
+    table = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
+    n_test = len(task.y) - fit.nobs
     return ApproximationCurve(table, rule, fit.formula, fit.nobs, n_test, own)
 
 
@@ -163,7 +163,7 @@ def _shares(fractions: Any, n: int) -> list[float]:
     return sorted({float(share) for share in fractions})
 
 
-def _problem(fit: GRAFResults, newdata: pd.DataFrame, env: Any) -> Problem:
+def _task(fit: GRAFResults, newdata: pd.DataFrame, env: Any) -> Task:
     """Return training rows and test rows as one table, of what the formula uses."""
     design = fit.design
     _, complete = design.matrix(newdata)
@@ -176,17 +176,17 @@ def _problem(fit: GRAFResults, newdata: pd.DataFrame, env: Any) -> Problem:
     table = pd.concat([train, test[columns].astype(same)], ignore_index=True)
     if design.response.classes is not None and design.response.evaluation is None:
         table[design.response.name] = table[design.response.name].astype("category")
-    problem = read_problem(TABLE, design.formula, table, env)
-    if problem.response.kind != fit.kind:
+    task = read_task(TABLE, design.formula, table, env)
+    if task.response.kind != fit.kind:
         raise InputError(
             f"fit takes {design.response.name!r} for classes, which models would take for numbers: "
             "put classes into a column of text"
         )
-    return problem
+    return task
 
 
 @dataclass(frozen=True, eq=False)
-class _Lesson:
+class _Part:
     """Rows to learn from, what they are called, and a seed for models."""
 
     rows: NDArray[np.int64]
@@ -198,30 +198,30 @@ Key = tuple[int, str, float]
 
 
 def _key(repeat: int, method: str, share: float) -> Key:
-    """Return what tells lessons apart: all rows are the same by any method."""
+    """Return what tells parts apart: all rows are the same by any method."""
     return repeat, next(iter(METHODS)) if share == 1 else method, share
 
 
-def _lessons(fit: GRAFResults, wanted: Sequence[Key], seed: int) -> dict[Key, _Lesson]:
-    lessons: dict[Key, _Lesson] = {}
+def _parts(fit: GRAFResults, wanted: Sequence[Key], seed: int) -> dict[Key, _Part]:
+    parts: dict[Key, _Part] = {}
     sensitivity = fit.sensitivity()
     for repeat, method, share in wanted:
         key = _key(repeat, method, share)
         drawn, grown = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
-        if key not in lessons:
+        if key not in parts:
             # one order of the rows for all fractions: smaller parts belong to larger ones
             rows = sensitivity.order(method, int(drawn))[: rows_kept(share, fit.nobs)]
             words = f"{share:.3g} of the rows, {METHODS[method]}"
-            lessons[key] = _Lesson(np.sort(rows), words, int(grown))
-    return lessons
+            parts[key] = _Part(np.sort(rows), words, int(grown))
+    return parts
 
 
-def _errors(contest: Contest, problem: Problem, n: int, lesson: _Lesson) -> list[float]:
+def _errors(scoring: Scoring, task: Task, n: int, part: _Part) -> list[float]:
     """Return each model's error on the rows from n on."""
-    test = np.arange(n, len(problem.y))
-    seen = np.unique(problem.y[lesson.rows])
+    test = np.arange(n, len(task.y))
+    seen = np.unique(task.y[part.rows])
     if len(seen) == 1:
-        observed = problem.observed(test, contest.metric)
-        alone = np.repeat(problem.observed(lesson.rows[:1], contest.metric), len(test))
-        return [float(contest.metric.function(observed, alone))] * len(contest.contenders)
-    return contest.scores(problem, lesson.rows, test, lesson.seed, lesson.words)
+        observed = task.observed(test, scoring.metric)
+        alone = np.repeat(task.observed(part.rows[:1], scoring.metric), len(test))
+        return [float(scoring.metric.function(observed, alone))] * len(scoring.named_models)
+    return scoring.scores(task, part.rows, test, part.seed, part.words)

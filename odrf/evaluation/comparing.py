@@ -19,9 +19,9 @@ from odrf.engine.parallel import in_order
 from odrf.errors import InputError
 from odrf.evaluation.comparison import Comparison
 from odrf.evaluation.metrics import Metric, metric_for
-from odrf.evaluation.models import Contender, read_contenders
-from odrf.evaluation.scoring import Contest, check_formulas
-from odrf.evaluation.tasks import Problem, check_alike, named_tables, read_problem
+from odrf.evaluation.models import Model, read_models
+from odrf.evaluation.scoring import Scoring, check_formulas
+from odrf.evaluation.tasks import Task, check_alike, named_tables, read_task
 
 __all__ = ["compare"]
 
@@ -114,33 +114,33 @@ def compare(
     'oblique'
     """
     env = environment(1)
-    problems = []
+    tasks = []
     for name, (own, frame) in named_tables(formula, data).items():
-        problems.append(read_problem(name, own, frame, env))
-    check_alike(problems)
-    kind = problems[0].response.kind
-    rule = metric_for(metric, kind, max(problem.n_classes for problem in problems))
-    contenders = read_contenders(models)
-    _check_probabilities(contenders, rule)
-    check_formulas(contenders, problems, env)
+        tasks.append(read_task(name, own, frame, env))
+    check_alike(tasks)
+    kind = tasks[0].response.kind
+    rule = metric_for(metric, kind, max(task.n_classes for task in tasks))
+    named_models = read_models(models)
+    _check_probabilities(named_models, rule)
+    check_formulas(named_models, tasks, env)
     division = _Division(
-        checked_folds(cv, min(len(problem.y) for problem in problems)),
+        checked_folds(cv, min(len(task.y) for task in tasks)),
         checked_whole("repeats", repeats, 1),
         checked_seed(seed),
     )
-    contest = Contest(contenders, rule, env)
-    folds = list(_folds(problems, division))
+    scoring = Scoring(named_models, rule, env)
+    folds = list(_folds(tasks, division))
     rows = []
     with tqdm(total=len(folds), unit="fold", disable=not progress) as bar:
-        for row in in_order(partial(_scores, contest), folds, checked_jobs(n_jobs)):
+        for row in in_order(partial(_scores, scoring), folds, checked_jobs(n_jobs)):
             rows.append(row)
             bar.update()
     index = pd.MultiIndex.from_tuples(
-        [(fold.problem.name, fold.repeat, fold.number) for fold in folds],
+        [(fold.task.name, fold.repeat, fold.number) for fold in folds],
         names=["table", "repeat", "fold"],
     )
-    scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(contenders), name="model"))
-    sizes = {problem.name: len(problem.y) for problem in problems}
+    scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(named_models), name="model"))
+    sizes = {task.name: len(task.y) for task in tasks}
     return Comparison(scores, rule, formula, sizes, division.cv, division.seed)
 
 
@@ -156,43 +156,43 @@ class _Division(NamedTuple):
 class _Fold:
     """Rows (n,) to be predicted by models that have not seen them, counted from 1."""
 
-    problem: Problem
+    task: Task
     repeat: int
     number: int
     out: NDArray[np.bool_]
     seed: int
 
     def __str__(self) -> str:
-        return f"table {self.problem.name!r}, repeat {self.repeat}, fold {self.number}"
+        return f"table {self.task.name!r}, repeat {self.repeat}, fold {self.number}"
 
 
-def _folds(problems: list[Problem], division: _Division) -> Iterator[_Fold]:
+def _folds(tasks: list[Task], division: _Division) -> Iterator[_Fold]:
     """Divide every table; each division has its own seed, and each fold one for the models."""
     cv, repeats, seed = division
-    for at, problem in enumerate(problems):
+    for at, task in enumerate(tasks):
         for repeat in range(repeats):
             own = np.random.SeedSequence(seed, spawn_key=(at, repeat)).generate_state(cv + 1)
-            fold = fold_of_rows(problem.y, problem.n_classes, cv, int(own[cv]))
+            fold = fold_of_rows(task.y, task.n_classes, cv, int(own[cv]))
             for k in range(cv):
-                yield _Fold(problem, repeat + 1, k + 1, fold == k, int(own[k]))
+                yield _Fold(task, repeat + 1, k + 1, fold == k, int(own[k]))
 
 
-def _scores(contest: Contest, fold: _Fold) -> list[float]:
+def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
     """Return each model's score on a fold; raise `InputError` where one is no number."""
-    scores = contest.scores(fold.problem, ~fold.out, fold.out, fold.seed, str(fold))
-    for name, score in zip(contest.contenders, scores, strict=True):
+    scores = scoring.scores(fold.task, ~fold.out, fold.out, fold.seed, str(fold))
+    for name, score in zip(scoring.named_models, scores, strict=True):
         if not np.isfinite(score):
             raise InputError(
-                f"metric {contest.metric.name!r} is {score} for model {name!r} on {fold}: use "
+                f"metric {scoring.metric.name!r} is {score} for model {name!r} on {fold}: use "
                 "fewer folds, or another metric"
             )
     return scores
 
 
-def _check_probabilities(contenders: dict[str, Contender], metric: Metric) -> None:
+def _check_probabilities(named_models: dict[str, Model], metric: Metric) -> None:
     """Raise `InputError` where the metric needs probabilities and a model cannot give them."""
-    for name, contender in contenders.items():
-        if metric.needs_probabilities and not contender.has_probabilities:
+    for name, model in named_models.items():
+        if metric.needs_probabilities and not model.has_probabilities:
             raise InputError(
                 f"model {name!r} has no predict_proba, which metric={metric.name!r} needs: use an "
                 'estimator with probabilities, or metric="error"'

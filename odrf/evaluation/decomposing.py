@@ -19,8 +19,8 @@ from odrf.engine.parallel import in_order
 from odrf.errors import InputError
 from odrf.evaluation.bias_variance import BiasVariance, Experiment
 from odrf.evaluation.decomposition import james, kohavi_wolpert, squared
-from odrf.evaluation.models import Contender, Trial, named, read_contenders
-from odrf.evaluation.sample_source import Source, read_source
+from odrf.evaluation.models import Model, Split, named, read_models
+from odrf.evaluation.sample_source import SampleSource, read_source
 from odrf.evaluation.scoring import check_formulas, predictions_of_all
 from odrf.simulate.problem import Problem
 
@@ -107,19 +107,19 @@ def bias_variance(
     env = environment(1)
     own = checked_seed(seed)
     source = read_source(problem, test_rows, _drawn(own, ())[0], env)
-    contenders = read_contenders(named(models), fewest=1)
-    check_formulas(contenders, [source.table], env)
+    named_models = read_models(named(models), fewest=1)
+    check_formulas(named_models, [source.table], env)
     sizes, R = _sizes(n, source), checked_whole("repeats", repeats, FEWEST_REPEATS)
-    lessons = [_Lesson(size, *_drawn(own, (size, repeat))) for size in sizes for repeat in range(R)]
+    parts = [_Sample(size, *_drawn(own, (size, repeat))) for size in sizes for repeat in range(R)]
     said = []
-    with tqdm(total=len(lessons), unit="sample", disable=not progress) as bar:
-        answer = partial(_predicted, _Study(source, contenders, env))
-        for answers in in_order(answer, lessons, checked_jobs(n_jobs)):
+    with tqdm(total=len(parts), unit="sample", disable=not progress) as bar:
+        answer = partial(_predicted, _Study(source, named_models, env))
+        for answers in in_order(answer, parts, checked_jobs(n_jobs)):
             said.append(answers)
             bar.update()
-    of_model = np.array(said).reshape(len(sizes), R, len(contenders), -1).transpose(2, 0, 1, 3)
+    of_model = np.array(said).reshape(len(sizes), R, len(named_models), -1).transpose(2, 0, 1, 3)
     terms = [_terms(predicted, source) for curve in of_model for predicted in curve]
-    index = pd.MultiIndex.from_product([contenders, sizes], names=["model", "n"])
+    index = pd.MultiIndex.from_product([named_models, sizes], names=["model", "n"])
     table = pd.DataFrame(
         [{name: by_row.mean() for name, by_row in term.items()} for term in terms], index
     )
@@ -130,7 +130,7 @@ def bias_variance(
     return BiasVariance(table, se, Experiment(source.name, source.response.kind, known, m, R, own))
 
 
-class _Lesson(NamedTuple):
+class _Sample(NamedTuple):
     """A training sample: how many rows, and the seeds of the sample and the models."""
 
     size: int
@@ -142,24 +142,24 @@ class _Lesson(NamedTuple):
 class _Study:
     """Where training samples come from, and who learns from them."""
 
-    source: Source
-    contenders: dict[str, Contender]
+    source: SampleSource
+    named_models: dict[str, Model]
     env: EvalEnvironment
 
 
-def _predicted(study: _Study, lesson: _Lesson) -> NDArray[Any]:
+def _predicted(study: _Study, part: _Sample) -> NDArray[Any]:
     """Return what each model predicts for the test rows: numbers, or codes of classes."""
     source, response = study.source, study.source.response
-    train = source.sample(lesson.size, lesson.sample)
+    train = source.sample(part.size, part.sample)
     formula = source.table.formula
-    trial = Trial(formula, response, train, source.test, lesson.models, False, study.env)
-    answers = list(predictions_of_all(study.contenders, trial, f"{lesson.size} rows"))
+    split = Split(formula, response, train, source.test, part.models, False, study.env)
+    answers = list(predictions_of_all(study.named_models, split, f"{part.size} rows"))
     if response.classes is None:
         return np.array(answers)
     return np.array([response.classes.get_indexer(pd.Index(labels)) for labels in answers])
 
 
-def _terms(predicted: NDArray[Any], source: Source) -> dict[str, NDArray[np.float64]]:
+def _terms(predicted: NDArray[Any], source: SampleSource) -> dict[str, NDArray[np.float64]]:
     """Return each term of each test row, from one model's predictions (R, m)."""
     known = source.noise is not None
     if source.response.classes is None:
@@ -185,7 +185,7 @@ def _drawn(seed: int, key: tuple[int, ...]) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def _sizes(n: int | Sequence[int], source: Source) -> list[int]:
+def _sizes(n: int | Sequence[int], source: SampleSource) -> list[int]:
     """Return the numbers of training rows, rising; raise `InputError` where they are none."""
     found: list[Any] = list(n) if isinstance(n, Sequence | np.ndarray) else [n]
     whole = all(is_whole(size) for size in found)

@@ -19,9 +19,9 @@ from odrf.engine.parallel import in_order
 from odrf.errors import InputError
 from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.metrics import metric_for
-from odrf.evaluation.models import read_contenders
-from odrf.evaluation.scoring import Contest
-from odrf.evaluation.tasks import ALONE, Problem, read_problem
+from odrf.evaluation.models import read_models
+from odrf.evaluation.scoring import Scoring
+from odrf.evaluation.tasks import ALONE, Task, read_task
 
 __all__ = ["learning_curve"]
 
@@ -88,31 +88,31 @@ def learning_curve(
     ['a', 'b', 'c', 'a_low', 'a_high', 'c_low', 'c_high']
     """
     env = environment(1)
-    problem = read_problem(ALONE, formula, data, env)
-    rule = metric_for(metric, problem.response.kind, problem.n_classes)
+    task = read_task(ALONE, formula, data, env)
+    rule = metric_for(metric, task.response.kind, task.n_classes)
     if rule.greater_is_better:
         raise InputError(
             f"metric={metric!r} grows with accuracy: use an error, such as its default"
         )
-    contenders = read_contenders({"odrf": odrf} if models is None else models, fewest=1)
-    n_test = max(1, round(TEST_SHARE * len(problem.y)))
-    rows = _sizes(sizes, len(problem.y) - n_test)
+    named_models = read_models({"odrf": odrf} if models is None else models, fewest=1)
+    n_test = max(1, round(TEST_SHARE * len(task.y)))
+    rows = _sizes(sizes, len(task.y) - n_test)
     own = checked_seed(seed)
-    lessons = [
-        _Lesson(problem, size, repeat, *_divided(problem, n_test, size, own, repeat))
+    parts = [
+        _SizeSplit(task, size, repeat, *_divided(task, n_test, size, own, repeat))
         for repeat in range(checked_whole("repeats", repeats, 1))
         for size in rows
     ]
-    contest = Contest(contenders, rule, env)
+    scoring = Scoring(named_models, rule, env)
     lines = []
-    with tqdm(total=len(lessons), unit="size", disable=not progress) as bar:
-        for line in in_order(partial(_errors, contest), lessons, checked_jobs(n_jobs)):
+    with tqdm(total=len(parts), unit="size", disable=not progress) as bar:
+        for line in in_order(partial(_errors, scoring), parts, checked_jobs(n_jobs)):
             lines.append(line)
             bar.update()
     index = pd.MultiIndex.from_tuples(
-        [(lesson.repeat + 1, lesson.size) for lesson in lessons], names=["repeat", "n"]
+        [(part.repeat + 1, part.size) for part in parts], names=["repeat", "n"]
     )
-    errors = pd.DataFrame(lines, index=index, columns=pd.Index(list(contenders), name="model"))
+    errors = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
     return LearningCurve(errors, rule, formula, n_test, own)
 
 
@@ -134,10 +134,10 @@ def _sizes(sizes: str | Sequence[int], most: int) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lesson:
+class _SizeSplit:
     """A number of rows to learn from, and those to be predicted."""
 
-    problem: Problem
+    task: Task
     size: int
     repeat: int
     train: NDArray[np.int64]
@@ -146,25 +146,23 @@ class _Lesson:
 
 
 def _divided(
-    problem: Problem, n_test: int, size: int, seed: int, repeat: int
+    task: Task, n_test: int, size: int, seed: int, repeat: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Return training rows, test rows and a seed; smaller samples are parts of larger ones.
 
     The rows are in an order in which any run of them has the classes' shares.
     """
     state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
-    place: NDArray[np.float64] = np.random.default_rng(state[0]).random(len(problem.y))
-    if problem.n_classes > 1:
-        for code in range(problem.n_classes):
-            own = np.flatnonzero(problem.y == code)
+    place: NDArray[np.float64] = np.random.default_rng(state[0]).random(len(task.y))
+    if task.n_classes > 1:
+        for code in range(task.n_classes):
+            own = np.flatnonzero(task.y == code)
             rank = np.argsort(np.argsort(place[own]))
             place[own] = (rank + place[own]) / len(own)
     order = np.argsort(place, kind="stable")
     return order[n_test : n_test + size], order[:n_test], int(state[1])
 
 
-def _errors(contest: Contest, lesson: _Lesson) -> list[float]:
+def _errors(scoring: Scoring, part: _SizeSplit) -> list[float]:
     """Return each model's error on the test rows."""
-    return contest.scores(
-        lesson.problem, lesson.train, lesson.test, lesson.seed, f"{lesson.size} rows"
-    )
+    return scoring.scores(part.task, part.train, part.test, part.seed, f"{part.size} rows")

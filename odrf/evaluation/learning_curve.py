@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
-from odrf.evaluation.power_law import Law, bootstrap_laws, fit_law
+from odrf.evaluation.power_law import PowerLaw, bootstrap_power_laws, fit_power_law
 from odrf.plots.evaluation.learning import plot_learning
 from odrf.text.summary import Summary
 
@@ -82,13 +82,13 @@ class LearningCurve:
         return pd.DataFrame(lines, index=pd.Index(self.models, name="model"), columns=names)
 
     @cached_property
-    def _laws(self) -> dict[str, Law]:
-        return {model: fit_law(self.n, self._of(model).mean(axis=0)) for model in self.models}
+    def _laws(self) -> dict[str, PowerLaw]:
+        return {model: fit_power_law(self.n, self._of(model).mean(axis=0)) for model in self.models}
 
     @cached_property
-    def _drawn(self) -> dict[str, list[Law]]:
+    def _drawn(self) -> dict[str, list[PowerLaw]]:
         return {
-            model: bootstrap_laws(self.n, self._of(model), DRAWS, self.seed)
+            model: bootstrap_power_laws(self.n, self._of(model), DRAWS, self.seed)
             for model in self.models
         }
 
@@ -136,7 +136,7 @@ class LearningCurve:
             "Repeats": str(len(self.errors) // len(self.n)),
         }
         sections = {
-            "Law: error = a + b·n^(-c)": self.law,
+            "PowerLaw: error = a + b·n^(-c)": self.law,
             f"At n = {FARTHER * most:.0f}, ten times the rows": self.extrapolate(FARTHER * most),
             "Mean errors": self.table["error"].unstack("n")[[int(n) for n in self.n]],
         }

@@ -19,13 +19,13 @@ from odrf.design import Response, build_design
 from odrf.design.formulas.lookup import looked_up_in
 from odrf.errors import InputError
 
-__all__ = ["Contender", "Trial", "named", "predictions", "read_contenders"]
+__all__ = ["Model", "Split", "named", "predictions", "read_models"]
 
 FEWEST = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class Split:
     """One fold, as every model meets it.
 
     Attributes
@@ -51,7 +51,7 @@ class Trial:
     env: EvalEnvironment
 
 
-class Contender(Protocol):
+class Model(Protocol):
     """A model to be compared."""
 
     @property
@@ -62,7 +62,7 @@ class Contender(Protocol):
     def has_probabilities(self) -> bool:
         """Whether it can be asked for probabilities, as far as can be told before a fit."""
 
-    def answer(self, trial: Trial) -> Any:
+    def answer(self, split: Split) -> Any:
         """Fit the training rows and return what is predicted for the others.
 
         Numbers or labels; if probabilities are asked for, a data frame with a column for each
@@ -78,12 +78,12 @@ class Function:
     formula: str | None
     has_probabilities: bool = True
 
-    def answer(self, trial: Trial) -> Any:
+    def answer(self, split: Split) -> Any:
         """Return what the fit predicts."""
-        seed = {"seed": trial.seed} if _wants_seed(self.function) else {}
-        with looked_up_in(trial.env):
-            fit = self.function(self.formula or trial.formula, trial.train, **seed)
-        return fit.predict(trial.test, **({"type": "prob"} if trial.probabilities else {}))
+        seed = {"seed": split.seed} if _wants_seed(self.function) else {}
+        with looked_up_in(split.env):
+            fit = self.function(self.formula or split.formula, split.train, **seed)
+        return fit.predict(split.test, **({"type": "prob"} if split.probabilities else {}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,20 +98,20 @@ class Estimator:
         """Whether it has ``predict_proba``."""
         return hasattr(self.estimator, "predict_proba")
 
-    def answer(self, trial: Trial) -> Any:
+    def answer(self, split: Split) -> Any:
         """Return what a copy of it predicts, fed with the design's columns."""
-        formula, kind = self.formula or trial.formula, trial.response.kind
-        design, training = build_design(formula, trial.train, kind=kind, env=trial.env)
+        formula, kind = self.formula or split.formula, split.response.kind
+        design, training = build_design(formula, split.train, kind=kind, env=split.env)
         y, classes = training.y, design.response.classes
-        fit = _seeded(copy.deepcopy(self.estimator), trial.seed)
+        fit = _seeded(copy.deepcopy(self.estimator), split.seed)
         fit.fit(training.X.T, y if classes is None else classes.to_numpy()[y.astype(np.int64)])
-        X = design.matrix(trial.test)[0].T
-        if trial.probabilities:
+        X = design.matrix(split.test)[0].T
+        if split.probabilities:
             return pd.DataFrame(fit.predict_proba(X), columns=pd.Index(fit.classes_))
         return fit.predict(X)
 
 
-def read_contenders(models: Any, fewest: int = FEWEST) -> dict[str, Contender]:
+def read_models(models: Any, fewest: int = FEWEST) -> dict[str, Model]:
     """Return the models by name.
 
     Raises
@@ -129,10 +129,10 @@ def read_contenders(models: Any, fewest: int = FEWEST) -> dict[str, Contender]:
             f"models has {len(models)}: name at least {fewest} to compare, as in "
             '{"tree": odrf.odt, "forest": odrf.odrf}'
         )
-    contenders = {str(name): _contender(name, model) for name, model in models.items()}
-    if len(contenders) < len(models):
+    named_models = {str(name): _read_model(name, model) for name, model in models.items()}
+    if len(named_models) < len(models):
         raise InputError("models has names that read alike: give each model its own")
-    return contenders
+    return named_models
 
 
 def named(models: Any) -> Any:
@@ -147,7 +147,7 @@ def named(models: Any) -> Any:
     return {getattr(model, "__name__", type(model).__name__): models}
 
 
-def predictions(contender: Contender, trial: Trial) -> NDArray[Any]:
+def predictions(model: Model, split: Split) -> NDArray[Any]:
     """Return what the model, fitted to the training rows, predicts for the others.
 
     Returns
@@ -160,14 +160,14 @@ def predictions(contender: Contender, trial: Trial) -> NDArray[Any]:
     InputError
         If the predictions are not one for each row, or no numbers or known classes.
     """
-    answer, classes = contender.answer(trial), trial.response.classes
-    n = len(trial.test)
-    if trial.probabilities and not isinstance(answer, pd.DataFrame):
+    answer, classes = model.answer(split), split.response.classes
+    n = len(split.test)
+    if split.probabilities and not isinstance(answer, pd.DataFrame):
         raise InputError(
             f"probabilities come as {type(answer).__name__}: predict(newdata, type='prob') must "
             "return a data frame with a column for each class"
         )
-    if trial.probabilities:
+    if split.probabilities:
         shares = answer.reindex(columns=classes, fill_value=0.0)
         return _all_there(shares, n, 2).astype(np.float64)
     values = _all_there(answer, n, 1)
@@ -177,12 +177,12 @@ def predictions(contender: Contender, trial: Trial) -> NDArray[Any]:
     if (codes < 0).any():
         raise InputError(
             f"it predicts {values[codes < 0][0]!r}, which is no class of "
-            f"{trial.response.name!r}: predict(newdata) must return classes"
+            f"{split.response.name!r}: predict(newdata) must return classes"
         )
     return classes.to_numpy()[codes]
 
 
-def _contender(name: Any, model: Any) -> Contender:
+def _read_model(name: Any, model: Any) -> Model:
     formula = None
     if isinstance(model, tuple) and len(model) == 2 and isinstance(model[0], str):
         formula, model = model

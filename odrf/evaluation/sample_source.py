@@ -14,25 +14,24 @@ from patsy import EvalEnvironment
 from odrf.checks import checked_whole
 from odrf.design import Response
 from odrf.errors import InputError
-from odrf.evaluation.tasks import ALONE, read_problem
-from odrf.evaluation.tasks import Problem as Table
+from odrf.evaluation.tasks import ALONE, Task, read_task
 from odrf.simulate.problem import RESPONSE, Problem, certain
 
-__all__ = ["Source", "read_source"]
+__all__ = ["SampleSource", "read_source"]
 
 TEST_ROWS, TEST_SHARE = 2000, 0.5
 FEWEST_TEST_ROWS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SampleSource:
     """Training samples without end, and m test rows of which something is known.
 
     Attributes
     ----------
     name : str
         The problem's; or the formula.
-    table : Table
+    table : Task
         What a model's own formula is checked against.
     response : Response
         Its classes are those of the problem, whether or not there are rows of them.
@@ -50,7 +49,7 @@ class Source:
     """
 
     name: str
-    table: Table
+    table: Task
     response: Response
     test: pd.DataFrame
     truth: NDArray[np.float64]
@@ -59,7 +58,9 @@ class Source:
     sample: Callable[[int, int], pd.DataFrame]
 
 
-def read_source(problem: Any, test_rows: int | None, seed: int, env: EvalEnvironment) -> Source:
+def read_source(
+    problem: Any, test_rows: int | None, seed: int, env: EvalEnvironment
+) -> SampleSource:
     """Draw the test rows from a simulated problem, or from a table with its formula.
 
     Raises
@@ -77,13 +78,15 @@ def read_source(problem: Any, test_rows: int | None, seed: int, env: EvalEnviron
     )
 
 
-def _simulated(problem: Problem, test_rows: int | None, seed: int, env: EvalEnvironment) -> Source:
+def _simulated(
+    problem: Problem, test_rows: int | None, seed: int, env: EvalEnvironment
+) -> SampleSource:
     m = TEST_ROWS if test_rows is None else test_rows
     test = problem.sample(checked_whole("test_rows", m, FEWEST_TEST_ROWS), seed)
     classes = problem.classes
-    return Source(
+    return SampleSource(
         name=problem.name,
-        table=read_problem(problem.name, f"{RESPONSE} ~ .", test, env),
+        table=read_task(problem.name, f"{RESPONSE} ~ .", test, env),
         response=Response(RESPONSE, problem.kind, None if classes is None else pd.Index(classes)),
         test=test,
         truth=problem.truth(test),
@@ -95,8 +98,8 @@ def _simulated(problem: Problem, test_rows: int | None, seed: int, env: EvalEnvi
 
 def _observed(
     formula: Any, data: Any, test_rows: int | None, seed: int, env: EvalEnvironment
-) -> Source:
-    table = read_problem(ALONE, formula, data, env)
+) -> SampleSource:
+    table = read_task(ALONE, formula, data, env)
     rows = len(table.y)
     m = round(TEST_SHARE * rows) if test_rows is None else test_rows
     m = checked_whole("test_rows", m, FEWEST_TEST_ROWS)
@@ -113,7 +116,7 @@ def _observed(
         return table.data.iloc[np.random.default_rng(seed).choice(rest, n, replace=False)]
 
     y = table.y[order[:m]]
-    return Source(
+    return SampleSource(
         name=table.formula,
         table=table,
         response=table.response,

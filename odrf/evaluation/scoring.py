@@ -11,28 +11,28 @@ from patsy import EvalEnvironment
 
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
-from odrf.evaluation.models import Contender, Trial, predictions
-from odrf.evaluation.tasks import Problem
+from odrf.evaluation.models import Model, Split, predictions
+from odrf.evaluation.tasks import Task
 
-__all__ = ["Contest", "check_formulas", "predictions_of_all"]
+__all__ = ["Scoring", "check_formulas", "predictions_of_all"]
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
+class Scoring:
     """The models, what they are judged by, and where formulas look up functions."""
 
-    contenders: dict[str, Contender]
+    named_models: dict[str, Model]
     metric: Metric
     env: EvalEnvironment
 
     def scores(
-        self, problem: Problem, train: NDArray[Any], test: NDArray[Any], seed: int, where: str
+        self, task: Task, train: NDArray[Any], test: NDArray[Any], seed: int, where: str
     ) -> list[float]:
         """Return each model's score.
 
         Parameters
         ----------
-        problem : Problem
+        task : Task
         train, test : arrays of row numbers, or masks (n,)
         seed : int
             For the models that take one.
@@ -44,24 +44,24 @@ class Contest:
         InputError
             Naming the model that fails.
         """
-        trial = Trial(
-            problem.formula,
-            problem.response,
-            problem.data.iloc[train],
-            problem.data.iloc[test],
+        split = Split(
+            task.formula,
+            task.response,
+            task.data.iloc[train],
+            task.data.iloc[test],
             seed,
             self.metric.needs_probabilities,
             self.env,
         )
-        observed = problem.observed(test, self.metric)
+        observed = task.observed(test, self.metric)
         return [
             float(self.metric.function(observed, predicted))
-            for predicted in predictions_of_all(self.contenders, trial, where)
+            for predicted in predictions_of_all(self.named_models, split, where)
         ]
 
 
 def predictions_of_all(
-    contenders: Mapping[str, Contender], trial: Trial, where: str
+    named_models: Mapping[str, Model], split: Split, where: str
 ) -> Iterator[NDArray[Any]]:
     """Yield what each model, fitted to the training rows, predicts for the others.
 
@@ -72,9 +72,9 @@ def predictions_of_all(
     InputError
         Naming the model that fails.
     """
-    for name, contender in contenders.items():
+    for name, model in named_models.items():
         try:
-            predicted = predictions(contender, trial)
+            predicted = predictions(model, split)
         except Exception as error:  # whatever a model of the user's may raise
             cause = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
             raise InputError(f"model {name!r} fails on {where}: {cause}{error}") from error
@@ -82,14 +82,14 @@ def predictions_of_all(
 
 
 def check_formulas(
-    contenders: Mapping[str, Contender], problems: Sequence[Problem], env: EvalEnvironment
+    named_models: Mapping[str, Model], tasks: Sequence[Task], env: EvalEnvironment
 ) -> None:
     """Raise `InputError` where a model's own formula does not go with one of the tables."""
-    for name, contender in contenders.items():
-        if contender.formula is None:
+    for name, model in named_models.items():
+        if model.formula is None:
             continue
-        for problem in problems:
+        for task in tasks:
             try:
-                problem.check_formula(contender.formula, env)
+                task.check_formula(model.formula, env)
             except InputError as error:
                 raise InputError(f"model {name!r}: {error}") from error

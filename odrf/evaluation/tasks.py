@@ -17,14 +17,14 @@ from odrf.design.columns.measurement import TEXT, contents
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 
-__all__ = ["ALONE", "Problem", "check_alike", "named_tables", "read_problem"]
+__all__ = ["ALONE", "Task", "check_alike", "named_tables", "read_task"]
 
 ALONE = "data"
 """What the only table is called where it comes without a name."""
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Task:
     """A table and what is to be predicted in it.
 
     Attributes
@@ -93,7 +93,7 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def read_problem(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Problem:
+def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
     """Find what is to be predicted.
 
     Raises
@@ -113,12 +113,12 @@ def read_problem(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Pr
         _require_complete(training)
     except InputError as error:
         raise InputError(f"table {name!r}: {error}") from error
-    return Problem(name, formula, data, design.response, training.y)
+    return Task(name, formula, data, design.response, training.y)
 
 
-def check_alike(problems: list[Problem]) -> None:
+def check_alike(tasks: list[Task]) -> None:
     """Raise `InputError` where some tables have classes to predict and others numbers."""
-    of_kind = {problem.response.kind: problem.name for problem in problems}
+    of_kind = {task.response.kind: task.name for task in tasks}
     if len(of_kind) > 1:
         numbers, classes = of_kind["regression"], of_kind["classification"]
         raise InputError(

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.apportioning import apportion
-from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import Sampling, draw_counts
 from odrf.engine.settings import Settings
-from odrf.engine.trees.forest import Forest, joined
+from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.stacking import Evidence, mean_products, mean_relations
 from odrf.projections.mixture import Mixture
@@ -109,7 +109,7 @@ def grow_blend(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     kinds: Sequence[Kind],
     seed: int,
     n_trees: int,
@@ -129,7 +129,16 @@ def grow_blend(
     def grow(g: int, first: int, last: int) -> Forest:
         settings, mixture, sampling = kinds[g]
         return grow_forest(
-            X, y, weights, blocks, sampling, settings, mixture, own[first:last], n_jobs, advance
+            X,
+            y,
+            weights,
+            feature_groups,
+            sampling,
+            settings,
+            mixture,
+            own[first:last],
+            n_jobs,
+            advance,
         )
 
     def pilot(g: int, there: list[Forest]) -> Forest:

@@ -16,7 +16,7 @@ from odrf.engine.boosting.plan import Boosted
 from odrf.engine.boosting.rounds import boost
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.boosting.sums import added_up
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
 
@@ -143,7 +143,7 @@ def _boosted(
         return boost(
             _sample(data, offset, ~held),
             _sample(data, offset, held) if held.any() else None,
-            design.blocks,
+            design.feature_groups,
             control.plan(),
             control.seed,
             control.n_jobs,

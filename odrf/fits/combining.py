@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.guided.guided_growth import joined as joined_guided
-from odrf.engine.trees.forest import joined
+from odrf.engine.guided.guided_growth import joined_guided
+from odrf.engine.trees.forest_arrays import joined
 from odrf.fits.blending import Blend
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -54,7 +54,7 @@ def _combined(fit: Fit, other: Fit) -> Fit:
         request=replace(fit.request, options=options),
         further_seeds=_further_seeds(fit, other),
         changes=_both_changes(fit, other),
-        made=_both_made(fit, other),
+        n_at_split=_both_n_at_split(fit, other),
     )
     if fit.blend is None or other.blend is None:
         return both
@@ -83,10 +83,10 @@ def _both_changes(fit: Fit, other: Fit) -> pd.DataFrame | None:
     return both.rename_axis("tree")
 
 
-def _both_made(fit: Fit, other: Fit) -> NDArray[np.int32] | None:
-    if fit.made is None or other.made is None:
+def _both_n_at_split(fit: Fit, other: Fit) -> NDArray[np.int32] | None:
+    if fit.n_at_split is None or other.n_at_split is None:
         return None
-    return np.concatenate([fit.made, other.made])
+    return np.concatenate([fit.n_at_split, other.n_at_split])
 
 
 def _call(fit: Fit | GuidedFit, other: Fit | GuidedFit) -> str:

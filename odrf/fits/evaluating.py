@@ -14,10 +14,16 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import out_of_bag_loss
 from odrf.pruning.choosing import chosen_row
-from odrf.pruning.complexity import pruned, root_errors, split_prices
-from odrf.pruning.cross_validation import Fold, Growth, between, cross_validated, folds_grown
-from odrf.pruning.forests import common_prices
-from odrf.pruning.growth_stages import Stages, judged_stages, stage_prices
+from odrf.pruning.complexity import critical_alphas, pruned, root_errors
+from odrf.pruning.cross_validation import (
+    Fold,
+    Growth,
+    cross_validated,
+    folds_grown,
+    geometric_means,
+)
+from odrf.pruning.forests import common_alphas
+from odrf.pruning.growth_stages import Stages, evaluated_stages, stage_alphas
 from odrf.pruning.held_out import HeldOut, held_out
 from odrf.pruning.subtree_path import SubtreePath, subtree_path
 from odrf.pruning.subtrees import Subtrees, nested_subtrees
@@ -31,7 +37,7 @@ __all__ = [
     "path_by_rows",
     "stages_by_folds",
     "stages_out_of_bag",
-    "unjudged_path",
+    "training_path",
 ]
 
 
@@ -67,7 +73,7 @@ def grown_without(
         data.X,
         data.y,
         data.weights,
-        design.blocks,
+        design.feature_groups,
         fit.samplings[0],
         control.settings(),
         control.mixture,
@@ -76,7 +82,7 @@ def grown_without(
         return growth, folds_grown(growth, cv, seed, n_jobs, bar.update)
 
 
-def unjudged_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
+def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
     """Return the subtrees of the fit with their training errors alone."""
     return _path(fit, nested_subtrees(fit.forest, rule, loss), rule, loss, None, "")
 
@@ -87,8 +93,8 @@ def path_by_folds(
     """Judge every subtree of the fit by cross-validation."""
     subtrees = nested_subtrees(fit.forest, rule, loss)
     growth, folds = grown_without(fit, cv, seed, n_jobs, progress)
-    prices = partial(split_prices, rule=rule, loss=loss)
-    held = cross_validated(growth, folds, prices, between(subtrees.alpha))
+    prices = partial(critical_alphas, rule=rule, loss=loss)
+    held = cross_validated(growth, folds, prices, geometric_means(subtrees.alpha))
     return _path(fit, subtrees, rule, loss, held, f"{cv}-fold cross-validation")
 
 
@@ -120,9 +126,9 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreeP
 
 def forest_sizes(fit: Fit, rule: str) -> ForestSizes:
     """Judge the fit's forest out of bag at rising prices of a leaf."""
-    prices = split_prices(fit.forest, rule)
+    prices = critical_alphas(fit.forest, rule)
     lines = []
-    for alpha in common_prices(prices):
+    for alpha in common_alphas(prices):
         forest = pruned(fit.forest, prices, float(alpha))
         mean, std_error = out_of_bag_loss(replace(fit, forest=forest))
         lines.append((float(alpha), float(forest.leaves().mean()), mean, std_error))
@@ -135,11 +141,11 @@ def stages_by_folds(
 ) -> HeldOut:
     """Judge the fit's tree at each of its stages by cross-validation, the largest size first."""
     growth, folds = grown_without(fit, cv, seed, n_jobs, False)
-    return cross_validated(growth, folds, partial(stage_prices, along=along), stages.alpha)
+    return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha)
 
 
 def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int) -> HeldOut:
     """Judge the fit's forest at each of its stages on its out-of-bag rows, the largest first."""
     data = fit.data
     unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
-    return judged_stages(fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen)
+    return evaluated_stages(fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf.design import Design, TrainingData
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import Sampling
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blend
 from odrf.options.control import Control
 from odrf.options.rule import Rule
@@ -135,7 +135,7 @@ class Fit:
         Seeds of the forests that were combined with the first, whose seed `control` has.
     changes : DataFrame or None
         What the last update changed, a row for each tree.
-    made : (m,) int32, optional
+    n_at_split : (m,) int32, optional
         How many rows each node had when its split was made, where that was not at first.
     pruning : Pruning or None
         How it was pruned, if it was.
@@ -159,7 +159,7 @@ class Fit:
     kinds: dict[str, Control] = field(default_factory=dict)
     further_seeds: tuple[int, ...] = ()
     changes: pd.DataFrame | None = None
-    made: NDArray[np.int32] | None = None
+    n_at_split: NDArray[np.int32] | None = None
     pruning: Pruning | None = None
 
     @property

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from odrf.design import Design, TrainingData
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit, Request
 from odrf.options.control import Control, resolve
@@ -89,7 +89,7 @@ def grow_alike(
             data.X,
             data.y,
             data.weights,
-            design.blocks,
+            design.feature_groups,
             control.sampling(),
             control.settings(),
             control.mixture,
@@ -117,7 +117,7 @@ def grow_in_kinds(
             data.X,
             data.y,
             data.weights,
-            design.blocks,
+            design.feature_groups,
             kinds,
             controls[0].seed,
             controls[0].n_trees,

@@ -14,7 +14,7 @@ from odrf.design import Design, TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.options.guided_control import GuidedControl
 
 __all__ = ["GuidedFit", "grow_guided_fit", "grow_guided_trees"]
@@ -100,7 +100,7 @@ def grow_guided_trees(
             data.X,
             data.y,
             data.weights,
-            design.blocks,
+            design.feature_groups,
             control.settings(),
             tree_streams,
             n_jobs,

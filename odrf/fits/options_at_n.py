@@ -8,7 +8,7 @@ from typing import Any
 from odrf.engine.rows.sampling import Batch
 from odrf.fits.fit import Request
 from odrf.options.control import Control
-from odrf.options.sizes import leaf_limit, leaf_price, rate_along, row_share, rule_along
+from odrf.options.sizes import complexity_parameter, leaf_limit, rate_along, row_share, rule_along
 from odrf.pruning.rates import LEAF_RATES
 
 __all__ = ["at_rows", "settled_at"]
@@ -38,7 +38,7 @@ def at_rows(control: Control, request: Request, before: int, n: int) -> Control:
         along = rate_along(constant, rate, n)
         changes |= {"max_leaves": max(1, round(along[0])), "max_leaves_along": along}
     if "alpha" in rules:
-        alpha, words = leaf_price(rules["alpha"], n, False)
+        alpha, words = complexity_parameter(rules["alpha"], n, False)
         along = rule_along(rules["alpha"], n)
         changes |= {"alpha": alpha, "alpha_rule": words, "alpha_along": along}
     if "sample_fraction" in rules:

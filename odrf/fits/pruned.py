@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
-from odrf.pruning.complexity import ERROR, pruned, split_prices
-from odrf.pruning.forests import unseen_prices
+from odrf.pruning.complexity import ERROR, critical_alphas, pruned
+from odrf.pruning.forests import unseen_alphas
 from odrf.pruning.subtree_path import SubtreePath
 
 __all__ = [
@@ -56,7 +56,7 @@ def pruned_at(
     """
     # what a larger α took away before does not come back
     strictest = max(alpha, fit.control.alpha or 0.0)
-    prices = split_prices(fit.forest, rule, loss) if path is None else path.prices
+    prices = critical_alphas(fit.forest, rule, loss) if path is None else path.prices
     forest = pruned(fit.forest, prices, alpha, loss)
     cut = with_forest(fit, forest, option, path)
     return replace(cut, control=replace(fit.control, alpha=strictest, pruning=rule))
@@ -64,8 +64,8 @@ def pruned_at(
 
 def pruned_unseen(fit: Fit, rule: str) -> Fit:
     """Return the fit with every tree pruned as the rows that it did not draw find best for it."""
-    prices = split_prices(fit.forest, rule)
-    alpha = unseen_prices(fit.forest, prices, fit.data.X, fit.data.y, fit.draws)
+    prices = critical_alphas(fit.forest, rule)
+    alpha = unseen_alphas(fit.forest, prices, fit.data.X, fit.data.y, fit.draws)
     kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
     return with_forest(fit, kept, 'rule="oob"')
 

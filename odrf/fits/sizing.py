@@ -12,13 +12,13 @@ from odrf.checks import checked_jobs
 from odrf.design.folds import checked_folds
 from odrf.fits.evaluating import forest_sizes, grown_without, path_by_folds
 from odrf.fits.fit import Fit
-from odrf.fits.out_of_bag import require_out_of_bag
+from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.pruned import pruned_at
 from odrf.options.sizes import NONE, rate_along
 from odrf.pruning.choosing import MINIMUM, ONE_SE, chosen, chosen_row
 from odrf.pruning.complexity import ERROR, GROWTH
-from odrf.pruning.cross_validation import between, cross_validated
-from odrf.pruning.growth_stages import LEAVES, stage_prices
+from odrf.pruning.cross_validation import cross_validated, geometric_means
+from odrf.pruning.growth_stages import LEAVES, stage_alphas
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
 from odrf.pruning.subtrees import with_leaves
 from odrf.text.wording import number
@@ -36,7 +36,7 @@ def sized_tree(fit: Fit) -> Fit:
     if control.alpha_rule == NONE:
         return fit
     if control.alpha is None:
-        return _at_found_price(fit)
+        return _at_found_alpha(fit)
     return pruned_at(fit, control.alpha, control.pruning, "")
 
 
@@ -69,19 +69,19 @@ def _saying(fit: Fit, words: str, along: tuple[float, ...]) -> Fit:
 
 
 def _by_rate(
-    name: str, typical: float, n: int, judged_on: float, found: str
+    name: str, typical: float, n: int, grown_on: float, found: str
 ) -> tuple[float, str, tuple[float, ...]]:
     """Return α = c · rate(n), what it is in words, and along n.
 
-    c makes `typical`, the best α for trees of `judged_on` rows, that of the rate there.
+    c makes `typical`, the best α for trees of `grown_on` rows, that of the rate there.
     """
     rate = ALPHA_RATES[name]
-    constant = typical / rate(judged_on)
+    constant = typical / rate(grown_on)
     words = f"{number(constant, 3)}·{name}, {found}"
     return constant * rate(n), words, rate_along(constant, rate, n)
 
 
-def _at_found_price(fit: Fit) -> Fit:
+def _at_found_alpha(fit: Fit) -> Fit:
     """Return the tree pruned at the α that its own rule finds."""
     control, n = fit.control, len(fit.data.y)
     rule, folds = control.alpha_rule, min(FOLDS, n)
@@ -104,7 +104,7 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
         return 0.0
     if k == 0:
         return float(alpha[1]) / 2
-    return float(between(alpha)[k]) if k < last else 2 * float(alpha[last])
+    return float(geometric_means(alpha)[k]) if k < last else 2 * float(alpha[last])
 
 
 def _with_found_leaves(fit: Fit) -> Fit:
@@ -118,7 +118,7 @@ def _with_found_leaves(fit: Fit) -> Fit:
     growth, folds = grown_without(fit, k, fit.control.seed, checked_jobs(None), False)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
-    prices = partial(stage_prices, along=LEAVES)
+    prices = partial(stage_alphas, along=LEAVES)
     held = cross_validated(growth, folds, prices, -sizes.astype(float))
     best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
     constant = best / rate(n * (k - 1) / k)

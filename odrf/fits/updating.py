@@ -13,7 +13,7 @@ from tqdm import tqdm
 from odrf.design import TrainingData
 from odrf.design.adding_rows import with_more_rows
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
-from odrf.engine.trees.forest import joined
+from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
@@ -77,7 +77,7 @@ def _grown_on(
         control=control,
         kinds=kinds,
         forest=joined((one.tree for one in updated), len(updated)),
-        made=np.concatenate([one.made for one in updated]),
+        n_at_split=np.concatenate([one.n_at_split for one in updated]),
         request=settled_at(fit.request, control),
         changes=_changes(updated),
     )
@@ -122,7 +122,7 @@ def _updated(
     if fit.blend is not None:
         pairs = [(fit.kinds[name], kinds[name]) for name in kinds]
         of_tree = fit.blend.of_tree
-    made = fit.forest.count if fit.made is None else fit.made
+    n_at_split = fit.forest.count if fit.n_at_split is None else fit.n_at_split
     found: dict[int, Updated] = {}
     with tqdm(total=len(of_tree), unit="tree", disable=not progress) as bar:
         for g, (old, own) in enumerate(pairs):
@@ -131,7 +131,7 @@ def _updated(
                 data.X,
                 data.y,
                 data.weights,
-                fit.design.blocks,
+                fit.design.feature_groups,
                 own.sampling(),
                 own.settings(),
                 own.mixture,
@@ -139,7 +139,8 @@ def _updated(
                 revised,
             )
             trees = [
-                (fit.forest.tree(b), made[slice(*fit.forest.root[b : b + 2])]) for b in numbers
+                (fit.forest.tree(b), n_at_split[slice(*fit.forest.root[b : b + 2])])
+                for b in numbers
             ]
             updated = update_trees(trees, update, fit.streams[numbers], n_jobs, bar.update)
             found |= dict(zip(numbers, updated, strict=True))

@@ -132,7 +132,7 @@ class BoostingControl:
             tree_predictors=self.tree_predictors,
             sampling=Sampling(ALL_ROWS if all_rows else SUBSAMPLE, self.sample_fraction),
             settings=self._settings(),
-            source=self.mixture,
+            mixture=self.mixture,
         )
 
     def _settings(self) -> Settings:

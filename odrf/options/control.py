@@ -14,7 +14,7 @@ from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sam
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.engine.splits.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from odrf.errors import InputError, allowed
-from odrf.options.sizes import leaf_limit, leaf_price, row_share, rule_along
+from odrf.options.sizes import complexity_parameter, leaf_limit, row_share, rule_along
 from odrf.projections.family import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.pruning.complexity import RULES
@@ -182,7 +182,7 @@ def resolve(
     resample = _one_of("resample", options["resample"], list(RESAMPLES))
     lone = options["n_trees"] == 1 and resample == "none"
     max_leaves, rule = leaf_limit(options["max_leaves"], n, lone)
-    alpha, alpha_rule = leaf_price(options["alpha"], n, lone)
+    alpha, alpha_rule = complexity_parameter(options["alpha"], n, lone)
     max_depth = options["max_depth"]
     return Control(
         kind=kind,

@@ -22,8 +22,8 @@ __all__ = [
     "NONE",
     "NO_LIMIT",
     "OUT_OF_BAG",
+    "complexity_parameter",
     "leaf_limit",
-    "leaf_price",
     "rate_along",
     "row_share",
     "rule_along",
@@ -59,7 +59,7 @@ def leaf_limit(value: Any, n: int, lone: bool) -> tuple[int | None, str]:
     return checked_whole("max_leaves", value, 1), FIXED
 
 
-def leaf_price(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
+def complexity_parameter(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
     """Return the price α of a leaf for n rows, None where there is none yet, and where it is from.
 
     Raises

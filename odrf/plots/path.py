@@ -8,16 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from odrf.plots.elements.error_axis import draw_judged
+from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
 from odrf.text.wording import number
 
-__all__ = ["plot_judged_path", "plot_path"]
+__all__ = ["plot_error_path", "plot_path"]
 
 LABELS = 9
 
 
-def plot_judged_path(
+def plot_error_path(
     table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None
 ) -> Axes:
     """Draw the held-out error of each subtree, one standard error to either side.
@@ -47,7 +47,7 @@ def plot_judged_path(
     at = np.log2(table["leaves"].to_numpy(dtype=float))
     leaves = number(float(table["leaves"].iloc[chosen]), 3)
     words = f"{choice}: {leaves} {'leaf' if leaves == '1' else 'leaves'}"
-    draw_judged(ax, at, table["xerror"], table["xstd"], best, chosen, words)
+    draw_errors(ax, at, table["xerror"], table["xstd"], best, chosen, words)
     ax.set_ylabel(error)
     _label_subtrees(ax, table, at)
     return ax

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.plots.elements.error_axis import draw_judged
+from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.style import ACCENT, GRID, MUTED, new_panels, plain
 from odrf.plots.importance import named_rows
 
@@ -42,7 +42,7 @@ def plot_elimination(
     numbers = table["predictors"].to_numpy()
     at = np.log2(numbers.astype(float))
     words = f"{choice}: {numbers[chosen]} predictor{'s' * int(numbers[chosen] > 1)}"
-    draw_judged(ax, at, table["error"], table["std_error"], best, chosen, words)
+    draw_errors(ax, at, table["error"], table["std_error"], best, chosen, words)
     wanted = np.linspace(at.min(), at.max(), LABELS)
     shown = np.unique([int(np.argmin(np.abs(at - place))) for place in wanted])
     ax.set_xticks(at[shown], labels=[str(number) for number in numbers[shown]])

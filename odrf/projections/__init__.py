@@ -1,4 +1,4 @@
-"""Families of oblique splits: the laws from which candidate directions are drawn.
+"""Families of oblique splits: the samplers from which candidate directions are drawn.
 
 Extensions of random forests differ in the distribution from which candidate directions are
 sampled (Tomita et al. 2020): here that is all they differ in.  ``projection=`` of `odrf.odt` and

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ONE, ZERO, part
-from odrf.engine.directions.candidates import PLAIN, ROUND, Blocks
+from odrf.engine.directions.candidates import PLAIN, ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.directions.subsets import aim, load_terms, write_columns, write_direction
@@ -17,10 +17,10 @@ from odrf.engine.randomness import shuffle_front
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
 
-__all__ = ["Axis", "AxisLaw", "begin_axis", "draw_axis"]
+__all__ = ["Axis", "AxisSampler", "begin_axis", "draw_axis"]
 
 
-class AxisLaw(NamedTuple):
+class AxisSampler(NamedTuple):
     """Single predictors.
 
     Attributes
@@ -55,7 +55,7 @@ class Axis(Family):
     """
 
     name: ClassVar[str] = "axis"
-    law_in_words: ClassVar[str] = "distinct unit vectors"
+    sampling_in_words: ClassVar[str] = "distinct unit vectors"
     source: ClassVar[str] = "Breiman (2001)"
 
     def n_default(self, table: Table) -> int:
@@ -68,63 +68,65 @@ class Axis(Family):
         """Return P."""
         return table.P
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> AxisLaw:
-        """Return the law of a tree, for its predictors: no more than there are."""
-        P = len(blocks.types)
-        return AxisLaw(min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows)
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> AxisSampler:
+        """Return the sampler of a tree, for its predictors: no more than there are."""
+        P = len(feature_groups.types)
+        return AxisSampler(min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows)
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the columns of the widest predictor."""
-        return int(np.diff(blocks.first).max())
+        return int(np.diff(feature_groups.first).max())
 
-    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return as many: the columns of factors and bases are weighed."""
-        return self.widest(blocks, settings, n)
+        return self.widest(feature_groups, settings, n)
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return the mean number of columns of a predictor."""
-        return float(blocks.first[-1] / len(blocks.types))
+        return float(feature_groups.first[-1] / len(feature_groups.types))
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return True; that the columns of a factor are weighed together is left aside."""
         return True
 
 
-@begins(AxisLaw)
-def begin_axis(law, state, proposals):
+@begins(AxisSampler)
+def begin_axis(sampler, state, proposals):
     """Draw the node's predictors, in random order, so that none wins ties by its place."""
-    shuffle_front(state, proposals.order, law.number)
-    for j in range(law.number):
-        law.singles[j] = proposals.order[j]
-    proposals.singly[0] = law.number == len(proposals.order)
+    shuffle_front(state, proposals.order, sampler.number)
+    for j in range(sampler.number):
+        sampler.singles[j] = proposals.order[j]
+    proposals.singly[0] = sampler.number == len(proposals.order)
 
 
-@draws(AxisLaw)
-def draw_axis(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+@draws(AxisSampler)
+def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Take predictors one by one; weigh the columns of those that have several."""
     columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
-    last = min(first + ROUND, law.number)
+    last = min(first + ROUND, sampler.number)
     c, aimed, total, known = ZERO, ZERO, 0.0, False
     for candidate in range(first, last):
-        chosen = law.singles[candidate:]
-        width = write_columns(blocks, chosen, ONE, columns, c)
+        chosen = sampler.singles[candidate:]
+        width = write_columns(feature_groups, chosen, ONE, columns, c)
         sizes[c], theta[c, 0] = width, 1.0
-        if blocks.types[chosen[0]] == PLAIN or width == 1:
+        if feature_groups.types[chosen[0]] == PLAIN or width == 1:
             c += 1
             continue
-        used = min(m, max(law.direction_rows, 10 * width))
+        used = min(m, max(sampler.direction_rows, 10 * width))
         if used != aimed or len(proposals.chosen) > 2:
             aimed = used
             total, _, known = aim(state, rows, lo, used, proposals, work)
-        if known and _weigh(rows, lo, used, blocks, chosen, total, work):
+        if known and _weigh(rows, lo, used, feature_groups, chosen, total, work):
             c += write_direction(width, work, theta, c)
     return c, last
 
 
 @part
-def _weigh(rows, lo, m, blocks, chosen, total, work):
+def _weigh(rows, lo, m, feature_groups, chosen, total, work):
     """Weigh the columns of the first of the `chosen` by their levels' means or least squares."""
-    terms = load_terms(rows, lo, m, blocks, chosen, ONE, ONE, work)
+    terms = load_terms(rows, lo, m, feature_groups, chosen, ONE, ONE, work)
     work.theta[0] = 1.0
     if terms > 1:
         if not covariances(work.Z, terms, m, work.weights, work.moment, total, work, work.theta):

@@ -13,21 +13,21 @@ from numba import njit, objmode
 from numba.core.dispatcher import Dispatcher
 
 from odrf.engine.compiling import ZERO, allocating
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import load
+from odrf.engine.rows.rows import load_column
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
 from odrf.projections.estimated.on_subsets import few_directions
 from odrf.projections.family import Family, Table
 
-__all__ = ["Custom", "CustomLaw"]
+__all__ = ["Custom", "CustomSampler"]
 
 PROBE = 12
 
 
-class CustomLaw(NamedTuple):
+class CustomSampler(NamedTuple):
     """Directions by a user's function.
 
     Attributes
@@ -90,7 +90,7 @@ class Custom(Family):
     function: Callable[..., Any]
 
     name: ClassVar[str] = "custom"
-    law_in_words: ClassVar[str] = "what a function returns"
+    sampling_in_words: ClassVar[str] = "what a function returns"
     source: ClassVar[str] = "the user"
     by_name: ClassVar[bool] = False
     narrows: ClassVar[bool] = False
@@ -132,10 +132,12 @@ class Custom(Family):
                 f"{table.p - 1}"
             )
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> CustomLaw:
-        """Return the law of a tree."""
-        p = int(blocks.first[-1])
-        return CustomLaw(
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> CustomSampler:
+        """Return the sampler of a tree."""
+        p = int(feature_groups.first[-1])
+        return CustomSampler(
             number,
             compiled(self.function),
             np.empty((p, n)),
@@ -144,13 +146,13 @@ class Custom(Family):
             np.empty(n),
         )
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return p."""
-        return int(blocks.first[-1])
+        return int(feature_groups.first[-1])
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return p."""
-        return float(blocks.first[-1])
+        return float(feature_groups.first[-1])
 
 
 @cache
@@ -172,18 +174,18 @@ def compiled(function: Callable[..., Any]) -> Dispatcher:
     return call
 
 
-@draws(CustomLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-    c, last, p = ZERO, min(first + ROUND, law.number), law.columns.shape[0]
+@draws(CustomSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    c, last, p = ZERO, min(first + ROUND, sampler.number), sampler.columns.shape[0]
     if first == 0:
         for j in range(p):
-            load(rows, lo, m, j, False, law.columns, j)
+            load_column(rows, lo, m, j, False, sampler.columns, j)
         for i in range(m):
-            law.y[i], law.weights[i] = rows.y[lo + i], rows.weights[lo + i]
+            sampler.y[i], sampler.weights[i] = rows.y[lo + i], rows.weights[lo + i]
             for j in range(p):
-                law.X[i, j] = law.columns[j, i]
+                sampler.X[i, j] = sampler.columns[j, i]
     for _ in range(first, last):
-        size = _ask(law.function, law.X, law.y, law.weights, m, state, proposals, c)
+        size = _ask(sampler.function, sampler.X, sampler.y, sampler.weights, m, state, proposals, c)
         proposals.sizes[c] = size
         c += size > 0
     return c, last

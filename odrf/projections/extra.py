@@ -32,7 +32,7 @@ class ExtraTrees(Axis):
     """
 
     name: ClassVar[str] = "extra"
-    law_in_words: ClassVar[str] = "distinct unit vectors, one uniform threshold each"
+    sampling_in_words: ClassVar[str] = "distinct unit vectors, one uniform threshold each"
     source: ClassVar[str] = "Geurts, Ernst and Wehenkel (2006)"
     n_thresholds: ClassVar[str | int] = 1
 

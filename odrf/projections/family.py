@@ -1,4 +1,4 @@
-"""What every family of projections has: a law of candidate directions, parameters, a source."""
+"""What every family of projections has: a sampler of candidate directions, parameters, a source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import Blocks
-from odrf.engine.directions.samplers import Law
+from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.samplers import DirectionSampler
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
@@ -56,7 +56,7 @@ class Family(ABC):
     ----------
     name : str
         As ``projection=`` takes it.
-    law_in_words, source : str
+    sampling_in_words, source : str
         From which distribution a direction is drawn, and who proposed it.
     by_name : bool
         Whether ``projection=`` takes its name: whether it has defaults.
@@ -80,7 +80,7 @@ class Family(ABC):
     """
 
     name: ClassVar[str]
-    law_in_words: ClassVar[str]
+    sampling_in_words: ClassVar[str]
     source: ClassVar[str]
     by_name: ClassVar[bool] = True
     beside_singles: ClassVar[bool] = False
@@ -101,18 +101,20 @@ class Family(ABC):
         """Return d, how many directions a node tries by default."""
 
     def n_distinct(self, table: Table) -> float:
-        """Return how many directions there are to try at a node: for most laws no end of them."""
+        """Return how many distinct directions a node can try; infinity for most families."""
         return math.inf
 
     @abstractmethod
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> Law:
-        """Return the law of so many directions, with scratch for a tree of n rows."""
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> DirectionSampler:
+        """Return the sampler of so many directions, with scratch for a tree of n rows."""
 
     @abstractmethod
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
 
-    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the most columns that a direction is estimated on; 0 where none is."""
         return 0
 
@@ -121,13 +123,13 @@ class Family(ABC):
     ) -> NDArray[np.float32] | None:
         """Return the orthogonal matrix (p, p) that turns the columns of one tree, or None.
 
-        It is drawn once a tree, from its random stream `state`, which moves on; the law then has
-        single columns of the turned rows, as `odrf.projections.rotated.Rotated` does.
+        It is drawn once a tree, from its random stream `state`, which moves on; the sampler then
+        has single columns of the rotated rows, as `odrf.projections.rotated.Rotated` does.
         """
         return None
 
     @abstractmethod
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return about how many columns a direction looks at."""
 
     def settled(self, table: Table) -> Family:

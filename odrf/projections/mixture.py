@@ -12,24 +12,28 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_whole, is_number
 from odrf.engine.apportioning import apportion
-from odrf.engine.directions.candidates import Blocks
-from odrf.engine.directions.samplers import Law
+from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.samplers import DirectionSampler
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.errors import InputError, allowed
-from odrf.projections.axis import Axis, AxisLaw
+from odrf.projections.axis import Axis, AxisSampler
 from odrf.projections.custom import Custom
-from odrf.projections.estimated.linear import EstimatedLaw, Logistic
+from odrf.projections.estimated.linear import EstimatedSampler, Logistic
 from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.family import FAMILIES, Family, Table
-from odrf.projections.sparse import Sparse, SparseLaw
-from odrf.projections.usual import usual_law
+from odrf.projections.sparse import Sparse, SparseSampler
+from odrf.projections.usual import usual_sampler
 
 __all__ = ["Mixture", "Share", "mixture_for", "read_projection"]
 
 MANY_SINGLES = 60
-# The laws that all trees have, and whose they are where there are none of them.
-USUAL: dict[type, Family] = {AxisLaw: Axis(), SparseLaw: Sparse(), EstimatedLaw: Logistic()}
+# The samplers that all trees have, and whose they are where there are none of them.
+USUAL: dict[type, Family] = {
+    AxisSampler: Axis(),
+    SparseSampler: Sparse(),
+    EstimatedSampler: Logistic(),
+}
 
 
 class Share(NamedTuple):
@@ -81,23 +85,25 @@ class Mixture:
         ]
         return True if any(of_shares) else None if None in of_shares else False
 
-    def laws(self, blocks: Blocks, settings: Settings, n: int) -> tuple[Law, ...]:
-        """Return the laws of a tree of n rows.
+    def samplers(
+        self, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> tuple[DirectionSampler, ...]:
+        """Return the samplers of a tree of n rows.
 
         Single, sparse and estimated directions are always among them, if need be none of each:
         so the forests that mix these kinds share one compiled kernel.
         """
-        usual: dict[type, Law] = {}
+        usual: dict[type, DirectionSampler] = {}
         further = []
         for family, number in self.shares:
-            law = family.law(number, blocks, settings, n)
-            if type(law) in USUAL and type(law) not in usual:
-                usual[type(law)] = law
+            sampler = family.sampler(number, feature_groups, settings, n)
+            if type(sampler) in USUAL and type(sampler) not in usual:
+                usual[type(sampler)] = sampler
             else:
-                further.append(law)
+                further.append(sampler)
         for kind, none in USUAL.items():
-            usual.setdefault(kind, none.law(0, blocks, settings, n))
-        return usual_law(*(usual[kind] for kind in USUAL)), *further
+            usual.setdefault(kind, none.sampler(0, feature_groups, settings, n))
+        return usual_sampler(*(usual[kind] for kind in USUAL)), *further
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
@@ -105,17 +111,17 @@ class Mixture:
         """Return the matrix that turns a tree's columns; None where no family has one."""
         return self.shares[0].family.rotation(state, rows, settings)
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
-        return max(family.widest(blocks, settings, n) for family, _ in self.shares)
+        return max(family.widest(feature_groups, settings, n) for family, _ in self.shares)
 
-    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the most columns that a direction is estimated on."""
-        return max(family.estimated(blocks, settings, n) for family, _ in self.shares)
+        return max(family.estimated(feature_groups, settings, n) for family, _ in self.shares)
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return about how many columns a node's candidates look at."""
-        return sum(k * family.looked_at(blocks, settings, n) for family, k in self.shares)
+        return sum(k * family.looked_at(feature_groups, settings, n) for family, k in self.shares)
 
 
 def read_projection(value: Any) -> dict[Family, float]:

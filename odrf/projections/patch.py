@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_truth, checked_whole
 from odrf.engine.compiling import ZERO, inlined
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import below, shuffle_front
 from odrf.engine.settings import Settings
@@ -19,14 +19,14 @@ from odrf.errors import InputError
 from odrf.projections.family import Family, Table
 from odrf.projections.parameters import extent, grid_shape, require_pixels
 
-__all__ = ["Patch", "PatchLaw"]
+__all__ = ["Patch", "PatchSampler"]
 
 FLAT, THICK = (1, 1), (2, 2)
 NARROWEST, WIDEST = 2, 9
 MANY = 50
 
 
-class PatchLaw(NamedTuple):
+class PatchSampler(NamedTuple):
     """Patches of a grid of pixels.
 
     Attributes
@@ -135,7 +135,7 @@ class Patch(Family):
     ranges: NDArray[np.float64] | None = field(default=None, init=False, repr=False, compare=False)
 
     name: ClassVar[str] = "patch"
-    law_in_words: ClassVar[str] = "ones on a patch of neighbouring pixels"
+    sampling_in_words: ClassVar[str] = "ones on a patch of neighbouring pixels"
     source: ClassVar[str] = "Perry (2020)"
     criterion: ClassVar[str] = "entropy"
     narrows: ClassVar[bool] = False
@@ -198,13 +198,15 @@ class Patch(Family):
         """
         return min(table.p, max(MANY, math.ceil(math.sqrt(table.p))))
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> PatchLaw:
-        """Return the law of a tree."""
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> PatchSampler:
+        """Return the sampler of a tree."""
         H, W = self.shape
-        p = int(blocks.first[-1])
+        p = int(feature_groups.first[-1])
         ranges = np.ones(p) if self.ranges is None else self.ranges
         largest = ranges.max()
-        return PatchLaw(
+        return PatchSampler(
             number,
             H,
             W,
@@ -214,18 +216,18 @@ class Patch(Family):
             np.arange(p // (H * W)),
             # so that no sum of squares leaves the range of floats
             ranges / largest if largest > 0 else ranges,
-            np.empty(self.widest(blocks, settings, n)),
+            np.empty(self.widest(feature_groups, settings, n)),
         )
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the pixels of the largest patch."""
         H, W = self.shape
-        return int(blocks.first[-1]) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
+        return int(feature_groups.first[-1]) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return the mean number of pixels of a patch that is not cut."""
         H, W = self.shape
-        C = int(blocks.first[-1]) // (H * W)
+        C = int(feature_groups.first[-1]) // (H * W)
         return (C + 1) / 2 * sum(self._heights(H)) / 2 * sum(self._widths(W)) / 2
 
 
@@ -240,22 +242,22 @@ def _span(state, least, most, length, wrap):
     return max(first, ZERO), min(first + size, length)
 
 
-@draws(PatchLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-    columns, theta, weight = proposals.columns, proposals.theta, law.weight
-    H, W, C = law.rows, law.columns, len(law.channel)
-    c, last = ZERO, min(first + ROUND, law.number)
+@draws(PatchSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    columns, theta, weight = proposals.columns, proposals.theta, sampler.weight
+    H, W, C = sampler.rows, sampler.columns, len(sampler.channel)
+    c, last = ZERO, min(first + ROUND, sampler.number)
     for _ in range(first, last):
-        top, bottom = _span(state, law.least_height, law.most_height, H, law.wrap)
-        left, right = _span(state, law.least_width, law.most_width, W, law.wrap)
+        top, bottom = _span(state, sampler.least_height, sampler.most_height, H, sampler.wrap)
+        left, right = _span(state, sampler.least_width, sampler.most_width, W, sampler.wrap)
         n_channels = 1 + below(state, C)
-        shuffle_front(state, law.channel, n_channels)
+        shuffle_front(state, sampler.channel, n_channels)
         size, length = ZERO, 0.0
         for k in range(n_channels):
             for i in range(top, bottom):
-                begin = (law.channel[k] * H + i % H) * W
+                begin = (sampler.channel[k] * H + i % H) * W
                 for j in range(left, right):
-                    own = law.ranges[begin + j % W]
+                    own = sampler.ranges[begin + j % W]
                     if own > 0.0:
                         columns[c, size], weight[size] = begin + j % W, own
                         size += 1

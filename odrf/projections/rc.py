@@ -10,16 +10,16 @@ import numpy as np
 
 from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import shuffle_front, uniform
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
 
-__all__ = ["RandomCombination", "RandomCombinationLaw"]
+__all__ = ["RandomCombination", "RandomCombinationSampler"]
 
 
-class RandomCombinationLaw(NamedTuple):
+class RandomCombinationSampler(NamedTuple):
     """Random combinations.
 
     Attributes
@@ -64,7 +64,7 @@ class RandomCombination(Family):
     size: int = 3
 
     name: ClassVar[str] = "rc"
-    law_in_words: ClassVar[str] = "L distinct columns, weights uniform on [-1, 1]"
+    sampling_in_words: ClassVar[str] = "L distinct columns, weights uniform on [-1, 1]"
     source: ClassVar[str] = "Breiman (2001)"
     criterion: ClassVar[str] = "entropy"
 
@@ -75,38 +75,40 @@ class RandomCombination(Family):
         """Return p, as for sparse directions, which these are compared with."""
         return table.p
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> RandomCombinationLaw:
-        """Return the law of a tree."""
-        size = self.widest(blocks, settings, n)
-        return RandomCombinationLaw(number, size, np.empty(size))
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> RandomCombinationSampler:
+        """Return the sampler of a tree."""
+        size = self.widest(feature_groups, settings, n)
+        return RandomCombinationSampler(number, size, np.empty(size))
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return L."""
-        return min(self.size, int(blocks.first[-1]))
+        return min(self.size, int(feature_groups.first[-1]))
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return L."""
-        return self.widest(blocks, settings, n)
+        return self.widest(feature_groups, settings, n)
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return whether a direction has one column, which is so with L = 1 only."""
         return min(self.size, p) == 1
 
 
-@draws(RandomCombinationLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+@draws(RandomCombinationSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     columns, theta, order = proposals.columns, proposals.theta, proposals.mixed
-    c, last = ZERO, min(first + ROUND, law.number)
+    c, last = ZERO, min(first + ROUND, sampler.number)
     for _ in range(first, last):
-        shuffle_front(state, order, law.size)
+        shuffle_front(state, order, sampler.size)
         length = 0.0
-        for j in range(law.size):
-            law.weight[j] = 2.0 * uniform(state) - 1.0
-            length += law.weight[j] ** 2
+        for j in range(sampler.size):
+            sampler.weight[j] = 2.0 * uniform(state) - 1.0
+            length += sampler.weight[j] ** 2
         if not length > 0.0:
             continue
-        for j in range(law.size):
-            columns[c, j], theta[c, j] = order[j], law.weight[j] / math.sqrt(length)
-        proposals.sizes[c] = law.size
+        for j in range(sampler.size):
+            columns[c, j], theta[c, j] = order[j], sampler.weight[j] / math.sqrt(length)
+        proposals.sizes[c] = sampler.size
         c += 1
     return c, last

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
-from odrf.projections.axis import AxisLaw
+from odrf.projections.axis import AxisSampler
 from odrf.projections.family import Family, Table
 
 __all__ = ["Rotated"]
@@ -38,15 +38,17 @@ class Rotated(Family):
     ) -> NDArray[np.float32]:
         """Return the orthogonal matrix (p, p) that turns the columns of one tree."""
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> AxisLaw:
-        """Return the law of a tree, for its turned columns: no more than there are."""
-        p = int(blocks.first[-1])
-        return AxisLaw(min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows)
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> AxisSampler:
+        """Return the sampler of a tree, for its turned columns: no more than there are."""
+        p = int(feature_groups.first[-1])
+        return AxisSampler(min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows)
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return 1."""
         return 1
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return 1."""
         return 1.0

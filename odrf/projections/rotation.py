@@ -40,7 +40,7 @@ class Rotation(Rotated):
     """
 
     name: ClassVar[str] = "rotation"
-    law_in_words: ClassVar[str] = "columns of one uniformly random rotation per tree"
+    sampling_in_words: ClassVar[str] = "columns of one uniformly random rotation per tree"
     source: ClassVar[str] = "Blaser and Fryzlewicz (2016)"
 
     def n_default(self, table: Table) -> int:
@@ -70,7 +70,7 @@ def draw_rotation(state, matrix):
     """Write an orthogonal matrix (p, p) to `matrix`, drawn by Haar's measure.
 
     Its rows are independent normal vectors made orthogonal one after the other (Gram and
-    Schmidt), which is a QR decomposition whose R has a positive diagonal: so the law is uniform
+    Schmidt), which is a QR decomposition whose R has a positive diagonal: so the sampler is uniform
     (Mezzadri 2007).
     """
     p = len(matrix)

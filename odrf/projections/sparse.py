@@ -9,21 +9,21 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.randomness import below, shuffle_front, uniform
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
 from odrf.projections.parameters import share_or_auto
 
-__all__ = ["Sparse", "SparseLaw", "begin_sparse", "draw_nonzeros", "draw_sparse"]
+__all__ = ["Sparse", "SparseSampler", "begin_sparse", "draw_nonzeros", "draw_sparse"]
 
 NONZEROS, MOST_SHARE = 3, 0.5
 # ⌈λpd⌉ is not to be one more because λ is not exact.
 ROUNDING = 1e-9
 
 
-class SparseLaw(NamedTuple):
+class SparseSampler(NamedTuple):
     """Sparse random directions.
 
     Attributes
@@ -71,7 +71,7 @@ class Sparse(Family):
     density: Any = "auto"
 
     name: ClassVar[str] = "sparse"
-    law_in_words: ClassVar[str] = "⌈λpd⌉ cells of the p × d matrix are ±1, the others 0"
+    sampling_in_words: ClassVar[str] = "⌈λpd⌉ cells of the p × d matrix are ±1, the others 0"
     source: ClassVar[str] = "Tomita et al. (2020)"
     criterion: ClassVar[str] = "entropy"
 
@@ -86,18 +86,20 @@ class Sparse(Family):
         """Return p."""
         return table.p
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> SparseLaw:
-        """Return the law of a tree."""
-        share = self.share(int(blocks.first[-1]))
-        return SparseLaw(number, share, np.empty(number, dtype=np.int64))
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> SparseSampler:
+        """Return the sampler of a tree."""
+        share = self.share(int(feature_groups.first[-1]))
+        return SparseSampler(number, share, np.empty(number, dtype=np.int64))
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return p."""
-        return int(blocks.first[-1])
+        return int(feature_groups.first[-1])
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return λp."""
-        p = int(blocks.first[-1])
+        p = int(feature_groups.first[-1])
         return max(1.0, self.share(p) * p)
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
@@ -139,18 +141,18 @@ def _sparse_direction(state, order, q, columns, theta, c):
         theta[c, i] = size if uniform(state) < 0.5 else -size
 
 
-@begins(SparseLaw)
-def begin_sparse(law, state, proposals):
+@begins(SparseSampler)
+def begin_sparse(sampler, state, proposals):
     """Draw how many columns each direction of the node has."""
-    draw_nonzeros(state, len(proposals.mixed), law.density, law.nonzeros)
+    draw_nonzeros(state, len(proposals.mixed), sampler.density, sampler.nonzeros)
 
 
-@draws(SparseLaw)
-def draw_sparse(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+@draws(SparseSampler)
+def draw_sparse(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Draw columns and signs; an empty direction is none."""
-    c, last = ZERO, min(first + ROUND, law.number)
+    c, last = ZERO, min(first + ROUND, sampler.number)
     for candidate in range(first, last):
-        q = law.nonzeros[candidate]
+        q = sampler.nonzeros[candidate]
         _sparse_direction(state, proposals.mixed, q, proposals.columns, proposals.theta, c)
         proposals.sizes[c] = q
         c += q > 0

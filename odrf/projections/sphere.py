@@ -9,16 +9,16 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
 from odrf.engine.randomness import uniform
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
 
-__all__ = ["Sphere", "SphereLaw"]
+__all__ = ["Sphere", "SphereSampler"]
 
 
-class SphereLaw(NamedTuple):
+class SphereSampler(NamedTuple):
     """Directions uniform on the sphere.
 
     Attributes
@@ -50,7 +50,7 @@ class Sphere(Family):
     """
 
     name: ClassVar[str] = "sphere"
-    law_in_words: ClassVar[str] = "uniform on the sphere, all columns"
+    sampling_in_words: ClassVar[str] = "uniform on the sphere, all columns"
     source: ClassVar[str] = "Dasgupta and Freund (2008)"
     criterion: ClassVar[str] = "entropy"
 
@@ -58,34 +58,36 @@ class Sphere(Family):
         """Return p, as for sparse directions."""
         return table.p
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> SphereLaw:
-        """Return the law of a tree."""
-        return SphereLaw(number, np.empty(int(blocks.first[-1])))
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> SphereSampler:
+        """Return the sampler of a tree."""
+        return SphereSampler(number, np.empty(int(feature_groups.first[-1])))
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return p."""
-        return int(blocks.first[-1])
+        return int(feature_groups.first[-1])
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return p."""
-        return float(blocks.first[-1])
+        return float(feature_groups.first[-1])
 
 
-@draws(SphereLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+@draws(SphereSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Draw independent normal coefficients (Box and Muller) and scale them to length 1."""
-    columns, theta, p = proposals.columns, proposals.theta, len(law.normal)
-    c, last = ZERO, min(first + ROUND, law.number)
+    columns, theta, p = proposals.columns, proposals.theta, len(sampler.normal)
+    c, last = ZERO, min(first + ROUND, sampler.number)
     for _ in range(first, last):
         length = 0.0
         for j in range(p):
             radius = math.sqrt(-2.0 * math.log(1.0 - uniform(state)))
-            law.normal[j] = radius * math.cos(2.0 * math.pi * uniform(state))
-            length += law.normal[j] ** 2
+            sampler.normal[j] = radius * math.cos(2.0 * math.pi * uniform(state))
+            length += sampler.normal[j] ** 2
         if not length > 0.0:
             continue
         for j in range(p):
-            columns[c, j], theta[c, j] = j, law.normal[j] / math.sqrt(length)
+            columns[c, j], theta[c, j] = j, sampler.normal[j] / math.sqrt(length)
         proposals.sizes[c] = p
         c += 1
     return c, last

@@ -1,63 +1,65 @@
-"""Single, sparse and estimated directions as one law.
+"""Single, sparse and estimated directions as one sampler.
 
-The forests that mix these are many, the default's kinds of trees among them: with one law, if need
-be of none of each, all of them share one compiled kernel.
+The forests that mix these are many, the default's kinds of trees among them: with one sampler, if
+need be of none of each, all of them share one compiled kernel.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from odrf.engine.directions.samplers import Law, begins, draws
+from odrf.engine.directions.samplers import DirectionSampler, begins, draws
 from odrf.projections.axis import begin_axis, draw_axis
 from odrf.projections.estimated.linear import draw_estimated
 from odrf.projections.sparse import begin_sparse, draw_sparse
 
-__all__ = ["UsualLaw", "usual_law"]
+__all__ = ["UsualSampler", "usual_sampler"]
 
 
-class UsualLaw(NamedTuple):
+class UsualSampler(NamedTuple):
     """First single predictors, then sparse directions, then estimated ones.
 
     Attributes
     ----------
     number : int
         Of all of them; a round has those of one sort.
-    axis : AxisLaw
-    sparse : SparseLaw
-    estimated : EstimatedLaw
+    axis : AxisSampler
+    sparse : SparseSampler
+    estimated : EstimatedSampler
     """
 
     number: int
-    axis: Law
-    sparse: Law
-    estimated: Law
+    axis: DirectionSampler
+    sparse: DirectionSampler
+    estimated: DirectionSampler
 
 
-def usual_law(axis: Law, sparse: Law, estimated: Law) -> UsualLaw:
-    """Return the laws as one."""
-    return UsualLaw(axis.number + sparse.number + estimated.number, axis, sparse, estimated)
+def usual_sampler(
+    axis: DirectionSampler, sparse: DirectionSampler, estimated: DirectionSampler
+) -> UsualSampler:
+    """Return the samplers as one."""
+    return UsualSampler(axis.number + sparse.number + estimated.number, axis, sparse, estimated)
 
 
-@begins(UsualLaw)
-def _begin(law, state, proposals):
-    begin_axis(law.axis, state, proposals)
-    begin_sparse(law.sparse, state, proposals)
+@begins(UsualSampler)
+def _begin(sampler, state, proposals):
+    begin_axis(sampler.axis, state, proposals)
+    begin_sparse(sampler.sparse, state, proposals)
 
 
-@draws(UsualLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-    axis, sparse, estimated = law.axis, law.sparse, law.estimated
+@draws(UsualSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    axis, sparse, estimated = sampler.axis, sampler.sparse, sampler.estimated
     if first < axis.number:
-        return draw_axis(axis, state, rows, lo, m, n_rows, first, blocks, proposals, work)
+        return draw_axis(axis, state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
     before = axis.number
     if first < before + sparse.number:
         n, following = draw_sparse(
-            sparse, state, rows, lo, m, n_rows, first - before, blocks, proposals, work
+            sparse, state, rows, lo, m, n_rows, first - before, feature_groups, proposals, work
         )
         return n, before + following
     before += sparse.number
     n, following = draw_estimated(
-        estimated, state, rows, lo, m, n_rows, first - before, blocks, proposals, work
+        estimated, state, rows, lo, m, n_rows, first - before, feature_groups, proposals, work
     )
     return n, before + following

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.pooling import pool_branches
-from odrf.engine.trees.prediction_rule import mean_ranks_off, said_classes
+from odrf.engine.trees.prediction_rule import mean_ranks_off, predicted_classes
 
 __all__ = [
     "ERROR",
@@ -32,12 +32,12 @@ __all__ = [
     "LOSSES",
     "RULES",
     "WEAKEST_LINK",
+    "critical_alphas",
     "decreases",
     "growth_ranks",
     "pruned",
     "root_errors",
     "root_losses",
-    "split_prices",
 ]
 
 WEAKEST_LINK, GROWTH = "weakest_link", "growth"
@@ -64,7 +64,7 @@ def root_errors(forest: Forest) -> NDArray[np.float64]:
     if not forest.ordered:
         return root_losses(forest)
     root = forest.root[:-1]
-    return 1.0 - forest.value[root, said_classes(forest.value[root], True)]
+    return 1.0 - forest.value[root, predicted_classes(forest.value[root], True)]
 
 
 def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
@@ -93,7 +93,7 @@ def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
     return all_nodes
 
 
-def split_prices(
+def critical_alphas(
     forest: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR
 ) -> NDArray[np.float64]:
     """Return the α from which on each split is given up (m,), 0 at nodes without one.
@@ -107,9 +107,9 @@ def split_prices(
     """
     decrease = decreases(forest, loss)
     if rule == WEAKEST_LINK:
-        prices = _branch_prices(forest, decrease)
+        prices = _branch_alphas(forest, decrease)
     else:
-        prices = _growth_prices(forest, decrease)
+        prices = _growth_alphas(forest, decrease)
     scale = np.repeat(root_losses(forest, loss), np.diff(forest.root))
     relative = np.divide(prices, scale, out=np.zeros_like(prices), where=scale > 0)
     return np.round(relative, DIGITS) * scale
@@ -145,7 +145,7 @@ def _node_losses(forest: Forest, loss: str) -> NDArray[np.float64]:
     return forest.weight * (1.0 - forest.value.max(axis=1))
 
 
-def _branch_prices(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.float64]:
+def _branch_alphas(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     m = forest.n_nodes
     left = np.where(forest.is_split(), forest.left, -1)
     prices = np.empty(m)
@@ -153,7 +153,7 @@ def _branch_prices(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.
     return prices
 
 
-def _growth_prices(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.float64]:
+def _growth_alphas(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the slopes of the lower convex hull of R against the leaves, split by split."""
     prices = np.zeros(forest.n_nodes)
     ranks = growth_ranks(forest)

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.folds import fold_of_rows
-from odrf.engine.directions.candidates import Blocks
-from odrf.engine.directions.samplers import Source
+from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.pruning.held_out import HeldOut, held_out
 
-__all__ = ["Growth", "between", "cross_validated", "folds_grown"]
+__all__ = ["Growth", "cross_validated", "folds_grown", "geometric_means"]
 
 
 class Growth(NamedTuple):
@@ -30,10 +30,10 @@ class Growth(NamedTuple):
     X: NDArray[np.float32]
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
-    blocks: Blocks
+    feature_groups: FeatureGroups
     sampling: Sampling
     settings: Settings
-    source: Source
+    mixture: SamplerMixture
 
 
 class Fold(NamedTuple):
@@ -80,7 +80,7 @@ def cross_validated(
     )
 
 
-def between(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what stands for each range of α in the folds: the geometric mean of its ends.
 
     The trees of the folds have critical values of their own; the middle of the range in which the

@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.pruning.choosing import MINIMUM, chosen
 from odrf.pruning.held_out import held_out
 
-__all__ = ["common_prices", "unseen_prices"]
+__all__ = ["common_alphas", "unseen_alphas"]
 
 # Common prices that are tried: each leaves about as much smaller a forest as the one before.
 STEPS = 20
 
 
-def common_prices(prices: NDArray[np.float64]) -> NDArray[np.float64]:
+def common_alphas(prices: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return prices of a leaf, rising from 0, at which fewer and fewer splits are left, then none.
 
     Parameters
@@ -34,7 +34,7 @@ def common_prices(prices: NDArray[np.float64]) -> NDArray[np.float64]:
     )
 
 
-def unseen_prices(
+def unseen_alphas(
     forest: Forest,
     prices: NDArray[np.float64],
     X: NDArray[np.float32],

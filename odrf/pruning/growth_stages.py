@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.stage_losses import stage_losses
 from odrf.pruning.complexity import growth_ranks
 from odrf.pruning.held_out import HeldOut, held_out
 
-__all__ = ["ALONG", "DEPTH", "LEAVES", "Stages", "judged_stages", "stage_prices", "stages_of"]
+__all__ = ["ALONG", "DEPTH", "LEAVES", "Stages", "evaluated_stages", "stage_alphas", "stages_of"]
 
 LEAVES, DEPTH = "leaves", "depth"
 ALONG = (LEAVES, DEPTH)
@@ -30,7 +30,7 @@ class Stages:
     Attributes
     ----------
     prices : (m,) float64
-        The prices of its splits as `stage_prices` gives them.
+        The prices of its splits as `stage_alphas` gives them.
     sizes : (k,) int64
         Sizes, rising.
     leaves : (k,) float64
@@ -47,7 +47,7 @@ class Stages:
         return -self.sizes[::-1].astype(float)
 
 
-def stage_prices(forest: Forest, along: str) -> NDArray[np.float64]:
+def stage_alphas(forest: Forest, along: str) -> NDArray[np.float64]:
     """Return prices (m,) at which pruning at -s keeps the splits of the trees of size s.
 
     Parameters
@@ -67,7 +67,7 @@ def stages_of(forest: Forest, along: str) -> Stages:
 
     A tree is judged at every size, a forest at every depth, and every few numbers of leaves.
     """
-    prices = stage_prices(forest, along)
+    prices = stage_alphas(forest, along)
     rising = np.sort(-prices[prices > -np.inf])
     first = SMALLEST[along]
     last = int(np.max(rising, initial=first - 1)) + 1
@@ -80,7 +80,7 @@ def stages_of(forest: Forest, along: str) -> Stages:
     return Stages(prices, sizes, leaves / forest.n_trees)
 
 
-def judged_stages(
+def evaluated_stages(
     forest: Forest,
     stages: Stages,
     X: NDArray[np.float32],

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest import Forest
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 
 __all__ = ["HeldOut", "held_out", "losses_of"]
@@ -63,7 +63,7 @@ def losses_of(
     """
     if value.shape[1] == 1:
         return (y - value[:, 0]) ** 2
-    return (said_classes(value, ordered) != y).astype(float)
+    return (predicted_classes(value, ordered) != y).astype(float)
 
 
 def held_out(

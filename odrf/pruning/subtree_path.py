@@ -41,7 +41,7 @@ class SubtreePath:
     table: pd.DataFrame
 
     @property
-    def is_judged(self) -> bool:
+    def is_evaluated(self) -> bool:
         """Whether rows held out have judged the subtrees."""
         return "xerror" in self.table
 
@@ -55,7 +55,7 @@ class SubtreePath:
         """
         if rule not in CHOICES:
             raise allowed("rule", rule, CHOICES)
-        if not self.is_judged:
+        if not self.is_evaluated:
             raise InputError(
                 f'rule="{rule}" needs errors on held-out rows: make the path with cv=10 or '
                 "validation="

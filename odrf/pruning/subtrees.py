@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.pruning.complexity import (
     ERROR,
     GROWTH,
     WEAKEST_LINK,
+    critical_alphas,
     decreases,
     growth_ranks,
     root_losses,
-    split_prices,
 )
 
 __all__ = ["Subtrees", "growth_errors", "nested_subtrees", "with_leaves"]
@@ -28,7 +28,7 @@ class Subtrees:
     Attributes
     ----------
     prices : (m,) float64
-        The price of each split, as `odrf.pruning.complexity.split_prices` gives it.
+        The price of each split, as `odrf.pruning.complexity.critical_alphas` gives it.
     alpha : (k,) float64
         Smallest α that chooses the subtree; ``alpha[0]`` is 0.  Row i is the choice for
         ``alpha[i] <= α < alpha[i + 1]``.
@@ -47,9 +47,9 @@ class Subtrees:
 def nested_subtrees(tree: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR) -> Subtrees:
     """Return the subtrees of a forest of one that are cheapest at some α.
 
-    `rule` and `loss` are those of `odrf.pruning.complexity.split_prices`.
+    `rule` and `loss` are those of `odrf.pruning.complexity.critical_alphas`.
     """
-    prices, decrease = split_prices(tree, rule, loss), decreases(tree, loss)
+    prices, decrease = critical_alphas(tree, rule, loss), decreases(tree, loss)
     splits = np.flatnonzero(growth_ranks(tree))
     splits = splits[np.argsort(-prices[splits], kind="stable")]
     alpha = np.unique(np.append(0.0, prices[splits]))

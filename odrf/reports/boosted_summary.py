@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.fits.boosted_fit import BoostedFit
-from odrf.fits.out_of_bag import boosted_error
+from odrf.fits.out_of_bag_values import boosted_error
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import REFIT, BoostingControl
 from odrf.reports.summaries import (
@@ -32,8 +32,8 @@ def loss_path(fit: BoostedFit) -> pd.DataFrame:
     """Return the mean loss after each round, as `odrf.results.boosted.ODBTResults` has it."""
     boosted = fit.boosted
     path = {"training": boosted.training}
-    if len(boosted.judging):
-        path["validation" if fit.held.any() else "out-of-bag"] = boosted.judging
+    if len(boosted.held_out):
+        path["validation" if fit.held.any() else "out-of-bag"] = boosted.held_out
     return pd.DataFrame(path, index=pd.RangeIndex(len(boosted.training), name="rounds"))
 
 

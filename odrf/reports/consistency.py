@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest import joined
+from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.plots.consistency import plot_consistency

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
-from odrf.plots.path import plot_judged_path
+from odrf.plots.path import plot_error_path
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
 from odrf.text.summary import Summary
 
@@ -114,7 +114,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         table = self.table.rename(columns={"error": "xerror", "std_error": "xstd"})
         what = f"out-of-bag {error_name(self.fit.kind)}"
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
-        return plot_judged_path(table, self.row("min"), row, words, what, ax)
+        return plot_error_path(table, self.row("min"), row, words, what, ax)
 
     def __repr__(self) -> str:
         return f"ForestPath: {len(self.table)} prices of a leaf\n{self.table.to_string()}"

@@ -16,7 +16,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
 from odrf.plots.growth import plot_growth
 from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
-from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, judged_stages, stages_of
+from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.held_out import HeldOut
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, some_rows
 from odrf.text.summary import Summary
@@ -97,7 +97,7 @@ class GrowthPath(ErrorTable):
             columns["mean_leaves"] = stages.leaves
         elif along != LEAVES:
             columns["leaves"] = stages.leaves.astype(np.int64)
-        train = judged_stages(forest, stages, data.X, data.y, data.weights, n_jobs)
+        train = evaluated_stages(forest, stages, data.X, data.y, data.weights, n_jobs)
         columns |= {"train": train.mean, "test": test.mean, "std_error": test.standard_error}
         for name in ("train", "test", "std_error"):
             columns[name] = columns[name][::-1]
@@ -194,7 +194,7 @@ def growth_path(
         test = judge(grown, stages, jobs)
     else:
         X, y = labelled_rows(grown, newdata, "newdata")
-        test = judged_stages(grown.forest, stages, X, y, np.ones(len(y)), jobs)
+        test = evaluated_stages(grown.forest, stages, X, y, np.ones(len(y)), jobs)
         by = f"{len(y)} new row{'s' if len(y) > 1 else ''}"
     if test.weight == 0:
         raise InputError("every tree drew every row, so that none is out of bag: give newdata=")

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.trees.forest import Forest
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.prediction.labels import class_labels
 from odrf.text.units import node_of_terms, user_splits
 
@@ -37,7 +37,7 @@ def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
     if classes is None:
         table["value"] = value[:, 0]
     else:
-        table["prediction"] = class_labels(said_classes(value, bool(tree.ordered)), classes)
+        table["prediction"] = class_labels(predicted_classes(value, bool(tree.ordered)), classes)
         table |= {f"P({label})": value[:, k] for k, label in enumerate(classes)}
     return pd.DataFrame(table, index=pd.Index(node, name="node"))
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.plots.projections import plot_projections

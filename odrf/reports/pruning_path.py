@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from odrf.errors import allowed
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, loss_name
-from odrf.plots.path import plot_judged_path, plot_path
+from odrf.plots.path import plot_error_path, plot_path
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import GROWTH
 from odrf.pruning.subtree_path import SubtreePath
@@ -82,9 +82,9 @@ class PruningPath(ErrorTable, Generic[Tree]):
         return self.subtrees.by
 
     @property
-    def is_judged(self) -> bool:
+    def is_evaluated(self) -> bool:
         """Whether held-out rows have judged the subtrees."""
-        return self.subtrees.is_judged
+        return self.subtrees.is_evaluated
 
     def row(self, rule: str = "min") -> int:
         """Return the row of the table that `best` takes.
@@ -145,7 +145,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
             "Errors are those of the rows the tree was grown on; relative ones are shares of the "
             f"root's, {number(float(self.table['error'].iloc[-1]))}."
         ]
-        if self.is_judged:
+        if self.is_evaluated:
             facts["Judged by"] = self.by
             facts |= {
                 words: f"{self.table['leaves'].iloc[self.row(rule)]} leaves"
@@ -155,7 +155,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
                 f"xerror is the {error_name(self.fit.kind)} of the held-out rows as a share of "
                 "the root's in training, xstd its standard error."
             )
-        kept = [self.row(rule) for rule in CHOICES] if self.is_judged else []
+        kept = [self.row(rule) for rule in CHOICES] if self.is_evaluated else []
         shown = some_rows(self.table[::-1], kept)[::-1]
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         sections = {f"Subtrees{of}": shown}
@@ -182,10 +182,10 @@ class PruningPath(ErrorTable, Generic[Tree]):
         """
         if rule not in CHOICES:
             raise allowed("rule", rule, CHOICES)
-        if self.is_judged:
+        if self.is_evaluated:
             what = f"held-out {error_name(self.fit.kind)}, share of the root's"
             row, words = self.row(rule), CHOICES_IN_WORDS[rule]
-            return plot_judged_path(self.table, self.row("min"), row, words, what, ax)
+            return plot_error_path(self.table, self.row("min"), row, words, what, ax)
         along = growth_errors(self.fit.forest, self.loss) if self.rule == GROWTH else None
         error = loss_name(self.fit, self.loss)
         return plot_path(self.table, along, error, ax)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.design import Design, Response
-from odrf.engine.trees.forest import Forest
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.text.wording import SplitWriter, number
 
 __all__ = ["rules_text"]
@@ -44,5 +44,5 @@ def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str
     if response.classes is None:
         return number(float(value[0]), digits)
     shares = " ".join(f"{share:.{digits - 1}f}" for share in value)
-    code = int(said_classes(value[np.newaxis], bool(tree.ordered))[0])
+    code = int(predicted_classes(value[np.newaxis], bool(tree.ordered))[0])
     return f"{response.classes[code]} ({shares})"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
@@ -119,5 +119,5 @@ def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:
     weights = data.weights[counted]
     if classes is None:
         return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, weights, sizes)
-    said = said_classes(fit.forest.value, fit.ordered)[leaves]
+    said = predicted_classes(fit.forest.value, fit.ordered)[leaves]
     return of_classes(said, unseen, y.astype(np.int64), weights, len(classes), sizes)

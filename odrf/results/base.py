@@ -48,10 +48,10 @@ class TreeResults(RowPredicting):
         InputError
             If the response is no ordered categorical.
         """
-        return mean_rank_error(self.fit, self._judged)
+        return mean_rank_error(self.fit, self._scored)
 
     @property
-    def _judged(self) -> NDArray[np.float64]:
+    def _scored(self) -> NDArray[np.float64]:
         """Return the values (n, K) of the training rows that scores are of."""
         return self._fitted
 
@@ -128,8 +128,8 @@ class TreeResults(RowPredicting):
         >>> forest.consistency().conclusion
         'Consistent for any continuous regression function, by [Z] Theorem 5.'
         """
-        return ConsistencyReport(self.fit, facts_of(self.fit), self._judging_residuals())
+        return ConsistencyReport(self.fit, facts_of(self.fit), self._noise_residuals())
 
-    def _judging_residuals(self) -> NDArray[np.float64]:
+    def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals that say most of the noise, none for classes."""
         return self.resid.to_numpy() if self.kind == "regression" else np.empty(0)

@@ -10,15 +10,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_jobs, checked_whole
-from odrf.engine.boosting.losses import Logistic
+from odrf.engine.boosting.losses import LogisticLoss
 from odrf.engine.boosting.sums import added_up_by_round
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError, allowed
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
-from odrf.fits.out_of_bag import boosted_error, boosted_out_of_bag
+from odrf.fits.out_of_bag_values import boosted_error, boosted_out_of_bag
 from odrf.fits.prediction.labels import class_labels, spread_numbers
 from odrf.fits.prediction.predicting import (
-    Rows,
+    RowsToPredict,
     as_asked,
     predict_rows,
     require_classes,
@@ -179,7 +179,7 @@ class ODBTResults(OutOfBagResults, Panelled):
         return as_asked(self.fit, value, rows.index, type)
 
     def _offsets(
-        self, newdata: pd.DataFrame | None, rows: Rows, offset: str | ArrayLike | None
+        self, newdata: pd.DataFrame | None, rows: RowsToPredict, offset: str | ArrayLike | None
     ) -> NDArray[np.float64]:
         """Return the offsets of the complete rows."""
         if newdata is None:
@@ -193,9 +193,9 @@ class ODBTResults(OutOfBagResults, Panelled):
             )
         return values
 
-    def _link(self, rows: Rows, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
+    def _link(self, rows: RowsToPredict, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
         value = spread_numbers(scores.T, rows.complete)
-        if self.classes is None or self.control.loss == Logistic.name:
+        if self.classes is None or self.control.loss == LogisticLoss.name:
             return pd.Series(value[:, 0], index=rows.index, name="link")
         return pd.DataFrame(value, index=rows.index, columns=self.classes[: value.shape[1]])
 
@@ -230,7 +230,7 @@ class ODBTResults(OutOfBagResults, Panelled):
             if self.classes is None:
                 said[r] = value[:, 0]
             else:
-                said[r] = class_labels(said_classes(value, fit.ordered), self.classes)
+                said[r] = class_labels(predicted_classes(value, fit.ordered), self.classes)
         table = pd.DataFrame(said, index=rows.index)
         return table.rename_axis(columns="round")
 
@@ -279,9 +279,9 @@ class ODBTResults(OutOfBagResults, Panelled):
         ConsistencyReport
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
-        return ConsistencyReport(self.fit, facts_of_boosted(self.fit), self._judging_residuals())
+        return ConsistencyReport(self.fit, facts_of_boosted(self.fit), self._noise_residuals())
 
-    def _judging_residuals(self) -> NDArray[np.float64]:
+    def _noise_residuals(self) -> NDArray[np.float64]:
         """Return the residuals of rows held out: those of the others are too small."""
         if self.kind == "classification":
             return np.empty(0)

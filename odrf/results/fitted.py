@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError, allowed
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import as_response, mean_values, predict_rows, rows_of

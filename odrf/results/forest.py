@@ -16,7 +16,7 @@ from odrf.fits.combining import combined_fits
 from odrf.fits.enlarging import enlarged_fit
 from odrf.fits.evaluating import forest_sizes
 from odrf.fits.fit import Fit
-from odrf.fits.out_of_bag import require_out_of_bag
+from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.intervals import (
     LEVEL,
     QUANTILES,
@@ -169,7 +169,9 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
                 kinds={},
                 pruning=None,
                 changes=None if fit.changes is None else fit.changes.iloc[[i]],
-                made=None if fit.made is None else fit.made[slice(*fit.forest.root[i : i + 2])],
+                n_at_split=None
+                if fit.n_at_split is None
+                else fit.n_at_split[slice(*fit.forest.root[i : i + 2])],
             )
         )
 

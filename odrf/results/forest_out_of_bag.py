@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.errors import InputError
 from odrf.fits.evaluating import stages_out_of_bag
-from odrf.fits.out_of_bag import forest_out_of_bag, require_out_of_bag
+from odrf.fits.out_of_bag_values import forest_out_of_bag, require_out_of_bag
 from odrf.fits.prediction.predicting import as_prob
 from odrf.fits.prediction.scores import confusion_table, error_name, r_squared
 from odrf.pruning.growth_stages import LEAVES
@@ -128,11 +128,11 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         return growth_path(self.fit, along, newdata, n_jobs, stages_out_of_bag, "out-of-bag rows")
 
     @property
-    def _judged(self) -> NDArray[np.float64]:
+    def _scored(self) -> NDArray[np.float64]:
         return self._oob_value
 
-    def _judging_residuals(self) -> NDArray[np.float64]:
+    def _noise_residuals(self) -> NDArray[np.float64]:
         if self.kind == "classification" or self.control.resample == "none":
-            return super()._judging_residuals()
+            return super()._noise_residuals()
         left = self.fit.data.y - self._oob_value[:, 0]
         return left[~np.isnan(left)]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from odrf.checks import checked_jobs
 from odrf.design.folds import checked_folds
 from odrf.errors import InputError, allowed
-from odrf.fits.evaluating import path_by_folds, path_by_rows, stages_by_folds, unjudged_path
+from odrf.fits.evaluating import path_by_folds, path_by_rows, stages_by_folds, training_path
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, r_squared
 from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
@@ -210,7 +210,7 @@ class ODTResults(Updatable):
         if validation is not None:
             path = path_by_rows(self.fit, rule, loss, validation)
         elif cv is None:
-            path = unjudged_path(self.fit, rule, loss)
+            path = training_path(self.fit, rule, loss)
         else:
             k, own = checked_folds(cv, self.nobs, ", or None"), self.seed if seed is None else seed
             path = path_by_folds(self.fit, rule, loss, k, own, checked_jobs(n_jobs), progress)
@@ -267,7 +267,7 @@ class ODTResults(Updatable):
         if path is not None and path.fit.forest is not self.forest:
             raise InputError("path= belongs to another tree: use this tree's pruning_path()")
         if rule is not None:
-            path = self._own_path() if path is None else path
+            path = path or self.pruning_path(self.control.pruning, cv=min(10, self.nobs))
             return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
         if alpha is not None:
             price = checked_alpha(alpha)
@@ -276,9 +276,6 @@ class ODTResults(Updatable):
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
         forest = with_leaves(self.forest, kept, by, loss)
         return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), self, path)
-
-    def _own_path(self) -> PruningPath[ODTResults]:
-        return self.pruning_path(self.control.pruning, cv=min(10, self.nobs))
 
     def _cut(self, alpha: float, option: str, path: PruningPath[ODTResults] | None) -> ODTResults:
         by, loss = _rule_and_loss(path, self.control.pruning)
@@ -328,10 +325,11 @@ class ODTResults(Updatable):
         True
         """
         k = cv if newdata is not None else checked_folds(cv, self.nobs, ", or give newdata=")
-        own = self.control.seed if seed is None else seed
-        judge = partial(stages_by_folds, along=along, cv=k, seed=own)
+        by_folds = partial(
+            stages_by_folds, along=along, cv=k, seed=self.seed if seed is None else seed
+        )
         by = f"{k}-fold cross-validation"
-        return growth_path(self.fit, along, newdata, n_jobs, judge, by)
+        return growth_path(self.fit, along, newdata, n_jobs, by_folds, by)
 
     def summary(self) -> Summary:
         """Return a summary of the tree: data, options, size, training error, importances."""

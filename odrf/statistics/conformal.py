@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order, row_blocks
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
 __all__ = ["calibrating", "fewest_rows", "jackknife_plus", "upper_bounds"]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_size
-from odrf.engine.trees.forest import Forest
+from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
 __all__ = ["Variance", "enough_trees", "infinitesimal_jackknife", "tells_rows_apart"]
@@ -141,7 +141,7 @@ def _strata(draws: Draws) -> list[Stratum]:
     weights, samplings = draws.weights, draws.samplings
     ends = [*(batch.begin for batch in samplings[0].later), len(weights)]
     ends = [int((weights[:end] > 0).sum()) for end in ends]
-    size: list[float] = [draw_size(sampling, ends[0]) for sampling in samplings]
+    size: list[float] = [n_drawn(sampling, ends[0]) for sampling in samplings]
     scale = [_scale(*pair, ends[0], ends[0] - 1) for pair in zip(samplings, size, strict=True)]
     strata = [Stratum(0, ends[0], size, np.array(scale))]
     for k, begin in enumerate(ends[:-1]):

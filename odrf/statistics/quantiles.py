@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.leafmates import leaf_mates, quantiles_among
 
 __all__ = ["conditional_quantiles"]

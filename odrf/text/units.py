@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["UserSplits", "node_of_terms", "user_splits"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
 from odrf.design.columns.encoding import Ranks
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.text.units import user_splits
 
 __all__ = ["SplitText", "SplitWriter", "number"]

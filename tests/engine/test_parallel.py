@@ -12,7 +12,7 @@ from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.parallel import ROWS_PER_BLOCK, available_cores, in_order, row_blocks
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.out_of_bag_losses import out_of_bag, permutation_loss
 from odrf.engine.trees.routing import leaf_nodes, predict
 from problems import noisy
@@ -74,7 +74,7 @@ def test_the_same_bits_for_any_number_of_threads(n_jobs):
         draws = Draws(problem.weights, [problem.sampling] * 7, streams, n_jobs)
         yield from (draws.all_counts(), draws.all_unseen())
         yield from out_of_bag(forest, *data, draws)
-        yield permutation_loss(forest, *data, problem.blocks.first, draws)
+        yield permutation_loss(forest, *data, problem.feature_groups.first, draws)
 
     for one, other in zip(everything(1), everything(n_jobs), strict=True):
         assert one.tobytes() == other.tobytes()

@@ -11,7 +11,7 @@ import pytest
 
 import odrf
 from odrf import InputError
-from odrf.evaluation.power_law import fit_law
+from odrf.evaluation.power_law import fit_power_law
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_errors_table_and_law(data):
     assert curve.n.tolist() == [15, 40, 110]
     means = curve.errors["tree"].groupby(level="n").mean()
     np.testing.assert_allclose(curve.table.loc["tree"]["error"], means)
-    law = fit_law(curve.n, means.to_numpy())
+    law = fit_power_law(curve.n, means.to_numpy())
     np.testing.assert_allclose(curve.law.loc["tree", ["a", "b", "c"]].astype(float), law)
     assert (curve.law["c_low"] <= curve.law["c_high"]).all()
     far = curve.extrapolate(10_000)
@@ -110,7 +110,7 @@ def test_summary_and_drawing(data):
     models = {"tree": odrf.odt, "stump": partial(odrf.odt, max_leaves=2)}
     curve = odrf.learning_curve("side ~ a + b", data, models, repeats=2, seed=1)
     text = str(curve.summary())
-    for words in ("ten times the rows", "Law", "error rate", "Repeats"):
+    for words in ("ten times the rows", "PowerLaw", "error rate", "Repeats"):
         assert words in text
     ax = curve.plot()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tree", "stump"]

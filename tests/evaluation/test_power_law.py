@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.evaluation.power_law import Law, bootstrap_laws, fit_law
+from odrf.evaluation.power_law import PowerLaw, bootstrap_power_laws, fit_power_law
 
 N = np.geomspace(20, 5000, 9)
 
@@ -15,8 +15,8 @@ N = np.geomspace(20, 5000, 9)
 @settings(deadline=None, max_examples=40)
 @given(st.floats(0.0, 2.0), st.floats(0.5, 50), st.floats(0.1, 1.5))
 def test_an_exact_law_is_found(a, b, c):
-    law = Law(a, b, c)
-    found = fit_law(N, law.error(N))
+    law = PowerLaw(a, b, c)
+    found = fit_power_law(N, law.error(N))
     np.testing.assert_allclose(found.error(N), law.error(N), rtol=2e-3)
     if a > 0.1 and law.error(20) > 1.5 * law.error(5000):
         assert found.c == pytest.approx(c, rel=0.05)
@@ -25,25 +25,25 @@ def test_an_exact_law_is_found(a, b, c):
 
 def test_no_pair_of_a_and_b_is_nearer():
     rng = np.random.default_rng(0)
-    error = Law(0.3, 4.0, 0.5).error(N) * np.exp(rng.normal(size=len(N)) / 20)
-    found = fit_law(N, error)
+    error = PowerLaw(0.3, 4.0, 0.5).error(N) * np.exp(rng.normal(size=len(N)) / 20)
+    found = fit_power_law(N, error)
     best = np.sum((found.error(N) / error - 1) ** 2)
     for c in np.linspace(0.05, 1.9, 60):
         for a in np.linspace(0, 0.6, 25):
             for b in found.b * np.linspace(0.05, 6, 60):
-                assert best <= np.sum((Law(a, b, c).error(N) / error - 1) ** 2) + 1e-9
+                assert best <= np.sum((PowerLaw(a, b, c).error(N) / error - 1) ** 2) + 1e-9
 
 
 def test_a_curve_that_does_not_fall_has_no_rate_worth_speaking_of():
-    found = fit_law(N, np.full(len(N), 0.7))
+    found = fit_power_law(N, np.full(len(N), 0.7))
     np.testing.assert_allclose(found.error(10 * N), 0.7, rtol=1e-3)
 
 
 def test_laws_of_repeats_surround_the_law_of_their_mean():
     rng = np.random.default_rng(1)
-    errors = Law(0.2, 3.0, 0.6).error(N) * np.exp(rng.normal(size=(12, len(N))) / 10)
-    drawn = bootstrap_laws(N, errors, 100, 5)
+    errors = PowerLaw(0.2, 3.0, 0.6).error(N) * np.exp(rng.normal(size=(12, len(N))) / 10)
+    drawn = bootstrap_power_laws(N, errors, 100, 5)
     assert len(drawn) == 100
     rates = [law.c for law in drawn]
-    assert min(rates) < fit_law(N, errors.mean(axis=0)).c < max(rates)
-    assert drawn == bootstrap_laws(N, errors, 100, 5)
+    assert min(rates) < fit_power_law(N, errors.mean(axis=0)).c < max(rates)
+    assert drawn == bootstrap_power_laws(N, errors, 100, 5)

@@ -58,7 +58,7 @@ def blend(n_jobs=1, n_trees=30):
         kind(problem.but(min_leaf=40), 0.7),
     ]
     forest, used, found = grow_blend(
-        problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, n_trees, n_jobs,
+        problem.X, problem.y, problem.weights, problem.feature_groups, kinds, 3, n_trees, n_jobs,
         lambda: None,
     )  # fmt: skip
     return problem, kinds, forest, used, found
@@ -85,7 +85,7 @@ def test_a_blend_that_is_enlarged_is_as_if_it_had_been_grown_at_once(fewer):
     start = blend(n_trees=fewer)
     grown = []
     larger = grow_blend(
-        problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, 30, 1,
+        problem.X, problem.y, problem.weights, problem.feature_groups, kinds, 3, 30, 1,
         lambda: grown.append(1), Blended(*start[2:]),
     )  # fmt: skip
     assert same_bits(larger.forest, forest)
@@ -102,7 +102,7 @@ def test_pilots_that_grow_with_the_forest_take_over_its_trees():
     def of(n_trees, start=None):
         grown.clear()
         return grow_blend(
-            problem.X, problem.y, problem.weights, problem.blocks, kinds, 3, n_trees, 1,
+            problem.X, problem.y, problem.weights, problem.feature_groups, kinds, 3, n_trees, 1,
             lambda: grown.append(1), start,
         )  # fmt: skip
 
@@ -131,7 +131,7 @@ def test_large_leaves_win_on_noise_and_small_ones_without():
     shares = {}
     for name, y in [("noise", rng.normal(size=400)), ("signal", problem.X[0] + problem.X[1])]:
         _, _, found = grow_blend(
-            problem.X, y.astype(float), problem.weights, problem.blocks, kinds, 1, 30, 1,
+            problem.X, y.astype(float), problem.weights, problem.feature_groups, kinds, 1, 30, 1,
             lambda: None,
         )  # fmt: skip
         shares[name] = found.weights[1]

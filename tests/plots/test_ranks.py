@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.plots.evaluation.ranks import groups, plot_ranks
+from odrf.plots.evaluation.ranks import groups_alike, plot_ranks
 
 RANKS = pd.Series([2.4, 1.0, 4.0, 1.5], list("cadb"))
 
 
 def test_bars_join_ranks_within_the_difference():
-    assert groups(RANKS, 1.0) == [(1.0, 1.5), (1.5, 2.4)]
-    assert groups(RANKS, 1.5) == [(1.0, 2.4)]
-    assert groups(RANKS, 0.1) == []
-    assert groups(RANKS, 9.0) == [(1.0, 4.0)]
+    assert groups_alike(RANKS, 1.0) == [(1.0, 1.5), (1.5, 2.4)]
+    assert groups_alike(RANKS, 1.5) == [(1.0, 2.4)]
+    assert groups_alike(RANKS, 0.1) == []
+    assert groups_alike(RANKS, 9.0) == [(1.0, 4.0)]
 
 
 def test_the_diagram_shows_ranks_bars_and_the_difference():

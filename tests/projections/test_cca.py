@@ -114,10 +114,10 @@ def test_more_directions_than_a_round_holds():
 
 def test_all_predictors_give_the_twins_directions_without_a_bootstrap_also_with_factors():
     rng = np.random.default_rng(5)
-    X, blocks = design("ppfc", 80, rng)
+    X, feature_groups = design("ppfc", 80, rng)
     y = np.floor(3 * np.clip(X[0] + rng.normal(size=80) / 5, 0, 0.99))
     a = rng.uniform(0.5, 2.0, 80)
-    problem = cart(X, y, blocks, a, criterion=GINI, n_classes=3)
+    problem = cart(X, y, feature_groups, a, criterion=GINI, n_classes=3)
     _, vectors = twin.canonical(X.T.astype(float), y, a)
     for node in directions(CanonicalCorrelation(size=4), problem, 2, 3):
         for r, (columns, theta) in enumerate(node):

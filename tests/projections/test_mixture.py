@@ -100,7 +100,7 @@ def test_estimated_families_of_two_sorts_are_mixed():
 def test_every_family_says_what_it_is(name):
     family = FAMILIES[name]
     assert family.name == name
-    assert family.law_in_words
+    assert family.sampling_in_words
     assert family.source
     assert set(family.tasks) <= {"regression", "classification"}
 

@@ -1,4 +1,4 @@
-"""The law of patches: manifold-aware forests."""
+"""The sampler of patches: manifold-aware forests."""
 
 from __future__ import annotations
 

@@ -123,10 +123,10 @@ def test_one_row_per_class_constant_columns_and_one_class():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_directions_at_a_node_are_those_of_the_twin_also_with_factors(n_classes):
     rng = np.random.default_rng(6)
-    X, blocks = design("pfcp", 80, rng)
+    X, feature_groups = design("pfcp", 80, rng)
     y = np.floor(n_classes * np.clip(X[0] + rng.normal(size=80) / 5, 0, 0.99))
     a = rng.uniform(0.5, 2.0, 80)
-    problem = cart(X, y, blocks, a, criterion=GINI, n_classes=n_classes, subset_size=4)
+    problem = cart(X, y, feature_groups, a, criterion=GINI, n_classes=n_classes, subset_size=4)
     expected = unit(twin.penalised(X.T.astype(float), y, a, 0.2))
     for columns, theta in chain(*directions(PenalisedDiscriminant(0.2), problem, 3, 2)):
         assert abs(theta @ expected[columns]) == pytest.approx(1.0, rel=1e-5)

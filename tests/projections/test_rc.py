@@ -1,4 +1,4 @@
-"""The law of Breiman's Forest-RC."""
+"""The sampler of Breiman's Forest-RC."""
 
 from __future__ import annotations
 

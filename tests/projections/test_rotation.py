@@ -1,4 +1,4 @@
-"""The law of random rotations, and forests on them."""
+"""The sampler of random rotations, and forests on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of sparse directions: SPORF's matrices."""
+"""The sampler of sparse directions: SPORF's matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The law of directions uniform on the sphere."""
+"""The sampler of directions uniform on the sphere."""
 
 from __future__ import annotations
 

@@ -13,10 +13,10 @@ from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.pruning.complexity import (
     LOSSES,
     RULES,
+    critical_alphas,
     decreases,
     pruned,
     root_losses,
-    split_prices,
 )
 from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
 from problems import plain, problems
@@ -58,7 +58,7 @@ def test_decreases_add_up_to_the_error_removed(case, leaves):
 def test_no_subtree_is_cheaper_than_the_weakest_link_s(case, share):
     problem, tree = case
     alpha = price_of_a_leaf(tree, share)
-    least = cost(problem, pruned(tree, split_prices(tree), alpha), alpha)
+    least = cost(problem, pruned(tree, critical_alphas(tree), alpha), alpha)
     children = {node: int(tree.left[node]) for node in np.flatnonzero(tree.left >= 0)}
     for splits in all_subtrees(children):
         kept = np.isin(np.arange(tree.n_nodes), list(splits))
@@ -70,7 +70,7 @@ def test_no_subtree_is_cheaper_than_the_weakest_link_s(case, share):
 def test_no_earlier_tree_is_cheaper_than_the_growth_order_s(case, share):
     problem, tree = case
     alpha = price_of_a_leaf(tree, share)
-    chosen = pruned(tree, split_prices(tree, "growth"), alpha)
+    chosen = pruned(tree, critical_alphas(tree, "growth"), alpha)
     costs = growth_errors(tree) + alpha * np.arange(1, len(growth_errors(tree)) + 1)
     assert cost(problem, chosen, alpha) == pytest.approx(costs.min(), rel=1e-9, abs=1e-10)
 
@@ -81,7 +81,7 @@ def test_the_weakest_link_is_never_dearer_than_the_growth_order(case, share):
     problem, tree = case
     alpha = price_of_a_leaf(tree, share)
     by_rule = [
-        cost(problem, pruned(tree, split_prices(tree, rule), alpha), alpha) for rule in RULES
+        cost(problem, pruned(tree, critical_alphas(tree, rule), alpha), alpha) for rule in RULES
     ]
     assert by_rule[0] <= by_rule[1] + 1e-10
 
@@ -90,7 +90,7 @@ def test_the_weakest_link_is_never_dearer_than_the_growth_order(case, share):
 @given(grown(), rules, losses, st.floats(0, 3), st.floats(0, 3))
 def test_subtrees_are_nested(case, rule, loss, one, other):
     _, tree = case
-    prices = split_prices(tree, rule, loss)
+    prices = critical_alphas(tree, rule, loss)
     small = pruned(tree, prices, price_of_a_leaf(tree, max(one, other)), loss)
     large = pruned(tree, prices, price_of_a_leaf(tree, min(one, other)), loss)
     assert ((large.left >= 0) | (small.left < 0)).all()
@@ -100,7 +100,7 @@ def test_subtrees_are_nested(case, rule, loss, one, other):
 @given(grown(), rules, losses)
 def test_a_free_leaf_is_kept_if_it_is_of_use_and_none_at_any_price(case, rule, loss):
     _, tree = case
-    prices, decrease = split_prices(tree, rule, loss), decreases(tree, loss)
+    prices, decrease = critical_alphas(tree, rule, loss), decreases(tree, loss)
     free = pruned(tree, prices, 0.0, loss)
     assert decreases(free, loss).sum() == pytest.approx(decrease.sum(), rel=1e-9, abs=1e-10)
     smallest = nested_subtrees(tree, rule, loss).leaves[0]
@@ -112,10 +112,10 @@ def test_a_free_leaf_is_kept_if_it_is_of_use_and_none_at_any_price(case, rule, l
 @given(grown(n_trees=3), rules, losses, st.floats(0, 0.2))
 def test_each_tree_of_a_forest_is_pruned_on_its_own(case, rule, loss, alpha):
     _, forest = case
-    together = pruned(forest, split_prices(forest, rule, loss), alpha, loss)
+    together = pruned(forest, critical_alphas(forest, rule, loss), alpha, loss)
     for b in range(3):
         tree = forest.tree(b)
-        alone = pruned(tree, split_prices(tree, rule, loss), alpha, loss)
+        alone = pruned(tree, critical_alphas(tree, rule, loss), alpha, loss)
         np.testing.assert_array_equal(together.tree(b).left, alone.left)
 
 
@@ -134,5 +134,5 @@ def test_what_was_cut_before_counts_no_more():
     tree = plain(np.arange(16.0)[None], np.arange(16) ** 2).grow()
     for rule in RULES:
         cut = with_leaves(tree, 4, rule)
-        assert (split_prices(cut, rule)[cut.left < 0] == 0).all()
+        assert (critical_alphas(cut, rule)[cut.left < 0] == 0).all()
         assert nested_subtrees(cut, rule).leaves[0] == cut.leaves()[0]

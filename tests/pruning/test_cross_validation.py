@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from odrf.engine.trees.routing import predict
-from odrf.pruning.complexity import pruned, split_prices
-from odrf.pruning.cross_validation import Growth, between, cross_validated, folds_grown
+from odrf.pruning.complexity import critical_alphas, pruned
+from odrf.pruning.cross_validation import Growth, cross_validated, folds_grown, geometric_means
 from odrf.pruning.held_out import losses_of
 from problems import plain
 
@@ -39,7 +39,7 @@ def test_threads_change_nothing(n_jobs):
 def test_every_row_is_judged_once_by_the_tree_that_has_not_seen_it():
     case = growth()
     folds = folds_grown(case, 6, 3, 1, lambda: None)
-    prices = partial(split_prices, rule="weakest_link")
+    prices = partial(critical_alphas, rule="weakest_link")
     alpha = np.array([0.0, 0.01, 0.05])
     judged = cross_validated(case, folds, prices, alpha)
     for k, price in enumerate(alpha):
@@ -52,5 +52,7 @@ def test_every_row_is_judged_once_by_the_tree_that_has_not_seen_it():
 
 
 def test_folds_are_pruned_between_critical_values():
-    np.testing.assert_allclose(between(np.array([0.0, 1.0, 4.0, 9.0])), [0.0, 2.0, 6.0, np.inf])
-    assert between(np.zeros(1)).tolist() == [np.inf]
+    np.testing.assert_allclose(
+        geometric_means(np.array([0.0, 1.0, 4.0, 9.0])), [0.0, 2.0, 6.0, np.inf]
+    )
+    assert geometric_means(np.zeros(1)).tolist() == [np.inf]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.trees.routing import predict
-from odrf.pruning.growth_stages import ALONG, judged_stages, stage_prices, stages_of
+from odrf.pruning.growth_stages import ALONG, evaluated_stages, stage_alphas, stages_of
 from odrf.pruning.held_out import losses_of
 from problems import noisy, problems
 
@@ -43,7 +43,7 @@ def test_losses_are_those_of_the_stopped_trees(problem, along, n_trees):
     forest = problem.grow(n_trees)
     X, y, w = problem.X, problem.y, problem.weights
     stages = stages_of(forest, along)
-    judged = judged_stages(forest, stages, X, y, w, 1)
+    judged = evaluated_stages(forest, stages, X, y, w, 1)
     for size, mean, spread in zip(
         stages.sizes[::-1], judged.mean, judged.standard_error, strict=True
     ):
@@ -59,7 +59,7 @@ def test_pruned_trees_count_what_is_left():
     without = tree.keeping((tree.order > 0) & (tree.order != 3))
     stages = stages_of(without, "leaves")
     assert stages.sizes[-1] == without.leaves()[0] < tree.leaves()[0]
-    assert np.isneginf(stage_prices(without, "leaves")[~without.is_split()]).all()
+    assert np.isneginf(stage_alphas(without, "leaves")[~without.is_split()]).all()
 
 
 def test_large_forests_are_judged_at_some_sizes_and_at_the_last():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.trees.routing import predict
-from odrf.pruning.complexity import RULES, pruned, split_prices
+from odrf.pruning.complexity import RULES, critical_alphas, pruned
 from odrf.pruning.held_out import held_out, losses_of
 from problems import problems
 
@@ -26,7 +26,7 @@ def cases(draw):
     X = rng.random((len(problem.X), m)).astype(np.float32)
     y = rng.choice(problem.y, m)
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], m) if draw(st.booleans()) else np.ones(m)
-    prices = split_prices(tree, rule)
+    prices = critical_alphas(tree, rule)
     alpha = np.unique(np.concatenate([[0.0], prices, rng.random(3) * prices.max(), [np.inf]]))
     return tree, prices, alpha, X, y, weights
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
-from odrf.pruning.complexity import LOSSES, RULES, pruned, split_prices
+from odrf.pruning.complexity import LOSSES, RULES, critical_alphas, pruned
 from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
 from problems import plain, problems
 from reference.pruning import loss_in_leaves
@@ -44,7 +44,7 @@ def test_errors_along_the_growth_are_those_of_the_subtrees(case):
 @given(grown(), rules)
 def test_errors_on_the_path_are_those_of_the_subtrees(case, rule):
     problem, tree = case
-    prices, subtrees = split_prices(tree, rule), nested_subtrees(tree, rule)
+    prices, subtrees = critical_alphas(tree, rule), nested_subtrees(tree, rule)
     for alpha, error in zip(subtrees.alpha, subtrees.error, strict=True):
         counted = loss_in_leaves(problem, pruned(tree, prices, alpha))
         assert error == pytest.approx(counted, rel=1e-9, abs=1e-10)
@@ -54,7 +54,7 @@ def test_errors_on_the_path_are_those_of_the_subtrees(case, rule):
 @given(grown(), rules, losses)
 def test_the_path_lists_what_any_alpha_chooses(case, rule, loss):
     _, tree = case
-    prices, path = split_prices(tree, rule, loss), nested_subtrees(tree, rule, loss)
+    prices, path = critical_alphas(tree, rule, loss), nested_subtrees(tree, rule, loss)
     assert path.alpha[0] == 0
     assert path.leaves[-1] == 1
     assert (np.diff(path.alpha) > 0).all()

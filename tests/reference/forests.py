@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.rows.sampling import Sampling
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from reference.randomness import Stream, draw_counts
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import INDICATORS, ROUND, Blocks
+from odrf.engine.directions.candidates import INDICATORS, ROUND, FeatureGroups
 from odrf.engine.directions.subsets import FEW_LEVELS
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
@@ -132,7 +132,7 @@ def _estimated(
     stream: Stream,
     X: NDArray,
     node: Node,
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     predictors: list[int],
     most: int,
     family: int,
@@ -142,12 +142,14 @@ def _estimated(
 
     Factors of more than `most` levels are scored.
     """
-    widths = [int(blocks.first[j + 1] - blocks.first[j]) for j in predictors]
-    columns = [c for j in predictors for c in range(blocks.first[j], blocks.first[j + 1])]
+    widths = [int(feature_groups.first[j + 1] - feature_groups.first[j]) for j in predictors]
+    columns = [
+        c for j in predictors for c in range(feature_groups.first[j], feature_groups.first[j + 1])
+    ]
     if len(columns) == 1:
         return columns, np.ones(1)
     kinds = zip(predictors, widths, strict=True)
-    is_scored = [blocks.types[j] == INDICATORS and width > most for j, width in kinds]
+    is_scored = [feature_groups.types[j] == INDICATORS and width > most for j, width in kinds]
     first = slice(max(settings.direction_rows, 10 * len(columns)))
     y, a = node.y[first], node.w[first]
     t = _draw_target(stream, y, a, settings)
@@ -199,7 +201,7 @@ def draw_candidates(
     stream: Stream,
     X: NDArray,
     node: Node,
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     permutation: list[int],
     mixed: list[int],
     settings: Recipe,
@@ -212,16 +214,18 @@ def draw_candidates(
     P = len(permutation)
 
     def single(j: int) -> Candidate | None:
-        return _estimated(stream, X, node, blocks, [j], 1, LEAST_SQUARES, settings)
+        return _estimated(stream, X, node, feature_groups, [j], 1, LEAST_SQUARES, settings)
 
     def on_subset() -> Candidate | None:
         q = settings.subset_size or 1 + stream.below(min(largest_subset(node.counts.sum()), P))
         stream.shuffle_front(permutation, q)
         chosen = permutation[:q]
-        width = sum(blocks.first[j + 1] - blocks.first[j] for j in chosen)
+        width = sum(feature_groups.first[j + 1] - feature_groups.first[j] for j in chosen)
         if width == 1 and settings.n_singles == P:
             return None
-        return _estimated(stream, X, node, blocks, chosen, FEW_LEVELS, settings.family, settings)
+        return _estimated(
+            stream, X, node, feature_groups, chosen, FEW_LEVELS, settings.family, settings
+        )
 
     stream.shuffle_front(permutation, settings.n_singles)
     nonzeros = _nonzeros(stream, len(mixed), settings.n_sparse, settings.density)
@@ -269,7 +273,7 @@ def grow(
     X: NDArray,
     y: NDArray,
     weights: NDArray,
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     sampling: Sampling,
     settings: Recipe,
     stream: Stream,
@@ -283,7 +287,7 @@ def grow(
     stream.shuffle_front(rows, len(rows))
     rows = np.array(rows)
     nodes = [Node(rows, y[rows], weights[rows] * counts[rows], counts[rows], 0)]
-    permutation, mixed = list(range(len(blocks.types))), list(range(len(X)))
+    permutation, mixed = list(range(len(feature_groups.types))), list(range(len(X)))
     root_impurity = impurity(nodes[0].y, nodes[0].w, settings.criterion)
     level, carried, leaves = [0], [], 1
     while level != carried:
@@ -298,7 +302,9 @@ def grow(
                 and node.candidates is None
             ):
                 node.candidates = []
-                for drawn in draw_candidates(stream, X, node, blocks, permutation, mixed, settings):
+                for drawn in draw_candidates(
+                    stream, X, node, feature_groups, permutation, mixed, settings
+                ):
                     found = [candidate for candidate in drawn if candidate is not None]
                     node.candidates += found
                     if any(search.ends(number, node, candidate) for candidate in found):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import INDICATORS, Blocks
+from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
 from odrf.engine.guided.guided_settings import GuidedSettings
 from reference.forests import goes_left
 from reference.randomness import Stream
@@ -52,11 +52,11 @@ class Sample:
     def centre(self) -> NDArray:
         return np.array([column.mean(dtype=np.float64) for column in self.X])
 
-    def spread(self, blocks: Blocks) -> NDArray:
+    def spread(self, feature_groups: FeatureGroups) -> NDArray:
         """Standard deviations; the indicators of a factor have (Σs²/12)^¼ in common."""
         spread = np.array([column.std(dtype=np.float64) for column in self.X])
-        for j, kind in enumerate(blocks.types):
-            own = range(blocks.first[j], blocks.first[j + 1])
+        for j, kind in enumerate(feature_groups.types):
+            own = range(feature_groups.first[j], feature_groups.first[j + 1])
             if kind == INDICATORS:
                 shared = (np.sum(spread[own] ** 2) / 12) ** 0.25
                 spread[own] = [shared if s > 0 else 0.0 for s in spread[own]]
@@ -111,9 +111,14 @@ def impurity_of_parts(sample: Sample, rows: NDArray[np.int64], left: NDArray[np.
     return impurity(sample, rows) - beyond * here / (here + beyond) * apart * apart
 
 
-def draw_columns(stream: Stream, blocks: Blocks, spread: NDArray, subspace: int) -> list[int]:
+def draw_columns(
+    stream: Stream, feature_groups: FeatureGroups, spread: NDArray, subspace: int
+) -> list[int]:
     """The columns that vary of some of the predictors that do."""
-    own = [range(blocks.first[j], blocks.first[j + 1]) for j in range(len(blocks.types))]
+    own = [
+        range(feature_groups.first[j], feature_groups.first[j + 1])
+        for j in range(len(feature_groups.types))
+    ]
     varying = [j for j, columns in enumerate(own) if any(spread[columns] > 0)]
     size = min(subspace, len(varying))
     stream.shuffle_front(varying, size)
@@ -137,14 +142,14 @@ def grow(
     X: NDArray,
     y: NDArray,
     weights: NDArray,
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     settings: GuidedSettings,
     state: NDArray[np.uint64],
 ) -> GuidedTree:
     """Steps of Algorithm 1 until no impure region is left that can be divided."""
     sample, stream = sample_of(X, y, weights, settings.n_classes), Stream(state)
-    spread = sample.spread(blocks)
-    columns = draw_columns(stream, blocks, spread, settings.subspace)
+    spread = sample.spread(feature_groups)
+    columns = draw_columns(stream, feature_groups, spread, settings.subspace)
     tree = GuidedTree(columns, [Region(np.arange(len(sample.y)))])
     X, centre, spread = sample.X[columns], sample.centre[columns], spread[columns]
 

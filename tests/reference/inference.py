@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from reference.forests import leaf
 from reference.randomness import Stream, draw_counts, filling_counts
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
-from odrf.engine.trees.forest import joined
+from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.statistics.importance import (
     direction_importance,
@@ -62,7 +62,7 @@ def test_nodes_share_a_number_if_and_only_if_they_share_a_direction(problem, n_t
     assert sorted(number for numbers in of_key.values() for number in numbers) == list(
         range(len(found.example))
     )
-    total = impurity_importance(forest, problem.blocks.first).sum()
+    total = impurity_importance(forest, problem.feature_groups.first).sum()
     assert direction_importance(forest, found).sum() == pytest.approx(total, abs=1e-12)
     every = np.arange(len(found.example))
     mean = importance_by_tree(forest, found, every).mean(axis=0)

@@ -121,7 +121,7 @@ def test_rows_out_of_range(path, k):
 
 def test_a_path_without_held_out_rows_cannot_choose(number_tree):
     path = number_tree.pruning_path(cv=None)
-    assert not path.is_judged
+    assert not path.is_evaluated
     with pytest.raises(InputError, match="make the path with cv=10"):
         path.best()
 

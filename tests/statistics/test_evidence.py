@@ -69,8 +69,10 @@ def test_diameters_shrink_as_trees_grow():
 @given(problems(), st.integers(1, 3))
 def test_predictors_of_each_split_are_counted(problem, n_trees):
     forest = problem.grow(n_trees)
-    found = predictors_per_split(forest, problem.blocks.first)
-    owners = np.repeat(np.arange(len(problem.blocks.types)), np.diff(problem.blocks.first))
+    found = predictors_per_split(forest, problem.feature_groups.first)
+    owners = np.repeat(
+        np.arange(len(problem.feature_groups.types)), np.diff(problem.feature_groups.first)
+    )
     counts = [
         len({int(owners[column]) for column in forest.index[forest.start[i] : forest.start[i + 1]]})
         for i in np.flatnonzero(forest.left >= 0)

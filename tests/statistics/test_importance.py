@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.trees.forest import joined
+from odrf.engine.trees.forest_arrays import joined
 from odrf.statistics.importance import impurity_importance
 from problems import problems
 from stumps import stump
@@ -44,8 +44,8 @@ def test_importances_add_up_to_the_impurity_removed(problem, n_trees):
     leaf = np.where(forest.is_leaf(), forest.weight * forest.impurity, 0.0)
     root = forest.root[:-1]
     removed = forest.impurity[root] - np.add.reduceat(leaf, root) / forest.weight[root]
-    importance = impurity_importance(forest, problem.blocks.first)
-    assert importance.shape == problem.blocks.types.shape
+    importance = impurity_importance(forest, problem.feature_groups.first)
+    assert importance.shape == problem.feature_groups.types.shape
     assert (importance >= 0).all()
     assert importance.sum() == pytest.approx(removed.mean(), abs=1e-9)
 
@@ -53,7 +53,7 @@ def test_importances_add_up_to_the_impurity_removed(problem, n_trees):
 @settings(deadline=None)
 @given(problems())
 def test_weights_have_no_unit(problem):
-    tree, first = problem.grow(), problem.blocks.first
+    tree, first = problem.grow(), problem.feature_groups.first
     heavier = replace(tree, weight=4 * tree.weight)
     np.testing.assert_allclose(
         impurity_importance(heavier, first), impurity_importance(tree, first), rtol=1e-12

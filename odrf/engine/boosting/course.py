@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.filling import NewTree, Refitting
 from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.reaching import leaves_reached
-from odrf.engine.boosting.runs import Sample, out_of_bag, run_rows, started
-from odrf.engine.boosting.trees import grown_on
-from odrf.engine.directions.candidates import Blocks
+from odrf.engine.boosting.runs import Sample, mean_of_other_runs, run_rows, started
+from odrf.engine.boosting.tree_of_round import grown_on
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest import Forest, joined
+from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = ["Course"]
 
@@ -28,10 +28,21 @@ class Course:
     """Runs on their way, all at the same round; arguments as `boost` takes them."""
 
     def __init__(
-        self, rows: Sample, held: Sample | None, blocks: Blocks, plan: Plan, seed: int
+        self,
+        rows: Sample,
+        held: Sample | None,
+        feature_groups: FeatureGroups,
+        plan: Plan,
+        seed: int,
     ) -> None:
-        P = len(blocks.types)
-        self.rows, self.held, self.blocks, self.plan, self.seed = rows, held, blocks, plan, seed
+        P = len(feature_groups.types)
+        self.rows, self.held, self.feature_groups, self.plan, self.seed = (
+            rows,
+            held,
+            feature_groups,
+            plan,
+            seed,
+        )
         # row by row, as trees route them
         self.X = np.array(rows.X.T, order="C")
         self.held_X = self.X[:0] if held is None else np.array(held.X.T, order="C")
@@ -47,25 +58,25 @@ class Course:
         """Rounds so far."""
         return len(self.trees) // (self.plan.n_runs * self.plan.n_outputs)
 
-    def boosted(self, kept: int, training: Array, judging: Array) -> Boosted:
+    def boosted(self, kept: int, training: Array, held_out: Array) -> Boosted:
         """Return what the first rounds gave, so many are `kept`, with the paths of the loss."""
         starts = np.array([run.start for run in self.runs])
         n_trees = kept * starts.size
         forest, stages = joined(self.trees[:n_trees], n_trees), tuple(self.stages[:kept])
         if stages:
             forest = replace(forest, value=stages[-1][:, None])
-        return Boosted(starts, forest, stages, tuple(self.drawn), training, judging)
+        return Boosted(starts, forest, stages, tuple(self.drawn), training, held_out)
 
     def advance(self, n_jobs: int) -> None:
         """Grow the next round of every run."""
-        plan, blocks = self.plan, self.blocks
+        plan, feature_groups = self.plan, self.feature_groups
         M, K, done = plan.n_runs, plan.n_outputs, len(self.trees)
         own = streams(self.seed, done, done + M * K)
         slopes = [plan.loss.slopes(run.rows.y, run.scores, run.rows.weights) for run in self.runs]
 
         def grow(task: int) -> tuple[Forest, Array]:
             m, k = divmod(task, K)
-            tree, drawn = grown_on(self.runs[m], slopes[m], k, blocks, plan, own[task])
+            tree, drawn = grown_on(self.runs[m], slopes[m], k, feature_groups, plan, own[task])
             new = self._received(tree, k, drawn)
             return tree, self.fillings[m].fill(new, slopes[m])
 
@@ -90,7 +101,7 @@ class Course:
         """Return the mean loss of the rows."""
         return self._mean_loss(self.rows, _mean([run.scores for run in self.runs]))
 
-    def judging_losses(self) -> list[float]:
+    def held_out_losses(self) -> list[float]:
         """Return the mean loss of the rows held out, or else of those out of several runs' bags.
 
         One number, or none where there are no such rows.
@@ -102,7 +113,7 @@ class Course:
     def _out_of_bag(self) -> tuple[Sample, Array]:
         """Return the rows that some run did not draw, and the mean scores of those runs."""
         X, y, weights, offset = self.rows
-        scores = out_of_bag([run.scores for run in self.runs], self.missed)
+        scores = mean_of_other_runs([run.scores for run in self.runs], self.missed)
         judged = ~np.isnan(scores[0]) & (weights > 0)
         rows = Sample(X, y[judged], weights[judged], offset[judged])
         return rows, scores[:, judged]

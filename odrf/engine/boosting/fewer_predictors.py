@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.randomness import shuffle_front
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["draw_predictors", "narrowed_blocks", "widened"]
 
@@ -25,10 +25,10 @@ def draw_predictors(
     return np.sort(drawn[:size])
 
 
-def narrowed_blocks(blocks: Blocks, predictors: NDArray[np.int64]) -> Blocks:
+def narrowed_blocks(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> FeatureGroups:
     """Return which of the columns of these predictors, set side by side, make up each."""
-    widths = np.diff(blocks.first)[predictors]
-    return Blocks(np.concatenate([[0], np.cumsum(widths)]), blocks.types[predictors])
+    widths = np.diff(feature_groups.first)[predictors]
+    return FeatureGroups(np.concatenate([[0], np.cumsum(widths)]), feature_groups.types[predictors])
 
 
 def widened(tree: Forest, columns: NDArray[np.int64]) -> Forest:

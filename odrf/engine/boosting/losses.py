@@ -28,7 +28,7 @@ __all__ = [
     "LOSSES",
     "Absolute",
     "Huber",
-    "Logistic",
+    "LogisticLoss",
     "Loss",
     "Multinomial",
     "Ordinal",
@@ -214,7 +214,7 @@ class Poisson(Loss):
 
 
 @dataclass(frozen=True)
-class Logistic(Loss):
+class LogisticLoss(Loss):
     """The negative log-likelihood of two classes; the score is the second's log odds."""
 
     name: ClassVar[str] = "logistic"
@@ -326,5 +326,5 @@ class Ordinal(Loss):
 
 LOSSES: dict[str, type[Loss]] = {
     loss.name: loss
-    for loss in (SquaredError, Absolute, Huber, Poisson, Logistic, Multinomial, Ordinal)
+    for loss in (SquaredError, Absolute, Huber, Poisson, LogisticLoss, Multinomial, Ordinal)
 }

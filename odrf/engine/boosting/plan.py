@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.filling import Filling, Newton, Refitting
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.runs import Run, RunRows
-from odrf.engine.directions.samplers import Source
+from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["Boosted", "Plan"]
 
@@ -39,7 +39,7 @@ class Plan(NamedTuple):
     refit : bool
         Whether all leaves are refitted by least squares whenever a tree comes.
     patience : int or None
-        Rounds without a smaller loss of the judging rows after which it ends, and goes back to
+        Rounds without a smaller loss of the held_out rows after which it ends, and goes back to
         that of the smallest; None for all rounds.
     run_predictors, tree_predictors : int
         How many predictors each run draws, and of these each tree.
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
         How each tree's rows are drawn; without replacement, or all.
     settings : Settings
         Of a tree: a regression's.
-    source : Source
+    mixture : SamplerMixture
         Where candidate directions come from.
     """
 
@@ -63,7 +63,7 @@ class Plan(NamedTuple):
     tree_predictors: int
     sampling: Sampling
     settings: Settings
-    source: Source
+    mixture: SamplerMixture
 
     def filling(self, run: Run) -> Filling:
         """Return what fills the leaves of a run."""
@@ -87,9 +87,9 @@ class Boosted(NamedTuple):
         round that is kept; else empty.
     drawn : tuple of RunRows
         What each run drew.
-    training, judging : (R + 1,) float64
+    training, held_out : (R + 1,) float64
         Mean loss of the rows, and of those that decide how many rounds there are, before the first
-        and after each round, those included that are not kept; `judging` is empty without such
+        and after each round, those included that are not kept; `held_out` is empty without such
         rows.
     """
 
@@ -98,4 +98,4 @@ class Boosted(NamedTuple):
     stages: tuple[Array, ...]
     drawn: tuple[RunRows, ...]
     training: Array
-    judging: Array
+    held_out: Array

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["leaves_reached"]
 

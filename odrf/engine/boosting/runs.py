@@ -17,7 +17,7 @@ from odrf.engine.boosting.losses import Loss
 from odrf.engine.randomness import stream
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts
 
-__all__ = ["Run", "RunRows", "Sample", "out_of_bag", "run_rows", "started"]
+__all__ = ["Run", "RunRows", "Sample", "mean_of_other_runs", "run_rows", "started"]
 
 Array = NDArray[np.float64]
 
@@ -112,7 +112,7 @@ def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: in
     )
 
 
-def out_of_bag(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
+def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
     """Return the mean scores (K, n) by the runs that did not draw a row; NaN where all did.
 
     Parameters

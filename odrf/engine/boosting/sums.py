@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.parallel import in_order
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 
 __all__ = ["added_up", "added_up_by_round", "added_up_by_run"]

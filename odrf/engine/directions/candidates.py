@@ -12,7 +12,7 @@ __all__ = [
     "INDICATORS",
     "PLAIN",
     "ROUND",
-    "Blocks",
+    "FeatureGroups",
     "Proposals",
     "columns_of",
     "proposals_for",
@@ -23,7 +23,7 @@ PLAIN, INDICATORS, BASIS = 0, 1, 2
 ROUND = 32
 
 
-class Blocks(NamedTuple):
+class FeatureGroups(NamedTuple):
     """Which columns make up each predictor.
 
     Attributes
@@ -39,9 +39,9 @@ class Blocks(NamedTuple):
     types: np.ndarray
 
 
-def columns_of(blocks: Blocks, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
+def columns_of(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the columns that make up these predictors, in their order."""
-    first = blocks.first
+    first = feature_groups.first
     ranges = [np.arange(first[j], first[j + 1]) for j in predictors]
     return np.concatenate([np.empty(0, dtype=np.int64), *ranges])
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.candidates import PLAIN, Blocks
+from odrf.engine.directions.candidates import PLAIN, FeatureGroups
 from odrf.engine.rows.rows import Rows
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["turned", "turned_back", "turned_blocks"]
+__all__ = ["rotated", "rotated_back", "rotated_feature_groups"]
 
 # Rows that are turned at a time: few enough for all their columns to stay in the cache.
 ABREAST = 256
@@ -38,22 +38,22 @@ def _turn(X, matrix, out):
                         out[j, i] += coefficient * X[k, i]
 
 
-def turned(rows: Rows, matrix: NDArray[np.float32]) -> Rows:
+def rotated(rows: Rows, matrix: NDArray[np.float32]) -> Rows:
     """Return the rows with their columns turned by the orthogonal matrix (p, p)."""
     X = np.empty_like(rows.X)
     _turn(rows.X, matrix, X)
     return rows._replace(X=X)
 
 
-def turned_blocks(p: int) -> Blocks:
-    """Return the blocks of p turned columns: each is a predictor of its own."""
-    return Blocks(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
+def rotated_feature_groups(p: int) -> FeatureGroups:
+    """Return the feature_groups of p turned columns: each is a predictor of its own."""
+    return FeatureGroups(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
 
 
-def turned_back(tree: Forest, matrix: NDArray[np.float32]) -> Forest:
+def rotated_back(tree: Forest, matrix: NDArray[np.float32]) -> Forest:
     """Return the tree with its splits of turned columns as directions of the columns themselves."""
-    turned_column, column = np.nonzero(matrix.T)
-    begin = np.searchsorted(turned_column, np.arange(len(matrix) + 1))
+    rotated_column, column = np.nonzero(matrix.T)
+    begin = np.searchsorted(rotated_column, np.arange(len(matrix) + 1))
     n_terms = np.zeros(len(tree.left), dtype=np.int64)
     split = np.diff(tree.start) > 0
     n_terms[split] = np.diff(begin)[tree.index]
@@ -64,5 +64,5 @@ def turned_back(tree: Forest, matrix: NDArray[np.float32]) -> Forest:
         tree,
         start=start,
         index=column[at].astype(np.int32),
-        coef=matrix[column[at], turned_column[at]],
+        coef=matrix[column[at], rotated_column[at]],
     )

@@ -1,8 +1,8 @@
-"""Laws of candidate directions: what a family is to the engine, and how a node draws from several.
+"""Direction samplers: what a family is to the engine, and how a node draws from several.
 
-A law is a named tuple: its first field, `number`, says how many candidates it has at a node, the
-others are its parameters and scratch.  Its kernels are found by its type when the kernel of a
-tree is compiled, so that it is compiled for the laws that there are and for no others.
+A sampler is a named tuple: its first field, `number`, says how many candidates it has at a node,
+the others are its parameters and scratch.  Its kernels are found by its type when the kernel of a
+tree is compiled, so that it is compiled for the samplers that there are and for no others.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import OPTIONS, inlined
-from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 
-__all__ = ["Law", "Source", "begin_laws", "begins", "draw_round", "draws"]
+__all__ = ["DirectionSampler", "SamplerMixture", "begin_samplers", "begins", "draw_round", "draws"]
 
 
-class Law(Protocol):
+class DirectionSampler(Protocol):
     """A named tuple of parameters and scratch."""
 
     @property
@@ -30,16 +30,18 @@ class Law(Protocol):
         """Candidates at a node."""
 
 
-class Source(Protocol):
+class SamplerMixture(Protocol):
     """Where the candidate directions of a forest come from."""
 
-    def laws(self, blocks: Blocks, settings: Settings, n: int) -> tuple[Law, ...]:
-        """Return the laws, with scratch for a tree of n rows."""
+    def samplers(
+        self, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> tuple[DirectionSampler, ...]:
+        """Return the samplers, with scratch for a tree of n rows."""
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
 
-    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the most columns that a direction is estimated on; 0 where none is."""
 
     def rotation(
@@ -47,7 +49,7 @@ class Source(Protocol):
     ) -> NDArray[np.float32] | None:
         """Return the orthogonal matrix (p, p) that turns a tree's columns; None for no such."""
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return about how many columns the candidates of a node look at."""
 
 
@@ -57,59 +59,59 @@ BEGINNINGS: dict[type, Kernel] = {}
 DRAWS: dict[type, Kernel] = {}
 
 
-def begins(law: type) -> Callable[[Kernel], Kernel]:
-    """Make a kernel (law, state, proposals) what a law begins each node with."""
+def begins(sampler: type) -> Callable[[Kernel], Kernel]:
+    """Make a kernel (sampler, state, proposals) what a sampler begins each node with."""
 
     def register(function: Kernel) -> Kernel:
-        BEGINNINGS[law] = inlined(function)
-        return BEGINNINGS[law]
+        BEGINNINGS[sampler] = inlined(function)
+        return BEGINNINGS[sampler]
 
     return register
 
 
-def draws(law: type) -> Callable[[Kernel], Kernel]:
-    """Make a kernel the one that draws a round of a law's candidates.
+def draws(sampler: type) -> Callable[[Kernel], Kernel]:
+    """Make a kernel the one that draws a round of a sampler's candidates.
 
-    Its arguments are (law, state, rows, lo, m, n_rows, first, blocks, proposals, work): the node's
-    m rows, N(A) = `n_rows`, begin at `lo`, the round begins with the candidate numbered `first`.
-    It writes up to `ROUND` directions to the proposals and returns how many, a candidate may give
-    none, and which candidate comes next.
+    Its arguments are (sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
+    work): the node's m rows, N(A) = `n_rows`, begin at `lo`, the round begins with the candidate
+    numbered `first`.  It writes up to `ROUND` directions to the proposals and returns how many, a
+    candidate may give none, and which candidate comes next.
     """
 
     def register(function: Kernel) -> Kernel:
-        DRAWS[law] = inlined(function)
-        return DRAWS[law]
+        DRAWS[sampler] = inlined(function)
+        return DRAWS[sampler]
 
     return register
 
 
 @inlined
-def _nothing(law, state, proposals):
+def _nothing(sampler, state, proposals):
     pass
 
 
-def begin_laws(laws, state, proposals):
-    """Let each law begin a node; return how many candidates there are in all."""
+def begin_samplers(samplers, state, proposals):
+    """Let each sampler begin a node; return how many candidates there are in all."""
     raise NotImplementedError  # what kernels call is below
 
 
-@overload(begin_laws, jit_options=COMPILED)
-def _begin_laws(laws, state, proposals):
-    begin = BEGINNINGS.get(laws[0].instance_class, _nothing)
+@overload(begin_samplers, jit_options=COMPILED)
+def _begin_samplers(samplers, state, proposals):
+    begin = BEGINNINGS.get(samplers[0].instance_class, _nothing)
 
-    def of_one(laws, state, proposals):
-        begin(laws[0], state, proposals)
-        return laws[0].number
+    def of_one(samplers, state, proposals):
+        begin(samplers[0], state, proposals)
+        return samplers[0].number
 
-    def of_several(laws, state, proposals):
-        begin(laws[0], state, proposals)
-        return laws[0].number + begin_laws(laws[1:], state, proposals)
+    def of_several(samplers, state, proposals):
+        begin(samplers[0], state, proposals)
+        return samplers[0].number + begin_samplers(samplers[1:], state, proposals)
 
-    return of_one if len(laws) == 1 else of_several
+    return of_one if len(samplers) == 1 else of_several
 
 
-def draw_round(laws, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-    """Draw a round of candidates from the law that has the one numbered `first`.
+def draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    """Draw a round of candidates from the sampler that has the one numbered `first`.
 
     Returns how many directions the proposals hold, and which candidate comes next.
     """
@@ -117,19 +119,28 @@ def draw_round(laws, state, rows, lo, m, n_rows, first, blocks, proposals, work)
 
 
 @overload(draw_round, jit_options=COMPILED)
-def _draw_round(laws, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-    draw = DRAWS[laws[0].instance_class]
+def _draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    draw = DRAWS[samplers[0].instance_class]
 
-    def of_one(laws, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-        return draw(laws[0], state, rows, lo, m, n_rows, first, blocks, proposals, work)
+    def of_one(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+        return draw(samplers[0], state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
 
-    def of_several(laws, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-        law = laws[0]
-        if first < law.number:
-            return draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work)
+    def of_several(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+        sampler = samplers[0]
+        if first < sampler.number:
+            return draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
         n, following = draw_round(
-            laws[1:], state, rows, lo, m, n_rows, first - law.number, blocks, proposals, work
+            samplers[1:],
+            state,
+            rows,
+            lo,
+            m,
+            n_rows,
+            first - sampler.number,
+            feature_groups,
+            proposals,
+            work,
         )
-        return n, following + law.number
+        return n, following + sampler.number
 
-    return of_one if len(laws) == 1 else of_several
+    return of_one if len(samplers) == 1 else of_several

@@ -14,14 +14,14 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import INDICATORS
 from odrf.engine.directions.estimation import UNRELATED, level_means, moments, normalise
 from odrf.engine.randomness import below, shuffle_front, uniform
-from odrf.engine.rows.rows import load
+from odrf.engine.rows.rows import load_column
 
 __all__ = [
     "FEW_LEVELS",
     "aim",
     "draw_classes",
-    "draw_size",
     "draw_subset",
+    "draw_subset_size",
     "draw_terms",
     "draw_up_to",
     "largest_subset",
@@ -43,7 +43,7 @@ def largest_subset(subset_size: int, P: int, n: int) -> int:
 
 
 @part
-def draw_size(state, rows, subset_size, n_predictors):
+def draw_subset_size(state, rows, subset_size, n_predictors):
     """Return the size q of a random subset; `subset_size` 0 stands for a random one."""
     if subset_size > 0:
         return subset_size
@@ -170,11 +170,11 @@ def aim(state, rows, lo, m, proposals, work):
 
 
 @part
-def write_columns(blocks, order, q, columns, c):
+def write_columns(feature_groups, order, q, columns, c):
     """Write the columns of the first q predictors of `order` to columns[c]; return their number."""
     width = 0
     for i in range(q):
-        for column in range(blocks.first[order[i]], blocks.first[order[i] + 1]):
+        for column in range(feature_groups.first[order[i]], feature_groups.first[order[i] + 1]):
             columns[c, width] = column
             width += 1
     return width
@@ -183,15 +183,18 @@ def write_columns(blocks, order, q, columns, c):
 @part
 def draw_subset(state, n_rows, subset_size, order):
     """Move a random subset of predictors to the front of `order`; return its size."""
-    q = draw_size(state, n_rows, subset_size, len(order))
+    q = draw_subset_size(state, n_rows, subset_size, len(order))
     shuffle_front(state, order, q)
     return q
 
 
 @part
-def _is_scored(blocks, j, most):
+def _is_scored(feature_groups, j, most):
     """Whether predictor j is a factor of more than `most` levels."""
-    return blocks.types[j] == INDICATORS and blocks.first[j + 1] - blocks.first[j] > most
+    return (
+        feature_groups.types[j] == INDICATORS
+        and feature_groups.first[j + 1] - feature_groups.first[j] > most
+    )
 
 
 @part
@@ -217,7 +220,7 @@ def _score_levels(m, width, place, at, work):
 
 
 @part
-def load_terms(rows, lo, m, blocks, order, q, most, work):
+def load_terms(rows, lo, m, feature_groups, order, q, most, work):
     """Load the terms of the first q predictors of `order` to Z; return how many there are.
 
     Factors are scored for the target in `work`.
@@ -225,10 +228,10 @@ def load_terms(rows, lo, m, blocks, order, q, most, work):
     place, at = 0, 0
     for i in range(q):
         j = order[i]
-        scored = _is_scored(blocks, j, most)
-        width = blocks.first[j + 1] - blocks.first[j]
+        scored = _is_scored(feature_groups, j, most)
+        width = feature_groups.first[j + 1] - feature_groups.first[j]
         for k in range(width):
-            load(rows, lo, m, blocks.first[j] + k, not scored, work.Z, place + k)
+            load_column(rows, lo, m, feature_groups.first[j] + k, not scored, work.Z, place + k)
             work.scores[at + k], work.term[at + k] = 1.0, place if scored else place + k
         if scored:
             _score_levels(m, width, place, at, work)
@@ -253,7 +256,9 @@ def write_direction(width, work, theta, c):
 
 
 @part
-def draw_terms(state, rows, lo, m, n_rows, subset_size, most_rows, blocks, proposals, c, work):
+def draw_terms(
+    state, rows, lo, m, n_rows, subset_size, most_rows, feature_groups, proposals, c, work
+):
     """Draw the c-th proposal's subset and a target for it, and load the subset's terms.
 
     The proposal's columns and their number are written, and 1 for the coefficient of a single
@@ -262,7 +267,7 @@ def draw_terms(state, rows, lo, m, n_rows, subset_size, most_rows, blocks, propo
     their weights and the mean of the target.
     """
     q = draw_subset(state, n_rows, subset_size, proposals.order)
-    width = write_columns(blocks, proposals.order, q, proposals.columns, c)
+    width = write_columns(feature_groups, proposals.order, q, proposals.columns, c)
     proposals.sizes[c], proposals.theta[c, 0] = width, 1.0
     if width == 1:
         return 0, 0, 0.0, 0.0
@@ -270,5 +275,5 @@ def draw_terms(state, rows, lo, m, n_rows, subset_size, most_rows, blocks, propo
     total, share, known = aim(state, rows, lo, used, proposals, work)
     if not known:
         return 0, 0, 0.0, 0.0
-    terms = load_terms(rows, lo, used, blocks, proposals.order, q, FEW_LEVELS, work)
+    terms = load_terms(rows, lo, used, feature_groups, proposals.order, q, FEW_LEVELS, work)
     return terms, used, total, share

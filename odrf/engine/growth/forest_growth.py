@@ -8,18 +8,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.directions.candidates import Blocks
-from odrf.engine.directions.rotation_of_rows import turned, turned_back, turned_blocks
-from odrf.engine.directions.samplers import Source
+from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.rotation_of_rows import rotated, rotated_back, rotated_feature_groups
+from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.honesty import fill
-from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, Trunk, enlarged, grow_tree, trunk_for
+from odrf.engine.growth.tree_kernel import (
+    NEXT,
+    NODES,
+    TERMS,
+    TreeBuffers,
+    buffers_for,
+    enlarged,
+    grow_tree,
+)
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.impurity import ORDINAL
 from odrf.engine.splits.searching import Scratch, scratch_for
-from odrf.engine.trees.forest import Forest, joined
+from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = ["FIRST_ROOM", "as_tree", "grow_forest", "grow_on", "grow_one", "pays_to_copy"]
 
@@ -34,10 +42,10 @@ def grow_forest(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     sampling: Sampling,
     settings: Settings,
-    source: Source,
+    mixture: SamplerMixture,
     streams: NDArray[np.uint64],
     n_jobs: int,
     advance: Callable[[], object],
@@ -52,13 +60,13 @@ def grow_forest(
         Response, or class codes 0 … K - 1.
     weights : (n,) float64
         Case weights.
-    blocks : Blocks
+    feature_groups : FeatureGroups
         Which columns make up each predictor.
     sampling : Sampling
         How each tree's rows are drawn.
     settings : Settings
         Options of growth.
-    source : Source
+    mixture : SamplerMixture
         Where candidate directions come from.
     streams : (B, 4) uint64
         Random stream of each tree; left as they are.
@@ -67,10 +75,12 @@ def grow_forest(
     advance : callable
         Called after each tree, in the order of the trees.
     """
-    copied = pays_to_copy(X.shape[0], source.looked_at(blocks, settings, len(y)))
+    copied = pays_to_copy(X.shape[0], mixture.looked_at(feature_groups, settings, len(y)))
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
-        return grow_one(X, y, weights, blocks, sampling, settings, source, stream.copy(), copied)
+        return grow_one(
+            X, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied
+        )
 
     def grown() -> Iterator[Forest]:
         for tree in in_order(grow, streams, n_jobs):
@@ -85,10 +95,10 @@ def grow_one(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     sampling: Sampling,
     settings: Settings,
-    source: Source,
+    mixture: SamplerMixture,
     state: NDArray[np.uint64],
     copied: bool,
 ) -> Forest:
@@ -101,69 +111,69 @@ def grow_one(
     # of rows drawn each on its own there may be more than rows
     n, K = max(len(y), int(counts.sum())), settings.n_classes
     rows = gather_rows(state, X, y, weights, counts, copied)
-    matrix = source.rotation(state, rows, settings)
+    matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
-        rows, blocks = turned(rows, matrix), turned_blocks(len(matrix))
+        rows, feature_groups = rotated(rows, matrix), rotated_feature_groups(len(matrix))
     size = max(len(rows.at), int(np.count_nonzero(filling)))
-    scratch = scratch_for(size, n, blocks, settings, source)
+    scratch = scratch_for(size, n, feature_groups, settings, mixture)
     widest = scratch.columns.shape[1]
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
-    trunk = trunk_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
-    trunk.begin[0], trunk.end[0], trunk.depth[0] = 0, len(rows.at), 0
+    buffers = buffers_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
+    buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, len(rows.at), 0
     reached = np.array([0, 1, 1, 0])
-    trunk = grow_on(rows, blocks, settings, state, trunk, scratch, reached, most + 2)
+    buffers = grow_on(rows, feature_groups, settings, state, buffers, scratch, reached, most + 2)
     if sampling.honest:
         drawn, turns = np.flatnonzero(filling), matrix is not None
         others = rows_at(drawn, X, y, weights, filling, copied=turns)
         if matrix is not None:  # what `fill` moves is the rows' numbers alone
             places = np.arange(len(drawn), dtype=np.int32)
-            others = turned(others, matrix)._replace(at=places, copied=False)
+            others = rotated(others, matrix)._replace(at=places, copied=False)
         fill(
-            others, trunk, reached[NODES], settings.criterion, scratch.columns, scratch.theta,
+            others, buffers, reached[NODES], settings.criterion, scratch.columns, scratch.theta,
             scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
         )  # fmt: skip
-    tree = as_tree(trunk, reached, settings.criterion == ORDINAL)
-    return tree if matrix is None else turned_back(tree, matrix)
+    tree = as_tree(buffers, reached, settings.criterion == ORDINAL)
+    return tree if matrix is None else rotated_back(tree, matrix)
 
 
 def grow_on(
     rows: Rows,
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     settings: Settings,
     state: NDArray[np.uint64],
-    trunk: Trunk,
+    buffers: TreeBuffers,
     scratch: Scratch,
     reached: NDArray[np.int64],
     most: int,
-) -> Trunk:
-    """Grow a tree to its end, from where it has `reached`; return the trunk it then has.
+) -> TreeBuffers:
+    """Grow a tree to its end, from where it has `reached`; return the buffers it then has.
 
     That has room for up to `most` nodes.  The other arguments are those of `grow_tree`.
     """
-    grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
+    grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached)
     while reached[NEXT] < reached[NODES]:
-        room, terms = min(2 * len(trunk.left), most), 2 * len(trunk.column)
-        trunk = enlarged(trunk, room, terms)
-        grow_tree(rows, blocks, settings, state, trunk, scratch, reached)
-    return trunk
+        room, terms = min(2 * len(buffers.left), most), 2 * len(buffers.column)
+        buffers = enlarged(buffers, room, terms)
+        grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached)
+    return buffers
 
 
-def as_tree(trunk: Trunk, reached: NDArray[np.int64], ordered: bool) -> Forest:
+def as_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> Forest:
     """Return the nodes that a tree has `reached`; `ordered` says whether its classes are."""
     n_nodes, n_terms = reached[NODES], reached[TERMS]
     return Forest(
         root=np.array([0, n_nodes]),
-        left=trunk.left[:n_nodes].copy(),
-        threshold=trunk.threshold[:n_nodes].copy(),
-        start=trunk.start[: n_nodes + 1].copy(),
-        index=trunk.column[:n_terms].copy(),
-        coef=trunk.coef[:n_terms].copy(),
-        value=trunk.value[:n_nodes].copy(),
-        count=trunk.n_rows[:n_nodes].copy(),
-        weight=trunk.weight[:n_nodes].copy(),
-        impurity=trunk.impurity[:n_nodes].copy(),
-        gain=trunk.gain[:n_nodes].copy(),
-        order=trunk.order[:n_nodes].copy(),
+        left=buffers.left[:n_nodes].copy(),
+        threshold=buffers.threshold[:n_nodes].copy(),
+        start=buffers.start[: n_nodes + 1].copy(),
+        index=buffers.column[:n_terms].copy(),
+        coef=buffers.coef[:n_terms].copy(),
+        value=buffers.value[:n_nodes].copy(),
+        count=buffers.n_rows[:n_nodes].copy(),
+        weight=buffers.weight[:n_nodes].copy(),
+        impurity=buffers.impurity[:n_nodes].copy(),
+        gain=buffers.gain[:n_nodes].copy(),
+        order=buffers.order[:n_nodes].copy(),
         ordered=np.bool_(ordered),
     )
 

@@ -17,19 +17,19 @@ __all__ = ["fill"]
 
 
 @inlined
-def _load_direction(trunk, node, columns, theta):
+def _load_direction(buffers, node, columns, theta):
     """Write a node's direction to columns[0] and theta[0]; return how many columns it has."""
-    first = trunk.start[node]
-    size = trunk.start[node + 1] - first
+    first = buffers.start[node]
+    size = buffers.start[node + 1] - first
     for j in range(size):
-        columns[0, j], theta[0, j] = trunk.column[first + j], trunk.coef[first + j]
+        columns[0, j], theta[0, j] = buffers.column[first + j], buffers.coef[first + j]
     return size
 
 
 @inlined
-def _removed(trunk, node):
+def _removed(buffers, node):
     """Return what a node's split removes of its impurity; no split adds any but by rounding."""
-    left, weight, spread = trunk.left[node], trunk.weight, trunk.impurity
+    left, weight, spread = buffers.left[node], buffers.weight, buffers.impurity
     if left < 0 or weight[node] == 0.0:
         return 0.0
     kept = weight[left] * spread[left] + weight[left + 1] * spread[left + 1]
@@ -37,7 +37,7 @@ def _removed(trunk, node):
 
 
 @kernel
-def fill(rows, trunk, n_nodes, criterion, columns, theta, values, goes_left, moments, logs):
+def fill(rows, buffers, n_nodes, criterion, columns, theta, values, goes_left, moments, logs):
     """Send the filling rows down a grown tree, and let its nodes say what these do.
 
     A node without any takes value and impurity of its parent.
@@ -46,7 +46,7 @@ def fill(rows, trunk, n_nodes, criterion, columns, theta, values, goes_left, mom
     ----------
     rows : Rows
         Those m ≥ 1 rows, not copied; they are moved.
-    trunk : Trunk
+    buffers : TreeBuffers
         The grown tree.
     n_nodes : int
         How many nodes it has.
@@ -59,8 +59,8 @@ def fill(rows, trunk, n_nodes, criterion, columns, theta, values, goes_left, mom
     logs : (≥ 1,) float64
         As `odrf.engine.splits.impurity.describe` takes them.
     """
-    left, begin, end, value = trunk.left, trunk.begin, trunk.end, trunk.value
-    weight, count, spread, gain = trunk.weight, trunk.n_rows, trunk.impurity, trunk.gain
+    left, begin, end, value = buffers.left, buffers.begin, buffers.end, buffers.value
+    weight, count, spread, gain = buffers.weight, buffers.n_rows, buffers.impurity, buffers.gain
     begin[0], end[0] = 0, len(rows.at)
     for i in range(n_nodes):
         lo, m, child = begin[i], end[i] - begin[i], left[i]
@@ -69,9 +69,9 @@ def fill(rows, trunk, n_nodes, criterion, columns, theta, values, goes_left, mom
             node = describe(rows, lo, m, value[i], moments, logs, criterion)
             weight[i], count[i], spread[i] = node.weight, node.n_rows, node.impurity
         if m > 0 and child >= 0:
-            size = _load_direction(trunk, i, columns, theta)
+            size = _load_direction(buffers, i, columns, theta)
             project(rows, lo, m, columns, theta, ZERO, size, values)
-            middle += divide(rows, lo, m, trunk.threshold[i], values, goes_left, moments)
+            middle += divide(rows, lo, m, buffers.threshold[i], values, goes_left, moments)
         if child >= 0:
             begin[child], end[child] = lo, middle
             begin[child + 1], end[child + 1] = middle, end[i]
@@ -80,4 +80,4 @@ def fill(rows, trunk, n_nodes, criterion, columns, theta, values, goes_left, mom
                 for k in range(value.shape[1]):
                     value[j, k] = value[i, k]
     for i in range(n_nodes):
-        gain[i] = _removed(trunk, i)
+        gain[i] = _removed(buffers, i)

@@ -15,13 +15,13 @@ from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.impurity import NEGLIGIBLE, describe
 from odrf.engine.splits.searching import search
 
-__all__ = ["NEXT", "NODES", "TERMS", "Trunk", "enlarged", "grow_tree", "trunk_for"]
+__all__ = ["NEXT", "NODES", "TERMS", "TreeBuffers", "buffers_for", "enlarged", "grow_tree"]
 
 # What a tree's `reached` counts: nodes searched, nodes, leaves and terms of directions.
 NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
 
 
-class Trunk(NamedTuple):
+class TreeBuffers(NamedTuple):
     """The arrays that a tree grows into, with room for its nodes; see `Forest` for most.
 
     Attributes
@@ -53,9 +53,9 @@ class Trunk(NamedTuple):
     coef: np.ndarray
 
 
-def trunk_for(room: int, terms: int, K: int) -> Trunk:
+def buffers_for(room: int, terms: int, K: int) -> TreeBuffers:
     """Allocate the arrays of a tree of up to `room` nodes and so many terms."""
-    return Trunk(
+    return TreeBuffers(
         np.empty(room, dtype=np.int32),
         np.empty(room, dtype=np.float32),
         np.empty(room + 1, dtype=np.int64),
@@ -73,10 +73,10 @@ def trunk_for(room: int, terms: int, K: int) -> Trunk:
     )
 
 
-def enlarged(trunk: Trunk, room: int, terms: int) -> Trunk:
-    """Return the trunk with room for so many nodes and terms, what it holds in place."""
-    longer = trunk_for(room, terms, trunk.value.shape[1])
-    for old, new in zip(trunk, longer, strict=True):
+def enlarged(buffers: TreeBuffers, room: int, terms: int) -> TreeBuffers:
+    """Return the buffers with room for so many nodes and terms, what it holds in place."""
+    longer = buffers_for(room, terms, buffers.value.shape[1])
+    for old, new in zip(buffers, longer, strict=True):
         new[: len(old)] = old
     return longer
 
@@ -103,41 +103,47 @@ def _append(columns, theta, size, index, coef, used):
 
 
 @kernel
-def grow_tree(rows, blocks, settings, state, trunk, scratch, reached):
-    """Grow a tree on its rows, until no node can be split or the trunk has no room.
+def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached):
+    """Grow a tree on its rows, until no node can be split or the buffers has no room.
 
     Parameters
     ----------
     rows : Rows
         What the tree grows on; every split moves its node's rows.
-    blocks : Blocks
+    feature_groups : FeatureGroups
         Which columns make up each predictor.
     settings : Settings
         Options of growth.
     state : (4,) uint64
         The tree's random stream, moved on.
-    trunk : Trunk
+    buffers : TreeBuffers
         Receives the nodes.
     scratch : Scratch
     reached : (4,) int64
         How far the tree has grown: nodes searched (`NEXT`), nodes, leaves, terms; moved on.
-        It is grown when all nodes have been searched; else it goes on with a larger trunk.
+        It is grown when all nodes have been searched; else it goes on with a larger buffers.
     """
-    left, threshold, start, value = trunk.left, trunk.threshold, trunk.start, trunk.value
-    count, weight, spread = trunk.n_rows, trunk.weight, trunk.impurity
-    gain, order, begin, end, depth = trunk.gain, trunk.order, trunk.begin, trunk.end, trunk.depth
+    left, threshold, start, value = buffers.left, buffers.threshold, buffers.start, buffers.value
+    count, weight, spread = buffers.n_rows, buffers.weight, buffers.impurity
+    gain, order, begin, end, depth = (
+        buffers.gain,
+        buffers.order,
+        buffers.begin,
+        buffers.end,
+        buffers.depth,
+    )
     i, n_nodes, n_leaves, n_terms = reached
     widest = scratch.columns.shape[1]
-    while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(trunk.column):
+    while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(buffers.column):
         lo, m = begin[i], end[i] - begin[i]
         node = describe(rows, lo, m, value[i], scratch.moments, scratch.logs, settings.criterion)
         weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
         left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
         if _may_split(node, depth[i], n_leaves, spread[0], settings):
-            decrease, cut, size = search(state, rows, lo, node, blocks, settings, scratch)
+            decrease, cut, size = search(state, rows, lo, node, feature_groups, settings, scratch)
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta
-                n_terms = _append(columns, theta, size, trunk.column, trunk.coef, n_terms)
+                n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)
                 project(rows, lo, m, columns, theta, 0, size, scratch.values)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.guided.guided_kernel import ACTIVE, TARGET, Growth, begin, propose, settle
+from odrf.engine.guided.guided_kernel import ACTIVE, TARGET, GuidedGrowth, begin, propose, settle
 from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.planes import Trials
 from odrf.engine.guided.regions import Regions, impurity_after
@@ -57,7 +57,7 @@ def _judge(regions, growth, along, trials):
 
 def grow_in_batches(
     regions: Regions,
-    growth: Growth,
+    growth: GuidedGrowth,
     centre: NDArray[np.float64],
     spread: NDArray[np.float64],
     settings: GuidedSettings,

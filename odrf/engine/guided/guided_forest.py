@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["GuidedForest"]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.directions.candidates import INDICATORS, Blocks, columns_of
+from odrf.engine.directions.candidates import INDICATORS, FeatureGroups, columns_of
 from odrf.engine.guided.batched import grow_in_batches
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_kernel import PLANES, REGIONS, grow, growth_for
@@ -18,7 +19,7 @@ from odrf.engine.guided.regions import regions_for
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import shuffle_front
 
-__all__ = ["grow_guided", "joined"]
+__all__ = ["grow_guided", "joined_guided"]
 
 # 1 over the variance of what is uniform on a range of 1.
 UNIFORM = 12.0
@@ -28,7 +29,7 @@ def grow_guided(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
-    blocks: Blocks,
+    feature_groups: FeatureGroups,
     settings: GuidedSettings,
     streams: NDArray[np.uint64],
     n_jobs: int,
@@ -47,7 +48,7 @@ def grow_guided(
         Response, or class codes 0 … K - 1.
     weights : (n,) float64
         Case weights.
-    blocks : Blocks
+    feature_groups : FeatureGroups
         Which columns make up each predictor.
     settings : GuidedSettings
     streams : (B, 4) uint64
@@ -63,12 +64,12 @@ def grow_guided(
         # the rows of a class side by side
         rows = rows[np.argsort(y[rows], kind="stable")]
     centre = np.array([column[rows].mean(dtype=np.float64) for column in X])
-    spread = _spreads(X, rows, blocks)
+    spread = _spreads(X, rows, feature_groups)
     shift = 0.0 if classes else float(np.average(y[rows], weights=weights[rows]))
 
     def tree_of(stream: NDArray[np.uint64]) -> GuidedForest:
         state = stream.copy()
-        columns = _draw_columns(state, blocks, spread, settings.subspace)
+        columns = _draw_columns(state, feature_groups, spread, settings.subspace)
         return _grow_one(
             np.ascontiguousarray(X[columns][:, rows]), y[rows], weights[rows], columns,
             centre[columns], spread[columns], shift, settings, state,
@@ -80,11 +81,11 @@ def grow_guided(
             advance()
 
     with compiled_at_ease(grow):
-        return joined(grown())
+        return joined_guided(grown())
 
 
 def _spreads(
-    X: NDArray[np.float32], rows: NDArray[np.int64], blocks: Blocks
+    X: NDArray[np.float32], rows: NDArray[np.int64], feature_groups: FeatureGroups
 ) -> NDArray[np.float64]:
     """Return what makes a unit of each column (p,); 0 for one that is constant.
 
@@ -93,25 +94,28 @@ def _spreads(
     that of a numeric predictor with a weight of 1.
     """
     spread = np.array([column[rows].std(dtype=np.float64) for column in X])
-    for j in np.flatnonzero(blocks.types == INDICATORS):
-        own = spread[blocks.first[j] : blocks.first[j + 1]]
+    for j in np.flatnonzero(feature_groups.types == INDICATORS):
+        own = spread[feature_groups.first[j] : feature_groups.first[j + 1]]
         shared = (np.sum(own**2) / UNIFORM) ** (1 / 4)
         own[own > 0] = shared
     return spread
 
 
 def _draw_columns(
-    state: NDArray[np.uint64], blocks: Blocks, spread: NDArray[np.float64], subspace: int
+    state: NDArray[np.uint64],
+    feature_groups: FeatureGroups,
+    spread: NDArray[np.float64],
+    subspace: int,
 ) -> NDArray[np.int64]:
     """Return the columns of a random subspace, in order, without those that are constant."""
     known = [
-        j for j, (lo, hi) in enumerate(zip(blocks.first[:-1], blocks.first[1:], strict=True))
+        j for j, (lo, hi) in enumerate(pairwise(feature_groups.first))
         if (spread[lo:hi] > 0).any()
     ]  # fmt: skip
     predictors = np.array(known, dtype=np.int64)
     size = min(subspace, len(predictors))
     shuffle_front(state, predictors, size)
-    columns = columns_of(blocks, np.sort(predictors[:size]))
+    columns = columns_of(feature_groups, np.sort(predictors[:size]))
     return columns[spread[columns] > 0]
 
 
@@ -166,7 +170,7 @@ def _votes(
     return np.log2(1.0 + shares / shares.sum(axis=1, keepdims=True))
 
 
-def joined(trees: Iterable[GuidedForest]) -> GuidedForest:
+def joined_guided(trees: Iterable[GuidedForest]) -> GuidedForest:
     """Join trees of the same design, in the given order."""
     parts = list(trees)
 

@@ -8,16 +8,16 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.guided.planes import best_plane, draw_planes, judge_planes, may_cut
-from odrf.engine.guided.regions import begin_root, beyond_plane, divide, project
+from odrf.engine.guided.regions import begin_root, beyond_plane, divide_region, project_region
 
-__all__ = ["ACTIVE", "PLANES", "REGIONS", "TARGET", "Growth", "begin", "grow", "growth_for"]
+__all__ = ["ACTIVE", "PLANES", "REGIONS", "TARGET", "GuidedGrowth", "begin", "grow", "growth_for"]
 
 # What a tree's `reached` holds: numbers of regions, planes and active regions, and the place of
 # the one that the planes of this step are drawn for.
 REGIONS, PLANES, ACTIVE, TARGET = 0, 1, 2, 3
 
 
-class Growth(NamedTuple):
+class GuidedGrowth(NamedTuple):
     """How far a tree has grown.
 
     Attributes
@@ -38,9 +38,9 @@ class Growth(NamedTuple):
     reached: np.ndarray
 
 
-def growth_for(C: int, n: int) -> Growth:
+def growth_for(C: int, n: int) -> GuidedGrowth:
     """Allocate the growth of a tree on C columns and n rows."""
-    return Growth(
+    return GuidedGrowth(
         np.empty((n, C), dtype=np.float32),
         np.empty(n, dtype=np.float32),
         np.empty(n + 1, dtype=np.int64),
@@ -75,7 +75,7 @@ def _cuts(regions, region, k, trials):
     if not may_cut(theta, threshold, trials.reach[k], regions.low[region], regions.high[region]):
         return False
     lo, hi, values = regions.begin[region], regions.end[region], trials.values
-    project(regions.X, lo, hi, theta, values)
+    project_region(regions.X, lo, hi, theta, values)
     n_beyond, _ = beyond_plane(values[: hi - lo], threshold, regions.weights[lo:hi])
     return 0 < n_beyond < hi - lo
 
@@ -90,7 +90,7 @@ def _divide_all(regions, growth, k, trials, min_split):
             kept += 1
             continue
         first = reached[REGIONS]
-        left, right = divide(
+        left, right = divide_region(
             regions, region, reached[PLANES], trials.values, trials.threshold[k], trials.waiting,
             trials.numbers, first, min_split,
         )  # fmt: skip
@@ -135,7 +135,7 @@ def grow(regions, growth, centre, spread, settings, state, trials):
     ----------
     regions : Regions
         The tree's rows; receives its regions.
-    growth : Growth
+    growth : GuidedGrowth
         Receives the planes.
     centre, spread : (C,) float64
         Mean and standard deviation of each of the tree's columns.

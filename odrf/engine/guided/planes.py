@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.guided.regions import impurity_after, project
+from odrf.engine.guided.regions import impurity_after, project_region
 from odrf.engine.randomness import uniform
 
 __all__ = ["Trials", "best_plane", "draw_planes", "judge_planes", "may_cut", "trials_for"]
@@ -140,7 +140,7 @@ def judge_planes(regions, active, target, trials):
             theta, threshold = trials.theta[k], trials.threshold[k]
             after = regions.impurity[region]
             if may_cut(theta, threshold, trials.reach[k], low, high):
-                project(regions.X, lo, hi, theta, values)
+                project_region(regions.X, lo, hi, theta, values)
                 n_beyond, after = impurity_after(
                     regions, region, values, threshold, trials.beyond, trials.here
                 )

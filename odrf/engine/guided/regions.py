@@ -17,9 +17,9 @@ __all__ = [
     "Regions",
     "begin_root",
     "beyond_plane",
-    "divide",
+    "divide_region",
     "impurity_after",
-    "project",
+    "project_region",
     "regions_for",
 ]
 
@@ -111,7 +111,7 @@ def gini(mass, totals, weight):
 
 
 @part
-def project(X, lo, hi, theta, values):
+def project_region(X, lo, hi, theta, values):
     """Write the projections of the rows lo … hi to the front of `values`.
 
     Each is added up in float32, column by column, as in prediction: bit for bit.
@@ -241,7 +241,7 @@ def _surround(regions, region):
 
 
 @part
-def describe(regions, region, lo, hi, min_split):
+def describe_region(regions, region, lo, hi, min_split):
     """Make the rows lo … hi a region; return whether it is to be divided further."""
     regions.begin[region], regions.end[region] = lo, hi
     regions.left[region], regions.plane[region] = -1, -1
@@ -256,7 +256,7 @@ def describe(regions, region, lo, hi, min_split):
 @kernel
 def begin_root(regions, min_split):
     """Make all rows the first region; return whether it is to be divided."""
-    return describe(regions, 0, 0, regions.X.shape[1], min_split)
+    return describe_region(regions, 0, 0, regions.X.shape[1], min_split)
 
 
 @part
@@ -275,7 +275,9 @@ def _part(items, lo, hi, values, threshold, waiting):
 
 
 @part
-def divide(regions, region, plane, values, threshold, waiting, numbers, n_regions, min_split):
+def divide_region(
+    regions, region, plane, values, threshold, waiting, numbers, n_regions, min_split
+):
     """Divide a region, `values` being the projections of its rows, as regions n_regions and next.
 
     Returns whether either is to be divided further.
@@ -290,6 +292,6 @@ def divide(regions, region, plane, values, threshold, waiting, numbers, n_region
     for j in range(len(regions.X)):
         _part(regions.X[j], lo, hi, values, threshold, waiting)
     regions.left[region], regions.plane[region] = n_regions, plane
-    left = describe(regions, n_regions, lo, middle, min_split)
-    right = describe(regions, n_regions + 1, middle, hi, min_split)
+    left = describe_region(regions, n_regions, lo, middle, min_split)
+    right = describe_region(regions, n_regions + 1, middle, hi, min_split)
     return left, right

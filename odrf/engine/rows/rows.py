@@ -16,7 +16,7 @@ __all__ = [
     "divide_columns",
     "gather_rows",
     "is_pure",
-    "load",
+    "load_column",
     "project",
     "rows_at",
 ]
@@ -88,7 +88,7 @@ def rows_at(
 
 
 @kernel
-def load(rows, lo, m, column, shifted, Z, j):
+def load_column(rows, lo, m, column, shifted, Z, j):
     """Write a column of the m rows from `lo` on to the first of Z[j], less the first if `shifted`.
 
     Shifted, sums of products of what a node's rows hold lose few digits.

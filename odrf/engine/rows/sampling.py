@@ -27,9 +27,9 @@ __all__ = [
     "Sampling",
     "draw_counts",
     "draw_halves",
-    "draw_size",
     "filling_counts",
     "halved",
+    "n_drawn",
 ]
 
 ALL_ROWS, BOOTSTRAP, SUBSAMPLE = 0, 1, 2
@@ -110,7 +110,7 @@ def _draw_each(state, fractions, resample, counts):
             passed -= math.log(1.0 - uniform(state))
 
 
-def draw_size(sampling: Sampling, n: int) -> int:
+def n_drawn(sampling: Sampling, n: int) -> int:
     """Return how many rows a tree draws from n of positive weight, repetitions counted."""
     return n if sampling.resample == ALL_ROWS else max(1, round(sampling.fraction * n))
 
@@ -129,7 +129,7 @@ def draw_counts(
     if sampling.resample == ALL_ROWS or len(candidates) == 0:
         counts[candidates] = 1
     else:
-        size = draw_size(sampling, len(candidates))
+        size = n_drawn(sampling, len(candidates))
         _draw(state, candidates, size, sampling.resample, counts)
     counts[n:] = np.where(weights[n:] > 0.0, later, 0)
     return counts

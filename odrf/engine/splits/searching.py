@@ -8,9 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined, part
-from odrf.engine.directions.candidates import ROUND, Blocks, Proposals, proposals_for
+from odrf.engine.directions.candidates import ROUND, FeatureGroups, Proposals, proposals_for
 from odrf.engine.directions.estimation import workspace
-from odrf.engine.directions.samplers import Law, Source, begin_laws, draw_round
+from odrf.engine.directions.samplers import (
+    DirectionSampler,
+    SamplerMixture,
+    begin_samplers,
+    draw_round,
+)
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
@@ -47,7 +52,7 @@ class Scratch(NamedTuple):
         As `odrf.engine.splits.impurity.whole_logs` gives them.
     work : Workspace
     proposals : Proposals
-    laws : tuple of Law
+    samplers : tuple of DirectionSampler
     gains : (ROUND,) float64
     thresholds : (ROUND,) float32
         What the candidates of a round gain and, where all cuts were tried, their thresholds.
@@ -69,7 +74,7 @@ class Scratch(NamedTuple):
     logs: np.ndarray
     work: tuple
     proposals: Proposals
-    laws: tuple[Law, ...]
+    samplers: tuple[DirectionSampler, ...]
     gains: np.ndarray
     thresholds: np.ndarray
     columns: np.ndarray
@@ -77,16 +82,20 @@ class Scratch(NamedTuple):
 
 
 def scratch_for(
-    n: int, tree_rows: int, blocks: Blocks, settings: Settings, source: Source
+    n: int,
+    tree_rows: int,
+    feature_groups: FeatureGroups,
+    settings: Settings,
+    mixture: SamplerMixture,
 ) -> Scratch:
-    """Allocate scratch for n rows of a tree, and for directions from the `source`.
+    """Allocate scratch for n rows of a tree, and for directions from the `mixture`.
 
     The tree has `tree_rows`, repetitions counted, by which the widths of directions are bounded.
     """
-    K, P, p = settings.n_classes, len(blocks.types), int(blocks.first[-1])
-    laws = source.laws(blocks, settings, tree_rows)
-    widest = source.widest(blocks, settings, tree_rows)
-    estimated = source.estimated(blocks, settings, tree_rows)
+    K, P, p = settings.n_classes, len(feature_groups.types), int(feature_groups.first[-1])
+    samplers = mixture.samplers(feature_groups, settings, tree_rows)
+    widest = mixture.widest(feature_groups, settings, tree_rows)
+    estimated = mixture.estimated(feature_groups, settings, tree_rows)
     sample = min(n, max(settings.direction_rows, 10 * estimated))
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
@@ -103,7 +112,7 @@ def scratch_for(
         whole_logs(settings.criterion, n),
         workspace(estimated, sample),
         proposals_for(P, p, K, widest, settings.criterion == ORDINAL),
-        laws,
+        samplers,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, widest), dtype=np.int64),
@@ -184,23 +193,32 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
 
 
 @inlined
-def search(state, rows, lo, node, blocks, settings, scratch):
+def search(state, rows, lo, node, feature_groups, settings, scratch):
     """Return (gain, threshold, size) of a node's best split, along the direction of that size.
 
     Its direction is left in the first of scratch.columns and scratch.theta; the gain is 0 when
     nothing is gained.  Candidates are judged in rounds; a perfect split ends the search after its
     round: nothing can beat it.
     """
-    proposals, work, laws = scratch.proposals, scratch.work, scratch.laws
+    proposals, work, samplers = scratch.proposals, scratch.work, scratch.samplers
     binned = settings.n_thresholds == 0 and len(node.y) > settings.exact_rows
     quantum = 0.0
     if binned and scratch.left is None:
         quantum = write_words(node, scratch.words)
-    n_candidates = begin_laws(laws, state, proposals)
+    n_candidates = begin_samplers(samplers, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     while first < n_candidates:
         n, first = draw_round(
-            laws, state, rows, lo, len(node.y), node.n_rows, first, blocks, proposals, work
+            samplers,
+            state,
+            rows,
+            lo,
+            len(node.y),
+            node.n_rows,
+            first,
+            feature_groups,
+            proposals,
+            work,
         )
         _judge(state, rows, lo, node, n, binned, quantum, settings, scratch)
         for c in range(n):

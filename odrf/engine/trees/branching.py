@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.trees.forest import OF_NODES, OF_TERMS, Forest
+from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
 
 __all__ = ["whole", "with_branches"]
 
 
-def whole(tree: Forest, made: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int32]]:
+def whole(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int32]]:
     """Return a forest of one without the nodes under its cuts, which become leaves.
 
-    Its splits have their ranks in growth among those that are left.  What `made` (m,) says of the
-    nodes is returned for those that are kept.
+    Its splits have their ranks in growth among those that are left.  What `n_at_split` (m,) says of
+    the nodes is returned for those that are kept.
     """
     if not ((tree.left < 0) & (tree.order > 0)).any():
-        return tree, made
+        return tree, n_at_split
     kept = tree.depth() >= 0
     splits = kept & (tree.left >= 0)
     number, sizes = np.cumsum(kept) - 1, np.diff(tree.start)
@@ -34,7 +34,7 @@ def whole(tree: Forest, made: NDArray[np.int32]) -> tuple[Forest, NDArray[np.int
     own["gain"] = np.where(splits, tree.gain, 0.0)[kept]
     own["order"] = order[kept]
     start = np.concatenate([[0], np.cumsum(np.where(splits, sizes, 0)[kept])])
-    return replace(tree, root=np.array([0, int(kept.sum())]), start=start, **own), made[kept]
+    return replace(tree, root=np.array([0, int(kept.sum())]), start=start, **own), n_at_split[kept]
 
 
 def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> Forest:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import kernel
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
 __all__ = ["LeafMates", "leaf_mates", "quantiles_among"]

@@ -11,8 +11,8 @@ from odrf.engine.compiling import allocating, part
 from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.draws import Draws
-from odrf.engine.trees.forest import Forest
-from odrf.engine.trees.prediction_rule import NUMBER, said_class
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.prediction_rule import NUMBER, predicted_class
 from odrf.engine.trees.routing import leaves_of
 from odrf.engine.trees.walking import walk
 
@@ -39,15 +39,15 @@ class OutOfBag(NamedTuple):
 
 
 @part
-def loss_of(value, y, verdict):
+def loss_of(value, y, prediction_rule):
     """Squared error of value[0], or whether the class that `value` (K,) stands for is not y."""
-    if verdict == NUMBER:
+    if prediction_rule == NUMBER:
         return (value[0] - y) ** 2
-    return 0.0 if said_class(value, verdict) == int(y) else 1.0
+    return 0.0 if predicted_class(value, prediction_rule) == int(y) else 1.0
 
 
 @allocating
-def _accumulate(leaves, y, weights, lo, unseen, value, verdict, out, votes, path):
+def _accumulate(leaves, y, weights, lo, unseen, value, prediction_rule, out, votes, path):
     """Add up the rows from `lo` on, tree by tree; path (B, 2) gathers weighted losses and weights.
 
     leaves (B, m) are theirs, where unseen (B, n).
@@ -63,7 +63,7 @@ def _accumulate(leaves, y, weights, lo, unseen, value, verdict, out, votes, path
                 for k in range(n_values):
                     out[row, k] += value[leaves[b, i], k]
                     mean[k] = out[row, k] / votes[row]
-                losses[i] = loss_of(mean, y[row], verdict)
+                losses[i] = loss_of(mean, y[row], prediction_rule)
             if votes[row] > 0:
                 path[b, 0] += weights[row] * losses[i]
                 path[b, 1] += weights[row]
@@ -81,19 +81,19 @@ def _exchange(X, rows, first, last, own):
 
 
 @part
-def _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, out):
+def _row_losses(own, rows, y, root, words, floats, value, prediction_rule, who, at, leaves, out):
     """Write to out (m,) the losses of a tree's prediction for the flat own (m, p), of `rows`."""
     n_rows = np.uint64(len(rows))
     for i in range(n_rows):
         who[i], at[i] = i, root
     walk(own, np.uint64(len(own)) // n_rows, who, at, n_rows, words, floats, leaves)
     for i in range(n_rows):
-        out[i] = loss_of(value[leaves[i]], y[rows[i]], verdict)
+        out[i] = loss_of(value[leaves[i]], y[rows[i]], prediction_rule)
 
 
 @allocating
 def _permuted_losses(
-    X, y, weights, rows, first, moved, state, own, root, words, floats, value, verdict, out
+    X, y, weights, rows, first, moved, state, own, root, words, floats, value, prediction_rule, out
 ):
     """Write to out (P,) the rise of a tree's loss on `rows` as each predictor `moved` is permuted.
 
@@ -109,11 +109,13 @@ def _permuted_losses(
     if total <= 0.0 or root < 0:
         return
     _exchange(X, rows, 0, X.shape[0], own)
-    _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, base)
+    _row_losses(own, rows, y, root, words, floats, value, prediction_rule, who, at, leaves, base)
     for j in moved:
         shuffle_front(state, permuted, n_rows)
         _exchange(X, permuted, first[j], first[j + 1], own)
-        _row_losses(own, rows, y, root, words, floats, value, verdict, who, at, leaves, losses)
+        _row_losses(
+            own, rows, y, root, words, floats, value, prediction_rule, who, at, leaves, losses
+        )
         _exchange(X, rows, first[j], first[j + 1], own)
         rise = 0.0
         for i in range(n_rows):
@@ -131,13 +133,22 @@ def out_of_bag(
     n, K = X.shape[1], forest.value.shape[1]
     unseen, weights = draws.all_unseen(), draws.weights
     value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
-    packed, verdict = forest.packed, forest.verdict
+    packed, prediction_rule = forest.packed, forest.prediction_rule
 
     def run(block: slice) -> NDArray[np.float64]:
         path = np.zeros((forest.n_trees, 2))
         leaves = leaves_of(packed, X, block, unseen)
         _accumulate(
-            leaves, y, weights, block.start, unseen, forest.value, verdict, value, votes, path
+            leaves,
+            y,
+            weights,
+            block.start,
+            unseen,
+            forest.value,
+            prediction_rule,
+            value,
+            votes,
+            path,
         )
         return path
 
@@ -160,7 +171,7 @@ def permutation_loss(
     """
     rise = np.zeros((forest.n_trees, len(first) - 1))
     root, words, floats = forest.packed
-    p, verdict = len(X), forest.verdict
+    p, prediction_rule = len(X), forest.prediction_rule
 
     def run(b: int) -> None:
         counts, state = draws.again(b)
@@ -171,7 +182,7 @@ def permutation_loss(
         own = np.empty(len(rows) * p, dtype=np.float32)
         _permuted_losses(
             X, y, draws.weights, rows, first, moved, state, own, root[b], words, floats,
-            forest.value, verdict, rise[b],
+            forest.value, prediction_rule, rise[b],
         )  # fmt: skip
 
     for _ in in_order(run, range(forest.n_trees), draws.n_jobs):

@@ -18,8 +18,8 @@ __all__ = [
     "NUMBER",
     "mean_ranks_off",
     "most_likely",
-    "said_class",
-    "said_classes",
+    "predicted_class",
+    "predicted_classes",
 ]
 
 NUMBER, MOST_LIKELY, MEDIAN = 0, 1, 2
@@ -28,9 +28,9 @@ HALF = 0.5 * (1.0 - 1e-12)
 
 
 @part
-def said_class(shares, verdict):
+def predicted_class(shares, prediction_rule):
     """Return the class of the `shares` (K,) by `MOST_LIKELY`, the first if tied, or `MEDIAN`."""
-    if verdict == MEDIAN:
+    if prediction_rule == MEDIAN:
         total, k = 0.0, 0
         for share in shares:
             total += share
@@ -54,7 +54,7 @@ def most_likely(shares: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.where(np.isnan(shares[:, 0]), -1, np.argmax(shares, axis=1))
 
 
-def said_classes(shares: NDArray[np.float64], ordered: bool) -> NDArray[np.int64]:
+def predicted_classes(shares: NDArray[np.float64], ordered: bool) -> NDArray[np.int64]:
     """Return the class code that each row (n, K) stands for; rows of NaN get -1."""
     if not ordered:
         return most_likely(shares)

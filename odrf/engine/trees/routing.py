@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.parallel import in_order, row_blocks
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.packing import HEAD, Packed
 from odrf.engine.trees.walking import walk
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import allocating, part
 from odrf.engine.parallel import ROWS_PER_BLOCK, in_order, row_blocks
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.out_of_bag_losses import loss_of
 from odrf.engine.trees.routing import EVERY_ROW, leaves_of
 
@@ -48,7 +48,7 @@ def _add_values(leaves, above, first, value, lo, wanted, total, trees):
 
 
 @allocating
-def _add_losses(leaves, above, first, value, y, weights, lo, wanted, verdict, mass, sums):
+def _add_losses(leaves, above, first, value, y, weights, lo, wanted, prediction_rule, mass, sums):
     """Add the rows from `lo` on to mass (2,) and sums (3, k); see `stage_losses`."""
     n_rows, n_stages, n_values = leaves.shape[1], sums.shape[1], value.shape[1]
     total, mean = np.zeros((n_rows, n_values, n_stages)), np.empty(n_values)
@@ -64,7 +64,7 @@ def _add_losses(leaves, above, first, value, y, weights, lo, wanted, verdict, ma
         for j in range(n_stages):
             for k in range(n_values):
                 mean[k] = total[i, k, j] / trees[i]
-            loss = loss_of(mean, y[row], verdict)
+            loss = loss_of(mean, y[row], prediction_rule)
             sums[0, j] += weight * loss
             sums[1, j] += weight**2 * loss
             sums[2, j] += (weight * loss) ** 2
@@ -104,14 +104,14 @@ def stage_losses(
     sums : (3, k) float64
         Σwl, Σw²l and Σw²l² of their losses l: squared errors, for classes 0-1.
     """
-    packed, above, verdict = forest.packed, forest.parents(), forest.verdict
+    packed, above, prediction_rule = forest.packed, forest.parents(), forest.prediction_rule
     mass, sums = np.zeros(2), np.zeros((3, n_stages))
 
     def run(block: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         own_mass, own_sums = np.zeros_like(mass), np.zeros_like(sums)
         leaves = leaves_of(packed, X, block, wanted)
         _add_losses(
-            leaves, above, first, forest.value, y, weights, block.start, wanted, verdict,
+            leaves, above, first, forest.value, y, weights, block.start, wanted, prediction_rule,
             own_mass, own_sums,
         )  # fmt: skip
         return own_mass, own_sums

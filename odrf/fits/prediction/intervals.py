@@ -17,7 +17,7 @@ from odrf.engine.trees.routing import predict
 from odrf.errors import InputError, allowed
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.labels import spread_numbers
-from odrf.fits.prediction.predicting import PREDICTIONS, Rows
+from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus
 from odrf.statistics.jackknife import enough_trees, infinitesimal_jackknife, tells_rows_apart
 from odrf.statistics.quantiles import conditional_quantiles
@@ -110,7 +110,7 @@ def _require_unseen(fit: Fit, method: str) -> None:
 
 
 def interval_frame(
-    fit: Fit, rows: Rows, interval: Interval, unseen: Callable[[], OutOfBag]
+    fit: Fit, rows: RowsToPredict, interval: Interval, unseen: Callable[[], OutOfBag]
 ) -> pd.DataFrame:
     """Return prediction, ends of the interval, and a standard error where there is one.
 
@@ -136,7 +136,7 @@ def interval_frame(
     )
 
 
-def quantile_frame(fit: Fit, rows: Rows, quantiles: Any) -> pd.DataFrame:
+def quantile_frame(fit: Fit, rows: RowsToPredict, quantiles: Any) -> pd.DataFrame:
     """Return a column for each of the `quantiles` of the response.
 
     Raises
@@ -153,7 +153,7 @@ def quantile_frame(fit: Fit, rows: Rows, quantiles: Any) -> pd.DataFrame:
     return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
 
 
-def _quantiles(fit: Fit, rows: Rows, levels: NDArray[np.float64]) -> NDArray[np.float64]:
+def _quantiles(fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64]) -> NDArray[np.float64]:
     data = fit.data
     return conditional_quantiles(
         fit.forest,
@@ -166,7 +166,7 @@ def _quantiles(fit: Fit, rows: Rows, levels: NDArray[np.float64]) -> NDArray[np.
 
 
 def _conformal(
-    fit: Fit, rows: Rows, level: float, value: NDArray[np.float64]
+    fit: Fit, rows: RowsToPredict, level: float, value: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
@@ -189,7 +189,7 @@ def _conformal(
     )
 
 
-def _standard_errors(fit: Fit, rows: Rows) -> NDArray[np.float64]:
+def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
     """Return the standard error of each mean; NaN where too few trees leave it unknown."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
     if not tells_rows_apart(fit.draws):

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Response
-from odrf.engine.trees.forest import Forest
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.errors import InputError, allowed
 from odrf.fits.fit import AnyFit
@@ -20,7 +20,7 @@ from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 
 __all__ = [
     "PREDICTIONS",
-    "Rows",
+    "RowsToPredict",
     "as_asked",
     "as_prob",
     "as_response",
@@ -34,7 +34,7 @@ PREDICTIONS = ("response", "class", "prob", "cumulative", "leaf", "trees")
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowsToPredict:
     """Rows to predict.
 
     Attributes
@@ -51,16 +51,16 @@ class Rows:
     index: pd.Index
 
 
-def rows_of(fit: AnyFit, newdata: pd.DataFrame | None) -> Rows:
+def rows_of(fit: AnyFit, newdata: pd.DataFrame | None) -> RowsToPredict:
     """Return the rows of `newdata`, or the training rows for None."""
     if newdata is None:
-        return Rows(fit.data.X, np.ones(len(fit.data.index), dtype=bool), fit.data.index)
+        return RowsToPredict(fit.data.X, np.ones(len(fit.data.index), dtype=bool), fit.data.index)
     X, complete = fit.design.matrix(newdata)
-    return Rows(X, complete, newdata.index)
+    return RowsToPredict(X, complete, newdata.index)
 
 
 def predict_rows(
-    fit: AnyFit, rows: Rows, type: str, priors: Any = None
+    fit: AnyFit, rows: RowsToPredict, type: str, priors: Any = None
 ) -> pd.Series | pd.DataFrame:
     """Return the prediction of the kind `type` for each of the rows.
 
@@ -118,7 +118,7 @@ def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.
     response = fit.design.response
     if response.classes is None:
         return pd.Series(value[:, 0], index=index, name=response.name)
-    labels = class_labels(said_classes(value, fit.ordered), response.classes)
+    labels = class_labels(predicted_classes(value, fit.ordered), response.classes)
     return pd.Series(labels, index=index, name=response.name)
 
 
@@ -127,7 +127,7 @@ def as_prob(fit: AnyFit, shares: NDArray[np.float64], index: pd.Index) -> pd.Dat
     return pd.DataFrame(shares, index=index, columns=fit.design.response.classes)
 
 
-def _leaves(fit: AnyFit, rows: Rows) -> pd.Series | pd.DataFrame:
+def _leaves(fit: AnyFit, rows: RowsToPredict) -> pd.Series | pd.DataFrame:
     """Return the number, within its tree, of the leaf that each row reaches."""
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
     leaves = spread_codes(leaves, rows.complete)
@@ -137,7 +137,7 @@ def _leaves(fit: AnyFit, rows: Rows) -> pd.Series | pd.DataFrame:
     return frame if fit.forest.n_trees > 1 else frame[0].rename("leaf")
 
 
-def _each_tree(fit: AnyFit, rows: Rows) -> pd.DataFrame:
+def _each_tree(fit: AnyFit, rows: RowsToPredict) -> pd.DataFrame:
     """Return every tree's own prediction."""
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
     columns = _tree_numbers(fit.forest)
@@ -145,7 +145,7 @@ def _each_tree(fit: AnyFit, rows: Rows) -> pd.DataFrame:
     if classes is None:
         value = spread_numbers(fit.forest.value[leaves, 0], rows.complete)
         return pd.DataFrame(value, index=rows.index, columns=columns)
-    codes = spread_codes(said_classes(fit.forest.value, fit.ordered)[leaves], rows.complete)
+    codes = spread_codes(predicted_classes(fit.forest.value, fit.ordered)[leaves], rows.complete)
     labels = {tree: class_labels(codes[:, tree], classes) for tree in columns}
     return pd.DataFrame(labels, index=rows.index, columns=columns)
 

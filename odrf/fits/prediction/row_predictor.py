@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.design.columns.listing import listed
 from odrf.design.raw_row import RawRow, RowPlan, plan_row
 from odrf.engine.trees.packing import Packed
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.single import predict_row
 from odrf.errors import allowed
 from odrf.fits.fit import AnyFit
@@ -107,7 +107,7 @@ class RowPredictor:
         if self.type == "prob":
             return dict(zip(self.labels, numbers, strict=True))
         if self.ordered:
-            return self.labels[int(said_classes(mean[np.newaxis], True)[0])]
+            return self.labels[int(predicted_classes(mean[np.newaxis], True)[0])]
         return self.labels[numbers.index(max(numbers))] if self.labels else numbers[0]
 
     def _missing(self) -> Any:

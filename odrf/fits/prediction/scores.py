@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.pruning.complexity import IMPURITY
@@ -53,7 +53,7 @@ def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
             f"mean_rank_error needs ordered classes, and those of {response.name!r} are not: make "
             "it an ordered categorical, with pandas.CategoricalDtype(…, ordered=True)"
         )
-    said = said_classes(value, fit.ordered)
+    said = predicted_classes(value, fit.ordered)
     known = said >= 0
     off = np.abs(said[known] - data.y[known])
     return float(np.average(off, weights=data.weights[known]))
@@ -92,7 +92,7 @@ def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     if classes is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
     K = len(classes)
-    predicted = said_classes(value, fit.ordered)
+    predicted = predicted_classes(value, fit.ordered)
     known = predicted >= 0
     cell = fit.data.y[known].astype(np.int64) * K + predicted[known]
     weights = fit.data.weights[known]

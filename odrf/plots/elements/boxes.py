@@ -10,8 +10,8 @@ from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.trees.forest import Forest
-from odrf.engine.trees.prediction_rule import said_classes
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.plots.elements.style import class_colour, value_colour
 from odrf.text.wording import SplitText, SplitWriter, number
 
@@ -117,7 +117,7 @@ def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, floa
 
 def _said(tree: Forest, node: int) -> int:
     """Return the code of the class that a node says."""
-    return int(said_classes(tree.value[node : node + 1], bool(tree.ordered))[0])
+    return int(predicted_classes(tree.value[node : node + 1], bool(tree.ordered))[0])
 
 
 def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:

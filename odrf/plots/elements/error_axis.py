@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from odrf.plots.elements.style import ACCENT, GRID, INK, MUTED, plain
 
-__all__ = ["draw_judged"]
+__all__ = ["draw_errors"]
 
 # Fewer points are told apart by their own error bars.
 MOST_BARS = 40
 
 
-def draw_judged(
+def draw_errors(
     ax: Axes,
     at: NDArray,
     error: pd.Series,

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from odrf.plots.elements.style import ACCENT, INK
 
-__all__ = ["groups", "plot_ranks"]
+__all__ = ["groups_alike", "plot_ranks"]
 
 WIDTH = 8
 # inches from a label to the next
@@ -26,7 +26,7 @@ FIRST_BAR, BAR, LABELS = 0.55, 0.35, 0.9
 ABOVE = 2.6
 
 
-def groups(ranks: pd.Series, difference: float) -> list[tuple[float, float]]:
+def groups_alike(ranks: pd.Series, difference: float) -> list[tuple[float, float]]:
     """Return the longest runs of two or more sorted ranks that are no wider than `difference`."""
     ordered = np.sort(ranks.to_numpy())
     last = np.searchsorted(ordered, ordered + difference, side="right") - 1
@@ -59,7 +59,7 @@ def plot_ranks(
     Axes
     """
     ordered = ranks.sort_values(kind="stable")
-    bars = groups(ordered, difference)
+    bars = groups_alike(ordered, difference)
     low, high = 1, len(ranks)
     half = (high + 1) // 2
     top = -LABELS - BAR * len(bars)  # first row of labels, below the bars

@@ -10,7 +10,7 @@ import numpy as np
 
 from odrf.checks import checked_truth
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.cholesky import solve_upper
 from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum
 from odrf.engine.directions.estimation import (
@@ -33,17 +33,17 @@ from odrf.engine.directions.subsets import (
 )
 from odrf.engine.randomness import below, shuffle_front
 from odrf.engine.settings import Settings
-from odrf.projections.estimated.on_subsets import columns_of
+from odrf.projections.estimated.on_subsets import widest_columns
 from odrf.projections.family import Family, Table
 from odrf.projections.parameters import whole_or_auto
 
-__all__ = ["CanonicalCorrelation", "CanonicalLaw", "canonical_directions"]
+__all__ = ["CanonicalCorrelation", "CanonicalSampler", "canonical_directions"]
 
 # Of a squared correlation: below is rounding.
 UNCORRELATED = 1e-9
 
 
-class CanonicalLaw(NamedTuple):
+class CanonicalSampler(NamedTuple):
     """Canonical directions on subsets.
 
     Attributes
@@ -116,7 +116,7 @@ class CanonicalCorrelation(Family):
     size: Any = "auto"
 
     name: ClassVar[str] = "cca"
-    law_in_words: ClassVar[str] = "canonical directions of a random subset with the classes"
+    sampling_in_words: ClassVar[str] = "canonical directions of a random subset with the classes"
     source: ClassVar[str] = "Rainforth and Wood (2015)"
     criterion: ClassVar[str] = "entropy"
 
@@ -134,11 +134,17 @@ class CanonicalCorrelation(Family):
         """Return min(q, K - 1), one subset's, as in the paper."""
         return self._each(table.P, table.n_classes)
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> CanonicalLaw:
-        """Return the law of a tree."""
-        P, K, D = len(blocks.types), settings.n_classes, self.widest(blocks, settings, n)
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> CanonicalSampler:
+        """Return the sampler of a tree."""
+        P, K, D = (
+            len(feature_groups.types),
+            settings.n_classes,
+            self.widest(feature_groups, settings, n),
+        )
         most = min(n, max(settings.direction_rows, 10 * D))
-        return CanonicalLaw(
+        return CanonicalSampler(
             number,
             self.subset(P),
             min(self._each(P, K), ROUND),
@@ -149,71 +155,73 @@ class CanonicalCorrelation(Family):
             spectrum(D),
         )
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the columns of the q widest predictors."""
-        return columns_of(self.subset(len(blocks.types)), blocks)
+        return widest_columns(self.subset(len(feature_groups.types)), feature_groups)
 
-    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the same."""
-        return self.widest(blocks, settings, n)
+        return self.widest(feature_groups, settings, n)
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return q, in columns."""
-        P = len(blocks.types)
-        return blocks.first[-1] / P * self.subset(P)
+        P = len(feature_groups.types)
+        return feature_groups.first[-1] / P * self.subset(P)
 
     def _each(self, P: int, K: int) -> int:
         """Return how many directions a subset has."""
         return max(1, min(self.subset(P), K - 1))
 
 
-@draws(CanonicalLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+@draws(CanonicalSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Draw subsets while there is room for all directions of one more.
 
-    One counts as `law.each` candidates, however few directions it gives.
+    One counts as `sampler.each` candidates, however few directions it gives.
     """
     c, following = ZERO, first
-    while following < law.number and c + law.each <= ROUND:
-        most = min(law.each, law.number - following)
-        following += law.each
-        shuffle_front(state, proposals.order, law.size)
-        width = write_columns(blocks, proposals.order, law.size, proposals.columns, c)
-        used = min(m, max(law.direction_rows, 10 * width))
-        total, known = _aim(law, state, rows, lo, used, proposals, work)
+    while following < sampler.number and c + sampler.each <= ROUND:
+        most = min(sampler.each, sampler.number - following)
+        following += sampler.each
+        shuffle_front(state, proposals.order, sampler.size)
+        width = write_columns(feature_groups, proposals.order, sampler.size, proposals.columns, c)
+        used = min(m, max(sampler.direction_rows, 10 * width))
+        total, known = _aim(sampler, state, rows, lo, used, proposals, work)
         if not known:
             continue
-        terms = load_terms(rows, lo, used, blocks, proposals.order, law.size, FEW_LEVELS, work)
+        terms = load_terms(
+            rows, lo, used, feature_groups, proposals.order, sampler.size, FEW_LEVELS, work
+        )
         K = len(proposals.chosen)
         y = rows.y[lo : lo + used]
-        found = canonical_directions(terms, used, y, K, total, law.classes, law.found, work)
+        found = canonical_directions(terms, used, y, K, total, sampler.classes, sampler.found, work)
         for r in range(min(found, most)):
             for j in range(terms):
-                work.theta[j] = law.found.vectors[r, j]
-            write_columns(blocks, proposals.order, law.size, proposals.columns, c)
+                work.theta[j] = sampler.found.vectors[r, j]
+            write_columns(feature_groups, proposals.order, sampler.size, proposals.columns, c)
             proposals.sizes[c] = width
             c += write_direction(width, work, proposals.theta, c)
-    return c, min(following, law.number)
+    return c, min(following, sampler.number)
 
 
 @part
-def _aim(law, state, rows, lo, m, proposals, work):
+def _aim(sampler, state, rows, lo, m, proposals, work):
     """Draw a target for the m rows from `lo` on, and a bootstrap sample of them, as weights.
 
     Returns the sum of the weights and whether the target varies.  The target is what factors of
     many levels are scored by.
     """
     total, _, known = aim(state, rows, lo, m, proposals, work)
-    if not (known and law.bootstrap):
+    if not (known and sampler.bootstrap):
         return total, known
     for i in range(m):
-        law.times[i] = 0
+        sampler.times[i] = 0
     for _ in range(m):
-        law.times[below(state, m)] += 1
-    if not _varies(law.times, work.target, work.weights, m):
+        sampler.times[below(state, m)] += 1
+    if not _varies(sampler.times, work.target, work.weights, m):
         return total, known
     for i in range(m):
-        work.weights[i] *= law.times[i]
+        work.weights[i] *= sampler.times[i]
     total, _ = moments(work.target, work.weights, m, work.moment)
     return total, known
 

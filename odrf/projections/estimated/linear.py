@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, lda, least_squares, logistic
-from odrf.engine.directions.samplers import Law, draws
+from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
     FEW_LEVELS,
     aim,
@@ -28,7 +28,7 @@ __all__ = [
     "LOGISTIC",
     "Discriminant",
     "Estimated",
-    "EstimatedLaw",
+    "EstimatedSampler",
     "LeastSquares",
     "Logistic",
     "draw_estimated",
@@ -39,7 +39,7 @@ LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
 LOGISTIC_ROWS = 50
 
 
-class EstimatedLaw(NamedTuple):
+class EstimatedSampler(NamedTuple):
     """Directions estimated on subsets.
 
     Attributes
@@ -68,7 +68,7 @@ class EstimatedLaw(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimated(OnSubsets):
-    """A direction by one of the estimators that share a law.
+    """A direction by one of the estimators that share a sampler.
 
     For more than two classes a random side of them is set apart.
     """
@@ -76,10 +76,12 @@ class Estimated(OnSubsets):
     blended: ClassVar[bool] = True
     code: ClassVar[int]
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> Law:
-        """Return the law of a tree."""
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> DirectionSampler:
+        """Return the sampler of a tree."""
         K = settings.n_classes if self.code == LDA else 0
-        return EstimatedLaw(
+        return EstimatedSampler(
             number,
             self.code,
             settings.subset_size,
@@ -105,7 +107,7 @@ class Logistic(Estimated):
     """
 
     name: ClassVar[str] = "logistic"
-    law_in_words: ClassVar[str] = "logistic weights on a random subset"
+    sampling_in_words: ClassVar[str] = "logistic weights on a random subset"
     source: ClassVar[str] = "Zhan, Liu and Xia"
     code: ClassVar[int] = LOGISTIC
 
@@ -124,7 +126,7 @@ class LeastSquares(Estimated):
     """
 
     name: ClassVar[str] = "least_squares"
-    law_in_words: ClassVar[str] = "least squares on a random subset"
+    sampling_in_words: ClassVar[str] = "least squares on a random subset"
     source: ClassVar[str] = "Zhan, Liu and Xia"
     code: ClassVar[int] = LEAST_SQUARES
 
@@ -141,42 +143,42 @@ class Discriminant(Estimated):
     """
 
     name: ClassVar[str] = "lda"
-    law_in_words: ClassVar[str] = "Fisher's discriminant on a random subset"
+    sampling_in_words: ClassVar[str] = "Fisher's discriminant on a random subset"
     source: ClassVar[str] = "Menze et al. (2011)"
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
     code: ClassVar[int] = LDA
 
 
-@draws(EstimatedLaw)
-def draw_estimated(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+@draws(EstimatedSampler)
+def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Draw subsets and estimate on each node's first rows, which are in random order.
 
     A subset of one column is no candidate where all predictors are tried singly.
     """
     columns, theta, order = proposals.columns, proposals.theta, proposals.order
-    last = min(first + ROUND, law.number)
+    last = min(first + ROUND, sampler.number)
     c, aimed, total, share, known = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
-        q = draw_subset(state, n_rows, law.subset_size, order)
-        width = write_columns(blocks, order, q, columns, c)
+        q = draw_subset(state, n_rows, sampler.subset_size, order)
+        width = write_columns(feature_groups, order, q, columns, c)
         proposals.sizes[c], theta[c, 0] = width, 1.0
         if width == 1:
             c += not proposals.singly[0]
             continue
-        used = min(m, max(law.direction_rows, 10 * width))
+        used = min(m, max(sampler.direction_rows, 10 * width))
         if used != aimed or len(proposals.chosen) > 2:
             aimed = used
             total, share, known = aim(state, rows, lo, used, proposals, work)
         if not known:
             continue
-        terms = load_terms(rows, lo, used, blocks, order, q, FEW_LEVELS, work)
-        if _estimate(law, rows, lo, used, total, share, terms, work):
+        terms = load_terms(rows, lo, used, feature_groups, order, q, FEW_LEVELS, work)
+        if _estimate(sampler, rows, lo, used, total, share, terms, work):
             c += write_direction(width, work, theta, c)
     return c, last
 
 
 @inlined
-def _estimate(law, rows, lo, m, total, share, terms, work):
+def _estimate(sampler, rows, lo, m, total, share, terms, work):
     """Estimate a direction on the terms in work.Z, for the target there; False without one."""
     Z, a, estimated = work.Z, work.weights, work.theta
     estimated[0] = 1.0
@@ -184,11 +186,11 @@ def _estimate(law, rows, lo, m, total, share, terms, work):
         return True
     if not covariances(Z, terms, m, a, work.moment, total, work, estimated):
         return False
-    if law.estimator == LDA:
-        y, weight, mean = rows.y[lo : lo + m], law.class_weight, law.class_mean
+    if sampler.estimator == LDA:
+        y, weight, mean = rows.y[lo : lo + m], sampler.class_weight, sampler.class_mean
         lda(Z, terms, m, a, y, total, share, weight, mean, work, estimated)
-    elif law.estimator == LOGISTIC and m >= LOGISTIC_ROWS and law.newton_steps > 1:
-        steps = law.newton_steps
+    elif sampler.estimator == LOGISTIC and m >= LOGISTIC_ROWS and sampler.newton_steps > 1:
+        steps = sampler.newton_steps
         logistic(Z, terms, m, work.target, a, total, share, steps, work, estimated)
     else:
         least_squares(terms, work, estimated)

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from odrf.engine.directions.candidates import Blocks
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.subsets import largest_subset
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
 
-__all__ = ["OnSubsets", "columns_of", "few_directions"]
+__all__ = ["OnSubsets", "few_directions", "widest_columns"]
 
 FEWEST = 5
 
@@ -33,18 +33,20 @@ class OnSubsets(Family):
         """Return max(5, ⌈√P⌉)."""
         return few_directions(table.P)
 
-    def widest(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the columns of the widest predictors, as many as the largest subset has."""
-        return columns_of(largest_subset(settings.subset_size, len(blocks.types), n), blocks)
+        return widest_columns(
+            largest_subset(settings.subset_size, len(feature_groups.types), n), feature_groups
+        )
 
-    def estimated(self, blocks: Blocks, settings: Settings, n: int) -> int:
+    def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the same."""
-        return self.widest(blocks, settings, n)
+        return self.widest(feature_groups, settings, n)
 
-    def looked_at(self, blocks: Blocks, settings: Settings, n: int) -> float:
+    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return half of the largest subset, in columns."""
-        P = len(blocks.types)
-        return blocks.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
+        P = len(feature_groups.types)
+        return feature_groups.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return whether there are subsets of one predictor: of random size, or of size 1."""
@@ -56,6 +58,6 @@ def few_directions(P: int) -> int:
     return max(FEWEST, math.ceil(math.sqrt(P)))
 
 
-def columns_of(q: int, blocks: Blocks) -> int:
+def widest_columns(q: int, feature_groups: FeatureGroups) -> int:
     """Return the columns of the q widest predictors."""
-    return int(np.sort(np.diff(blocks.first))[::-1][:q].sum())
+    return int(np.sort(np.diff(feature_groups.first))[::-1][:q].sum())

@@ -57,7 +57,9 @@ class PrincipalComponents(Rotated):
     rows: float = 0.75
 
     name: ClassVar[str] = "pca"
-    law_in_words: ClassVar[str] = "principal components of random groups of M columns, per tree"
+    sampling_in_words: ClassVar[str] = (
+        "principal components of random groups of M columns, per tree"
+    )
     source: ClassVar[str] = "Rodríguez, Kuncheva and Alonso (2006)"
 
     def __post_init__(self) -> None:

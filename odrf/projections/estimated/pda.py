@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum
 from odrf.engine.directions.estimation import covariances, hold, scatter, solve, weigh
 from odrf.engine.directions.samplers import draws
@@ -17,10 +17,10 @@ from odrf.engine.settings import Settings
 from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.parameters import from_zero_to_one
 
-__all__ = ["PenalisedDiscriminant", "PenalisedLaw", "penalised_discriminant"]
+__all__ = ["PenalisedDiscriminant", "PenalisedSampler", "penalised_discriminant"]
 
 
-class PenalisedLaw(NamedTuple):
+class PenalisedSampler(NamedTuple):
     """Penalised discriminants on subsets.
 
     Attributes
@@ -84,17 +84,19 @@ class PenalisedDiscriminant(OnSubsets):
     penalty: Any = 0.1
 
     name: ClassVar[str] = "pda"
-    law_in_words: ClassVar[str] = "penalised discriminant of two groups on a random subset"
+    sampling_in_words: ClassVar[str] = "penalised discriminant of two groups on a random subset"
     source: ClassVar[str] = "da Silva, Cook and Lee (2021)"
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
 
     def __post_init__(self) -> None:
         from_zero_to_one("penalty", self.penalty)
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> PenalisedLaw:
-        """Return the law of a tree."""
-        D = self.widest(blocks, settings, n)
-        return PenalisedLaw(
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> PenalisedSampler:
+        """Return the sampler of a tree."""
+        D = self.widest(feature_groups, settings, n)
+        return PenalisedSampler(
             number,
             settings.subset_size,
             settings.direction_rows,
@@ -104,13 +106,13 @@ class PenalisedDiscriminant(OnSubsets):
         )
 
 
-@draws(PenalisedLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-    c, last = ZERO, min(first + ROUND, law.number)
-    q, most = law.subset_size, law.direction_rows
+@draws(PenalisedSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    c, last = ZERO, min(first + ROUND, sampler.number)
+    q, most = sampler.subset_size, sampler.direction_rows
     for _ in range(first, last):
         terms, used, total, mean = draw_terms(
-            state, rows, lo, m, n_rows, q, most, blocks, proposals, c, work
+            state, rows, lo, m, n_rows, q, most, feature_groups, proposals, c, work
         )
         width = proposals.sizes[c]
         if width == 1:
@@ -118,7 +120,16 @@ def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
         elif terms > 0:
             y, K = rows.y[lo : lo + used], len(proposals.chosen)
             if penalised_discriminant(
-                terms, used, y, K, total, mean, law.penalty, law.classes, law.found, work
+                terms,
+                used,
+                y,
+                K,
+                total,
+                mean,
+                sampler.penalty,
+                sampler.classes,
+                sampler.found,
+                work,
             ):
                 c += write_direction(width, work, proposals.theta, c)
     return c, last

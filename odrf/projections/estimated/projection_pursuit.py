@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from odrf.checks import checked_whole
 from odrf.engine.compiling import ZERO, inlined
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.pursuit import Pursuit, pursue, pursuit_for
 from odrf.engine.directions.samplers import draws
@@ -24,19 +24,19 @@ from odrf.engine.settings import Settings
 from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.parameters import share
 
-__all__ = ["ProjectionPursuit", "ProjectionPursuitLaw"]
+__all__ = ["ProjectionPursuit", "ProjectionPursuitSampler"]
 
 # Fewer rows do not tell a smooth function from a line.
 SMOOTH_ROWS = 50
 
 
-class ProjectionPursuitLaw(NamedTuple):
+class ProjectionPursuitSampler(NamedTuple):
     """Directions of projection pursuit.
 
     Attributes
     ----------
     number, subset_size, direction_rows : int
-        As in `odrf.projections.estimated.linear.EstimatedLaw`.
+        As in `odrf.projections.estimated.linear.EstimatedSampler`.
     steps : int
     span : float
     scratch : Pursuit
@@ -85,7 +85,7 @@ class ProjectionPursuit(OnSubsets):
     span: float = 0.5
 
     name: ClassVar[str] = "ppr"
-    law_in_words: ClassVar[str] = "projection pursuit with running lines on a random subset"
+    sampling_in_words: ClassVar[str] = "projection pursuit with running lines on a random subset"
     source: ClassVar[str] = "Friedman and Stuetzle (1981)"
     blended: ClassVar[bool] = True
 
@@ -93,11 +93,13 @@ class ProjectionPursuit(OnSubsets):
         checked_whole("steps", self.steps, 1)
         share("span", self.span)
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> ProjectionPursuitLaw:
-        """Return the law of a tree."""
-        widest = self.estimated(blocks, settings, n)
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> ProjectionPursuitSampler:
+        """Return the sampler of a tree."""
+        widest = self.estimated(feature_groups, settings, n)
         most_rows = min(n, max(settings.direction_rows, 10 * widest))
-        return ProjectionPursuitLaw(
+        return ProjectionPursuitSampler(
             number,
             settings.subset_size,
             settings.direction_rows,
@@ -107,32 +109,32 @@ class ProjectionPursuit(OnSubsets):
         )
 
 
-@draws(ProjectionPursuitLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
+@draws(ProjectionPursuitSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     columns, theta, order = proposals.columns, proposals.theta, proposals.order
-    last = min(first + ROUND, law.number)
+    last = min(first + ROUND, sampler.number)
     c, aimed, total, known = ZERO, ZERO, 0.0, False
     for _ in range(first, last):
-        q = draw_subset(state, n_rows, law.subset_size, order)
-        width = write_columns(blocks, order, q, columns, c)
+        q = draw_subset(state, n_rows, sampler.subset_size, order)
+        width = write_columns(feature_groups, order, q, columns, c)
         proposals.sizes[c], theta[c, 0] = width, 1.0
         if width == 1:
             c += not proposals.singly[0]
             continue
-        used = min(m, max(law.direction_rows, 10 * width))
+        used = min(m, max(sampler.direction_rows, 10 * width))
         if used != aimed or len(proposals.chosen) > 2:
             aimed = used
             total, _, known = aim(state, rows, lo, used, proposals, work)
         if not known:
             continue
-        terms = load_terms(rows, lo, used, blocks, order, q, FEW_LEVELS, work)
-        if _estimate(law, used, total, terms, work):
+        terms = load_terms(rows, lo, used, feature_groups, order, q, FEW_LEVELS, work)
+        if _estimate(sampler, used, total, terms, work):
             c += write_direction(width, work, theta, c)
     return c, last
 
 
 @inlined
-def _estimate(law, m, total, terms, work):
+def _estimate(sampler, m, total, terms, work):
     """Estimate a direction on the terms in work.Z, for the target there; False without one."""
     Z, a, estimated = work.Z, work.weights, work.theta
     estimated[0] = 1.0
@@ -142,7 +144,7 @@ def _estimate(law, m, total, terms, work):
         return False
     least_squares(terms, work, estimated)
     if m >= SMOOTH_ROWS:
-        half = max(1, math.ceil(law.span * m / 2.0))
-        t, scratch = work.target, law.scratch
-        pursue(Z, terms, m, t, a, total, law.steps, half, work, scratch, estimated)
+        half = max(1, math.ceil(sampler.span * m / 2.0))
+        t, scratch = work.target, sampler.scratch
+        pursue(Z, terms, m, t, a, total, sampler.steps, half, work, scratch, estimated)
     return True

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel
-from odrf.engine.directions.candidates import ROUND, Blocks
+from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.cholesky import factorise, solve_lower, solve_upper, trace_of_inverse
 from odrf.engine.directions.estimation import add_ridge, covariances, solve
 from odrf.engine.directions.samplers import draws
@@ -17,14 +17,14 @@ from odrf.engine.settings import Settings
 from odrf.projections.estimated.on_subsets import OnSubsets
 from odrf.projections.parameters import positive_or_auto
 
-__all__ = ["PENALTIES", "Ridge", "RidgeLaw", "cross_validated_ridge"]
+__all__ = ["PENALTIES", "Ridge", "RidgeSampler", "cross_validated_ridge"]
 
 # From the ridge that only makes a system solvable to one that leaves of the joint fit little but
 # the covariances of the single columns.
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
-class RidgeLaw(NamedTuple):
+class RidgeSampler(NamedTuple):
     """Ridge regressions on subsets.
 
     Attributes
@@ -84,16 +84,18 @@ class Ridge(OnSubsets):
     penalty: Any = "auto"
 
     name: ClassVar[str] = "ridge"
-    law_in_words: ClassVar[str] = "ridge regression on a random subset"
+    sampling_in_words: ClassVar[str] = "ridge regression on a random subset"
     source: ClassVar[str] = "Menze et al. (2011)"
 
     def __post_init__(self) -> None:
         positive_or_auto("penalty", self.penalty)
 
-    def law(self, number: int, blocks: Blocks, settings: Settings, n: int) -> RidgeLaw:
-        """Return the law of a tree."""
-        D = self.widest(blocks, settings, n)
-        return RidgeLaw(
+    def sampler(
+        self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
+    ) -> RidgeSampler:
+        """Return the sampler of a tree."""
+        D = self.widest(feature_groups, settings, n)
+        return RidgeSampler(
             number,
             settings.subset_size,
             settings.direction_rows,
@@ -144,34 +146,34 @@ def cross_validated_ridge(d, m, spread, L, trial, chosen, work, theta):
     return best
 
 
-@draws(RidgeLaw)
-def _draw(law, state, rows, lo, m, n_rows, first, blocks, proposals, work):
-    c, last = ZERO, min(first + ROUND, law.number)
-    q, most = law.subset_size, law.direction_rows
+@draws(RidgeSampler)
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    c, last = ZERO, min(first + ROUND, sampler.number)
+    q, most = sampler.subset_size, sampler.direction_rows
     for _ in range(first, last):
         terms, used, total, _ = draw_terms(
-            state, rows, lo, m, n_rows, q, most, blocks, proposals, c, work
+            state, rows, lo, m, n_rows, q, most, feature_groups, proposals, c, work
         )
         width = proposals.sizes[c]
         if width == 1:
             c += not proposals.singly[0]
-        elif terms > 0 and _regress(law, terms, used, total, work):
+        elif terms > 0 and _regress(sampler, terms, used, total, work):
             c += write_direction(width, work, proposals.theta, c)
     return c, last
 
 
 @kernel
-def _regress(law, d, m, total, work):
+def _regress(sampler, d, m, total, work):
     """Write to work.theta the regression of the target in `work` on the terms in work.Z."""
     theta = work.theta
     if not covariances(work.Z, d, m, work.weights, work.moment, total, work, theta):
         return False
-    if law.penalty > 0.0:
-        add_ridge(work.A, d, law.penalty)
+    if sampler.penalty > 0.0:
+        add_ridge(work.A, d, sampler.penalty)
         solve(work.A, theta, d)
         return True
     spread = 0.0
     for i in range(m):
         spread += work.moment[i] * work.target[i]
-    cross_validated_ridge(d, m, spread, law.factor, law.trial, law.chosen, work, theta)
+    cross_validated_ridge(d, m, spread, sampler.factor, sampler.trial, sampler.chosen, work, theta)
     return True

@@ -13,7 +13,7 @@ from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.rounds import boost
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.boosting.sums import added_up, added_up_by_round, added_up_by_run
-from odrf.engine.directions.candidates import PLAIN, Blocks
+from odrf.engine.directions.candidates import PLAIN, FeatureGroups
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
 from odrf.engine.splits.impurity import SQUARED_ERROR
@@ -24,7 +24,7 @@ from odrf.projections.mixture import Mixture, Share
 from reference import boosting as twin
 
 SETTINGS = Settings(SQUARED_ERROR, 1, 2**31, 2, 3, NO_PENALTY, 0, 2, 200, 0, 64)
-BLOCKS = Blocks(np.arange(5), np.full(4, PLAIN, dtype=np.int8))
+BLOCKS = FeatureGroups(np.arange(5), np.full(4, PLAIN, dtype=np.int8))
 EVERY = Sampling(ALL_ROWS, 1.0)
 
 
@@ -45,8 +45,8 @@ def plan(name="squared_error", K=1, **options):
     given |= options
     # no more predictors singly than a tree has
     singles = min(given["run_predictors"], given["tree_predictors"])
-    source = Mixture((Share(Axis(), singles), Share(LeastSquares(), 3)))
-    return Plan(LOSSES[name](), K, settings=SETTINGS, source=source, **given)
+    mixture = Mixture((Share(Axis(), singles), Share(LeastSquares(), 3)))
+    return Plan(LOSSES[name](), K, settings=SETTINGS, mixture=mixture, **given)
 
 
 def grown(own, how, held=None, n_jobs=1, advance=lambda: None):
@@ -103,20 +103,20 @@ def test_rounds_end_when_held_out_rows_gain_nothing():
     called = []
     how = plan(n_rounds=200, patience=3)
     found = grown(own, how, held, advance=lambda: called.append(1))
-    best = int(np.argmin(found.judging))
-    assert found.forest.n_trees == best < len(found.judging) - 1 < 200
-    assert len(found.judging) - 1 - best == how.patience
-    assert len(called) == len(found.judging) - 1
+    best = int(np.argmin(found.held_out))
+    assert found.forest.n_trees == best < len(found.held_out) - 1 < 200
+    assert len(found.held_out) - 1 - best == how.patience
+    assert len(called) == len(found.held_out) - 1
     scores = added_up(found.forest, held.X, found.starts, 1)
     kept = np.average(how.loss.losses(held.y, scores, held.weights), weights=held.weights)
-    assert found.judging[best] == pytest.approx(kept, rel=1e-12)
+    assert found.held_out[best] == pytest.approx(kept, rel=1e-12)
 
 
 def test_a_round_is_kept_where_none_helps():
     own = rows(5)
     held = own._replace(y=-own.y + 10)
     found = grown(own, plan(patience=3), held)
-    assert np.argmin(found.judging) == 0
+    assert np.argmin(found.held_out) == 0
     assert found.forest.n_trees == 1
 
 
@@ -128,7 +128,7 @@ def test_more_rounds_are_those_that_come_next(how):
     once = grown(own, how)
     assert both.forest.value.tobytes() == once.forest.value.tobytes()
     assert both.training.tobytes() == once.training.tobytes()
-    assert both.judging.tobytes() == once.judging.tobytes()
+    assert both.held_out.tobytes() == once.held_out.tobytes()
     assert [s.tobytes() for s in both.stages] == [s.tobytes() for s in once.stages]
 
 
@@ -157,7 +157,7 @@ def test_runs_are_boosted_on_their_own_rows_and_averaged(refit):
     for i in np.flatnonzero(known):
         expected.append(np.mean([by_run[m, 0, i] for m in range(3) if missed[m, i]]))
     losses = (own.y[known] - expected) ** 2 / 2
-    assert found.judging[-1] == pytest.approx(np.average(losses, weights=own.weights[known]))
+    assert found.held_out[-1] == pytest.approx(np.average(losses, weights=own.weights[known]))
     leaf = leaf_nodes(found.forest, own.X, 1)
     for b in range(found.forest.n_trees):
         drawn, tree = found.drawn[b % 3], found.forest.tree(b)

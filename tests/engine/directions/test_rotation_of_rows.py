@@ -61,11 +61,11 @@ def test_it_is_the_tree_of_the_table_that_was_turned_beforehand(zeros, copied, p
     beforehand = plain(product(problem.X, matrix), problem.y, problem.weights)
     own = problem.settings._replace(n_singles=n_singles, n_sparse=0, n_projections=0)
     beforehand = replace(beforehand, settings=own, sampling=problem.sampling, seed=problem.seed)
-    source = Mixture((Share(Given(tuple(map(tuple, matrix.tolist()))), n_singles),))
+    mixture = Mixture((Share(Given(tuple(map(tuple, matrix.tolist()))), n_singles),))
     trees = []
-    for one, mixture in ((problem, source), (beforehand, own.mixture)):
-        data = one.X, one.y, one.weights, one.blocks, one.sampling
-        trees.append(grow_one(*data, own.settings, mixture, problem.streams()[0], copied))
+    for one, tried in ((problem, mixture), (beforehand, own.mixture)):
+        data = one.X, one.y, one.weights, one.feature_groups, one.sampling
+        trees.append(grow_one(*data, own.settings, tried, problem.streams()[0], copied))
     turned, expected = trees
     for name in ("left", "threshold", "value", "gain", "order", "weight"):
         assert getattr(turned, name).tobytes() == getattr(expected, name).tobytes(), name
@@ -82,10 +82,10 @@ def test_it_is_the_tree_of_the_table_that_was_turned_beforehand(zeros, copied, p
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(max_rows=72))
 def test_every_row_ends_where_it_was_in_growth(family, problem):
-    source = Mixture((Share(family, len(problem.X)),))
+    mixture = Mixture((Share(family, len(problem.X)),))
     state = problem.streams()[0]
-    data = problem.X, problem.y, problem.weights, problem.blocks, problem.sampling
-    tree = grow_one(*data, problem.settings.settings, source, state, True)
+    data = problem.X, problem.y, problem.weights, problem.feature_groups, problem.sampling
+    tree = grow_one(*data, problem.settings.settings, mixture, state, True)
     counts = draw_counts(problem.streams()[0], problem.weights, problem.sampling)
     leaves = leaf_nodes(tree, problem.X, 1)[:, 0]
     reached = np.bincount(leaves, counts, minlength=len(tree.left))
@@ -97,10 +97,10 @@ def test_every_row_ends_where_it_was_in_growth(family, problem):
 @settings(max_examples=40, deadline=None)
 @given(problem=problems(max_rows=72))
 def test_rows_that_fill_an_honest_tree_end_where_they_were_counted(family, problem):
-    source = Mixture((Share(family, len(problem.X)),))
+    mixture = Mixture((Share(family, len(problem.X)),))
     sampling = problem.sampling._replace(honest=True)
-    data = problem.X, problem.y, problem.weights, problem.blocks, sampling
-    tree = grow_one(*data, problem.settings.settings, source, problem.streams()[0], True)
+    data = problem.X, problem.y, problem.weights, problem.feature_groups, sampling
+    tree = grow_one(*data, problem.settings.settings, mixture, problem.streams()[0], True)
     counts = filling_counts(problem.streams()[0], problem.weights, sampling)
     leaves = leaf_nodes(tree, problem.X, 1)[:, 0]
     reached = np.bincount(leaves, counts, minlength=len(tree.left))
@@ -112,9 +112,9 @@ def test_ties_and_doubled_rows_part_nowhere():
     rng = np.random.default_rng(2)
     X = np.repeat(rng.integers(0, 3, (6, 40)) / 2, 5, axis=1)
     problem = plain(X, rng.integers(0, 2, 200))
-    source = Mixture((Share(Rotation(), 6),))
-    data = problem.X, problem.y, problem.weights, problem.blocks, problem.sampling
-    tree = grow_one(*data, problem.settings.settings, source, problem.streams()[0], True)
+    mixture = Mixture((Share(Rotation(), 6),))
+    data = problem.X, problem.y, problem.weights, problem.feature_groups, problem.sampling
+    tree = grow_one(*data, problem.settings.settings, mixture, problem.streams()[0], True)
     leaves = leaf_nodes(tree, problem.X, 1)[:, 0].reshape(40, 5)
     assert (leaves == leaves[:, :1]).all()
     assert np.bincount(leaves.ravel(), minlength=len(tree.left))[tree.left < 0].tolist() == (

@@ -1,4 +1,4 @@
-"""What is tried at a node: the laws of the draws, blocks that stay together, factors."""
+"""What is tried at a node: how it is drawn, feature groups that stay together, factors."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, Blocks
+from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.directions.subsets import draw_classes, draw_up_to
-from odrf.engine.directions.subsets import draw_size as drawn_size
+from odrf.engine.directions.subsets import draw_subset_size as drawn_size
 from odrf.engine.randomness import streams
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
@@ -24,7 +24,7 @@ from reference.randomness import largest_subset
 
 
 @kernel
-def draw_size(state, rows, subset_size, n_predictors):
+def draw_subset_size(state, rows, subset_size, n_predictors):
     """Call what only kernels can call."""
     return drawn_size(state, rows, subset_size, n_predictors)
 
@@ -44,11 +44,11 @@ def noise(n, p, **settings):
 def test_the_largest_size_is_exact_at_perfect_powers(rows):
     state = streams(0, 0, 1)[0]
     expected = largest_subset(rows) if rows < 10**10 else 10**4
-    sizes = [draw_size(state, rows, 0, 10**6) for _ in range(40 * min(expected, 100))]
+    sizes = [draw_subset_size(state, rows, 0, 10**6) for _ in range(40 * min(expected, 100))]
     assert max(sizes) <= expected
     assert rows > 10**4 or max(sizes) == expected
-    assert max(draw_size(state, rows, 0, 3) for _ in range(99)) == min(expected, 3)
-    assert draw_size(state, rows, 7, 10) == 7
+    assert max(draw_subset_size(state, rows, 0, 3) for _ in range(99)) == min(expected, 3)
+    assert draw_subset_size(state, rows, 7, 10) == 7
 
 
 def test_sizes_are_uniform_up_to_the_power_of_32_rows():
@@ -124,8 +124,10 @@ def mixed(n, **settings):
     rng = np.random.default_rng(7)
     grid = rng.random(n)
     X = np.vstack([rng.random((1, n)), indicators(rng.integers(0, 3, n), 3), [grid, grid**2]])
-    blocks = Blocks(np.array([0, 1, 4, 6]), np.array([PLAIN, INDICATORS, BASIS], dtype=np.int8))
-    return cart(X, rng.normal(size=n), blocks, **settings)
+    feature_groups = FeatureGroups(
+        np.array([0, 1, 4, 6]), np.array([PLAIN, INDICATORS, BASIS], dtype=np.int8)
+    )
+    return cart(X, rng.normal(size=n), feature_groups, **settings)
 
 
 def test_the_columns_of_a_predictor_move_together():
@@ -143,9 +145,13 @@ def test_stored_coefficients_are_not_zero(family):
     rng = np.random.default_rng(8)
     levels = rng.integers(0, 3, 60)
     X = np.vstack([rng.random((2, 60)), np.zeros((1, 60)), indicators(levels, 4)])
-    blocks = Blocks(np.array([0, 1, 2, 3, 7]), np.array([0, 0, 0, INDICATORS], dtype=np.int8))
+    feature_groups = FeatureGroups(
+        np.array([0, 1, 2, 3, 7]), np.array([0, 0, 0, INDICATORS], dtype=np.int8)
+    )
     y = (X[0] + levels / 3 + rng.normal(size=60) / 5 > 1).astype(float)
-    problem = cart(X, y, blocks, criterion=GINI, n_classes=2, family=family, n_projections=6)
+    problem = cart(
+        X, y, feature_groups, criterion=GINI, n_classes=2, family=family, n_projections=6
+    )
     forest = problem.grow(20)
     assert (forest.coef != 0).all()
 
@@ -161,10 +167,10 @@ def test_a_factor_is_split_into_the_best_of_all_its_partitions(n_levels, n, crit
     rng = np.random.default_rng(seed)
     levels, w = rng.integers(0, n_levels, n), rng.uniform(0.2, 2.0, n)
     y = rng.normal(size=n) if criterion == SQUARED_ERROR else rng.integers(0, 2, n).astype(float)
-    blocks = Blocks(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
+    feature_groups = FeatureGroups(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
     n_classes = 1 if criterion == SQUARED_ERROR else 2
     tree = cart(
-        indicators(levels, n_levels), y, blocks, w,
+        indicators(levels, n_levels), y, feature_groups, w,
         criterion=criterion, n_classes=n_classes, max_leaves=2,
     ).grow()  # fmt: skip
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.directions.candidates import INDICATORS, PLAIN, Blocks
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.projections.estimated.linear import LOGISTIC
 from problems import CART, noisy, problems
 
 
 def plain_blocks(P):
-    return Blocks(np.arange(P + 1), np.full(P, PLAIN, dtype=np.int8))
+    return FeatureGroups(np.arange(P + 1), np.full(P, PLAIN, dtype=np.int8))
 
 
 def grow(problem, copied):
@@ -42,21 +42,23 @@ def test_a_copy_of_the_rows_changes_no_bit_of_a_binned_tree(tried):
 def test_no_direction_is_wider_than_the_room_made_for_it(problem):
     widths = np.diff(problem.grow(2).start)
     own = problem.settings
-    assert widths.max() <= own.mixture.widest(problem.blocks, own.settings, len(problem.y))
+    assert widths.max() <= own.mixture.widest(problem.feature_groups, own.settings, len(problem.y))
 
 
-def widest(blocks, recipe, n):
-    return recipe.mixture.widest(blocks, recipe.settings, n)
+def widest(feature_groups, recipe, n):
+    return recipe.mixture.widest(feature_groups, recipe.settings, n)
 
 
 def test_the_room_for_a_direction():
-    blocks = Blocks(np.array([0, 1, 5, 6, 9]), np.array([PLAIN, INDICATORS] * 2, dtype=np.int8))
+    feature_groups = FeatureGroups(
+        np.array([0, 1, 5, 6, 9]), np.array([PLAIN, INDICATORS] * 2, dtype=np.int8)
+    )
     some = CART._replace(family=LOGISTIC, n_projections=1)
-    assert widest(blocks, CART, 1000) == 4
-    assert widest(blocks, some._replace(subset_size=2), 1000) == 7
-    assert widest(blocks, some, 1000) == 9
-    assert widest(blocks, some, 5) == 7
-    assert widest(blocks, CART._replace(n_sparse=1), 5) == 9
+    assert widest(feature_groups, CART, 1000) == 4
+    assert widest(feature_groups, some._replace(subset_size=2), 1000) == 7
+    assert widest(feature_groups, some, 1000) == 9
+    assert widest(feature_groups, some, 5) == 7
+    assert widest(feature_groups, CART._replace(n_sparse=1), 5) == 9
 
 
 def is_copied(P, recipe):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.directions.candidates import INDICATORS, Blocks
+from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
 from problems import cart, indicators, noisy, plain, problems
@@ -200,8 +200,8 @@ def test_a_column_constant_in_the_resample_only():
 
 def test_a_level_absent_from_a_node_follows_the_overall_mean():
     levels = np.repeat([0, 1], 10)
-    blocks = Blocks(np.array([0, 3]), np.array([INDICATORS], dtype=np.int8))
+    feature_groups = FeatureGroups(np.array([0, 3]), np.array([INDICATORS], dtype=np.int8))
     y = np.repeat([0.0, 1.0], 10) + np.tile([0.0, 0.001], 10)
-    tree = cart(indicators(levels, 3), y, blocks).grow()
+    tree = cart(indicators(levels, 3), y, feature_groups).grow()
     assert tree.leaves().tolist() == [2]
     assert sorted(leaf_nodes(tree, np.eye(3, dtype=np.float32), 1)[:2, 0]) == [1, 2]

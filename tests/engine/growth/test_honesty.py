@@ -18,7 +18,7 @@ from odrf.engine.rows.sampling import (
     draw_counts,
     filling_counts,
 )
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from problems import noisy, problems
 from reference.honesty import filled
 from reference.randomness import Stream

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from odrf.engine.growth.forest_growth import grow_one
 from odrf.engine.settings import NO_PENALTY
 from odrf.engine.splits.impurity import ORDINAL
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from problems import Problem, noisy, problems
 from reference.forests import direction, goes_left
@@ -99,7 +99,7 @@ def grows_as_the_twin(problem: Problem) -> None:
     forest = problem.grow()
     stream = Stream(problem.streams()[0])
     nodes = grow(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling,
+        problem.X, problem.y, problem.weights, problem.feature_groups, problem.sampling,
         problem.settings, stream, Following(problem, forest),
     )  # fmt: skip
 
@@ -127,7 +127,7 @@ def test_without_ties_the_twin_grows_the_same_tree_alone():
     problem = noisy(n=150, n_projections=3, max_leaves=15, min_leaf=5, n_singles=2)
     forest = problem.grow()
     nodes = grow(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.sampling,
+        problem.X, problem.y, problem.weights, problem.feature_groups, problem.sampling,
         problem.settings, Stream(problem.streams()[0]), FirstBest(problem.X, problem.settings),
     )  # fmt: skip
     assert len(nodes) > 20

@@ -30,30 +30,31 @@ def first_part(problem, n):
     return replace(problem, X=problem.X[:, :n].copy(), y=problem.y[:n], weights=problem.weights[:n])
 
 
-def updated(problem, trees, n, most_before=MANY_ROWS, revised=0, source=None, n_jobs=1):
+def updated(problem, trees, n, most_before=MANY_ROWS, revised=0, mixture=None, n_jobs=1):
     """Trees of the first n rows, each with its nodes' rows, updated by the others."""
     sampling = problem.sampling
     later = sampling.later or (Batch(n, sampling.fraction),)
     update = Update(
-        problem.X, problem.y, problem.weights, problem.blocks, sampling._replace(later=later),
-        problem.settings.settings, source or problem.settings.mixture, most_before, revised,
+        problem.X, problem.y, problem.weights, problem.feature_groups,
+        sampling._replace(later=later),
+        problem.settings.settings, mixture or problem.settings.mixture, most_before, revised,
     )  # fmt: skip
     return list(update_trees(trees, update, problem.streams(len(trees)), n_jobs, lambda: None))
 
 
-def grown(problem, n, n_trees=1, source=None):
+def grown(problem, n, n_trees=1, mixture=None):
     """Trees of the first n rows, each with its nodes' rows."""
     settings = problem.settings
     first = first_part(problem, n)
-    if source is not None:
-        first = replace(first, settings=GivenSource(settings.settings, source))
+    if mixture is not None:
+        first = replace(first, settings=GivenSource(settings.settings, mixture))
     forest = first.grow(n_trees)
     trees = [forest.tree(b) for b in range(n_trees)]
     return [(tree, tree.count) for tree in trees]
 
 
 class GivenSource:
-    """Settings, and a source of directions of one's own."""
+    """Settings, and a mixture of directions of one's own."""
 
     def __init__(self, settings, mixture):
         self.settings, self.mixture = settings, mixture
@@ -221,9 +222,9 @@ def test_splits_wait_until_their_rows_have_grown_by_half():
 @given(halves())
 def test_a_rotation_goes_on(family, halved):
     problem, n = halved
-    source = Mixture((Share(family, len(problem.X)),))
-    trees = grown(problem, n, source=source)
-    [now] = updated(problem, trees, n, source=source)
+    mixture = Mixture((Share(family, len(problem.X)),))
+    trees = grown(problem, n, mixture=mixture)
+    [now] = updated(problem, trees, n, mixture=mixture)
     require_said(now.tree, problem, n, problem.sampling)
     splits = np.flatnonzero(now.tree.left >= 0)
     directions = np.zeros((len(splits), len(problem.X)))

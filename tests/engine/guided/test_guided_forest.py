@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from guided_problems import guided_problems, sampled
 from odrf import simulate
 from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.guided.guided_growth import joined
+from odrf.engine.guided.guided_growth import joined_guided
 from odrf.engine.trees.routing import leaf_nodes
 from reference.forests import direction
 
@@ -99,11 +99,11 @@ def test_threads_change_no_bit(problem):
 @given(guided_problems())
 def test_a_forest_is_its_trees_joined(problem):
     few, more = problem.grow(n_trees=2), problem.grow(n_trees=4)
-    assert same(joined([few]), few)
+    assert same(joined_guided([few]), few)
     m, planes = few.root[2], few.first_plane[2]
     assert few.left.tolist() == more.left[:m].tolist()
     assert few.threshold.tobytes() == more.threshold[:planes].tobytes()
-    twice = joined([few, more])
+    twice = joined_guided([few, more])
     assert twice.n_trees == 6
     moved = [
         (few.left, m, twice.left[m:], more.left),

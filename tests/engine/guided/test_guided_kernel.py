@@ -15,7 +15,7 @@ from reference import guided as twin
 def test_trees_are_those_that_look_at_every_region(problem):
     forest = problem.grow()
     tree = twin.grow(
-        problem.X, problem.y, problem.weights, problem.blocks, problem.settings,
+        problem.X, problem.y, problem.weights, problem.feature_groups, problem.settings,
         streams(problem.seed, 0, 1)[0],
     )  # fmt: skip
     sample = twin.sample_of(problem.X, problem.y, problem.weights, problem.settings.n_classes)

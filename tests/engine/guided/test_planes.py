@@ -12,7 +12,7 @@ from scipy.stats import chisquare, kstest
 
 from guided_problems import GuidedProblem
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.candidates import INDICATORS, PLAIN, Blocks
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.planes import ROUNDING, draw_planes, may_cut, trials_for
 from odrf.engine.guided.regions import begin_root, regions_for
@@ -123,8 +123,8 @@ def test_scores_of_levels_vary_like_a_predictor_with_a_weight_of_1():
     rng = np.random.default_rng(7)
     level = rng.choice(4, 300, p=[0.6, 0.25, 0.1, 0.05])
     X = (np.arange(5)[:, None] == level).astype(np.float32)
-    blocks = Blocks(np.array([0, 5]), np.array([INDICATORS], dtype=np.int8))
-    unit = sample_of(X, level % 2, np.ones(300), 2).spread(blocks)
+    feature_groups = FeatureGroups(np.array([0, 5]), np.array([INDICATORS], dtype=np.int8))
+    unit = sample_of(X, level % 2, np.ones(300), 2).spread(feature_groups)
     assert (unit[:4] == unit[0]).all()
     assert unit[4] == 0  # no row has the fifth level
     scores = rng.uniform(-0.5, 0.5, (20_000, 4)) / unit[:4] ** 2
@@ -142,7 +142,7 @@ def test_the_subspace_is_any_of_the_predictors_that_vary():
         X.astype(np.float32),
         np.array([0.0, 0, 0, 1, 1, 1]),
         np.ones(6),
-        Blocks(np.array([0, 1, 2, 3, 5, 6, 7]), kinds),
+        FeatureGroups(np.array([0, 1, 2, 3, 5, 6, 7]), kinds),
         GuidedSettings(2, 2, trials=1, min_split=7, from_region=False, batched=False),
     )
     forest = problem.grow(n_trees=2000)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from odrf.engine.randomness import streams
-from odrf.engine.rows.rows import divide, divide_columns, gather_rows, is_pure, load, project
+from odrf.engine.rows.rows import divide, divide_columns, gather_rows, is_pure, load_column, project
 from reference.forests import goes_left
 from reference.randomness import Stream
 
@@ -57,9 +57,9 @@ def test_projections_are_those_of_routing_bit_for_bit(n, seed, copied, data):
         left = goes_left(X[:, at], columns[:size].tolist(), theta[:size].tolist(), threshold)
         assert (out <= threshold).tolist() == left.tolist()
     Z = np.empty((2, m))
-    load(rows, lo, m, columns[0], False, Z, 1)
+    load_column(rows, lo, m, columns[0], False, Z, 1)
     assert Z[1].tolist() == X[columns[0], at].tolist()
-    load(rows, lo, m, columns[0], True, Z, 0)
+    load_column(rows, lo, m, columns[0], True, Z, 0)
     assert Z[0].tolist() == (X[columns[0], at].astype(float) - X[columns[0], at[0]]).tolist()
 
 

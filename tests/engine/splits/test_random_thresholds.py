@@ -1,4 +1,4 @@
-"""Random cuts against the definition, and the law of their thresholds."""
+"""Random cuts against the definition, and the sampler of their thresholds."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_predictions_votes_and_error_path_are_those_of_the_twin(problem):
 @given(problems(max_rows=24))
 def test_rise_of_the_loss_is_that_of_the_twin(problem):
     forest, X, y, draws = arguments(problem)
-    first = problem.blocks.first
+    first = problem.feature_groups.first
     found = permutation_loss(forest, X, y, first, draws)
     weights, *others, _ = draws
     expected = twin.permutation_loss(forest, X, y, weights, first, *others)
@@ -71,7 +71,7 @@ def test_each_tree_has_its_own_way_of_drawing():
         found = out_of_bag(forest, X, y, own)
         assert (found.votes > 0).sum() >= 350
         assert found.votes.sum() == 350 * samplings.count(few)
-        rise = permutation_loss(forest, X, y, problem.blocks.first, own)
+        rise = permutation_loss(forest, X, y, problem.feature_groups.first, own)
         assert rise.any(axis=1).tolist() == [True, samplings[1] is few]
 
 
@@ -79,7 +79,7 @@ def test_the_predictor_that_matters_has_the_largest_rise():
     problem = replace(noisy(n=300, n_projections=3), sampling=Sampling(BOOTSTRAP, 1.0))
     y = 3 * problem.X[2] + problem.X[4] + np.random.default_rng(1).normal(size=300) / 10
     forest, X, y, draws = arguments(replace(problem, y=y), 20)
-    rise = permutation_loss(forest, X, y, problem.blocks.first, draws).mean(axis=0)
+    rise = permutation_loss(forest, X, y, problem.feature_groups.first, draws).mean(axis=0)
     assert np.argsort(rise)[::-1][:2].tolist() == [2, 4]
     # E (f(X) - f(X'))² = 2 var(3·U) for a uniform predictor.
     assert rise[2] == pytest.approx(1.5, rel=0.2)

@@ -36,10 +36,10 @@ def test_few_trees_and_many(n_trees):
         assert found.tobytes() == expected[i].tobytes()
 
 
-def scaled(raw, source, level, low, width):
+def scaled(raw, mixture, level, low, width):
     """The scaled columns, and whether all are finite."""
-    x = np.empty(len(source), dtype=np.float32)
-    columns = np.array(source, np.int32), np.array(level, np.int32)
+    x = np.empty(len(mixture), dtype=np.float32)
+    columns = np.array(mixture, np.int32), np.array(level, np.int32)
     fine = scale_row(
         np.array(raw, float), *columns, np.array(low, float), np.array(width, float), LARGEST,
         FARTHEST, x,

@@ -85,7 +85,7 @@ class Forest:
     ordered: np.bool_
 
     @property
-    def verdict(self) -> int:
+    def prediction_rule(self) -> int:
         """What its values stand for, a code of `odrf.engine.trees.prediction_rule`."""
         if self.value.shape[1] == 1:
             return NUMBER

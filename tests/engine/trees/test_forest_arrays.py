@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 from hypothesis import given, settings
 
-from odrf.engine.trees.forest import Forest, joined
+from odrf.engine.trees.forest_arrays import Forest, joined
 from problems import noisy, problems
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.runs import out_of_bag as mean_of_others
+from odrf.engine.boosting.runs import mean_of_other_runs
 from odrf.engine.boosting.sums import added_up_by_run
 from odrf.engine.trees.out_of_bag_losses import OutOfBag, out_of_bag
 from odrf.errors import InputError
@@ -55,7 +55,7 @@ def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
     # rows held out are out of every bag
     missed = np.ones((fit.control.n_runs, len(fit.data.y)), dtype=bool)
     missed[:, ~fit.held] = [own.counts == 0 for own in boosted.drawn]
-    return fit.loss.means(mean_of_others(list(scores), missed) + fit.offset.values)
+    return fit.loss.means(mean_of_other_runs(list(scores), missed) + fit.offset.values)
 
 
 def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:

@@ -9,16 +9,21 @@ from odrf.engine.boosting.fewer_predictors import draw_predictors, narrowed_bloc
 from odrf.engine.boosting.losses import Slopes
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
-from odrf.engine.directions.candidates import Blocks, columns_of
+from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
-from odrf.engine.trees.forest import Forest
+from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["grown_on"]
 
 
 def grown_on(
-    run: Run, slopes: Slopes, k: int, blocks: Blocks, plan: Plan, state: NDArray[np.uint64]
+    run: Run,
+    slopes: Slopes,
+    k: int,
+    feature_groups: FeatureGroups,
+    plan: Plan,
+    state: NDArray[np.uint64],
 ) -> tuple[Forest, slice | NDArray[np.int64]]:
     """Grow a tree for the k-th score; return it and the rows that it was grown on.
 
@@ -27,20 +32,22 @@ def grown_on(
     X, weights = run.rows.X, run.rows.weights * slopes.second[k]
     predictors = draw_predictors(state, run.predictors, plan.tree_predictors)
     columns = None
-    if len(predictors) < len(blocks.types):
-        columns = columns_of(blocks, predictors)
-        X, blocks = X[columns], narrowed_blocks(blocks, predictors)
+    if len(predictors) < len(feature_groups.types):
+        columns = columns_of(feature_groups, predictors)
+        X, feature_groups = X[columns], narrowed_blocks(feature_groups, predictors)
     # the tree begins its stream with the same draw
     drawn = _drawn(state.copy(), weights, plan.sampling)
-    copied = pays_to_copy(len(X), plan.source.looked_at(blocks, plan.settings, len(weights)))
+    copied = pays_to_copy(
+        len(X), plan.mixture.looked_at(feature_groups, plan.settings, len(weights))
+    )
     tree = grow_one(
         X,
         -slopes.first[k] / slopes.second[k],
         weights,
-        blocks,
+        feature_groups,
         plan.sampling,
         plan.settings,
-        plan.source,
+        plan.mixture,
         state,
         copied,
     )
