@@ -18,6 +18,7 @@ import inspect
 import math
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from odrf.fits.blending import Kind, judged, pilot_trees
 from odrf.fits.stacking import Evidence
 from odrf.options.control import resolve
 from odrf.options.kinds import kinds_of_trees
+from odrf.options.request import Request, request_of
 from protocol import PROTOCOLS, Partition, partitions
 from tables import read_table, table_names
 
@@ -50,36 +52,31 @@ SMALL = {"rpe": 0.002, "error_percent": 0.5}
 """Added to losses, so that tables without errors do not decide."""
 
 
-def default_options(task: str, trees: int, seed: int) -> dict[str, Any]:
+def default_options(trees: int, seed: int) -> Request:
     """Return the options of `odrf`, at their defaults."""
     parameters = inspect.signature(odrf).parameters.values()
     options = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
-    return options | {"kind": task, "n_trees": trees, "seed": seed, "n_jobs": 1}
+    return request_of(options | {"n_trees": trees, "seed": seed, "n_jobs": 1})
 
 
-def kinds_to_try(
-    options: Mapping[str, Any], n: int, P: int, p: int, classes: bool
-) -> dict[str, Any]:
+def kinds_to_try(options: Request, n: int, P: int, p: int, classes: bool) -> dict[str, Request]:
     """Return the options of each kind: the default's, and others."""
-    kinds = kinds_of_trees(options, (), n, P, p, classes)
+    kinds = kinds_of_trees(options, n, P, p, classes)
     own = dict(kinds)
     for name in PLAIN:
         kind, share = name.split()
-        kinds[name] = own[kind] | {"sample_fraction": float(share)}
+        kinds[name] = replace(own[kind], sample_fraction=float(share))
     few = math.ceil(math.sqrt(P)) if classes else math.ceil(P / 3)
-    axis = dict(options) | {"projection": "axis", "min_leaf": 1, "n_singles": few}
-    kinds["random forest"] = axis | {"resample": "bootstrap"}
-    kinds["axis extra"] = axis | {
-        "resample": "subsample",
-        "sample_fraction": own["extra"]["sample_fraction"],
-        "n_thresholds": 1,
-        "n_singles": few if classes else P,
-    }
-    kinds["SPORF"] = dict(options) | {
-        "projection": "sparse",
-        "min_leaf": 1,
-        "resample": "bootstrap",
-    }
+    axis = replace(options, projection="axis", min_leaf=1, n_singles=few)
+    kinds["random forest"] = replace(axis, resample="bootstrap")
+    kinds["axis extra"] = replace(
+        axis,
+        resample="subsample",
+        sample_fraction=own["extra"].sample_fraction,
+        n_thresholds=1,
+        n_singles=few if classes else P,
+    )
+    kinds["SPORF"] = replace(options, projection="sparse", min_leaf=1, resample="bootstrap")
     return kinds
 
 
@@ -105,14 +102,14 @@ def with_held_sum(evidence: Evidence) -> Evidence:
 
 def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[str, float]]:
     """Yield each set of kinds with its loss on the test rows."""
-    options = default_options(task, trees, seed)
+    options = default_options(trees, seed)
     design, data = build_design("y ~ .", rows.train, kind=task, env=EvalEnvironment.capture())
     classes = design.response.classes
     P, p, n = len(design.predictors), len(design.columns), len(data.y)
     K = 1 if classes is None else len(classes)
     tried = kinds_to_try(options, n, P, p, K > 1)
     controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
-    kinds = [Kind(control.settings(), control.mixture, control.sampling()) for control in controls]
+    kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     own, feature_groups = streams(seed, 0, trees), design.feature_groups
     grown = [
         grow_forest(
@@ -122,7 +119,7 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
         )
         for kind in kinds
     ]
-    default = list(kinds_of_trees(options, (), n, P, p, K > 1))
+    default = list(kinds_of_trees(options, n, P, p, K > 1))
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
     pilots = [joined((forest.tree(i) for i in range(n_pilot)), n_pilot) for forest in grown]
     evidence = judged(pilots, data.X, data.y, data.weights, kinds, own[:n_pilot], 1)

@@ -12,15 +12,22 @@ from odrf.engine.parallel import available_cores
 from odrf.errors import InputError
 
 __all__ = [
+    "AUTO",
     "checked_amount",
     "checked_jobs",
     "checked_part",
     "checked_seed",
+    "checked_share",
+    "checked_switch",
     "checked_truth",
     "checked_whole",
     "is_number",
     "is_whole",
 ]
+
+
+AUTO = "auto"
+"""What leaves an option to the package."""
 
 
 def is_number(value: Any) -> bool:
@@ -58,6 +65,22 @@ def checked_truth(argument: str, value: Any) -> bool:
     """Return `value`; raise `InputError` where it is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{argument}={value!r}: use True or False")
+    return bool(value)
+
+
+def checked_share(argument: str, value: Any) -> float:
+    """Return the share `value`; raise `InputError` where it is not above 0 and at most 1."""
+    if not is_number(value) or not 0 < float(value) <= 1:
+        raise InputError(f"{argument}={value!r}: use a number above 0 and at most 1")
+    return float(value)
+
+
+def checked_switch(argument: str, value: Any) -> str | bool:
+    """Return `value`; raise `InputError` where it is none of ``"auto"``, True and False."""
+    if isinstance(value, str) and value == AUTO:
+        return value
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f'{argument}={value!r}: use "auto", True or False')
     return bool(value)
 
 

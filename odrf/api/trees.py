@@ -11,15 +11,20 @@ from numpy.typing import ArrayLike
 
 from odrf.api.calling import DESIGN_ARGUMENTS, design_of, is_default, spelled_call
 from odrf.design.formulas.lookup import environment
-from odrf.fits.fit import Request
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_forest, sized_tree
+from odrf.options.request import Request, request_of
 from odrf.projections.family import Family
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
 
 __all__ = ["odrf", "odt"]
+
+# What a tree is where a forest has options.
+TREE = {
+    "n_trees": 1, "resample": "none", "sample_fraction": "auto", "blend": False, "n_jobs": 1,
+}  # fmt: skip
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 LeafRule = int | str | Callable[[int], float] | None
@@ -168,7 +173,7 @@ def odt(
         del options[name]
     call = spelled_call(odt, formula, options)
     design, training = design_of(formula, data, options, environment(1))
-    request = _request(odt, options, {"n_trees": 1, "resample": "none", "n_jobs": 1})
+    request = _request(odt, options, TREE)
     return ODTResults(sized_tree(grow_fit(call, design, training, request)))
 
 
@@ -296,7 +301,5 @@ def _request(
     function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
 ) -> Request:
     """Return what the call asks of growth: its options, and those that a tree has `fixed`."""
-    own = {name: value for name, value in options.items() if name not in DESIGN_ARGUMENTS}
-    given = {name for name, value in own.items() if not is_default(function, name, value)}
-    unknown_to_trees = {"sample_fraction": "auto", "blend": False}
-    return Request({**unknown_to_trees, **own, **fixed}, frozenset(given))
+    given = {name for name, value in options.items() if not is_default(function, name, value)}
+    return request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))

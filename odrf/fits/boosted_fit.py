@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
-from odrf.engine.boosting.losses import LOSSES, Loss, Ordinal
+from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.plan import Boosted
 from odrf.engine.boosting.rounds import boost
 from odrf.engine.boosting.runs import Sample
@@ -76,12 +76,12 @@ class BoostedFit:
     @property
     def ordered(self) -> bool:
         """Whether the loss is that of ordered classes: the median is what it says."""
-        return self.control.loss == Ordinal.name
+        return self.loss.ordered
 
     @property
     def loss(self) -> Loss:
         """What was lowered."""
-        return LOSSES[self.control.loss]()
+        return self.control.plan.loss
 
     def scores(self, X: NDArray[np.float32], offset: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the scores (K, m) of the rows of X (p, m) with offsets (m,)."""
@@ -123,7 +123,7 @@ def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -
             f"grow() cannot go on: validation={fit.control.validation!r} has chosen the number of "
             "rounds; fit without validation=, or with a larger n_trees"
         )
-    control = replace(fit.control, n_trees=fit.control.n_trees + k)
+    control = fit.control.with_rounds(fit.control.n_trees + k)
     own = replace(control, n_jobs=n_jobs)
     boosted = _boosted(fit.design, fit.data, fit.offset, own, fit.held, fit.boosted, progress)
     return replace(fit, call=f"{fit.call}.grow({k})", control=control, boosted=boosted)
@@ -144,7 +144,7 @@ def _boosted(
             _sample(data, offset, ~held),
             _sample(data, offset, held) if held.any() else None,
             design.feature_groups,
-            control.plan(),
+            control.plan,
             control.seed,
             control.n_jobs,
             bar.update,

@@ -44,21 +44,20 @@ def combined_guided_fits(fit: GuidedFit, other: GuidedFit) -> GuidedFit:
 
 def _combined(fit: Fit, other: Fit) -> Fit:
     n_trees = _n_trees(fit, other)
-    options = fit.request.options | {"n_trees": n_trees}
     both = replace(
         fit,
         call=_call(fit, other),
-        control=replace(fit.control, n_trees=n_trees),
+        control=fit.control.with_trees(n_trees),
         forest=joined([fit.forest, other.forest], 2),
         streams=np.concatenate([fit.streams, other.streams]),
-        request=replace(fit.request, options=options),
+        request=replace(fit.request, n_trees=n_trees),
         further_seeds=_further_seeds(fit, other),
         changes=_both_changes(fit, other),
         n_at_split=_both_n_at_split(fit, other),
     )
     if fit.blend is None or other.blend is None:
         return both
-    kinds = {name: replace(control, n_trees=n_trees) for name, control in fit.kinds.items()}
+    kinds = {name: control.with_trees(n_trees) for name, control in fit.kinds.items()}
     return replace(both, blend=_both_blends(fit.blend, other.blend), kinds=kinds)
 
 

@@ -50,8 +50,8 @@ def _enlarged(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
             "grow() adds trees as if all had been grown at once, and update() has let these go on "
             "growing on further rows: grow() the forest first, then update() it"
         )
-    options = fit.request.options | {"n_trees": fit.control.n_trees + k}
-    fit = replace(fit, call=f"{fit.call}.grow({k})", request=replace(fit.request, options=options))
+    request = replace(fit.request, n_trees=fit.control.n_trees + k)
+    fit = replace(fit, call=f"{fit.call}.grow({k})", request=request)
     if fit.blend is None:
         return _with_more_alike(fit, k, n_jobs, progress)
     return _with_more_in_kinds(fit, fit.blend, k, n_jobs, progress)
@@ -67,7 +67,7 @@ def _require_one_seed(fit: Fit | GuidedFit) -> None:
 
 def _with_more_alike(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
     B = fit.control.n_trees
-    control = replace(fit.control, n_trees=B + k)
+    control = fit.control.with_trees(B + k)
     # a tree alone tries more predictors than those of a forest: it is grown again
     first = 0 if B == 1 else B
     if first == 0:
@@ -80,7 +80,7 @@ def _with_more_alike(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
 
 def _with_more_in_kinds(fit: Fit, blend: Blend, k: int, n_jobs: int, progress: bool) -> Fit:
     n_trees = fit.control.n_trees + k
-    kinds = {name: replace(control, n_trees=n_trees) for name, control in fit.kinds.items()}
+    kinds = {name: control.with_trees(n_trees) for name, control in fit.kinds.items()}
     grown = grow_in_kinds(
         fit.design,
         fit.data,
@@ -91,7 +91,7 @@ def _with_more_in_kinds(fit: Fit, blend: Blend, k: int, n_jobs: int, progress: b
     )
     return replace(
         fit,
-        control=replace(fit.control, n_trees=n_trees),
+        control=fit.control.with_trees(n_trees),
         forest=grown.forest,
         streams=grown.streams,
         blend=grown.blend,

@@ -75,7 +75,7 @@ def grown_without(
         data.weights,
         design.feature_groups,
         fit.samplings[0],
-        control.settings(),
+        control.settings,
         control.mixture,
     )
     with tqdm(total=cv, unit="fold", disable=not progress) as bar:

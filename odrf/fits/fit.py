@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,10 @@ from odrf.engine.rows.sampling import Sampling
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blend
 from odrf.options.control import Control
-from odrf.options.rule import Rule
+from odrf.options.request import Request
 from odrf.pruning.subtree_path import SubtreePath
 
-__all__ = ["AnyControl", "AnyFit", "Fit", "Pruning", "Request"]
+__all__ = ["AnyControl", "AnyFit", "Fit", "Pruning"]
 
 
 class AnyControl(Protocol):
@@ -69,25 +69,6 @@ class AnyFit(Protocol):
 
 
 @dataclass(frozen=True)
-class Request:
-    """What a call asked of growth, before it was resolved for the data at hand.
-
-    Attributes
-    ----------
-    options : dict
-        The arguments of `odrf.odrf` by their names, those that concern the design aside.
-    given : frozenset of str
-        Which of them were not at their defaults.
-    rules : dict
-        The rules in n among them, by the names of their options.
-    """
-
-    options: dict[str, Any]
-    given: frozenset[str]
-    rules: dict[str, Rule] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Pruning:
     """How a fit was pruned.
 
@@ -125,8 +106,8 @@ class Fit:
     streams : (B, 4) uint64
         Random stream of each tree, from which its resample can be drawn again.
     request : Request
-        What the call asked for, rules in n replaced by what they gave: enough to grow the like
-        from other predictors, and, by its rules, to go on growing on further rows.
+        What the call asked for, functions of n replaced by what they gave: enough to grow the
+        like from other predictors, and, by its functions, to go on growing on further rows.
     blend : Blend or None
         How a forest of several kinds of trees came about.
     kinds : dict
@@ -176,8 +157,8 @@ class Fit:
     def samplings(self) -> list[Sampling]:
         """How each tree's rows were drawn."""
         if self.blend is None:
-            return [self.control.sampling()] * self.forest.n_trees
-        of_kind = [control.sampling() for control in self.kinds.values()]
+            return [self.control.sampling] * self.forest.n_trees
+        of_kind = [control.sampling for control in self.kinds.values()]
         return [of_kind[g] for g in self.blend.of_tree]
 
     @property

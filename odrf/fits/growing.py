@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,11 @@ from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blended, Kind, grow_blend
-from odrf.fits.fit import Fit, Request
+from odrf.fits.fit import Fit
 from odrf.options.control import Control, resolve
 from odrf.options.kinds import BEST, blends, kinds_of_trees, require_blendable
-from odrf.options.rule import Rule
+from odrf.options.request import Request
+from odrf.options.rule_function import RuleFunction
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
 
@@ -43,8 +44,7 @@ def grow_fit(
     InputError
         Naming the option at fault.
     """
-    options = request.options
-    if blends(*(options[name] for name in ("blend", "n_trees", "projection", "resample"))):
+    if blends(request):
         fit = _fit_blend(call, design, data, request, progress)
     else:
         fit = _fit_one_kind(call, design, data, request, progress)
@@ -58,21 +58,20 @@ def _settled(request: Request, control: Control, blended: bool) -> Request:
     blend stays so however many trees it gets.  Functions are kept beside the options, for other
     numbers of rows.
     """
-    options = dict(request.options)
-    options |= {"seed": control.seed, "n_jobs": control.n_jobs, "blend": blended}
-    rules = dict(request.rules)
+    changes: dict[str, Any] = {"seed": control.seed, "n_jobs": control.n_jobs, "blend": blended}
+    functions = dict(request.functions)
     for name in ("max_leaves", "alpha", "sample_fraction"):
-        if callable(options[name]):
-            rules[name] = Rule(name, options[name])
-            options[name] = getattr(control, name)
-    return replace(request, options=options, rules=rules)
+        value = getattr(request, name)
+        if callable(value):
+            functions[name] = RuleFunction(name, value)
+            changes[name] = getattr(control, name)
+    return replace(request, functions=functions, **changes)
 
 
 def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
     """Return the options of a forest whose trees are all of one kind."""
-    resample = request.options["resample"]
-    options = request.options | {"resample": "bootstrap" if resample == "auto" else resample}
-    return _resolve(options, design, data)
+    plain = replace(request, resample="bootstrap") if request.resample == "auto" else request
+    return _resolve(plain, design, data)
 
 
 def grow_alike(
@@ -90,8 +89,8 @@ def grow_alike(
             data.y,
             data.weights,
             design.feature_groups,
-            control.sampling(),
-            control.settings(),
+            control.sampling,
+            control.settings,
             control.mixture,
             tree_streams,
             n_jobs,
@@ -111,7 +110,7 @@ def grow_in_kinds(
 
     In all they have as many trees as each of the controls says.
     """
-    kinds = [Kind(control.settings(), control.mixture, control.sampling()) for control in controls]
+    kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     with tqdm(unit="tree", disable=not progress) as bar:
         return grow_blend(
             data.X,
@@ -141,13 +140,11 @@ def _fit_blend(
 ) -> Fit:
     classification = design.response.kind == "classification"
     n, P, p = len(data.y), len(design.predictors), len(design.columns)
-    kinds = kinds_of_trees(
-        request.options, request.given, n, P, p, classification, design.response.ordinal
-    )
+    kinds = kinds_of_trees(request, n, P, p, classification, design.response.ordinal)
     base = _resolve(kinds[BEST], design, data)
-    require_blendable(base.n_trees, base.resample, request.options["projection"])
+    require_blendable(base.n_trees, base.resample, request.projection)
     controls = {
-        name: _resolve(some | {"seed": base.seed}, design, data) for name, some in kinds.items()
+        name: _resolve(replace(kind, seed=base.seed), design, data) for name, kind in kinds.items()
     }
     grown = grow_in_kinds(design, data, list(controls.values()), base.n_jobs, progress)
     return Fit(
@@ -155,9 +152,9 @@ def _fit_blend(
     )
 
 
-def _resolve(options: Mapping[str, Any], design: Design, data: TrainingData) -> Control:
+def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
     return resolve(
-        options,
+        request,
         kind=design.response.kind,
         n=len(data.y),
         P=len(design.predictors),

@@ -101,7 +101,7 @@ def grow_guided_trees(
             data.y,
             data.weights,
             design.feature_groups,
-            control.settings(),
+            control.settings,
             tree_streams,
             n_jobs,
             bar.update,

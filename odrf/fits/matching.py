@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +16,6 @@ from odrf.options.guided_control import GuidedControl
 from odrf.projections.mixture import Mixture
 
 __all__ = ["require_combinable"]
-
-# Options in which forests may differ.
-OWN = {"n_trees", "seed", "n_jobs"}
-# How a number came about belongs to the option that asked for it.
-ENDINGS = ("_rule", "_along")
-ARGUMENTS = {"mixture": "projection"}
 
 
 def require_combinable(one: Fit | GuidedFit, other: Fit | GuidedFit) -> None:
@@ -133,17 +126,9 @@ def _of_options(one: Fit | GuidedFit, other: Fit | GuidedFit) -> Iterator[str]:
             for name, control in one.kinds.items()
         ]
     for of_kind, a, b in pairs:
-        for option in fields(a):
-            name = option.name
-            if name not in OWN and getattr(a, name) != getattr(b, name):
-                values = f"{_shown(getattr(a, name))} and {_shown(getattr(b, name))}"
-                yield f"{_argument(name)}={of_kind}, {values}"
-
-
-def _argument(name: str) -> str:
-    for ending in ENDINGS:
-        name = name.removesuffix(ending)
-    return ARGUMENTS.get(name, name)
+        for (name, first), (_, second) in zip(a.compared(), b.compared(), strict=True):
+            if first != second:
+                yield f"{name}={of_kind}, {_shown(first)} and {_shown(second)}"
 
 
 def _shown(value: object) -> str:

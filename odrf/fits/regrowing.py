@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.trees.out_of_bag_losses import permutation_loss
-from odrf.fits.fit import Fit, Request
+from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
+from odrf.options.request import Request
 
 __all__ = ["permutation_rises", "regrown", "regrown_beside_shadows"]
 
@@ -38,8 +39,8 @@ def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
     X = np.concatenate([fit.data.X[fit.design.recipe.columns_of(which)], *shadows])
     design = fit.design.keeping([*which, *which])
     request = _within(fit.request, len(which))
-    plain = {"n_trees": SHADOW_TREES, "blend": False, "seed": seed, "alpha": None}
-    return grow_fit("", design, replace(fit.data, X=X), _but(request, plain))
+    plain = replace(request, n_trees=SHADOW_TREES, blend=False, seed=seed, alpha=None)
+    return grow_fit("", design, replace(fit.data, X=X), plain)
 
 
 def permutation_rises(fit: Fit) -> NDArray[np.float64]:
@@ -55,9 +56,5 @@ def permutation_rises(fit: Fit) -> NDArray[np.float64]:
 
 def _within(request: Request, P: int) -> Request:
     """Return the request with a fixed size of subsets cut down to P predictors."""
-    size = request.options["subset_size"]
-    return request if isinstance(size, str) else _but(request, {"subset_size": min(size, P)})
-
-
-def _but(request: Request, changes: Mapping[str, object]) -> Request:
-    return replace(request, options={**request.options, **changes})
+    size = request.subset_size
+    return request if isinstance(size, str) else replace(request, subset_size=min(size, P))

@@ -19,7 +19,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
 from odrf.fits.pruned import before_pruning
 from odrf.options.control import NO_LIMIT, Control
-from odrf.pruning.rates import LEAF_RATES
+from odrf.options.rule import RATE
 
 __all__ = ["updated_fit"]
 
@@ -87,13 +87,12 @@ def _revised(fit: Fit) -> int:
     """Return below how many rows splits are made anew, where it is not said."""
     if fit.blend is not None:
         return BLEND_REVISED
-    lone = fit.control.n_trees == 1 and fit.control.resample == "none"
-    return TREE_REVISED if lone else FOREST_REVISED
+    return TREE_REVISED if fit.control.is_single_tree else FOREST_REVISED
 
 
 def _require_whole(fit: Fit) -> None:
     """Raise if pruning has cut a tree, whose leaves would then grow again at once."""
-    of_found_size = fit.request.options["max_leaves"] in LEAF_RATES
+    of_found_size = fit.control.max_leaves_rule.kind == RATE
     if not of_found_size and (fit.forest.order[fit.forest.left < 0] > 0).any():
         raise InputError(
             "update() cannot go on with trees that pruning has cut: update what they were cut "
@@ -132,8 +131,8 @@ def _updated(
                 data.y,
                 data.weights,
                 fit.design.feature_groups,
-                own.sampling(),
-                own.settings(),
+                own.sampling,
+                own.settings,
                 own.mixture,
                 NO_LIMIT if old.max_leaves is None else old.max_leaves,
                 revised,

@@ -1,24 +1,17 @@
-"""Every option of boosting, validated once, resolved for the data at hand, and frozen."""
+"""Every option of boosting, resolved for the data at hand, and frozen."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import (
-    checked_amount,
-    checked_jobs,
-    checked_part,
-    checked_seed,
-    checked_whole,
-    is_number,
-)
-from odrf.engine.boosting.losses import LOSSES
+from odrf.checks import AUTO, checked_part, checked_whole
+from odrf.engine.boosting.losses import LOSSES, Loss
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
@@ -29,22 +22,19 @@ from odrf.options.control import (
     FOREST_DIRECTION_ROWS,
     FOREST_NEWTON_STEPS,
     NO_LIMIT,
-    SPLIT_SEARCHES,
     checked_subset_size,
     checked_thresholds,
 )
+from odrf.options.rule import OOB
+from odrf.options.table import EXACT, NEWTON, REFIT, checked_options
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.linear import Logistic
 from odrf.projections.family import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
 from odrf.projections.sparse import Sparse
 
-__all__ = ["REFIT", "BoostingControl", "resolve_boosting"]
+__all__ = ["BoostingControl", "resolve_boosting"]
 
-AUTO = "auto"
-EXACT = "exact"
-NEWTON, REFIT = "newton", "refit"
-OUT_OF_BAG = "oob"
 # By which leaves are shrunken by default; leaves that are refitted are not.
 LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
@@ -60,34 +50,17 @@ class BoostingControl:
     ----------
     kind : str
         ``"regression"`` or ``"classification"``.
-    loss : str
-    n_outputs : int
-        Trees of a round: 1, or the number of classes.
-    n_trees : int
-        Rounds at most.
-    learning_rate : float
+    plan : Plan
+        The options as the engine reads them.
     mixture : Mixture
         How many directions of which family a node tries.
-    subset_size : "random" or int
-        Predictors in each random subset.
-    n_thresholds : "all" or int
-        Random cuts tried along a direction.
-    max_depth, min_leaf : int
-    leaf_values : str
-        ``"newton"`` or ``"refit"``.
-    l2 : float
-    sample_fraction : float
-        Share of the rows that each tree draws, without replacement; 1 for all.
-    n_runs : int
-        Boosting runs, of which the fit is the mean.
-    run_predictors, tree_predictors : int
-        Predictors that each run draws, and of these each tree.
     split_search : str
         ``"auto"`` or ``"exact"``.
     validation : float, "oob" or None
         Share of the rows held out to choose the number of rounds, or that those out of the runs'
         bags choose it.
     patience : int
+        Rounds without a smaller loss of these rows, after which it ends.
     seed : int
         Repeats the fit.
     n_jobs : int
@@ -95,60 +68,87 @@ class BoostingControl:
     """
 
     kind: str
-    loss: str
-    n_outputs: int
-    n_trees: int
-    learning_rate: float
+    plan: Plan
     mixture: Mixture
-    subset_size: str | int
-    n_thresholds: str | int
-    max_depth: int
-    min_leaf: int
-    leaf_values: str
-    l2: float
-    sample_fraction: float
-    n_runs: int
-    run_predictors: int
-    tree_predictors: int
     split_search: str
     validation: float | str | None
     patience: int
     seed: int
     n_jobs: int
 
-    def plan(self) -> Plan:
-        """Return the options as the engine reads them."""
-        all_rows = self.sample_fraction == 1
-        return Plan(
-            loss=LOSSES[self.loss](),
-            n_outputs=self.n_outputs,
-            n_runs=self.n_runs,
-            n_rounds=self.n_trees,
-            rate=self.learning_rate,
-            l2=self.l2,
-            refit=self.leaf_values == REFIT,
-            patience=None if self.validation is None else self.patience,
-            run_predictors=self.run_predictors,
-            tree_predictors=self.tree_predictors,
-            sampling=Sampling(ALL_ROWS if all_rows else SUBSAMPLE, self.sample_fraction),
-            settings=self._settings(),
-            mixture=self.mixture,
-        )
+    @property
+    def loss(self) -> str:
+        """The name of the loss."""
+        return self.plan.loss.name
 
-    def _settings(self) -> Settings:
-        return Settings(
-            criterion=SQUARED_ERROR,
-            n_classes=1,
-            max_leaves=NO_LIMIT,
-            min_leaf=self.min_leaf,
-            max_depth=self.max_depth,
-            penalty=NO_PENALTY,
-            subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
-            newton_steps=FOREST_NEWTON_STEPS,
-            direction_rows=FOREST_DIRECTION_ROWS,
-            n_thresholds=0 if isinstance(self.n_thresholds, str) else self.n_thresholds,
-            exact_rows=NO_LIMIT if self.split_search == EXACT else EXACT_ROWS[0],
-        )
+    @property
+    def n_outputs(self) -> int:
+        """Trees of a round of one run: 1, K of the multinomial loss, K - 1 of the ordinal."""
+        return self.plan.n_outputs
+
+    @property
+    def n_trees(self) -> int:
+        """Rounds at most."""
+        return self.plan.n_rounds
+
+    @property
+    def learning_rate(self) -> float:
+        """By which leaves are shrunken."""
+        return self.plan.rate
+
+    @property
+    def leaf_values(self) -> str:
+        """``"newton"`` or ``"refit"``."""
+        return REFIT if self.plan.refit else NEWTON
+
+    @property
+    def l2(self) -> float:
+        """Penalty on the squares of leaf values."""
+        return self.plan.l2
+
+    @property
+    def subset_size(self) -> str | int:
+        """Predictors in each random subset: ``"random"`` or a number."""
+        return self.plan.settings.subset_size or "random"
+
+    @property
+    def n_thresholds(self) -> str | int:
+        """Random thresholds tried along a direction, or ``"all"``."""
+        return self.plan.settings.n_thresholds or "all"
+
+    @property
+    def max_depth(self) -> int:
+        """Most splits between root and leaf."""
+        return self.plan.settings.max_depth
+
+    @property
+    def min_leaf(self) -> int:
+        """Fewest rows of a leaf."""
+        return self.plan.settings.min_leaf
+
+    @property
+    def sample_fraction(self) -> float:
+        """Share of the rows that each tree draws, without replacement; 1 for all."""
+        return self.plan.sampling.fraction
+
+    @property
+    def n_runs(self) -> int:
+        """Boosting runs, of which the fit is the mean."""
+        return self.plan.n_runs
+
+    @property
+    def run_predictors(self) -> int:
+        """Predictors that each run draws."""
+        return self.plan.run_predictors
+
+    @property
+    def tree_predictors(self) -> int:
+        """Predictors that each tree draws of those of its run."""
+        return self.plan.tree_predictors
+
+    def with_rounds(self, n_trees: int) -> BoostingControl:
+        """Return the options for another number of rounds."""
+        return replace(self, plan=self.plan._replace(n_rounds=n_trees))
 
 
 def resolve_boosting(
@@ -185,43 +185,64 @@ def resolve_boosting(
     InputError
         Naming the argument at fault and what it may be.
     """
-    loss = _loss(options["loss"], kind, n_classes, ordered)
-    if loss == "poisson":
+    options = checked_options("odbt", options)
+    loss = LOSSES[_loss(options["loss"], kind, n_classes, ordered)]()
+    if loss.of_counts:
         _require_counts(y, weights)
-    n_runs = checked_whole("n_runs", options["n_runs"], 1)
+    n_runs, leaf_values = options["n_runs"], options["leaf_values"]
+    _require_refittable(leaf_values, loss)
     in_run = _run_predictors(options["run_predictors"], n_runs, P)
-    in_tree = _some_of(in_run, _share("predictor_fraction", options["predictor_fraction"]))
+    in_tree = _some_of(in_run, options["predictor_fraction"])
     # its trees are regressions, whatever the response
     table = Table(in_tree, math.ceil(p * in_tree / P), 1, True, ranges, grid)
     families, n_singles, n_projections = _candidates(options, in_tree)
     if in_tree < P:
         _require_narrowable(families)
-    leaf_values = _leaf_values(options["leaf_values"], loss)
-    split_search = options["split_search"]
-    if split_search not in SPLIT_SEARCHES:
-        raise allowed("split_search", split_search, SPLIT_SEARCHES)
-    return BoostingControl(
-        kind=kind,
+    mixture = mixture_for(families, n_singles, n_projections, table)
+    fraction, validation = options["sample_fraction"], _validation(options["validation"], n_runs)
+    plan = Plan(
         loss=loss,
-        n_outputs=LOSSES[loss]().outputs(n_classes),
-        n_trees=checked_whole("n_trees", options["n_trees"], 1),
-        learning_rate=_learning_rate(options["learning_rate"], leaf_values),
-        mixture=mixture_for(families, n_singles, n_projections, table),
-        subset_size=checked_subset_size(options["subset_size"], in_tree),
-        n_thresholds=checked_thresholds(options["n_thresholds"], families),
-        max_depth=checked_whole("max_depth", options["max_depth"], 1),
-        min_leaf=checked_whole("min_leaf", options["min_leaf"], 1),
-        leaf_values=leaf_values,
-        l2=checked_amount("l2", options["l2"]),
-        sample_fraction=_share("sample_fraction", options["sample_fraction"]),
+        n_outputs=loss.outputs(n_classes),
         n_runs=n_runs,
+        n_rounds=options["n_trees"],
+        rate=_learning_rate(options["learning_rate"], leaf_values),
+        l2=options["l2"],
+        refit=leaf_values == REFIT,
+        patience=None if validation is None else options["patience"],
         run_predictors=in_run,
         tree_predictors=in_tree,
-        split_search=split_search,
-        validation=_validation(options["validation"], n_runs),
-        patience=checked_whole("patience", options["patience"], 1),
-        seed=checked_seed(options["seed"]),
-        n_jobs=checked_jobs(options["n_jobs"]),
+        sampling=Sampling(ALL_ROWS if fraction == 1 else SUBSAMPLE, fraction),
+        settings=_settings(options, in_tree, families),
+        mixture=mixture,
+    )
+    return BoostingControl(
+        kind=kind,
+        plan=plan,
+        mixture=mixture,
+        split_search=options["split_search"],
+        validation=validation,
+        patience=options["patience"],
+        seed=options["seed"],
+        n_jobs=options["n_jobs"],
+    )
+
+
+def _settings(options: Mapping[str, Any], P: int, families: Mapping[Family, float]) -> Settings:
+    """Return the options of a tree as the engine reads them: those of a regression."""
+    size = checked_subset_size(options["subset_size"], P)
+    thresholds = checked_thresholds(options["n_thresholds"], families)
+    return Settings(
+        criterion=SQUARED_ERROR,
+        n_classes=1,
+        max_leaves=NO_LIMIT,
+        min_leaf=options["min_leaf"],
+        max_depth=options["max_depth"],
+        penalty=NO_PENALTY,
+        subset_size=0 if isinstance(size, str) else size,
+        newton_steps=FOREST_NEWTON_STEPS,
+        direction_rows=FOREST_DIRECTION_ROWS,
+        n_thresholds=0 if isinstance(thresholds, str) else thresholds,
+        exact_rows=NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[0],
     )
 
 
@@ -253,43 +274,39 @@ def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
         raise InputError(f"loss={value!r} does not go with a {kind}: use {listing}")
     if not isinstance(value, str) or value not in LOSSES:
         raise allowed("loss", value, [AUTO, *LOSSES])
-    if value == "logistic" and n_classes > 2:
-        raise InputError(f'loss="logistic" is for two classes, here are {n_classes}: use "auto"')
-    if value == "ordinal" and not ordered:
+    if LOSSES[value].binary and n_classes > 2:
+        raise InputError(f'loss="{value}" is for two classes, here are {n_classes}: use "auto"')
+    if LOSSES[value].ordered and not ordered:
         raise InputError(
-            'loss="ordinal" needs ordered classes: make the response an ordered categorical, with '
+            f'loss="{value}" needs ordered classes: make the response an ordered categorical, with '
             'pandas.CategoricalDtype(…, ordered=True), or use "auto"'
         )
     return value
 
 
-def _leaf_values(value: Any, loss: str) -> str:
-    """Return how leaves get their values, which suits the loss."""
-    if value not in (NEWTON, REFIT):
-        raise allowed("leaf_values", value, [NEWTON, REFIT])
-    if value == REFIT and loss != "squared_error":
+def _require_refittable(leaf_values: str, loss: Loss) -> None:
+    """Raise `InputError` where leaves are to be refitted, and the loss is no squared error."""
+    if leaf_values == REFIT and not loss.least_squares:
         raise InputError(
-            f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss}": use '
+            f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss.name}": use '
             '"newton", or loss="squared_error"'
         )
-    return str(value)
 
 
 def _learning_rate(value: Any, leaf_values: str) -> float:
     if value == AUTO:
         return LEARNING_RATE[leaf_values]
-    rate = _share("learning_rate", value)
-    if leaf_values == REFIT and rate != 1:
+    if leaf_values == REFIT and value != 1:
         raise InputError(
             f'learning_rate={value!r} shrinks nothing where leaves are refitted: leave it "auto", '
             "and let l2, n_trees or max_depth keep the fit smooth"
         )
-    return rate
+    return float(value)
 
 
 def _validation(value: Any, n_runs: int) -> float | str | None:
     """Return which rows choose the number of rounds."""
-    if value == OUT_OF_BAG:
+    if value == OOB:
         if n_runs == 1:
             raise InputError(
                 'validation="oob" needs runs with rows of their own: use several, as in '
@@ -299,13 +316,12 @@ def _validation(value: Any, n_runs: int) -> float | str | None:
     return None if value is None else checked_part("validation", value)
 
 
-def _run_predictors(value: Any, n_runs: int, P: int) -> int:
+def _run_predictors(share: float, n_runs: int, P: int) -> int:
     """Return how many of the P predictors each run sees."""
-    share = _share("run_predictors", value)
     if n_runs == 1 and share < 1:
         raise InputError(
-            f"run_predictors={value!r} would leave predictors out of the only run: use several, "
-            f"as in n_runs=10, or predictor_fraction={value!r}, which each tree draws anew"
+            f"run_predictors={share!r} would leave predictors out of the only run: use several, "
+            f"as in n_runs=10, or predictor_fraction={share!r}, which each tree draws anew"
         )
     return _some_of(P, share)
 
@@ -335,9 +351,3 @@ def _require_counts(y: NDArray[np.float64], weights: NDArray[np.float64]) -> Non
             'loss="poisson" needs a response above 0 in some row of positive weight: '
             'use "squared_error"'
         )
-
-
-def _share(argument: str, value: Any) -> float:
-    if not is_number(value) or not 0 < float(value) <= 1:
-        raise InputError(f"{argument}={value!r}: use a number above 0 and at most 1")
-    return float(value)

@@ -1,23 +1,25 @@
-"""Every option of a fit, validated once, resolved for the data at hand, and frozen."""
+"""Every option of a tree or forest, resolved for the data at hand, and frozen."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_jobs, checked_seed, checked_truth, checked_whole
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
-from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
+from odrf.checks import AUTO, checked_whole
+from odrf.engine.rows.sampling import Batch, Sampling
+from odrf.engine.settings import Settings
 from odrf.engine.splits.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from odrf.errors import InputError, allowed
-from odrf.options.sizes import complexity_parameter, leaf_limit, row_share, rule_along
+from odrf.options.request import Request
+from odrf.options.rule import FIXED, Rule
+from odrf.options.sizes import complexity_parameter, leaf_limit, row_share
+from odrf.options.table import EXACT, PENALTIES, RESAMPLES, checked_options
 from odrf.projections.family import Family, Table
 from odrf.projections.mixture import Mixture, mixture_for, read_projection
-from odrf.pruning.complexity import RULES
 
 __all__ = [
     "EXACT_ROWS",
@@ -34,15 +36,13 @@ CRITERIA = {
     "entropy": ENTROPY,
     "ordinal": ORDINAL,
 }
-PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
-RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
+RANDOM, ALL = "random", "all"
 SUBSAMPLE_FRACTION = 0.632
 # A forest averages its directions' errors away; a single tree's are read.
 FOREST_DIRECTION_ROWS, TREE_DIRECTION_ROWS = 200, 1000
 FOREST_NEWTON_STEPS, TREE_NEWTON_STEPS = 2, 8
 # Bins cost more, compared with sorting, where they hold many classes.
 EXACT_ROWS = (64, 128)
-SPLIT_SEARCHES = ("auto", "exact")
 NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
@@ -54,99 +54,137 @@ class Control:
     ----------
     kind : str
         ``"regression"`` or ``"classification"``.
-    n_classes : int
-        K; 1 for a regression.
     n_trees : int
     mixture : Mixture
         How many directions of which family a node tries.
-    subset_size : "random" or int
-        Predictors in each random subset.
-    max_leaves : int or None
-        t_n; None for no limit.
-    max_leaves_rule : str
-        How t_n came about, as shown to the user.
-    min_leaf : int
-    max_depth : int or None
-    criterion : str
-        ``"squared_error"``, ``"gini"``, ``"entropy"`` or ``"ordinal"``.
-    penalty : str or None
-        ``"aic"``, ``"bic"`` or None.
-    n_thresholds : "all" or int
-        Random cuts tried along a direction.
+    settings : Settings
+        The options of growth as the engine reads them.
+    sampling : Sampling
+        How each tree's rows are drawn.
     split_search : str
         ``"auto"`` or ``"exact"``.
-    resample : str
-        ``"bootstrap"``, ``"subsample"`` or ``"none"``.
-    sample_fraction : float
-    honest : bool
-        Whether a tree's shape and what its nodes say are of disjoint halves of its rows.
-    alpha : float or None
-        Pruning penalty α_n.
-    alpha_rule : str
-        How α came about.
-    max_leaves_along, alpha_along, sample_fraction_along : tuple of float
-        What their rules give at n times 10 to the `odrf.options.sizes.EXPONENTS`; empty without
-        a rule.
     pruning : str
         ``"weakest_link"`` or ``"growth"``: which subtrees there are to choose from.
+    alpha : float or None
+        Complexity parameter α_n.
+    max_leaves_rule, alpha_rule, sample_fraction_rule : Rule
+        How t_n, α_n and the share of rows came about.
     seed : int
         Repeats the fit.
     n_jobs : int
         Threads.
-    batches : tuple of Batch
-        The rows that were added to the trees after they had been grown.
     """
 
     kind: str
-    n_classes: int
     n_trees: int
     mixture: Mixture
-    subset_size: str | int
-    max_leaves: int | None
-    max_leaves_rule: str
-    min_leaf: int
-    max_depth: int | None
-    criterion: str
-    penalty: str | None
-    n_thresholds: str | int
+    settings: Settings
+    sampling: Sampling
     split_search: str
-    resample: str
-    sample_fraction: float
-    honest: bool
-    alpha: float | None
-    alpha_rule: str
-    max_leaves_along: tuple[float, ...]
-    alpha_along: tuple[float, ...]
-    sample_fraction_along: tuple[float, ...]
     pruning: str
+    alpha: float | None
+    max_leaves_rule: Rule
+    alpha_rule: Rule
+    sample_fraction_rule: Rule
     seed: int
     n_jobs: int
-    batches: tuple[Batch, ...] = ()
 
-    def sampling(self) -> Sampling:
-        """Return how the engine draws each tree's rows."""
-        return Sampling(RESAMPLES[self.resample], self.sample_fraction, self.honest, self.batches)
+    @property
+    def n_classes(self) -> int:
+        """K; 1 for a regression."""
+        return self.settings.n_classes
 
-    def settings(self) -> Settings:
-        """Return the options of growth as the engine reads them."""
-        lone = self.n_trees == 1 and self.resample == "none"
-        return Settings(
-            criterion=CRITERIA[self.criterion],
-            n_classes=self.n_classes,
-            max_leaves=NO_LIMIT if self.max_leaves is None else self.max_leaves,
-            min_leaf=self.min_leaf,
-            max_depth=NO_LIMIT if self.max_depth is None else self.max_depth,
-            penalty=PENALTIES[self.penalty],
-            subset_size=0 if isinstance(self.subset_size, str) else self.subset_size,
-            newton_steps=TREE_NEWTON_STEPS if lone else FOREST_NEWTON_STEPS,
-            direction_rows=TREE_DIRECTION_ROWS if lone else FOREST_DIRECTION_ROWS,
-            n_thresholds=0 if isinstance(self.n_thresholds, str) else self.n_thresholds,
-            exact_rows=NO_LIMIT if self.split_search == "exact" else EXACT_ROWS[self.n_classes > 2],
-        )
+    @property
+    def criterion(self) -> str:
+        """``"squared_error"``, ``"gini"``, ``"entropy"`` or ``"ordinal"``."""
+        return _name_of(self.settings.criterion, CRITERIA)
+
+    @property
+    def penalty(self) -> str | None:
+        """``"aic"``, ``"bic"`` or None."""
+        return _name_of(self.settings.penalty, PENALTIES)
+
+    @property
+    def subset_size(self) -> str | int:
+        """Predictors in each random subset: ``"random"`` or a number."""
+        return self.settings.subset_size or RANDOM
+
+    @property
+    def n_thresholds(self) -> str | int:
+        """Random thresholds tried along a direction, or ``"all"``."""
+        return self.settings.n_thresholds or ALL
+
+    @property
+    def max_leaves(self) -> int | None:
+        """t_n; None for no limit."""
+        return _limit_or_none(self.settings.max_leaves)
+
+    @property
+    def min_leaf(self) -> int:
+        """Fewest rows of a leaf."""
+        return self.settings.min_leaf
+
+    @property
+    def max_depth(self) -> int | None:
+        """Most splits between root and leaf; None for no limit."""
+        return _limit_or_none(self.settings.max_depth)
+
+    @property
+    def resample(self) -> str:
+        """``"bootstrap"``, ``"subsample"`` or ``"none"``."""
+        return _name_of(self.sampling.resample, RESAMPLES)
+
+    @property
+    def sample_fraction(self) -> float:
+        """Share of the rows that each tree draws."""
+        return self.sampling.fraction
+
+    @property
+    def honest(self) -> bool:
+        """Whether disjoint halves of a tree's rows shape it and fill its nodes."""
+        return self.sampling.honest
+
+    @property
+    def batches(self) -> tuple[Batch, ...]:
+        """The rows that were added to the trees after they had been grown."""
+        return self.sampling.later
+
+    @property
+    def is_single_tree(self) -> bool:
+        """Whether it is one tree, on all rows."""
+        return self.n_trees == 1 and self.resample == "none"
+
+    def with_trees(self, n_trees: int) -> Control:
+        """Return the options for another number of trees."""
+        control = replace(self, n_trees=n_trees)
+        steps, rows = _effort(control.is_single_tree)
+        settings = self.settings._replace(newton_steps=steps, direction_rows=rows)
+        return replace(control, settings=settings)
+
+    def with_leaves(self, max_leaves: int | None, rule: Rule) -> Control:
+        """Return the options with another t_n."""
+        limit = NO_LIMIT if max_leaves is None else max_leaves
+        settings = self.settings._replace(max_leaves=limit)
+        return replace(self, settings=settings, max_leaves_rule=rule)
+
+    def compared(self) -> list[tuple[str, Any]]:
+        """Return what forests must share for their trees to make one, by names of arguments."""
+        names = (
+            "kind", "n_classes", "subset_size", "max_leaves", "min_leaf", "max_depth", "criterion",
+            "penalty", "n_thresholds", "split_search", "resample", "sample_fraction", "honest",
+            "alpha", "pruning",
+        )  # fmt: skip
+        return [
+            ("projection", self.mixture),
+            *((name, getattr(self, name)) for name in names),
+            ("max_leaves", self.max_leaves_rule),
+            ("alpha", self.alpha_rule),
+            ("sample_fraction", self.sample_fraction_rule),
+        ]
 
 
 def resolve(
-    options: Mapping[str, Any],
+    request: Request,
     *,
     kind: str,
     n: int,
@@ -157,12 +195,11 @@ def resolve(
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
 ) -> Control:
-    """Validate the raw `options` of a call and resolve those that depend on the data.
+    """Validate what a call asked for and resolve what depends on the data.
 
     Parameters
     ----------
-    options : mapping
-        Every argument of `odrf.odrf` that concerns growth, under its public name.
+    request : Request
     kind : {"regression", "classification"}
     n, P, p, n_classes : int
         Rows, predictors, columns and classes (1 for a regression) of the data.
@@ -176,52 +213,67 @@ def resolve(
     InputError
         Naming the argument at fault and what it may be.
     """
-    families = read_projection(options["projection"])
-    n_trees = checked_whole("n_trees", options["n_trees"], 1)
+    families = read_projection(request.projection)
+    options = checked_options("odrf", request.options())
+    n_trees, resample = options["n_trees"], options["resample"]
+    single_tree = request.is_single_tree
     table = Table(P, p, n_classes, n_trees == 1, ranges, grid)
-    resample = _one_of("resample", options["resample"], list(RESAMPLES))
-    lone = options["n_trees"] == 1 and resample == "none"
-    max_leaves, rule = leaf_limit(options["max_leaves"], n, lone)
-    alpha, alpha_rule = complexity_parameter(options["alpha"], n, lone)
-    max_depth = options["max_depth"]
+    max_leaves, max_leaves_rule = leaf_limit(request.max_leaves, n, single_tree)
+    alpha, alpha_rule = complexity_parameter(request.alpha, n, single_tree)
+    fraction, fraction_rule = _fraction(request.sample_fraction, resample, n)
+    max_depth, size = options["max_depth"], checked_subset_size(request.subset_size, P)
+    thresholds = checked_thresholds(request.n_thresholds, families)
+    newton_steps, direction_rows = _effort(single_tree)
+    exact_rows = NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[n_classes > 2]
+    settings = Settings(
+        criterion=CRITERIA[_criterion(request.criterion, kind, families, ordinal)],
+        n_classes=n_classes,
+        max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
+        min_leaf=_min_leaf(options["min_leaf"], n),
+        max_depth=NO_LIMIT if max_depth is None else max_depth,
+        penalty=PENALTIES[options["penalty"]],
+        subset_size=0 if isinstance(size, str) else size,
+        newton_steps=newton_steps,
+        direction_rows=direction_rows,
+        n_thresholds=0 if isinstance(thresholds, str) else thresholds,
+        exact_rows=exact_rows,
+    )
     return Control(
         kind=kind,
-        n_classes=n_classes,
         n_trees=n_trees,
-        mixture=mixture_for(families, options["n_singles"], options["n_projections"], table),
-        subset_size=checked_subset_size(options["subset_size"], P),
-        max_leaves=max_leaves,
-        max_leaves_rule=rule,
-        min_leaf=_min_leaf(options["min_leaf"], n),
-        max_depth=None if max_depth is None else checked_whole("max_depth", max_depth, 0),
-        criterion=_criterion(options["criterion"], kind, families, ordinal),
-        penalty=_one_of("penalty", options["penalty"], list(PENALTIES)),
-        n_thresholds=checked_thresholds(options["n_thresholds"], families),
-        split_search=_one_of("split_search", options["split_search"], list(SPLIT_SEARCHES)),
-        resample=resample,
-        sample_fraction=_fraction(options["sample_fraction"], resample, n),
-        honest=checked_truth("honest", options["honest"]),
+        mixture=mixture_for(families, request.n_singles, request.n_projections, table),
+        settings=settings,
+        sampling=Sampling(RESAMPLES[resample], fraction, options["honest"]),
+        split_search=options["split_search"],
+        pruning=options["pruning"],
         alpha=alpha,
+        max_leaves_rule=max_leaves_rule,
         alpha_rule=alpha_rule,
-        max_leaves_along=rule_along(options["max_leaves"], n),
-        alpha_along=rule_along(options["alpha"], n),
-        sample_fraction_along=rule_along(options["sample_fraction"], n),
-        pruning=_one_of("pruning", options["pruning"], list(RULES)),
-        seed=checked_seed(options["seed"]),
-        n_jobs=checked_jobs(options["n_jobs"]),
+        sample_fraction_rule=fraction_rule,
+        seed=options["seed"],
+        n_jobs=options["n_jobs"],
     )
 
 
-def _one_of(argument: str, value: Any, choices: list[Any]) -> Any:
-    if (value is not None and not isinstance(value, str)) or value not in choices:
-        raise allowed(argument, value, choices)
-    return value
+def _effort(single_tree: bool) -> tuple[int, int]:
+    """Return Newton steps of a direction, and rows that it is estimated on."""
+    if single_tree:
+        return TREE_NEWTON_STEPS, TREE_DIRECTION_ROWS
+    return FOREST_NEWTON_STEPS, FOREST_DIRECTION_ROWS
+
+
+def _name_of(code: int, codes: dict[Any, int]) -> Any:
+    return next(name for name, known in codes.items() if known == code)
+
+
+def _limit_or_none(limit: int) -> int | None:
+    return None if limit == NO_LIMIT else limit
 
 
 def checked_subset_size(value: Any, P: int) -> str | int:
     """Return the predictors in each subset; raise `InputError` unless there can be so many."""
-    if value == "random":
-        return "random"
+    if value == RANDOM:
+        return RANDOM
     if isinstance(value, str):
         raise InputError(f'subset_size={value!r}: use "random" or a whole number')
     size = checked_whole("subset_size", value, 1)
@@ -234,22 +286,21 @@ def checked_subset_size(value: Any, P: int) -> str | int:
 
 
 def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
-    """Return how many random cuts are tried along a direction, or "all"."""
-    if value == "auto":
-        own = {family.n_thresholds for family in families}
-        if len(own) > 1:
+    """Return how many random thresholds are tried along a direction, or "all"."""
+    if value == AUTO:
+        numbers = {family.n_thresholds for family in families}
+        if len(numbers) > 1:
             raise InputError(
                 'n_thresholds="auto": the families of projection= differ in how many cuts they '
                 'try: use "all" or a whole number'
             )
-        return own.pop()
-    if isinstance(value, str) and value != "all":
+        return numbers.pop()
+    if isinstance(value, str) and value != ALL:
         raise InputError(f'n_thresholds={value!r}: use "auto", "all" or a whole number')
     return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1)
 
 
-def _min_leaf(value: Any, n: int) -> int:
-    least = checked_whole("min_leaf", value, 1)
+def _min_leaf(least: int, n: int) -> int:
     if least > n:
         raise InputError(f"min_leaf={least} is above the number of rows, {n}: use a smaller one")
     return least
@@ -257,9 +308,9 @@ def _min_leaf(value: Any, n: int) -> int:
 
 def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
     choices = ["squared_error"] if kind == "regression" else ["gini", "entropy"]
-    if ordinal and value in ("auto", "ordinal"):
+    if ordinal and value in (AUTO, "ordinal"):
         return "ordinal"
-    if value == "auto":
+    if value == AUTO:
         best = {family.criterion for family in families}
         return choices[0] if kind == "regression" or len(best) > 1 else best.pop()
     if value in CRITERIA and value not in choices:
@@ -271,10 +322,12 @@ def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: boo
                 f"{suited}"
             )
         raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")
-    return str(_one_of("criterion", value, ["auto", *CRITERIA]))
+    if value not in CRITERIA:
+        raise allowed("criterion", value, [AUTO, *CRITERIA])
+    return str(value)
 
 
-def _fraction(value: Any, resample: str, n: int) -> float:
-    if isinstance(value, str) and value == "auto":
-        return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0
+def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:
+    if isinstance(value, str) and value == AUTO:
+        return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0, Rule(FIXED)
     return row_share(value, n)

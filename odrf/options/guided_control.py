@@ -1,4 +1,4 @@
-"""Every option of a guided forest, validated once, resolved for the data at hand, and frozen."""
+"""Every option of a guided forest, resolved for the data at hand, and frozen."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from odrf.checks import checked_jobs, checked_seed, checked_truth, checked_whole
+from odrf.checks import checked_whole
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
+from odrf.options.table import DATA, REGION, checked_options
 
 __all__ = ["GuidedControl", "resolve_guided"]
 
-DATA, REGION = "data", "region"
 # From so many predictors on a matrix product is faster than a look at the regions one by one.
 MANY = 30
 
@@ -26,19 +26,11 @@ class GuidedControl:
     ----------
     kind : str
         ``"regression"`` or ``"classification"``.
-    n_classes : int
-        K; 1 for a regression.
     n_trees : int
-    subspace : int
-        M, predictors that a tree uses.
+    settings : GuidedSettings
+        The options of growth as the engine reads them.
     subspace_rule : str
-        How M came about: its rule, or ``"fixed"``.
-    trials : int
-        Planes to choose from at each step.
-    min_split : int
-    origin : str
-        ``"data"`` or ``"region"``.
-    batched : bool
+        How M, the number of predictors of a tree, came about: its rule, or ``"fixed"``.
     seed : int
         Repeats the fit.
     n_jobs : int
@@ -46,27 +38,55 @@ class GuidedControl:
     """
 
     kind: str
-    n_classes: int
     n_trees: int
-    subspace: int
+    settings: GuidedSettings
     subspace_rule: str
-    trials: int
-    min_split: int
-    origin: str
-    batched: bool
     seed: int
     n_jobs: int
 
-    def settings(self) -> GuidedSettings:
-        """Return the options of growth as the engine reads them."""
-        return GuidedSettings(
-            n_classes=self.n_classes,
-            subspace=self.subspace,
-            trials=self.trials,
-            min_split=self.min_split,
-            from_region=self.origin == REGION,
-            batched=self.batched,
-        )
+    @property
+    def n_classes(self) -> int:
+        """K; 1 for a regression."""
+        return self.settings.n_classes
+
+    @property
+    def subspace(self) -> int:
+        """M, predictors that a tree uses."""
+        return self.settings.subspace
+
+    @property
+    def trials(self) -> int:
+        """Planes to choose from at each step."""
+        return self.settings.trials
+
+    @property
+    def min_split(self) -> int:
+        """Fewest rows of a region that is divided."""
+        return self.settings.min_split
+
+    @property
+    def origin(self) -> str:
+        """``"data"`` or ``"region"``."""
+        return REGION if self.settings.from_region else DATA
+
+    @property
+    def batched(self) -> bool:
+        """Whether planes are tried by matrix products."""
+        return self.settings.batched
+
+    def compared(self) -> list[tuple[str, Any]]:
+        """Return what forests must share for their trees to make one, by names of arguments."""
+        settings = self.settings
+        return [
+            ("kind", self.kind),
+            ("n_classes", self.n_classes),
+            ("subspace", settings.subspace),
+            ("subspace", self.subspace_rule),
+            ("trials", settings.trials),
+            ("min_split", settings.min_split),
+            ("origin", self.origin),
+            ("batched", self.batched),
+        ]
 
 
 def resolve_guided(
@@ -87,22 +107,19 @@ def resolve_guided(
     InputError
         Naming the argument at fault and what it may be.
     """
+    options = checked_options("graf", options)
     subspace, rule = _subspace(options["subspace"], P)
-    trials, origin = options["trials"], options["origin"]
-    if origin not in (DATA, REGION):
-        raise allowed("origin", origin, (DATA, REGION))
-    return GuidedControl(
-        kind=kind,
+    trials, batched = options["trials"], options["batched"]
+    settings = GuidedSettings(
         n_classes=n_classes,
-        n_trees=checked_whole("n_trees", options["n_trees"], 1),
         subspace=subspace,
-        subspace_rule=rule,
-        trials=subspace if trials is None else checked_whole("trials", trials, 1),
-        min_split=checked_whole("min_split", options["min_split"], 2),
-        origin=origin,
-        batched=_batched(options["batched"], subspace),
-        seed=checked_seed(options["seed"]),
-        n_jobs=checked_jobs(options["n_jobs"]),
+        trials=subspace if trials is None else trials,
+        min_split=options["min_split"],
+        from_region=options["origin"] == REGION,
+        batched=subspace >= MANY if isinstance(batched, str) else batched,
+    )
+    return GuidedControl(
+        kind, options["n_trees"], settings, rule, options["seed"], options["n_jobs"]
     )
 
 
@@ -126,11 +143,3 @@ def _subspace(value: Any, P: int) -> tuple[int, str]:
             f'use "all" or a whole number from 1 to {P}'
         )
     return size, "fixed"
-
-
-def _batched(value: Any, subspace: int) -> bool:
-    if isinstance(value, str):
-        if value != "auto":
-            raise InputError(f'batched={value!r}: use "auto", True or False')
-        return subspace >= MANY
-    return checked_truth("batched", value)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from odrf.checks import checked_switch
 from odrf.errors import InputError
+from odrf.options.request import Request
 from odrf.projections.family import Family
 from odrf.projections.mixture import read_projection
 
@@ -20,26 +22,25 @@ BEST = "best"
 GREEDY_SHARE, RANDOM_SHARE, LEAST_SHARE = 0.8, 0.9, 0.632
 SMOOTH_LEAF = 10
 FEWEST_TREES, ENOUGH_TREES = 20, 100
-# What the sparse and the axis kind consist in, and nobody else may say.
+# Options that define the sparse and the axis kind; if the user sets one, the kind is dropped.
 MIX = {"n_singles", "n_projections", "subset_size"}
 FAMILY = MIX | {"projection"}
 MANY_SPARSE = 60
 
 
-def blends(blend: Any, n_trees: Any, projection: Any, resample: Any) -> bool:
-    """Whether a forest is to be of several kinds of trees; ``"auto"`` says so for large ones.
+def blends(request: Request) -> bool:
+    """Whether a forest is to be of several kinds of trees; by default large ones are.
 
     Raises
     ------
     InputError
-        Where `blend` is neither ``"auto"`` nor a truth value.
+        Where the option `blend` is neither ``"auto"`` nor a truth value.
     """
+    blend = checked_switch("blend", request.blend)
     if isinstance(blend, bool):
         return blend
-    if blend != "auto":
-        raise InputError(f'blend={blend!r}: use "auto", True or False')
-    enough = isinstance(n_trees, int | np.integer) and n_trees >= ENOUGH_TREES
-    return bool(enough) and resample != "none" and _can_be_blended(projection)
+    enough = isinstance(request.n_trees, int | np.integer) and request.n_trees >= ENOUGH_TREES
+    return bool(enough) and request.resample != "none" and _can_be_blended(request.projection)
 
 
 def _can_be_blended(projection: Any) -> bool:
@@ -49,15 +50,14 @@ def _can_be_blended(projection: Any) -> bool:
 
 
 def kinds_of_trees(
-    options: Mapping[str, Any],
-    given: Collection[str],
+    request: Request,
     n: int,
     P: int,
     p: int,
     classification: bool,
     ordinal: bool = False,
-) -> dict[str, dict[str, Any]]:
-    """Return the options of each kind of tree by its name; what was `given` holds for all.
+) -> dict[str, Request]:
+    """Return what is asked of each kind of tree by its name; options that were given hold for all.
 
     ``"best"`` makes the best cut along each direction.  ``"random"`` makes the best of three
     random ones, in leaves down to one row.  ``"extra"`` tries one random cut along each of few
@@ -71,7 +71,7 @@ def kinds_of_trees(
     n, P and p are the numbers of rows, predictors and their columns; `ordinal` says whether the
     classes are three or more and ordered.
     """
-    root = math.ceil(math.sqrt(P))
+    root, given = math.ceil(math.sqrt(P)), request.given
     random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
     special: dict[str, dict[str, Any]] = {
         BEST: {"sample_fraction": GREEDY_SHARE},
@@ -84,9 +84,7 @@ def kinds_of_trees(
         special["extra"]["n_singles"] = root
         special["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
     if classification and not MIX.intersection(given):
-        special["sparse"] = (
-            random | {"n_thresholds": 3} | _sparse(p, options["projection"], ordinal)
-        )
+        special["sparse"] = random | {"n_thresholds": 3} | _sparse(p, request.projection, ordinal)
     if classification and not FAMILY.intersection(given):
         special["axis"] = {
             "projection": "axis",
@@ -94,22 +92,22 @@ def kinds_of_trees(
             "sample_fraction": LEAST_SHARE,
         }
     sampled = {"resample": "subsample"}
-    kinds: dict[str, dict[str, Any]] = {}
+    kinds: dict[str, Request] = {}
     for name, changes in special.items():
         free = {key: value for key, value in (sampled | changes).items() if key not in given}
         if "resample" in given:
             free.pop("sample_fraction", None)
         if name == "sparse":  # beside directions of the projection that was asked for
             free["projection"] = changes["projection"]
-        kind = dict(options) | free
+        kind = replace(request, **free)
         if all(_grows(kind) != _grows(other) for other in kinds.values()):
             kinds[name] = kind
     return kinds
 
 
-def _grows(kind: Mapping[str, Any]) -> dict[str, Any]:
+def _grows(kind: Request) -> Request:
     """Return the options of a kind that say how its trees grow on the rows they draw."""
-    return {key: value for key, value in kind.items() if key != "sample_fraction"}
+    return replace(kind, sample_fraction=None)
 
 
 def _sparse(p: int, estimated: str | Family, ordinal: bool) -> dict[str, Any]:

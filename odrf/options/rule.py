@@ -1,58 +1,46 @@
-"""Rules in n that are remembered with a fit, and outlast the file that it is saved in."""
+"""How a number that may depend on n came about: t_n, α_n, the share of rows that a tree draws."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from operator import attrgetter
-from typing import Any
+from dataclasses import dataclass, replace
 
-from odrf.errors import InputError
+__all__ = ["CV", "FIXED", "FUNCTION", "NONE", "ONE_SE", "OOB", "RATE", "Rule"]
 
-__all__ = ["Rule"]
+# Nothing asked for; a number; a function of n; a rate c·r(n); what is best on rows held out.
+NONE, FIXED, FUNCTION, RATE = "none", "fixed", "function", "rate"
+CV, ONE_SE, OOB = "cv", "1se", "oob"
 
 
+@dataclass(frozen=True)
 class Rule:
-    """A function of n that an option was given as.
+    """How a number came about.
 
-    It pickles by the name of its module and its own, and is looked up there when it is next
-    needed.  So a fit can be read where the function is not to be found.
-
-    Parameters
+    Attributes
     ----------
-    option : str
-        The option's name.
-    function : callable
+    kind : str
+        ``"none"``, ``"fixed"``, ``"function"``, ``"rate"``, ``"cv"``, ``"1se"`` or ``"oob"``.
+    name : str
+        Of the function or the rate.
+    constant : float or None
+        c of a rate c·r(n); None until rows held out have found it.
+    along : tuple of float
+        What function or rate give at n times 10 to the `odrf.options.sizes.EXPONENTS`; empty
+        without either.
+    found_by : str
+        Which rows held out have found it, in words; empty where none have.
     """
 
-    def __init__(self, option: str, function: Callable[[int], float]) -> None:
-        self.option = option
-        self.module = str(getattr(function, "__module__", ""))
-        self.name = str(getattr(function, "__qualname__", ""))
-        self._known: Callable[[int], float] | None = function
+    kind: str
+    name: str = ""
+    constant: float | None = None
+    along: tuple[float, ...] = ()
+    found_by: str = ""
 
     @property
-    def function(self) -> Callable[[int], float]:
-        """The function.
+    def needs_search(self) -> bool:
+        """Whether rows held out have yet to find it."""
+        return self.kind in (RATE, CV, ONE_SE, OOB) and not self.found_by
 
-        Raises
-        ------
-        InputError
-            If the rule comes from a file and the function cannot be found by its name.
-        """
-        if self._known is None:
-            self._known = self._found()
-        return self._known
-
-    def _found(self) -> Callable[[int], float]:
-        try:
-            return attrgetter(self.name)(import_module(self.module))
-        except (AttributeError, ImportError, ValueError):
-            raise InputError(
-                f"{self.option}= was a rule in n, {self.name or 'a function without a name'}, that "
-                f"is not to be found in module {self.module!r} after save() and load(): define the "
-                "rule there by that name, or fit with a named function of a module"
-            ) from None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_known": None}
+    def found(self, by: str, constant: float | None = None, along: tuple[float, ...] = ()) -> Rule:
+        """Return the rule as found `by` some rows."""
+        return replace(self, found_by=by, constant=constant, along=along)

@@ -12,85 +12,70 @@ from typing import Any
 
 from odrf.checks import checked_amount, checked_whole, is_number
 from odrf.errors import InputError, nearest
-from odrf.pruning.choosing import ONE_SE
+from odrf.options.rule import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
 from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
 
-__all__ = [
-    "CROSS_VALIDATED",
-    "EXPONENTS",
-    "FIXED",
-    "NONE",
-    "NO_LIMIT",
-    "OUT_OF_BAG",
-    "complexity_parameter",
-    "leaf_limit",
-    "rate_along",
-    "row_share",
-    "rule_along",
-]
+__all__ = ["EXPONENTS", "complexity_parameter", "leaf_limit", "rate_along", "row_share"]
 
-# A tree is judged by cross-validation, a forest out of bag.
-CROSS_VALIDATED, OUT_OF_BAG = "cv", "oob"
-NONE, FIXED = "none", "fixed"
-NO_LIMIT = "no limit"
 # A rule is known at n, 10·n, … 10¹²·n rows, and so far beyond that where it goes can be seen:
 # ln⁴n/n^0.1 rises until n is about 10¹⁷.
 EXPONENTS = (*range(13), 24, 48, 96)
 
 
-def leaf_limit(value: Any, n: int, lone: bool) -> tuple[int | None, str]:
+def leaf_limit(value: Any, n: int, single_tree: bool) -> tuple[int | None, Rule]:
     """Return the most leaves of a tree on n rows, None for any number, and how that came about.
 
     Raises
     ------
     InputError
-        Where `value` is no number, rule or name, or a name and the tree is not a `lone` one.
+        Where `value` is no number, function or name, or a name and there is no `single_tree`.
     """
     if value is None:
-        return None, NO_LIMIT
+        return None, Rule(NONE)
     if isinstance(value, str):
-        names = list(LEAF_RATES) if lone else []
+        names = list(LEAF_RATES) if single_tree else []
         if value not in names:
             raise _unknown("max_leaves", value, names, "a whole number or a function of n")
-        return None, value
+        return None, Rule(RATE, value)
     if callable(value):
-        leaves, rule = _by_rule("max_leaves", value, n, 1)
-        return int(min(leaves, n)), rule
-    return checked_whole("max_leaves", value, 1), FIXED
+        leaves = _at("max_leaves", value, n, 1)
+        return int(min(leaves, n)), _function_rule(value, n)
+    return checked_whole("max_leaves", value, 1), Rule(FIXED)
 
 
-def complexity_parameter(value: Any, n: int, lone: bool) -> tuple[float | None, str]:
-    """Return the price α of a leaf for n rows, None where there is none yet, and where it is from.
+def complexity_parameter(value: Any, n: int, single_tree: bool) -> tuple[float | None, Rule]:
+    """Return α for n rows, None where there is none yet, and how that came about.
 
     Raises
     ------
     InputError
-        Where `value` is no number, rule or name that goes with a `lone` tree, or with a forest.
+        Where `value` is no number, function or name that goes with a `single_tree`, or with a
+        forest.
     """
     if value is None:
-        return None, NONE
+        return None, Rule(NONE)
     if isinstance(value, str):
-        found = (CROSS_VALIDATED, ONE_SE) if lone else (OUT_OF_BAG,)
+        found = (CV, ONE_SE) if single_tree else (OOB,)
         names = [*found, *ALPHA_RATES]
         if value not in names:
             raise _unknown("alpha", value, names, "a number or a function of n")
-        return None, value
+        return None, Rule(RATE, value) if value in ALPHA_RATES else Rule(value)
     if callable(value):
-        return _by_rule("alpha", value, n, 0)
-    return checked_amount("alpha", value), FIXED
+        return _at("alpha", value, n, 0), _function_rule(value, n)
+    return checked_amount("alpha", value), Rule(FIXED)
 
 
-def row_share(value: Any, n: int) -> float:
-    """Return which share of n rows a tree draws.
+def row_share(value: Any, n: int) -> tuple[float, Rule]:
+    """Return which share of n rows a tree draws, and how that came about.
 
     Raises
     ------
     InputError
-        Where `value` is no share, nor a rule that gives one.
+        Where `value` is no share, nor a function that gives one.
     """
-    share = _by_rule("sample_fraction", value, n, 0)[0] if callable(value) else value
+    share = _at("sample_fraction", value, n, 0) if callable(value) else value
     if is_number(share) and 0 < float(share) <= 1:
-        return float(share)
+        return float(share), _function_rule(value, n) if callable(value) else Rule(FIXED)
     if callable(value):
         raise InputError(
             f"sample_fraction: the rule gives {share!r} for n = {n}: "
@@ -101,15 +86,18 @@ def row_share(value: Any, n: int) -> float:
     )
 
 
-def rule_along(value: Any, n: int) -> tuple[float, ...]:
-    """Return what a rule in n gives at n times 10 to the `EXPONENTS`; nothing without a rule.
+def _function_rule(function: Callable[[int], Any], n: int) -> Rule:
+    name = getattr(function, "__name__", "<lambda>")
+    return Rule(FUNCTION, "" if name == "<lambda>" else name, along=_along(function, n))
 
-    A rule that cannot be asked so far out says nothing of where it goes, which is no error.
+
+def _along(function: Callable[[int], Any], n: int) -> tuple[float, ...]:
+    """Return what a function of n gives at n times 10 to the `EXPONENTS`.
+
+    One that cannot be asked so far out says nothing of where it goes, which is no error.
     """
-    if not callable(value):
-        return ()
     try:
-        return tuple(float(value(n * 10**k)) for k in EXPONENTS)
+        return tuple(float(function(n * 10**k)) for k in EXPONENTS)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return ()
 
@@ -124,13 +112,11 @@ def _unknown(argument: str, value: str, names: list[str], others: str) -> InputE
     return InputError(f"{argument}={value!r}: use {listing}{others}{nearest(value, names)}")
 
 
-def _by_rule(argument: str, rule: Callable[[int], Any], n: int, least: float) -> tuple[float, str]:
-    value = rule(n)
+def _at(argument: str, function: Callable[[int], Any], n: int, least: float) -> float:
+    value = function(n)
     if not isinstance(value, Real) or not least <= float(value) < math.inf:
         raise InputError(
             f"{argument}: the rule gives {value!r} for n = {n}: "
             f"it must give a finite number of at least {least}"
         )
-    name = getattr(rule, "__name__", "<lambda>")
-    words = "rule" if name == "<lambda>" else f"rule {name}"
-    return float(value), f"{words} at n = {n}"
+    return float(value)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_error
 from odrf.fits.prediction.scores import mean_loss
-from odrf.options.boosting_control import REFIT, BoostingControl
+from odrf.options.boosting_control import BoostingControl
+from odrf.options.table import REFIT
 from odrf.reports.summaries import (
     card,
     data_facts,
@@ -56,7 +57,7 @@ def boosted_summary(
         "Trees": str(fit.forest.n_trees),
         **_runs(fit),
         **_leaf_values(control),
-        "L2 penalty": f"{l2} (not of medians)" if control.loss in ("absolute", "huber") else l2,
+        "L2 penalty": l2 if fit.loss.penalised else f"{l2} (not of medians)",
         "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
         **_predictors(fit),
         **({"Offset": fit.offset.column or "given"} if fit.offset.given else {}),

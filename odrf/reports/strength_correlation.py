@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -105,9 +104,7 @@ class StrengthCorrelation:
 
 
 def _with_subsets_of(fit: Fit, size: int) -> Fit:
-    options = fit.request.options | {"subset_size": size}
-    request = replace(fit.request, options=options, given=fit.request.given | {"subset_size"})
-    return grow_fit("", fit.design, fit.data, request)
+    return grow_fit("", fit.design, fit.data, fit.request.giving(subset_size=size))
 
 
 def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:

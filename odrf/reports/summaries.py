@@ -14,9 +14,10 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_error, r_squared
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
-from odrf.options.sizes import FIXED, NONE
+from odrf.options.rule import FIXED, NONE
 from odrf.reports.importance_tables import impurity_table
 from odrf.reports.kinds_table import kinds_table
+from odrf.text.rules_in_words import rule_in_words
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -206,7 +207,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
         "Tried per node": _by_kind(fit, tried),
-        "Max. leaves t_n": _limit(control.max_leaves, control.max_leaves_rule),
+        "Max. leaves t_n": _leaf_limit(control, len(fit.data.y)),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, lambda control: str(control.min_leaf)),
         "Leaves": _leaves(fit),
@@ -214,7 +215,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > fit.forest.leaves()).any():
-        facts["Pruned"] = f"{_price(control)}from {mean_and_range(grown)} leaves"
+        facts["Pruned"] = f"{_alpha(control, len(fit.data.y))}from {mean_and_range(grown)} leaves"
     return facts
 
 
@@ -230,15 +231,18 @@ def subset_size(control: Control | BoostingControl) -> dict[str, str]:
     return {"Subset size q": words} if control.mixture.on_subsets else {}
 
 
-def _price(control: Control) -> str:
+def _alpha(control: Control, n: int) -> str:
     if control.alpha is None:
         return ""
-    said = "" if control.alpha_rule in (NONE, FIXED) else f" ({control.alpha_rule})"
-    return f"alpha = {control.alpha:.4g}{said}, "
+    rule = control.alpha_rule
+    words = "" if rule.kind in (NONE, FIXED) else f" ({rule_in_words(rule, n)})"
+    return f"alpha = {control.alpha:.4g}{words}, "
 
 
-def _limit(max_leaves: int | None, rule: str) -> str:
-    return rule if max_leaves is None else f"{max_leaves} ({rule})"
+def _leaf_limit(control: Control, n: int) -> str:
+    if control.max_leaves is None:
+        return "no limit"
+    return f"{control.max_leaves} ({rule_in_words(control.max_leaves_rule, n)})"
 
 
 def _by_kind(fit: Fit, fact: Callable[[Control], str]) -> str:
@@ -254,7 +258,7 @@ def _criterion(control: Control) -> str:
 def _resampling(control: Control) -> str:
     if control.resample == "none" or control.sample_fraction == 1:
         return control.resample
-    rule = " (rule in n)" if control.sample_fraction_along else ""
+    rule = " (rule in n)" if control.sample_fraction_rule.along else ""
     return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the rows{rule}"
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import checked_jobs, checked_whole
-from odrf.engine.boosting.losses import LogisticLoss
 from odrf.engine.boosting.sums import added_up_by_round
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError, allowed
@@ -195,7 +194,7 @@ class ODBTResults(OutOfBagResults, Panelled):
 
     def _link(self, rows: RowsToPredict, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
         value = spread_numbers(scores.T, rows.complete)
-        if self.classes is None or self.control.loss == LogisticLoss.name:
+        if self.classes is None or self.fit.loss.binary:
             return pd.Series(value[:, 0], index=rows.index, name="link")
         return pd.DataFrame(value, index=rows.index, columns=self.classes[: value.shape[1]])
 

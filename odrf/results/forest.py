@@ -29,7 +29,7 @@ from odrf.fits.prediction.prior_correction import checked_priors
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
 from odrf.options.control import Control
-from odrf.options.sizes import OUT_OF_BAG
+from odrf.options.rule import OOB
 from odrf.plots.forest import plot_error
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
@@ -162,7 +162,7 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
             replace(
                 fit,
                 call=f"{fit.call}.tree({i})",
-                control=replace(self._control_of(int(i)), n_trees=1),
+                control=self._control_of(int(i)).with_trees(1),
                 forest=fit.forest.tree(int(i)),
                 streams=fit.streams[i : i + 1],
                 blend=None,
@@ -258,14 +258,14 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         if (alpha is None) == (rule is None):
             raise InputError("prune() takes either alpha= or rule=, and exactly one of them")
         by = self.control.pruning if path is None else path.rule
-        if rule == OUT_OF_BAG:
+        if rule == OOB:
             require_out_of_bag(self.fit, 'rule="oob"')
             return ODRFResults(pruned_unseen(self.fit, by), parent=self)
         if rule is None:
             price = checked_alpha(alpha)
             return ODRFResults(pruned_at(self.fit, price, by, f"alpha={price!r}"), parent=self)
         if rule not in CHOICES:
-            raise allowed("rule", rule, (OUT_OF_BAG, *CHOICES))
+            raise allowed("rule", rule, (OOB, *CHOICES))
         path = self.pruning_path() if path is None else path
         price = path.sizes.alpha(rule)
         return ODRFResults(pruned_at(self.fit, price, path.rule, f"rule={rule!r}"), parent=self)

@@ -10,7 +10,7 @@ import numpy as np
 from odrf.checks import checked_seed, checked_whole, is_number
 from odrf.errors import InputError
 
-__all__ = ["checked_range", "checked_share", "layout_chance"]
+__all__ = ["checked_below", "checked_range", "layout_chance"]
 
 
 def checked_range(argument: str, value: Any, least: int, most: int, what: str) -> int:
@@ -24,7 +24,7 @@ def checked_range(argument: str, value: Any, least: int, most: int, what: str) -
     return whole
 
 
-def checked_share(argument: str, value: Any, below: float) -> float:
+def checked_below(argument: str, value: Any, below: float) -> float:
     """Return the number `value`; raise `InputError` where it is not from 0 to under `below`."""
     if not is_number(value) or not 0 <= float(value) < below:
         raise InputError(f"{argument}={value!r}: use a number from 0 to below {below:.4g}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from odrf.checks import checked_whole
-from odrf.simulate.arguments import checked_range, checked_share
+from odrf.simulate.arguments import checked_below, checked_range
 from odrf.simulate.problem import Problem, View, certain
 
 __all__ = ["biau", "orthant", "sparse_parity", "trunk"]
@@ -57,7 +57,7 @@ def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem
     """
     p = checked_whole("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
-    noise = checked_share("noise", noise, 1 / 2)
+    noise = checked_below("noise", noise, 1 / 2)
     known = partial(_odd, relevant=relevant)
     # as in Figure 2A: where a predictor stands at zero, the class is about to change
     view = View(-1.0, 1.0, -0.5)
@@ -95,7 +95,7 @@ def orthant(p: int = 6, noise: float = 0.0) -> Problem:
     """
     p = checked_range("p", checked_whole("p", p, 2), 2, MOST_ORTHANTS, "which makes 4096 classes")
     classes = tuple(str(k + 1) for k in range(2**p))
-    noise = checked_share("noise", noise, 1 - 1 / len(classes))
+    noise = checked_below("noise", noise, 1 - 1 / len(classes))
     view = View(-1.0, 1.0, -0.5)
     return Problem("orthant", p, p, classes, noise, partial(_cube, p=p), _orthant_of, 0.0, view)
 
@@ -130,7 +130,7 @@ def trunk(p: int = 10, noise: float = 0.0) -> Problem:
     0.0435
     """
     p = checked_whole("p", p, 2)
-    noise = checked_share("noise", noise, 1 / 2)
+    noise = checked_below("noise", noise, 1 / 2)
     mean = 1 / np.sqrt(np.arange(1, p + 1))
     least = float(ndtr(-np.linalg.norm(mean)))
     rows, known = partial(_two_normals, mean=mean), partial(_side, mean=mean)
@@ -179,7 +179,7 @@ def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
     """
     if stripes is not None:
         stripes = checked_whole("stripes", stripes, 2)
-    noise = checked_share("noise", noise, 1 / 2)
+    noise = checked_below("noise", noise, 1 / 2)
     known = partial(_striped, stripes=stripes)
     return Problem("Biau", 2, 2, TWO, noise, _three_squares, known, 0.0, View(0.0, 3.0, 0.0))
 

@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri
 
 from odrf.checks import checked_whole
 from odrf.errors import allowed
-from odrf.simulate.arguments import checked_share, layout_chance
+from odrf.simulate.arguments import checked_below, layout_chance
 from odrf.simulate.problem import Problem, View, certain
 
 __all__ = ["hypercube", "random_rbf"]
@@ -72,7 +72,7 @@ def hypercube(
     if not isinstance(mixed, bool | np.bool_):
         raise allowed("mixed", mixed, (True, False))
     classes = ("0", "1") if labels == "parity" else tuple(str(k) for k in range(p + 1))
-    noise = checked_share("noise", noise, 1 - 1 / len(classes))
+    noise = checked_below("noise", noise, 1 - 1 / len(classes))
     rng = layout_chance(layout)
     mean = np.array([rng.uniform(-0.5, 0.5, p), rng.uniform(0.5, 1.5, p)])
     sd = np.array([rng.uniform(0.0, 0.5, p), rng.uniform(0.5, 1.5, p)])
@@ -130,7 +130,7 @@ def random_rbf(
     p = checked_whole("p", p, 2)
     K = checked_whole("classes", classes, 2)
     C = checked_whole("centroids", centroids, K)
-    noise = checked_share("noise", noise, 1 - 1 / K)
+    noise = checked_below("noise", noise, 1 - 1 / K)
     rng = layout_chance(layout)
     place = rng.random((C, p))
     of_class = np.concatenate([np.arange(K), rng.integers(K, size=C - K)])

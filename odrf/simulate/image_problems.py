@@ -14,7 +14,7 @@ from scipy.special import expit, ndtr
 
 from odrf.checks import checked_amount, checked_whole
 from odrf.errors import InputError
-from odrf.simulate.arguments import checked_range, checked_share
+from odrf.simulate.arguments import checked_below, checked_range
 from odrf.simulate.problem import Problem
 
 __all__ = ["bars", "circle", "impulse"]
@@ -56,7 +56,7 @@ def circle(p: int = 100, length: int = 5, noise: float = 0.0) -> Problem:
     """
     length = checked_whole("length", length, 2)
     p = checked_whole("p", p, 2 * length + 2)
-    noise = checked_share("noise", noise, 1 / 2)
+    noise = checked_below("noise", noise, 1 / 2)
     rows, known = partial(_segments, p=p, length=length), partial(_alike, length=length)
     classes, shape = ("1", "2"), (1, p)
     return Problem("circle", p, p, classes, noise, rows, known, 0.0, shape=shape, wrap=True)
@@ -107,7 +107,7 @@ def bars(size: int = 28, mean: float = 10.0, noise: float = 0.0) -> Problem:
     mean = checked_amount("mean", mean)
     if mean == 0:
         raise InputError("mean=0 leaves all images empty: use a number above 0")
-    noise = checked_share("noise", noise, 1 / 2)
+    noise = checked_below("noise", noise, 1 / 2)
     met = -math.expm1(-mean / size)
     least = ((1 - met) ** size + met**size) / 2
     rows, known = partial(_barred, size=size, met=met), partial(_lying, size=size)
@@ -162,7 +162,7 @@ def impulse(
     p = checked_whole("p", p, 2)
     start = checked_range("start", start, 1, p, "the length of the series")
     height = checked_amount("height", height)
-    noise = checked_share("noise", noise, 1 / 2)
+    noise = checked_below("noise", noise, 1 / 2)
     decay = checked_amount("decay", decay)
     late = np.arange(1, p + 1) - start
     added = np.where(late >= 0, height * np.exp(-decay * np.abs(late, dtype=np.float64)), 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
-from odrf.simulate.arguments import checked_share
+from odrf.simulate.arguments import checked_below
 from odrf.simulate.problem import Problem, Rows, Truth, View, certain
 
 __all__ = ["checkerboard", "pie", "rings"]
@@ -142,7 +142,7 @@ def checkerboard(classes: int = 2, number: int | None = None, noise: float = 0.0
 
 
 def _on_plane(name: str, K: int, noise: float, rows: Rows, known: Truth) -> Problem:
-    noise = checked_share("noise", noise, 1 - 1 / K)
+    noise = checked_below("noise", noise, 1 - 1 / K)
     names = tuple(str(k + 1) for k in range(K))
     return Problem(name, 2, 2, names, noise, rows, known, 0.0, View(-1.0, 1.0, 0.0))
 

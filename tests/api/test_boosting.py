@@ -61,7 +61,7 @@ def test_defaults(table):
     fewer = odbt("y ~ a + b", table, n_trees=1, n_singles=1, n_projections=5).control.mixture
     assert [k for _, k in fewer.shares] == [1, 2, 3]
     extra = odbt("y ~ a + b", table, n_trees=1, projection="extra").control
-    assert extra.plan().settings.n_thresholds == 1
+    assert extra.plan.settings.n_thresholds == 1
 
 
 @pytest.mark.filterwarnings("ignore:.*criterion.*:FutureWarning")

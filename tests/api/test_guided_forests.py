@@ -77,7 +77,7 @@ def test_one_predictor(table):
         ({"min_split": 1}, "min_split=1: use a whole number of at least 2"),
         ({"origin": "regions"}, "origin='regions' is not known.*did you mean 'region'"),
         ({"origin": None}, "origin=None is not known: use one of 'data', 'region'"),
-        ({"batched": 1}, "batched=1: use True or False"),
+        ({"batched": 1}, 'batched=1: use "auto", True or False'),
         ({"seed": -1}, "seed=-1: use a whole number of at least 0"),
         ({"n_jobs": 0}, "n_jobs=0: use a whole number of at least 1"),
         ({"weights": "v"}, "weights='v'.*did you mean 'w'|weights.*'v'"),

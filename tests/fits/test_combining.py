@@ -27,7 +27,7 @@ def error_by_hand(parts, data):
     for part in parts:
         for i, stream in enumerate(part.fit.streams):
             tree = part.tree(i)
-            sampling = tree.control.sampling()
+            sampling = tree.control.sampling
             unseen = draw_counts(stream.copy(), part.fit.data.weights, sampling) == 0
             said = tree.predict(type="response" if part.kind == "regression" else "prob")
             total = total + said.to_numpy().reshape(len(unseen), -1) * unseen[:, None]
@@ -71,7 +71,7 @@ def test_the_trees_of_both_each_judged_on_rows_it_has_not_drawn(table, formula, 
         assert same_bits(both.tree(i).forest, of_part.forest)
     assert both.oob_error == pytest.approx(error_by_hand([a, b], table), rel=1e-12)
     assert both.error_path.iloc[6] == a.oob_error
-    assert both.control.n_trees == both.fit.request.options["n_trees"] == 11
+    assert both.control.n_trees == both.fit.request.n_trees == 11
     text = str(both.summary())
     assert "1, 2" in text
     assert both.call == f"{a.call}.combine({b.call})"

@@ -32,10 +32,10 @@ def test_alpha_by_folds(table, number_tree, alpha, rule):
 @pytest.mark.parametrize("pruning", ["weakest_link", "growth"])
 def test_alpha_by_rate(table, number_tree, name, rate, pruning):
     tree = odrf.odt(FORMULA, table, alpha=name, pruning=pruning, seed=1)
-    said = tree.control.alpha_rule
-    assert name in said
-    assert "constant by 10-fold cross-validation" in said
-    assert tree.control.alpha == pytest.approx(float(said.split("·")[0]) * rate(120), rel=1e-2)
+    rule = tree.control.alpha_rule
+    assert (rule.kind, rule.name, rule.found_by) == ("rate", name, "10-fold cross-validation")
+    assert tree.control.alpha == rule.along[0] == pytest.approx(rule.constant * rate(120))
+    assert f"·{name}, constant by 10-fold cross-validation" in str(tree.summary())
     # the rate carries what the folds found, for nine tenths of the rows, over to all of them
     alpha = tree.path.table["alpha"].to_numpy()
     k = tree.path.row("min")
@@ -53,7 +53,7 @@ def test_leaves_by_rate(table, number_tree, name, rate):
     leaves = tree.control.max_leaves
     assert tree.n_leaves[0] == leaves
     assert 1 < leaves <= number_tree.n_leaves[0]
-    constant = float(tree.control.max_leaves_rule.split("·")[0])
+    constant = tree.control.max_leaves_rule.constant
     assert leaves == pytest.approx(constant * rate(120), abs=0.6)
     path = number_tree.pruning_path("growth", cv=None)
     assert tree.nodes.equals(number_tree.prune(leaves=leaves, path=path).nodes)
@@ -65,7 +65,7 @@ def test_rules_of_the_user(table):
         return 1 / n
 
     tree = odrf.odt(FORMULA, table, alpha=slowly, seed=1)
-    assert (tree.control.alpha, tree.control.alpha_rule) == (1 / 120, "rule slowly at n = 120")
+    assert (tree.control.alpha, tree.control.alpha_rule.name) == (1 / 120, "slowly")
     assert "rule slowly at n = 120" in str(tree.summary())
 
 
@@ -75,11 +75,11 @@ def test_alpha_of_a_forest_out_of_bag(table, alpha):
     path = forest.parent.pruning_path()
     if alpha == "oob":
         assert forest.oob_error == pytest.approx(path.table["error"].min())
-        assert forest.control.alpha_rule == "smallest out-of-bag error"
+        assert "smallest out-of-bag error" in str(forest.summary())
     else:
         k = path.row("min")
         assert path.table["alpha"][k] <= forest.control.alpha <= path.table["alpha"][k + 1]
-        assert f"{alpha}, constant out of bag" in forest.control.alpha_rule
+        assert f"{alpha}, constant out of bag" in str(forest.summary())
 
 
 @pytest.mark.parametrize(

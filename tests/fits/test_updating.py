@@ -15,6 +15,7 @@ import odrf
 from forests import same_bits
 from odrf import InputError
 from odrf.engine.rows.sampling import draw_counts
+from odrf.options.rule import Rule
 from reference.inference import draws
 
 REGRESSION, CLASSES = "y ~ a + b + f", "c ~ a + b + f"
@@ -198,7 +199,7 @@ def test_splits_stay_or_are_made_anew(table):
     assert first.update(table[60:]).changes["withdrawn"].sum() == 0
     anew = first.update(table[60:], revise=100)
     assert (anew.changes["withdrawn"] > 0).all()
-    assert len(anew.fit.made) == anew.forest.n_nodes
+    assert len(anew.fit.n_at_split) == anew.forest.n_nodes
     one = anew.tree(3).update(table[:20])
     assert one.nobs == 140
 
@@ -211,8 +212,8 @@ def test_rules_in_n_are_asked_again(table, tmp_path):
     assert tree.n_leaves.tolist() == [6]
     fit = tree.update(table[60:])
     assert fit.n_leaves.tolist() == [12]
-    assert fit.control.max_leaves == fit.fit.request.options["max_leaves"] == 12
-    assert "at n = 120" in fit.control.max_leaves_rule
+    assert fit.control.max_leaves == fit.fit.request.max_leaves == 12
+    assert "at n = 120" in str(fit.summary())
     tree.save(tmp_path / "tree.odrf")
     loaded = odrf.load(tmp_path / "tree.odrf")
     assert loaded.predict().equals(tree.predict())
@@ -225,9 +226,10 @@ def test_rules_in_n_are_asked_again(table, tmp_path):
 def test_a_rate_keeps_its_constant(table):
     tree = odrf.odt(REGRESSION, table[:60], max_leaves="sqrt", min_leaf=1, seed=1)
     fit = tree.update(table[60:])
-    constant = tree.control.max_leaves_along[0] / 60**0.5
+    constant = tree.control.max_leaves_rule.constant
     assert fit.control.max_leaves == round(constant * 120**0.5) == fit.n_leaves[0]
-    assert fit.control.max_leaves_rule == tree.control.max_leaves_rule
+    assert fit.control.max_leaves_rule.constant == constant
+    assert fit.control.max_leaves_rule.along[0] == constant * 120**0.5
 
 
 def test_pruned_by_options_is_pruned_again(table):
@@ -238,7 +240,7 @@ def test_pruned_by_options_is_pruned_again(table):
     assert fit.n_leaves.sum() < fit.parent.n_leaves.sum()
     assert fit.call == f"{first.call}.update(newdata)" == fit.parent.call
     found = forest(table[:60], alpha="oob").update(table[60:])
-    assert found.control.alpha_rule == "smallest out-of-bag error"
+    assert found.control.alpha_rule == Rule("oob", found_by="out of bag")
     tree = odrf.odt(REGRESSION, table[:60], alpha="1se", seed=1).update(table[60:])
     assert tree.path is not None and tree.n_leaves < tree.parent.n_leaves
     assert tree.update(table[:5]).nobs == 125
@@ -278,7 +280,7 @@ def test_larger_forests(table, grown):
     both = updated[0].combine(updated[1])
     assert same_bits(both.forest, parts[0].combine(parts[1]).update(table[60:]).forest)
     assert both.changes["leaves"].tolist() == both.n_leaves.tolist()
-    assert len(both.fit.made) == both.forest.n_nodes
+    assert len(both.fit.n_at_split) == both.forest.n_nodes
     apart = parts[1].update(table[60:70]).update(table[70:])
     with pytest.raises(InputError, match=r"batches of update\(\) begin, \[60\] and \[60, 70\]"):
         updated[0].combine(apart)

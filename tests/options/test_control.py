@@ -12,9 +12,12 @@ from odrf.engine.settings import BIC
 from odrf.engine.splits.impurity import ENTROPY
 from odrf.errors import InputError
 from odrf.options.control import NO_LIMIT, Control, resolve
+from odrf.options.request import request_of
+from odrf.options.rule import Rule
 from odrf.projections.sparse import Sparse
 
 OPTIONS: dict[str, Any] = {
+    "blend": False,
     "n_trees": 10,
     "projection": "logistic",
     "subset_size": "random",
@@ -41,7 +44,8 @@ def control(
     kind: str = "regression", n: int = 100, P: int = 10, p: int = 12, **options: Any
 ) -> Control:
     n_classes = 1 if kind == "regression" else 3
-    return resolve(OPTIONS | options, kind=kind, n=n, P=P, p=p, n_classes=n_classes)
+    request = request_of(OPTIONS | options)
+    return resolve(request, kind=kind, n=n, P=P, p=p, n_classes=n_classes)
 
 
 def classes(**options: Any) -> Control:
@@ -50,7 +54,7 @@ def classes(**options: Any) -> Control:
 
 def test_a_control_is_frozen():
     with pytest.raises(FrozenInstanceError):
-        control().min_leaf = 3
+        control().seed = 3
 
 
 def test_defaults():
@@ -60,7 +64,7 @@ def test_defaults():
     assert control(projection="sparse").criterion == "squared_error"
     assert (found.mixture.n_singles, found.mixture.n_directions) == (10, 5)
     assert (found.n_thresholds, control(projection="extra").n_thresholds) == ("all", 1)
-    assert (found.max_leaves, found.max_leaves_rule) == (None, "no limit")
+    assert (found.max_leaves, found.max_leaves_rule) == (None, Rule("none"))
     assert found.n_jobs == available_cores()
     assert found.seed == 1
 
@@ -101,19 +105,22 @@ def test_sparse_directions_take_the_place_of_singles():
 
 def test_an_exact_search_bins_no_node():
     """However many rows it has, without overflow of what the engine makes of the numbers."""
-    settings, most = control(split_search="exact").settings(), 2**32
+    settings, most = control(split_search="exact").settings, 2**32
     assert most <= settings.exact_rows <= NO_LIMIT
-    settings = control().settings()
-    assert 0 < settings.exact_rows < classes().settings().exact_rows < 10_000
+    settings = control().settings
+    assert 0 < settings.exact_rows < classes().settings.exact_rows < 10_000
 
 
 def test_rules_of_leaves():
     def root(n: int) -> float:
         return n**0.5
 
-    assert (control(max_leaves=7).max_leaves, control(max_leaves=7).max_leaves_rule) == (7, "fixed")
+    found = control(max_leaves=7)
+    assert (found.max_leaves, found.max_leaves_rule) == (7, Rule("fixed"))
     found = control(max_leaves=root)
-    assert (found.max_leaves, found.max_leaves_rule) == (10, "rule root at n = 100")
+    assert found.max_leaves == 10
+    assert (found.max_leaves_rule.kind, found.max_leaves_rule.name) == ("function", "root")
+    assert found.max_leaves_rule.along[:2] == (10.0, 1000**0.5)
     assert control(max_leaves=lambda n: np.log(n)).max_leaves == 4
     assert control(max_leaves=lambda n: 5 * n).max_leaves == 100
 
@@ -127,20 +134,20 @@ def test_engine_settings():
         max_depth=4,
         resample="subsample",
     )
-    settings = found.settings()
+    settings = found.settings
     assert (settings.criterion, settings.penalty) == (ENTROPY, BIC)
     assert (settings.subset_size, settings.max_depth, settings.n_classes) == (3, 4, 3)
     assert settings.max_leaves == NO_LIMIT
-    assert found.sampling() == Sampling(SUBSAMPLE, 0.632)
-    assert classes(honest=True, sample_fraction=0.5).sampling() == Sampling(1, 0.5, honest=True)
-    assert classes().settings().subset_size == 0
+    assert found.sampling == Sampling(SUBSAMPLE, 0.632)
+    assert classes(honest=True, sample_fraction=0.5).sampling == Sampling(1, 0.5, honest=True)
+    assert classes().settings.subset_size == 0
 
 
 def test_a_rule_of_the_rows_drawn():
     found = control(sample_fraction=lambda n: n**-0.5, resample="subsample")
     assert found.sample_fraction == 0.1
-    assert found.sample_fraction_along[:3] == pytest.approx([0.1, 1000**-0.5, 0.01])
-    assert control(sample_fraction=0.5).sample_fraction_along == ()
+    assert found.sample_fraction_rule.along[:3] == pytest.approx([0.1, 1000**-0.5, 0.01])
+    assert control(sample_fraction=0.5).sample_fraction_rule.along == ()
 
 
 @pytest.mark.parametrize(

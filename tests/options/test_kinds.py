@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import re
 
@@ -12,6 +13,7 @@ import pytest
 import odrf
 from odrf.errors import InputError
 from odrf.options.kinds import kinds_of_trees
+from odrf.options.request import request_of
 from odrf.projections import Axis
 
 KINDS = ["best", "random", "extra", "smooth", "few", "sparse", "axis"]
@@ -81,25 +83,29 @@ def test_what_is_given_holds_for_all_kinds(data):
     assert fit.kinds.index.tolist() == ["best", "random", "extra"]
 
 
+def asked(*given, **options):
+    parameters = inspect.signature(odrf.odrf).parameters.values()
+    defaults = {p.name: p.default for p in parameters}
+    return request_of(defaults | options, frozenset(given))
+
+
 def options_of(*given, classification=True, **options):
-    given_all = {"resample": "auto", "sample_fraction": "auto", "projection": "logistic"}
-    options = given_all | {"min_leaf": 2} | options
-    return kinds_of_trees(options, given, 99, 9, 12, classification)
+    return kinds_of_trees(asked(*given, **options), 99, 9, 12, classification)
 
 
 def test_each_kind_draws_its_share_of_the_rows():
     for classification in (True, False):
         kinds = options_of(classification=classification)
-        assert {kind["resample"] for kind in kinds.values()} == {"subsample"}
-        shares = {name: kind["sample_fraction"] for name, kind in kinds.items()}
+        assert {kind.resample for kind in kinds.values()} == {"subsample"}
+        shares = {name: kind.sample_fraction for name, kind in kinds.items()}
         assert shares["smooth"] < shares["best"] < shares["random"] == shares["extra"] < 1
 
 
 def test_resampling_that_is_given_holds_for_all_kinds():
     for kind in options_of("resample", resample="bootstrap").values():
-        assert (kind["resample"], kind["sample_fraction"]) == ("bootstrap", "auto")
+        assert (kind.resample, kind.sample_fraction) == ("bootstrap", "auto")
     for kind in options_of("sample_fraction", sample_fraction=0.5).values():
-        assert (kind["resample"], kind["sample_fraction"]) == ("subsample", 0.5)
+        assert (kind.resample, kind.sample_fraction) == ("subsample", 0.5)
 
 
 def test_a_regression_has_fewer_kinds():
@@ -114,8 +120,8 @@ def test_who_names_the_candidates_gets_no_others(given):
 def test_who_names_the_projection_gets_it_in_all_kinds():
     kinds = options_of("projection", projection="lda")
     assert "axis" not in kinds
-    assert kinds.pop("sparse")["projection"] == {"sparse": 12, "lda": 1}
-    assert {kind["projection"] for kind in kinds.values()} == {"lda"}
+    assert kinds.pop("sparse").projection == {"sparse": 12, "lda": 1}
+    assert {kind.projection for kind in kinds.values()} == {"lda"}
 
 
 def test_the_axis_kind_is_the_ordinary_random_forest(fit):
@@ -125,10 +131,9 @@ def test_the_axis_kind_is_the_ordinary_random_forest(fit):
 
 def test_sparse_directions_have_estimated_ones_beside():
     kind = options_of()["sparse"]
-    assert (kind["projection"], kind["n_projections"]) == ({"sparse": 12, "logistic": 1}, 13)
-    options = {"min_leaf": 2, "projection": "lda"}
-    many = kinds_of_trees(options, (), 99, 5000, 5000, True)["sparse"]
-    assert (many["projection"], many["n_projections"]) == ({"sparse": 71, "lda": 1}, 72)
+    assert (kind.projection, kind.n_projections) == ({"sparse": 12, "logistic": 1}, 13)
+    many = kinds_of_trees(asked(projection="lda"), 99, 5000, 5000, True)["sparse"]
+    assert (many.projection, many.n_projections) == ({"sparse": 71, "lda": 1}, 72)
 
 
 @pytest.mark.parametrize(

@@ -67,10 +67,23 @@ class Loss(ABC):
         As ``loss=`` takes it.
     kind : str
         The kind of response that it is for.
+    least_squares : bool
+        Whether it is the squared error, so that all leaves can be refitted by least squares.
+    penalised : bool
+        Whether its leaf values have the penalty λ on their squares.
+    of_counts : bool
+        Whether responses are at least 0, and some above.
+    binary, ordered : bool
+        Whether it is for two classes only, or for ordered ones, whose median is predicted.
     """
 
     name: ClassVar[str]
     kind: ClassVar[str] = "regression"
+    least_squares: ClassVar[bool] = False
+    penalised: ClassVar[bool] = True
+    of_counts: ClassVar[bool] = False
+    binary: ClassVar[bool] = False
+    ordered: ClassVar[bool] = False
 
     def outputs(self, n_classes: int) -> int:
         """Return K, the scores of each row."""
@@ -102,6 +115,7 @@ class SquaredError(Loss):
     """Half the squared error: slopes are residuals, leaves their means."""
 
     name: ClassVar[str] = "squared_error"
+    least_squares: ClassVar[bool] = True
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the mean."""
@@ -121,6 +135,7 @@ class Absolute(Loss):
     """The absolute error: trees are grown on signs, leaves are medians of the residuals."""
 
     name: ClassVar[str] = "absolute"
+    penalised: ClassVar[bool] = False
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the median."""
@@ -153,6 +168,7 @@ class Huber(Loss):
     """
 
     name: ClassVar[str] = "huber"
+    penalised: ClassVar[bool] = False
     quantile: float = 0.9
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
@@ -184,6 +200,7 @@ class Poisson(Loss):
     """Half the Poisson deviance of numbers of at least 0; scores are logarithms of the mean."""
 
     name: ClassVar[str] = "poisson"
+    of_counts: ClassVar[bool] = True
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the logarithm of the mean, of a tiny one where there is nothing but zeros."""
@@ -219,6 +236,7 @@ class LogisticLoss(Loss):
 
     name: ClassVar[str] = "logistic"
     kind: ClassVar[str] = "classification"
+    binary: ClassVar[bool] = True
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the log odds; with offsets, those by which the mean probability is the share."""
@@ -293,6 +311,7 @@ class Ordinal(Loss):
 
     name: ClassVar[str] = "ordinal"
     kind: ClassVar[str] = "classification"
+    ordered: ClassVar[bool] = True
 
     def outputs(self, n_classes: int) -> int:
         """Return the number of classes less one."""

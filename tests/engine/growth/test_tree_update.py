@@ -127,7 +127,7 @@ def test_nodes_speak_of_all_rows_and_splits_stay(halved):
     assert all(sizes[node] >= own.min_leaf for node in fresh)
     assert now.leaves == len(sizes) and now.withdrawn == 0
     assert now.drawn == shaping[n:].sum() or problem.sampling.honest
-    assert (len(now.made), now.leaves_before) == (tree.n_nodes, (first.left < 0).sum())
+    assert (len(now.n_at_split), now.leaves_before) == (tree.n_nodes, (first.left < 0).sum())
 
 
 @settings(max_examples=80, deadline=None)
@@ -198,7 +198,7 @@ def test_splits_of_few_rows_are_made_anew_where_rows_have_doubled():
     splits = first.left >= 0
     assert now.withdrawn == (splits & (first.count < 60)).sum() > 0
     kept = sorted(first.threshold[splits & (first.count >= 60)].tolist())
-    stayed = now.made < now.tree.count
+    stayed = now.n_at_split < now.tree.count
     assert sorted(now.tree.threshold[stayed & (now.tree.left >= 0)].tolist()) == kept
     require_valid_growth(now.tree)
     require_said(now.tree, problem, 240, EVERY_ROW)
@@ -211,7 +211,7 @@ def test_splits_wait_until_their_rows_have_grown_by_half():
     trees = grown(problem, 120)
     root, made = trees[0][0].left[0], np.array(trees[0][1])
     [now] = updated(problem, trees, 120, revised=1000)
-    assert now.tree.left[0] == root and now.made[0] == made[0] == 120
+    assert now.tree.left[0] == root and now.n_at_split[0] == made[0] == 120
     problem = replace(problem, sampling=Sampling(ALL_ROWS, 1.0, False, (Batch(120, 1.0),)))
     [again] = updated(problem, [(now.tree, np.full(now.tree.n_nodes, 1))], 120, revised=1000)
     assert again.withdrawn == now.leaves - 1

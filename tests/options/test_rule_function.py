@@ -8,18 +8,18 @@ import pickle
 import pytest
 
 from odrf import InputError
-from odrf.options.rule import Rule
+from odrf.options.rule_function import RuleFunction
 
 
 def test_a_rule_is_its_function():
     def rule(n):
         return n / 7
 
-    assert Rule("alpha", rule).function is rule
+    assert RuleFunction("alpha", rule).function is rule
 
 
 def test_named_functions_of_modules_are_found_again():
-    again = pickle.loads(pickle.dumps(Rule("max_leaves", math.sqrt)))
+    again = pickle.loads(pickle.dumps(RuleFunction("max_leaves", math.sqrt)))
     assert again.function is math.sqrt and again.option == "max_leaves"
 
 
@@ -30,6 +30,6 @@ class Nameless:
 
 @pytest.mark.parametrize("function", [lambda n: n / 2, Nameless()])
 def test_others_are_missed_when_they_are_needed(function):
-    again = pickle.loads(pickle.dumps(Rule("sample_fraction", function)))
+    again = pickle.loads(pickle.dumps(RuleFunction("sample_fraction", function)))
     with pytest.raises(InputError, match=r"sample_fraction= was a rule in n, .* fit with a named"):
         _ = again.function

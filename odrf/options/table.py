@@ -1,0 +1,129 @@
+"""Every check of an option that needs no data: a row for each option and who takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from odrf.checks import (
+    AUTO,
+    checked_amount,
+    checked_jobs,
+    checked_seed,
+    checked_share,
+    checked_switch,
+    checked_truth,
+    checked_whole,
+)
+from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
+from odrf.engine.settings import AIC, BIC, NO_PENALTY
+from odrf.errors import allowed
+from odrf.pruning.complexity import RULES
+
+__all__ = [
+    "CHECKS",
+    "DATA",
+    "EXACT",
+    "NEWTON",
+    "PENALTIES",
+    "REFIT",
+    "REGION",
+    "RESAMPLES",
+    "Option",
+    "checked_options",
+]
+
+Check = Callable[[str, Any], Any]
+
+PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
+RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
+EXACT = "exact"
+NEWTON, REFIT = "newton", "refit"
+DATA, REGION = "data", "region"
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option that can be checked without data.
+
+    Attributes
+    ----------
+    name : str
+    functions : tuple of str
+        Which of `odrf.odt`, `odrf.odrf`, `odrf.odbt` and `odrf.graf` take it so.
+    check : callable
+        From name and value to the value as it is used; raises `InputError`.
+    """
+
+    name: str
+    functions: tuple[str, ...]
+    check: Check
+
+
+def _whole(least: int) -> Check:
+    return lambda name, value: checked_whole(name, value, least)
+
+
+def _or_none(check: Check) -> Check:
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def _or_auto(check: Check) -> Check:
+    return lambda name, value: (
+        value if isinstance(value, str) and value == AUTO else check(name, value)
+    )
+
+
+def _one_of(*choices: Any) -> Check:
+    def check(name: str, value: Any) -> Any:
+        if (value is not None and not isinstance(value, str)) or value not in choices:
+            raise allowed(name, value, choices)
+        return value
+
+    return check
+
+
+TREES, BOOSTED, GUIDED = ("odt", "odrf"), ("odbt",), ("graf",)
+
+CHECKS = (
+    Option("n_trees", ("odrf", "odbt", "graf"), _whole(1)),
+    Option("blend", ("odrf",), checked_switch),
+    Option("pruning", TREES, _one_of(*RULES)),
+    Option("min_leaf", TREES + BOOSTED, _whole(1)),
+    Option("max_depth", TREES, _or_none(_whole(0))),
+    Option("max_depth", BOOSTED, _whole(1)),
+    Option("penalty", TREES, _one_of(*PENALTIES)),
+    Option("split_search", TREES + BOOSTED, _one_of(AUTO, EXACT)),
+    Option("resample", ("odrf",), _one_of(AUTO, *RESAMPLES)),
+    Option("honest", TREES, checked_truth),
+    Option("learning_rate", BOOSTED, _or_auto(checked_share)),
+    Option("leaf_values", BOOSTED, _one_of(NEWTON, REFIT)),
+    Option("l2", BOOSTED, checked_amount),
+    Option("sample_fraction", BOOSTED, checked_share),
+    Option("predictor_fraction", BOOSTED, checked_share),
+    Option("n_runs", BOOSTED, _whole(1)),
+    Option("run_predictors", BOOSTED, checked_share),
+    Option("patience", BOOSTED, _whole(1)),
+    Option("trials", GUIDED, _or_none(_whole(1))),
+    Option("min_split", GUIDED, _whole(2)),
+    Option("origin", GUIDED, _one_of(DATA, REGION)),
+    Option("batched", GUIDED, checked_switch),
+    Option("seed", TREES + BOOSTED + GUIDED, lambda _, value: checked_seed(value)),
+    Option("n_jobs", ("odrf", "odbt", "graf"), lambda _, value: checked_jobs(value)),
+)
+"""One row for each check; what depends on the data is checked where options are resolved."""
+
+
+def checked_options(function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a call of `function`, those that need no data checked.
+
+    Raises
+    ------
+    InputError
+        Naming the option at fault and what it may be.
+    """
+    rows = {row.name: row.check for row in CHECKS if function in row.functions}
+    return {
+        name: rows[name](name, value) if name in rows else value for name, value in options.items()
+    }

@@ -1,0 +1,34 @@
+"""Rules of t_n, α_n and the share of rows, in words."""
+
+from __future__ import annotations
+
+from odrf.options.rule import CV, FIXED, FUNCTION, NONE, ONE_SE, OOB, RATE, Rule
+from odrf.text.wording import number
+
+__all__ = ["rule_in_words"]
+
+BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag error"}
+
+
+def rule_in_words(rule: Rule, n: int) -> str:
+    """Say how a number for n rows came about; nothing where none was asked for.
+
+    Examples
+    --------
+    >>> rule_in_words(Rule("function", "root"), 100)
+    'rule root at n = 100'
+    >>> rule_in_words(Rule("rate", "sqrt").found("10-fold cross-validation", 0.5), 100)
+    '0.5·sqrt, constant by 10-fold cross-validation'
+    """
+    if rule.kind == NONE:
+        return ""
+    if rule.kind == FIXED:
+        return FIXED
+    if rule.kind == FUNCTION:
+        return f"rule {rule.name} at n = {n}" if rule.name else f"rule at n = {n}"
+    if rule.kind == RATE and rule.constant is None:
+        return rule.name
+    if rule.kind == RATE:
+        by = rule.found_by if rule.found_by == "out of bag" else f"by {rule.found_by}"
+        return f"{number(rule.constant or 0.0, 3)}·{rule.name}, constant {by}"
+    return BEST[rule.kind] if rule.kind == OOB else f"{BEST[rule.kind]}, {rule.found_by}"
