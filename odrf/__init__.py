@@ -1,7 +1,6 @@
 """odrf: oblique decision trees and forests for statisticians."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
@@ -10,6 +9,7 @@ from odrf.datasets import load_data
 from odrf.datasets.images import from_images
 from odrf.errors import InputError
 from odrf.fits.saving import load
+from odrf.loading import loaded_later
 from odrf.projections import Patch
 from odrf.version import __version__
 
@@ -52,11 +52,7 @@ LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(LATER[name])
-    return module if name == "simulate" else getattr(module, name)
+__getattr__ = loaded_later(__name__, LATER)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1] / "odrf"
 
 # From the bottom up.  A module imports from its own layer or from one below.
 LAYERS = (
-    ("errors", "version"),
+    ("errors", "loading", "version"),
     ("engine", "checks"),
     ("design", "projections", "pruning"),
     ("options", "text", "datasets"),
@@ -38,7 +38,8 @@ def imported(module: str) -> set[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "odrf":
             package = node.module.partition(".")[2]
             for alias in node.names:
-                names = [f"{package}.{alias.name}".lstrip("."), package, f"{package}.__init__"]
+                name = f"{package}.{alias.name}".lstrip(".")
+                names = [name, f"{name}.__init__", package, f"{package}.__init__"]
                 found.add(next((name for name in names if name in FILES), "__init__"))
     return found - {module}
 

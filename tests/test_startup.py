@@ -10,6 +10,18 @@ import pytest
 import odrf
 
 
+def test_drawing_and_optimising_are_loaded_when_asked_for():
+    code = (
+        "import sys, odrf; heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats', 'statsmodels']; "
+        "print([name for name in heavy if name in sys.modules]); "
+        "tree = odrf.odt('cultivar ~ .', odrf.load_data('wine'), max_leaves=2, seed=1); "
+        "tree.predict(); print([name for name in heavy if name in sys.modules]); "
+        "str(tree.summary()); tree.plot(); print('matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "[]", "True"]
+
+
 def test_statistical_tests_are_loaded_when_asked_for():
     code = (
         "import sys, odrf; early = 'scipy.stats' in sys.modules; "

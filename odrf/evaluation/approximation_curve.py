@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.evaluation.metrics import Metric
-from odrf.plots.evaluation.approximation import plot_approximation
 from odrf.reports.sensitivity import METHODS
 from odrf.text.summary import Summary
 
@@ -94,7 +94,7 @@ class ApproximationCurve:
         -------
         array of Axes
         """
-        return plot_approximation(self.table, METHODS, self.metric.words, ax)
+        return plots.plot_approximation(self.table, METHODS, self.metric.words, ax)
 
     def __repr__(self) -> str:
         wide = self.table["error"].unstack("fraction")

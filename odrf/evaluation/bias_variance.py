@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.plots.evaluation.bias_variance import plot_bias_variance
+from odrf import plots
 from odrf.text.summary import Summary
 
 __all__ = ["BiasVariance", "Experiment"]
@@ -144,7 +144,7 @@ class BiasVariance:
         -------
         array of Axes
         """
-        return plot_bias_variance(self.table, self.se, axes)
+        return plots.plot_bias_variance(self.table, self.se, axes)
 
     def __repr__(self) -> str:
         done = self.experiment

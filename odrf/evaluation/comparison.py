@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.paired import (
     bonferroni,
@@ -21,9 +22,10 @@ from odrf.evaluation.paired import (
     signed_rank,
     wins,
 )
-from odrf.plots.elements.means import plot_means
-from odrf.plots.evaluation.ranks import plot_ranks
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Comparison"]
 
@@ -197,8 +199,8 @@ class Comparison:
         """
         if self.critical_difference is None:
             folds = f"{self.cv}-fold cross-validation"
-            return plot_means(self.table, f"{self.metric.words}, {folds}", ax)
-        return plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
+            return plots.plot_means(self.table, f"{self.metric.words}, {folds}", ax)
+        return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
 
     def __repr__(self) -> str:
         tables = f"{len(self.sizes)} tables, " if self._several else ""

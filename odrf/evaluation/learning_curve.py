@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.power_law import PowerLaw, bootstrap_power_laws, fit_power_law
-from odrf.plots.evaluation.learning import plot_learning
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["LearningCurve"]
 
@@ -164,7 +167,7 @@ class LearningCurve:
             curves[model] = pd.DataFrame(
                 {"n": at, "error": self._laws[model].error(at), "low": low, "high": high}
             )
-        return plot_learning(self.table, curves, self.metric.words, ax)
+        return plots.plot_learning(self.table, curves, self.metric.words, ax)
 
     def __repr__(self) -> str:
         return f"LearningCurve of {', '.join(self.models)}\n{self.law.to_string()}"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from odrf.plots.evaluation.tuning import plot_candidates, plot_option
+from odrf import plots
 from odrf.results.base import TreeResults
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Tuning"]
 
@@ -104,12 +106,12 @@ class Tuning:
         if len(self.options) == 1:
             values = self.table[self.options[0]]
             if is_numeric_dtype(values) and not is_bool_dtype(values):
-                return plot_option(self.options[0], values, self.table, error, ax)
+                return plots.plot_option(self.options[0], values, self.table, error, ax)
         labels = [
             ", ".join(f"{name}={line[name]}" for name in self.options)
             for _, line in self.table.iterrows()
         ]
-        return plot_candidates(np.array(labels), self.table, error, ax)
+        return plots.plot_candidates(np.array(labels), self.table, error, ax)
 
     def __repr__(self) -> str:
         return f"Tuning: {len(self.table)} candidates\n{self.table.head(SHOWN).to_string()}"

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 __all__ = ["Evidence", "free_weights", "held_weights", "mean_products", "mean_relations"]
 
@@ -117,7 +117,7 @@ def held_weights(products: NDArray[np.float64], rows: int) -> NDArray[np.float64
     root = _root(products + _prior(np.diag(products), HELD_PRIOR_ROWS / max(rows, 1)))
     held = HELD * np.abs(root).max()
     equations = np.vstack([root, np.full((1, G), held)])
-    return _normalised(nnls(equations, np.append(np.zeros(G), held))[0])
+    return _normalised(scipy.optimize.nnls(equations, np.append(np.zeros(G), held))[0])
 
 
 def free_weights(
@@ -132,7 +132,7 @@ def free_weights(
     the target, both less their means; `errors` (G,) are mean squares of what each kind leaves.
     """
     root = _root(products + _prior(errors, FREE_PRIOR_ROWS / max(rows, 1)))
-    return _normalised(nnls(root, np.linalg.solve(root.T, relations))[0])
+    return _normalised(scipy.optimize.nnls(root, np.linalg.solve(root.T, relations))[0])
 
 
 def _prior(errors: NDArray[np.float64], share: float) -> NDArray[np.float64]:

@@ -1,1 +1,69 @@
-"""Drawings: trees, pruning paths, error paths, importances, simulated problems."""
+"""Drawings of fits and of what is found out about them; loaded when first drawn."""
+
+from typing import TYPE_CHECKING
+
+from odrf.loading import loaded_later
+
+if TYPE_CHECKING:
+    from odrf.plots.boosted import plot_loss as plot_loss
+    from odrf.plots.consistency import plot_consistency as plot_consistency
+    from odrf.plots.elements.means import plot_means as plot_means
+    from odrf.plots.elements.panels import draw_panels as draw_panels
+    from odrf.plots.evaluation.approximation import plot_approximation as plot_approximation
+    from odrf.plots.evaluation.bias_variance import plot_bias_variance as plot_bias_variance
+    from odrf.plots.evaluation.learning import plot_learning as plot_learning
+    from odrf.plots.evaluation.ranks import plot_ranks as plot_ranks
+    from odrf.plots.evaluation.tuning import plot_candidates as plot_candidates
+    from odrf.plots.evaluation.tuning import plot_option as plot_option
+    from odrf.plots.forest import plot_error as plot_error
+    from odrf.plots.growth import plot_growth as plot_growth
+    from odrf.plots.guided import plot_guided_growth as plot_guided_growth
+    from odrf.plots.importance import plot_importance as plot_importance
+    from odrf.plots.path import plot_error_path as plot_error_path
+    from odrf.plots.path import plot_path as plot_path
+    from odrf.plots.pixels import plot_pixels as plot_pixels
+    from odrf.plots.problems import plot_curves as plot_curves
+    from odrf.plots.problems import plot_images as plot_images
+    from odrf.plots.problems import plot_regions as plot_regions
+    from odrf.plots.problems import plot_rings as plot_rings
+    from odrf.plots.problems import plot_surface as plot_surface
+    from odrf.plots.projections import plot_projections as plot_projections
+    from odrf.plots.selection import plot_elimination as plot_elimination
+    from odrf.plots.selection import plot_shadows as plot_shadows
+    from odrf.plots.sensitivity import plot_sensitivity as plot_sensitivity
+    from odrf.plots.strength import plot_strength as plot_strength
+    from odrf.plots.tree import plot_tree as plot_tree
+
+__getattr__ = loaded_later(
+    __name__,
+    {
+        "draw_panels": "odrf.plots.elements.panels",
+        "plot_approximation": "odrf.plots.evaluation.approximation",
+        "plot_bias_variance": "odrf.plots.evaluation.bias_variance",
+        "plot_candidates": "odrf.plots.evaluation.tuning",
+        "plot_consistency": "odrf.plots.consistency",
+        "plot_curves": "odrf.plots.problems",
+        "plot_elimination": "odrf.plots.selection",
+        "plot_error": "odrf.plots.forest",
+        "plot_error_path": "odrf.plots.path",
+        "plot_growth": "odrf.plots.growth",
+        "plot_guided_growth": "odrf.plots.guided",
+        "plot_images": "odrf.plots.problems",
+        "plot_importance": "odrf.plots.importance",
+        "plot_learning": "odrf.plots.evaluation.learning",
+        "plot_loss": "odrf.plots.boosted",
+        "plot_means": "odrf.plots.elements.means",
+        "plot_option": "odrf.plots.evaluation.tuning",
+        "plot_path": "odrf.plots.path",
+        "plot_pixels": "odrf.plots.pixels",
+        "plot_projections": "odrf.plots.projections",
+        "plot_ranks": "odrf.plots.evaluation.ranks",
+        "plot_regions": "odrf.plots.problems",
+        "plot_rings": "odrf.plots.problems",
+        "plot_sensitivity": "odrf.plots.sensitivity",
+        "plot_shadows": "odrf.plots.selection",
+        "plot_strength": "odrf.plots.strength",
+        "plot_surface": "odrf.plots.problems",
+        "plot_tree": "odrf.plots.tree",
+    },
+)

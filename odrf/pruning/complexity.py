@@ -18,8 +18,8 @@ branches, or along the growth.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.pooling import pool_branches
@@ -161,5 +161,7 @@ def _growth_alphas(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.
         splits = lo + np.flatnonzero(ranks[lo:hi])
         splits = splits[np.argsort(ranks[splits])]
         if len(splits):
-            prices[splits] = isotonic_regression(decrease[splits], increasing=False).x
+            prices[splits] = scipy.optimize.isotonic_regression(
+                decrease[splits], increasing=False
+            ).x
     return prices

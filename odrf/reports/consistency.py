@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
-from odrf.plots.consistency import plot_consistency
 from odrf.pruning.complexity import growth_ranks
 from odrf.statistics.evidence import (
     leaf_diameters,
@@ -200,7 +200,7 @@ class ConsistencyReport:
         array of 4 Axes
         """
         tails = self.normal_quantiles if len(self._residuals) else None
-        return plot_consistency(
+        return plots.plot_consistency(
             self.facts.n, self.ratios, tails, self.leaf_sizes, self.predictors_per_split, axes
         )
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from tqdm import tqdm
 
+from odrf import plots
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, out_of_bag_loss
 from odrf.fits.regrowing import permutation_rises, regrown
-from odrf.plots.selection import plot_elimination
 from odrf.pruning.choosing import ONE_SE
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
 from odrf.statistics.selection import most_important
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Elimination"]
 
@@ -138,7 +140,7 @@ class Elimination(ErrorTable, Generic[Forest]):
         """
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
         error = f"out-of-bag {error_name(self.fit.kind)}"
-        return plot_elimination(self.table, self.row("min"), row, words, error, ax)
+        return plots.plot_elimination(self.table, self.row("min"), row, words, error, ax)
 
     def __repr__(self) -> str:
         return f"Elimination: {len(self.table)} steps\n{self.table.to_string()}"

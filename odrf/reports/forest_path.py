@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from matplotlib.axes import Axes
-
+from odrf import plots
 from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
-from odrf.plots.path import plot_error_path
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ForestPath"]
 
@@ -114,7 +115,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         table = self.table.rename(columns={"error": "xerror", "std_error": "xstd"})
         what = f"out-of-bag {error_name(self.fit.kind)}"
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
-        return plot_error_path(table, self.row("min"), row, words, what, ax)
+        return plots.plot_error_path(table, self.row("min"), row, words, what, ax)
 
     def __repr__(self) -> str:
         return f"ForestPath: {len(self.table)} prices of a leaf\n{self.table.to_string()}"

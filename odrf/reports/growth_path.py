@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.checks import checked_jobs
 from odrf.errors import InputError, allowed
 from odrf.fits.evaluating import labelled_rows
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
-from odrf.plots.growth import plot_growth
 from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.held_out import HeldOut
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, some_rows
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["GrowthPath", "growth_path"]
 
@@ -162,7 +165,7 @@ class GrowthPath(ErrorTable):
         -------
         Axes
         """
-        return plot_growth(
+        return plots.plot_growth(
             self.table, self.along, self.row(), self.size, error_name(self.fit.kind), self.by, ax
         )
 

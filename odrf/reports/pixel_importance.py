@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.checks import checked_whole
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.plots.pixels import plot_pixels
 from odrf.projections.parameters import grid_shape, require_pixels
 from odrf.projections.patch import Patch
 from odrf.statistics.importance import usage
 from odrf.text.summary import Summary
 from odrf.text.wording import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["PixelImportance"]
 
@@ -108,7 +112,7 @@ class PixelImportance:
         InputError
             If `ax` holds another number of axes.
         """
-        return plot_pixels(self.images, ax)
+        return plots.plot_pixels(self.images, ax)
 
     def __repr__(self) -> str:
         C, H, W = self._grid

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from odrf import plots
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
-from odrf.plots.projections import plot_projections
 from odrf.statistics.importance import (
     Directions,
     direction_importance,
@@ -22,6 +22,9 @@ from odrf.statistics.importance import (
 )
 from odrf.text.summary import Summary
 from odrf.text.wording import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ProjectionImportance"]
 
@@ -129,7 +132,7 @@ class ProjectionImportance:
         -------
         Axes
         """
-        return plot_projections(self.coefficients, self.table["share"], ax)
+        return plots.plot_projections(self.coefficients, self.table["share"], ax)
 
     def __repr__(self) -> str:
         return f"ProjectionImportance\n{self.table.to_string()}"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from matplotlib.axes import Axes
-
+from odrf import plots
 from odrf.errors import allowed
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, loss_name
-from odrf.plots.path import plot_error_path, plot_path
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import GROWTH
 from odrf.pruning.subtree_path import SubtreePath
@@ -18,6 +16,9 @@ from odrf.pruning.subtrees import growth_errors
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, some_rows
 from odrf.text.summary import Summary
 from odrf.text.wording import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["PruningPath"]
 
@@ -185,10 +186,10 @@ class PruningPath(ErrorTable, Generic[Tree]):
         if self.is_evaluated:
             what = f"held-out {error_name(self.fit.kind)}, share of the root's"
             row, words = self.row(rule), CHOICES_IN_WORDS[rule]
-            return plot_error_path(self.table, self.row("min"), row, words, what, ax)
+            return plots.plot_error_path(self.table, self.row("min"), row, words, what, ax)
         along = growth_errors(self.fit.forest, self.loss) if self.rule == GROWTH else None
         error = loss_name(self.fit, self.loss)
-        return plot_path(self.table, along, error, ax)
+        return plots.plot_path(self.table, along, error, ax)
 
     def __repr__(self) -> str:
         return f"PruningPath: {len(self.table)} subtrees\n{self.table.to_string()}"

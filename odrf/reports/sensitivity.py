@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.checks import checked_seed, is_number
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.errors import InputError, allowed
 from odrf.fits.guided_fit import GuidedFit
-from odrf.plots.sensitivity import plot_sensitivity
 from odrf.reports.summaries import TOP
 from odrf.statistics.row_sensitivity import (
     as_probability,
@@ -220,7 +220,7 @@ class Sensitivity:
         share = f"{100 * float(fraction):.3g} %"
         kept = {f"{words}, {share}": self.order(method)[:k] for method, words in METHODS.items()}
         relative = self.table["probability"].to_numpy() * len(self.table)
-        return plot_sensitivity(
+        return plots.plot_sensitivity(
             self.fit.frame[names], relative, kept, self.fit.data.y, self._classes, ax
         )
 

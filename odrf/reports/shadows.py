@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from tqdm import tqdm
 
+from odrf import plots
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
-from odrf.plots.selection import plot_shadows
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ShadowSelection"]
 
@@ -140,7 +142,7 @@ class ShadowSelection(Generic[Forest]):
         ax : Axes, optional
             Where to draw; by default on a new figure.
         """
-        return plot_shadows(self.table, ax)
+        return plots.plot_shadows(self.table, ax)
 
     def __repr__(self) -> str:
         return f"ShadowSelection: {self.rounds} rounds\n{self.table.to_string()}"

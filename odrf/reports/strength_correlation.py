@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
-from odrf.plots.strength import plot_strength
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.summary import Summary
 
@@ -97,7 +97,7 @@ class StrengthCorrelation:
         -------
         array of 3 Axes
         """
-        return plot_strength(self.table, axes)
+        return plots.plot_strength(self.table, axes)
 
     def __repr__(self) -> str:
         return f"StrengthCorrelation by {self.by}\n{self.table.to_string()}"

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from odrf import plots
 from odrf.checks import checked_jobs, checked_whole
 from odrf.engine.boosting.sums import added_up_by_round
 from odrf.engine.trees.prediction_rule import predicted_classes
@@ -26,7 +27,6 @@ from odrf.fits.prediction.predicting import (
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import BoostingControl
-from odrf.plots.boosted import plot_loss
 from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_boosted
@@ -296,7 +296,7 @@ class ODBTResults(OutOfBagResults, Panelled):
 
     def _drawing(self) -> Drawing:
         path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
-        return "loss", lambda panel: plot_loss(path, kept, loss, panel)
+        return "loss", lambda panel: plots.plot_loss(path, kept, loss, panel)
 
     def __repr__(self) -> str:
         return boosted_card(self.fit, self._fitted, self._known_out_of_bag)

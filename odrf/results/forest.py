@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from odrf import plots
 from odrf.checks import checked_part, checked_whole
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.errors import InputError, allowed
@@ -30,7 +31,6 @@ from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
 from odrf.options.control import Control
 from odrf.options.rule import OOB
-from odrf.plots.forest import plot_error
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
 from odrf.reports.elimination import Elimination
@@ -393,7 +393,7 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         return None if self.control.resample == "none" else self._out_of_bag
 
     def _drawing(self) -> Drawing:
-        return "error", lambda panel: plot_error(self.error_path, panel)
+        return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
     def __repr__(self) -> str:
         return forest_card(self.fit, self._known_out_of_bag)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.checks import is_whole
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.errors import InputError
@@ -17,7 +18,6 @@ from odrf.fits.enlarging import enlarged_guided_fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.guided_control import GuidedControl
-from odrf.plots.guided import plot_guided_growth
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_guided
 from odrf.reports.guided_summary import guided_card, guided_summary
@@ -284,7 +284,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         return guided_summary(self.fit, self._fitted)
 
     def _drawing(self) -> Drawing:
-        return "growth", lambda panel: plot_guided_growth(self.growth, panel)
+        return "growth", lambda panel: plots.plot_guided_growth(self.growth, panel)
 
     def __repr__(self) -> str:
         return guided_card(self.fit, self._fitted)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.plots.elements.panels import draw_panels
-from odrf.plots.importance import plot_importance
+from odrf import plots
 from odrf.results.fitted import FittedResults
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Drawing", "Panelled"]
 
-Drawing = tuple[str, Callable[[Axes], object]]
+Drawing = tuple[str, Callable[[Any], object]]
 
 
 class Panelled(FittedResults):
@@ -44,9 +46,9 @@ class Panelled(FittedResults):
         name, draw = self._drawing()
         drawings = {
             name: draw,
-            "importance": lambda panel: plot_importance(self.importance()["share"], panel),
+            "importance": lambda panel: plots.plot_importance(self.importance()["share"], panel),
         }
-        return draw_panels(drawings, kind, ax)
+        return plots.draw_panels(drawings, kind, ax)
 
     @abstractmethod
     def _drawing(self) -> Drawing:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.axes import Axes
 
+from odrf import plots
 from odrf.checks import checked_jobs
 from odrf.design.folds import checked_folds
 from odrf.errors import InputError, allowed
@@ -15,8 +16,6 @@ from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, r_squared
 from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
 from odrf.fits.sizing import sized_tree
-from odrf.plots.importance import plot_importance
-from odrf.plots.tree import plot_tree
 from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.growth_stages import LEAVES
 from odrf.pruning.subtrees import with_leaves
@@ -27,6 +26,9 @@ from odrf.reports.rules import rules_text
 from odrf.reports.summaries import tree_card, tree_summary
 from odrf.results.updatable import Updatable
 from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ODTResults"]
 
@@ -371,13 +373,13 @@ class ODTResults(Updatable):
             If `kind` is unknown or a number is below 1.
         """
         if kind == "importance":
-            return plot_importance(self.importance()["share"], ax)
+            return plots.plot_importance(self.importance()["share"], ax)
         if kind != "tree":
             raise allowed("kind", kind, PLOTS)
         for name, value in (("max_depth", max_depth), ("max_terms", max_terms), ("digits", digits)):
             if value is not None and value < 1:
                 raise InputError(f"{name}={value!r} must be at least 1")
-        return plot_tree(
+        return plots.plot_tree(
             self.fit.forest,
             self.fit.design,
             ax=ax,

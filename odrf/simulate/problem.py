@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from odrf import plots
 from odrf.checks import checked_seed, checked_whole
 from odrf.design.grid import say_grid
 from odrf.errors import InputError
-from odrf.plots.problems import (
-    plot_curves,
-    plot_images,
-    plot_regions,
-    plot_rings,
-    plot_surface,
-)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["RESPONSE", "Problem", "View", "certain", "column_names"]
 
@@ -256,16 +252,16 @@ class Problem:
         title = self.name + _standing(self.p, axes, rest)
         dots = self.sample(PICTURE_ROWS, PICTURE_SEED) if self.p == len(axes) else None
         if self.classes is None:
-            return plot_surface(on_plane, box, names, title, dots, ax)
-        return plot_regions(on_plane, self.classes, box, names, title, dots, ax)
+            return plots.plot_surface(on_plane, box, names, title, dots, ax)
+        return plots.plot_regions(on_plane, self.classes, box, names, title, dots, ax)
 
     def _plot_examples(self, shape: tuple[int, int], ax: Axes | None) -> Axes:
         data = self.sample(PICTURE_SAMPLE, PICTURE_SEED)
         pixels = data[self.predictors].to_numpy()
         of_class = {name: pixels[data[RESPONSE] == name] for name in self.classes or ()}
         if shape[0] > 1:
-            return plot_images(of_class, shape, self.name, ax)
-        return (plot_rings if self.wrap else plot_curves)(of_class, self.name, ax)
+            return plots.plot_images(of_class, shape, self.name, ax)
+        return (plots.plot_rings if self.wrap else plots.plot_curves)(of_class, self.name, ax)
 
     def _noisy(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.classes is None or self.noise == 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc
 
 __all__ = ["CONFIRMED", "REJECTED", "TENTATIVE", "decisions", "most_important"]
 
@@ -33,8 +33,8 @@ def decisions(hits: NDArray[np.int64], rounds: NDArray[np.int64]) -> list[str]:
     2010).
     """
     level = LEVEL / len(hits)
-    more = bdtrc(hits - 1, rounds, 0.5) < level
-    fewer = bdtr(hits, rounds, 0.5) < level
+    more = scipy.special.bdtrc(hits - 1, rounds, 0.5) < level
+    fewer = scipy.special.bdtr(hits, rounds, 0.5) < level
     return [
         CONFIRMED if high else REJECTED if low else TENTATIVE
         for high, low in zip(more, fewer, strict=True)

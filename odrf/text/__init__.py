@@ -1,1 +1,17 @@
-"""Splits, numbers and tables in words."""
+"""Splits, numbers and tables in words; layouts are loaded when a summary is first shown."""
+
+from typing import TYPE_CHECKING
+
+from odrf.loading import loaded_later
+
+if TYPE_CHECKING:
+    from odrf.text.summary_layout import summary_as_html as summary_as_html
+    from odrf.text.summary_layout import summary_as_latex as summary_as_latex
+    from odrf.text.summary_layout import summary_as_text as summary_as_text
+
+LAYOUT = "odrf.text.summary_layout"
+
+__getattr__ = loaded_later(
+    __name__,
+    {"summary_as_html": LAYOUT, "summary_as_latex": LAYOUT, "summary_as_text": LAYOUT},
+)

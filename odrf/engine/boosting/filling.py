@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, cg
 
 from odrf.engine.boosting.leaves import LeafRows
 from odrf.engine.boosting.losses import Loss, Slopes
@@ -161,19 +160,23 @@ class Refitting(Filling):
         self.held.append(first + tree.held)
         self.value = np.concatenate([self.value, value])
 
-    def _move_on(self, reached: csr_array) -> None:
+    def _move_on(self, reached: scipy.sparse.csr_array) -> None:
         self.run.scores[0] = self.before + reached @ self.value
         self.run.held[0] = self.held_before + self._reached(self.held) @ self.value
 
-    def _reached(self, leaves: list[NDArray[np.int32]]) -> csr_array:
+    def _reached(self, leaves: list[NDArray[np.int32]]) -> scipy.sparse.csr_array:
         """Return which leaf of each tree each row reaches: n rows of ones, one for each tree."""
         nodes = np.column_stack(leaves)
         n, r = nodes.shape
         ends = np.arange(0, n * r + 1, r)
-        return csr_array((np.ones(n * r), nodes.ravel(), ends), shape=(n, len(self.value)))
+        return scipy.sparse.csr_array(
+            (np.ones(n * r), nodes.ravel(), ends), shape=(n, len(self.value))
+        )
 
 
-def refitted(reached: csr_array, target: Array, weights: Array, l2: float, first: Array) -> Array:
+def refitted(
+    reached: scipy.sparse.csr_array, target: Array, weights: Array, l2: float, first: Array
+) -> Array:
     """Return the β (m,) of the least Σ weights·(target - reached·β)² + l2·Σ β².
 
     Parameters
@@ -189,11 +192,13 @@ def refitted(reached: csr_array, target: Array, weights: Array, l2: float, first
     diagonal = back @ weights + l2
     scale = np.divide(1.0, diagonal, out=np.ones_like(diagonal), where=diagonal > 0)
     m = len(first)
-    normal = LinearOperator(
+    normal = scipy.sparse.linalg.LinearOperator(
         (m, m), matvec=lambda b: back @ (weights * (reached @ b)) + l2 * b, dtype=np.float64
     )
-    preconditioner = LinearOperator((m, m), matvec=lambda b: scale * b, dtype=np.float64)
-    found, _ = cg(
+    preconditioner = scipy.sparse.linalg.LinearOperator(
+        (m, m), matvec=lambda b: scale * b, dtype=np.float64
+    )
+    found, _ = scipy.sparse.linalg.cg(
         normal, back @ (weights * target), first, rtol=TOLERANCE, maxiter=MOST_STEPS,
         M=preconditioner,
     )  # fmt: skip

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import expit, log_expit, log_softmax, softmax, xlogy
 
 from odrf.engine.boosting.leaves import (
     LeafRows,
@@ -214,7 +213,7 @@ class Poisson(Loss):
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return half the deviance."""
-        return xlogy(y, y) - y * scores[0] - y + np.exp(scores[0])
+        return scipy.special.xlogy(y, y) - y * scores[0] - y + np.exp(scores[0])
 
     def means(self, scores: Array) -> Array:
         """Return the means."""
@@ -246,22 +245,22 @@ class LogisticLoss(Loss):
             return np.array([odds])
 
         def excess(start: float) -> float:
-            return float(np.average(expit(start + offset), weights=weights) - share)
+            return float(np.average(scipy.special.expit(start + offset), weights=weights) - share)
 
-        return np.array([brentq(excess, odds - offset.max(), odds - offset.min())])
+        return np.array([scipy.optimize.brentq(excess, odds - offset.max(), odds - offset.min())])
 
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return p - y and p (1 - p)."""
-        p = expit(scores)
+        p = scipy.special.expit(scores)
         return Slopes(p - y, np.maximum(p * (1 - p), LEAST_CURVATURE))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return -log p of the row's own class."""
-        return -log_expit((2 * y - 1) * scores[0])
+        return -scipy.special.log_expit((2 * y - 1) * scores[0])
 
     def means(self, scores: Array) -> Array:
         """Return the probabilities of both classes."""
-        return np.column_stack([expit(-scores[0]), expit(scores[0])])
+        return np.column_stack([scipy.special.expit(-scores[0]), scipy.special.expit(scores[0])])
 
 
 @dataclass(frozen=True)
@@ -287,18 +286,18 @@ class Multinomial(Loss):
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return p - 1(own class) and p (1 - p) K/(K - 1)."""
         K = len(scores)
-        p = softmax(scores, axis=0)
+        p = scipy.special.softmax(scores, axis=0)
         curvature = p * (1 - p) * (K / (K - 1))
         p[y.astype(np.int64), np.arange(len(y))] -= 1
         return Slopes(p, np.maximum(curvature, LEAST_CURVATURE))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return -log p of the row's own class."""
-        return -log_softmax(scores, axis=0)[y.astype(np.int64), np.arange(len(y))]
+        return -scipy.special.log_softmax(scores, axis=0)[y.astype(np.int64), np.arange(len(y))]
 
     def means(self, scores: Array) -> Array:
         """Return the probabilities of the classes."""
-        return softmax(scores, axis=0).T
+        return scipy.special.softmax(scores, axis=0).T
 
 
 @dataclass(frozen=True)
@@ -325,17 +324,17 @@ class Ordinal(Loss):
 
     def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
         """Return p - 1(above) and p (1 - p) of each."""
-        p = expit(scores)
+        p = scipy.special.expit(scores)
         return Slopes(p - self._above(y, len(scores)), np.maximum(p * (1 - p), LEAST_CURVATURE))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return the sum of -log of what each score gives to the side that the row is on."""
         sides = 2.0 * self._above(y, len(scores)) - 1.0
-        return -log_expit(sides * scores).sum(axis=0)
+        return -scipy.special.log_expit(sides * scores).sum(axis=0)
 
     def means(self, scores: Array) -> Array:
         """Return the probabilities of the classes."""
-        above = np.minimum.accumulate(expit(scores), axis=0)
+        above = np.minimum.accumulate(scipy.special.expit(scores), axis=0)
         return -np.diff(above, axis=0, prepend=1.0, append=0.0).T
 
     def _above(self, y: Array, n_outputs: int) -> NDArray[np.bool_]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from odrf.checks import checked_part
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
@@ -120,7 +120,7 @@ def interval_frame(
     mean = predict(fit.forest, rows.X, fit.control.n_jobs)[:, 0]
     if interval.method == JACKKNIFE:
         se = _standard_errors(fit, rows)
-        reach = float(ndtri((1 + interval.level) / 2)) * se
+        reach = float(scipy.special.ndtri((1 + interval.level) / 2)) * se
         columns = {"lower": mean - reach, "upper": mean + reach, "se": se}
     elif interval.method == CONFORMAL:
         lower, upper = _conformal(fit, rows, interval.level, unseen().value[:, 0])

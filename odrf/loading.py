@@ -1,0 +1,29 @@
+"""Names of a package that are loaded when first asked for, so that it starts quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["loaded_later"]
+
+
+def loaded_later(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its name.
+    modules : mapping of str to str
+        The module in which each name is found; a module of that name stands for itself.
+    """
+
+    def found(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(modules[name])
+        return module if module.__name__ == f"{package}.{name}" else getattr(module, name)
+
+    return found
