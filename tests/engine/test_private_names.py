@@ -1,0 +1,54 @@
+"""What the package uses of Numba, llvmlite and patsy beyond what these promise to keep.
+
+Where a new version breaks the package, the test that fails here says where to look.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, typeof
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import cpu_target
+from patsy import desc, eval, parse_formula, splines
+from patsy.categorical import _CategoricalBox
+
+from odrf.engine.compiling import OPTIONS, allocating
+
+
+def test_numba_knows_the_options_of_our_kernels():
+    known = dir(cpu_target.options)
+    for option in ("_nrt", "no_cfunc_wrapper", "no_cpython_wrapper"):
+        assert option in known, f"engine/compiling.py passes {option} to numba.njit"
+    assert OPTIONS["_nrt"] is False
+
+
+def test_numba_tells_which_named_tuple_a_type_is_of():
+    pair = namedtuple("pair", ["a", "b"])
+    kind = typeof(pair(1, 2.0)).instance_class
+    assert kind is pair, "engine/directions/samplers.py finds kernels by instance_class"
+
+
+def test_numba_s_dispatchers_list_what_they_have_compiled():
+    function = njit(lambda x: x + 1)
+    assert isinstance(function, Dispatcher), "projections/custom.py tells compiled functions so"
+    assert not function.signatures, "engine/compiling.py asks whether a kernel is compiled"
+    function(1)
+    assert function.signatures
+    assert isinstance(allocating(lambda x: np.zeros(x)), Dispatcher)
+
+
+def test_llvmlite_builds_what_prefetching_does():
+    pointer = ir.IntType(8).as_pointer()
+    number = ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+    function = ir.Module().declare_intrinsic("llvm.prefetch", [pointer], kind)
+    assert "llvm.prefetch" in str(function), "engine/trees/prefetching.py declares it"
+
+
+def test_patsy_has_the_pieces_of_formulas():
+    assert all(hasattr(desc, name) for name in ("Evaluator", "IntermediateExpr", "ParseNode"))
+    assert hasattr(eval, "ast_names") and hasattr(parse_formula, "parse_formula")
+    assert hasattr(splines, "BS") and _CategoricalBox is not None
