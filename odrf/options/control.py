@@ -218,6 +218,7 @@ def resolve(
     n_trees, resample = options["n_trees"], options["resample"]
     single_tree = request.is_single_tree
     table = Table(P, p, n_classes, n_trees == 1, ranges, grid)
+    mixture = mixture_for(families, request.n_singles, request.n_projections, table)
     max_leaves, max_leaves_rule = leaf_limit(request.max_leaves, n, single_tree)
     alpha, alpha_rule = complexity_parameter(request.alpha, n, single_tree)
     fraction, fraction_rule = _fraction(request.sample_fraction, resample, n)
@@ -241,7 +242,7 @@ def resolve(
     return Control(
         kind=kind,
         n_trees=n_trees,
-        mixture=mixture_for(families, request.n_singles, request.n_projections, table),
+        mixture=mixture,
         settings=settings,
         sampling=Sampling(RESAMPLES[resample], fraction, options["honest"]),
         split_search=options["split_search"],

@@ -152,7 +152,7 @@ def test_no_theorem_is_said_to_cover_it(numbers, classes):
     for fit in (numbers, classes):
         report = fit.consistency()
         assert report.conclusion.startswith("No result of [Z] or [P] applies: they are about a")
-        verdicts = report.table.set_index("condition")["prediction_rule"]
+        verdicts = report.table.set_index("condition")["verdict"]
         assert set(verdicts["trees alike, averaged"]) == {"does not hold"}
         assert verdicts["t_n → ∞"] == "does not hold"
         assert "Conditions" in str(report.summary())
