@@ -1,4 +1,4 @@
-"""Checks of arguments that are numbers, seeds and threads."""
+"""Checks of arguments: numbers, shares, truth values, seeds, threads."""
 
 from __future__ import annotations
 
@@ -27,56 +27,56 @@ __all__ = [
 
 
 AUTO = "auto"
-"""What leaves an option to the package."""
+"""The value that lets the package choose an option."""
 
 
 def is_number(value: Any) -> bool:
-    """Return whether the value is a real number: True and False are none."""
+    """Return whether the value is a real number; True and False do not count."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether the value is a whole number by its type: 2.0 and True are none."""
+    """Return whether the value has an integer type; 2.0 and True do not count."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def checked_whole(argument: str, value: Any, least: int) -> int:
-    """Return the whole number `value`; raise `InputError` where it is none, or below `least`."""
+    """Return `value`; raise `InputError` unless it is a whole number of at least `least`."""
     if not is_whole(value) or value < least:
         raise InputError(f"{argument}={value!r}: use a whole number of at least {least}")
     return int(value)
 
 
 def checked_part(argument: str, value: Any) -> float:
-    """Return the share `value`; raise `InputError` where it is none, or nothing, or all."""
+    """Return `value`; raise `InputError` unless it is a number above 0 and below 1."""
     if not is_number(value) or not 0 < float(value) < 1:
-        raise InputError(f"{argument}={value!r}: use a share above 0 and below 1")
+        raise InputError(f"{argument}={value!r}: use a number above 0 and below 1")
+    return float(value)
+
+
+def checked_share(argument: str, value: Any) -> float:
+    """Return `value`; raise `InputError` unless it is a number above 0 and at most 1."""
+    if not is_number(value) or not 0 < float(value) <= 1:
+        raise InputError(f"{argument}={value!r}: use a number above 0 and at most 1")
     return float(value)
 
 
 def checked_amount(argument: str, value: Any) -> float:
-    """Return the number `value`; raise `InputError` where it is none, infinite or negative."""
+    """Return `value`; raise `InputError` unless it is a finite number of at least 0."""
     if not is_number(value) or not 0 <= float(value) < math.inf:
         raise InputError(f"{argument}={value!r}: use a finite number of at least 0")
     return float(value)
 
 
 def checked_truth(argument: str, value: Any) -> bool:
-    """Return `value`; raise `InputError` where it is neither True nor False."""
+    """Return `value`; raise `InputError` unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{argument}={value!r}: use True or False")
     return bool(value)
 
 
-def checked_share(argument: str, value: Any) -> float:
-    """Return the share `value`; raise `InputError` where it is not above 0 and at most 1."""
-    if not is_number(value) or not 0 < float(value) <= 1:
-        raise InputError(f"{argument}={value!r}: use a number above 0 and at most 1")
-    return float(value)
-
-
 def checked_switch(argument: str, value: Any) -> str | bool:
-    """Return `value`; raise `InputError` where it is none of ``"auto"``, True and False."""
+    """Return `value`; raise `InputError` unless it is ``"auto"``, True or False."""
     if isinstance(value, str) and value == AUTO:
         return value
     if not isinstance(value, bool | np.bool_):
@@ -85,7 +85,7 @@ def checked_switch(argument: str, value: Any) -> str | bool:
 
 
 def checked_seed(value: Any) -> int:
-    """Return the number that a seed of any kind comes to; for None one by chance."""
+    """Return a seed as a whole number: drawn from a generator, or at random for None."""
     if value is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(value, np.random.Generator):
@@ -96,7 +96,9 @@ def checked_seed(value: Any) -> int:
 
 
 def checked_jobs(value: Any) -> int:
-    """Return the number of threads asked for; all cores for None."""
+    """Return the number of threads; None and -1 stand for all cores."""
     if value is None or value == -1:
         return available_cores()
-    return checked_whole("n_jobs", value, 1)
+    if not is_whole(value) or value < 1:
+        raise InputError(f"n_jobs={value!r}: use a whole number of at least 1, or -1 for all cores")
+    return int(value)

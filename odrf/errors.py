@@ -1,4 +1,4 @@
-"""The one exception the package raises for bad input, and its spelling aid."""
+"""The exception raised for bad input, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ __all__ = ["InputError", "allowed", "nearest"]
 
 
 class InputError(ValueError):
-    """Input that cannot be used; the message names the culprit and the way out."""
+    """Raised where input cannot be used.
+
+    The message names the argument or column, and a way to correct it.  It is a `ValueError`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> odrf.load_data("penguin")
+    Traceback (most recent call last):
+        ...
+    odrf.errors.InputError: name='penguin' is not known: use one of ...; did you mean 'penguins'?
+    """
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the choice most like `name`, or ``""``."""
+    """Return ``"; did you mean 'x'?"`` for the choice most similar to `name`, or ``""``."""
     match = get_close_matches(str(name), [str(choice) for choice in choices], n=1, cutoff=0.5)
     return f"; did you mean {match[0]!r}?" if match else ""
 
 
 def allowed(argument: str, value: object, choices: Iterable[str]) -> InputError:
-    """Build the error for an option value that is not among its `choices`."""
+    """Return the error for the `value` of an argument that is not among its `choices`."""
     choices = list(choices)
     listing = ", ".join(repr(choice) for choice in choices)
     return InputError(

@@ -10,6 +10,7 @@ from odrf.checks import (
     checked_jobs,
     checked_part,
     checked_seed,
+    checked_share,
     checked_truth,
     checked_whole,
     is_number,
@@ -41,6 +42,7 @@ def test_numbers_and_whole_numbers(value, number, whole):
 def test_what_is_right_comes_back_as_a_plain_number():
     assert type(checked_whole("k", np.int64(2), 2)) is int
     assert type(checked_part("level", np.float32(0.5))) is float
+    assert type(checked_share("learning_rate", 1)) is float
     assert type(checked_amount("noise", 0)) is float
     assert checked_truth("honest", np.True_) is True
 
@@ -50,16 +52,20 @@ def test_what_is_right_comes_back_as_a_plain_number():
     [
         (lambda: checked_whole("k", 1, 2), "k=1: use a whole number of at least 2"),
         (lambda: checked_whole("k", 2.0, 2), "k=2.0: use a whole number of at least 2"),
-        (lambda: checked_part("level", 1), "level=1: use a share above 0 and below 1"),
-        (lambda: checked_part("level", 0.0), "level=0.0: use a share"),
-        (lambda: checked_part("level", float("nan")), "level=nan: use a share"),
+        (lambda: checked_part("level", 1), "level=1: use a number above 0 and below 1"),
+        (lambda: checked_part("level", 0.0), "level=0.0: use a number"),
+        (lambda: checked_part("level", float("nan")), "level=nan: use a number"),
+        (lambda: checked_share("drop", 0), "drop=0: use a number above 0 and at most 1"),
+        (lambda: checked_share("drop", 1.01), "drop=1.01: use a number above 0 and at most 1"),
+        (lambda: checked_share("drop", float("nan")), "drop=nan: use a number"),
+        (lambda: checked_share("drop", True), "drop=True: use a number"),
         (lambda: checked_amount("noise", -1), "noise=-1: use a finite number of at least 0"),
         (lambda: checked_amount("noise", float("inf")), "noise=inf: use a finite number"),
         (lambda: checked_amount("noise", True), "noise=True: use a finite number"),
         (lambda: checked_truth("honest", 1), "honest=1: use True or False"),
         (lambda: checked_seed(-1), "seed=-1: use a whole number of at least 0"),
         (lambda: checked_seed("a"), "seed='a': use a whole number"),
-        (lambda: checked_jobs(0), "n_jobs=0: use a whole number of at least 1"),
+        (lambda: checked_jobs(0), "n_jobs=0: use a whole number of at least 1, or -1 for all"),
         (lambda: checked_jobs(-2), "n_jobs=-2: use a whole number"),
     ],
 )

@@ -201,7 +201,7 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"max_depth": 0}, "max_depth=0"),
         ("y ~ a", {"min_leaf": 2.5}, "min_leaf=2.5"),
         ("y ~ a", {"l2": -1}, "l2=-1: use a finite number of at least 0"),
-        ("y ~ a", {"validation": 1}, "validation=1: use a share"),
+        ("y ~ a", {"validation": 1}, "validation=1: use a number above 0"),
         ("y ~ a", {"validation": "oob"}, 'validation="oob" needs runs with rows of their own'),
         ("c ~ a", {"loss": "ordinal"}, 'loss="ordinal" needs ordered classes'),
         ("y ~ a", {"leaf_values": "best"}, "leaf_values='best' is not known"),

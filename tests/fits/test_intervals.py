@@ -128,8 +128,8 @@ def test_rows_of_weight_zero_are_not_there(simulated, asked):
     ("asked", "message"),
     [
         ({"interval": "predictions"}, "did you mean 'prediction'"),
-        ({"interval": "prediction", "level": 95}, "level=95: use a share above 0 and below 1"),
-        ({"interval": "prediction", "level": True}, "level=True: use a share"),
+        ({"interval": "prediction", "level": 95}, "level=95: use a number above 0 and below 1"),
+        ({"interval": "prediction", "level": True}, "level=True: use a number"),
         ({"interval": "prediction", "level": 0.999}, "level=0.999 needs 999 training rows"),
         ({"interval": "prediction", "type": "trees"}, "leave type='trees' out"),
         ({"interval": "prediction", "method": "jackknife"}, "goes with interval='confidence'"),
@@ -138,9 +138,9 @@ def test_rows_of_weight_zero_are_not_there(simulated, asked):
         ({"level": 0.9}, 'level=0.9 goes with intervals: use interval="confidence"'),
         ({"method": "quantile"}, "method='quantile' goes with intervals"),
         ({"type": "quantiles"}, "did you mean 'quantile'"),
-        ({"type": "quantile", "quantiles": (0.1, 1.0)}, "quantiles=1.0: use a share"),
+        ({"type": "quantile", "quantiles": (0.1, 1.0)}, "quantiles=1.0: use a number"),
         ({"type": "quantile", "quantiles": []}, r"quantiles=\[\] is empty"),
-        ({"type": "quantile", "quantiles": "half"}, "quantiles='half': use a share"),
+        ({"type": "quantile", "quantiles": "half"}, "quantiles='half': use a number"),
     ],
 )
 def test_what_cannot_be_asked(forest, simulated, asked, message):

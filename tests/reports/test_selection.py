@@ -140,7 +140,7 @@ def test_nothing_confirmed():
     ("method", "options", "message"),
     [
         ("forward", {}, "method='forward' is not known: use one of 'backward', 'boruta'"),
-        ("backward", {"drop": 1}, "drop=1: use a share above 0 and below 1"),
+        ("backward", {"drop": 1}, "drop=1: use a number above 0 and below 1"),
         ("backward", {"drop": True}, "drop=True"),
         ("boruta", {"rounds": 0}, "rounds=0: use a whole number of at least 1"),
         ("boruta", {"rounds": 2.5}, "rounds=2.5"),
