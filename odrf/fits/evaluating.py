@@ -120,7 +120,7 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreeP
     X, y = labelled_rows(fit, rows, "validation")
     subtrees = nested_subtrees(fit.forest, rule, loss)
     one: NDArray[np.float64] = np.ones(len(y))
-    held = held_out(fit.forest, subtrees.prices, subtrees.alpha, X, y, one)
+    held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, one)
     return _path(fit, subtrees, rule, loss, held, f"{len(rows)} validation rows")
 
 

@@ -56,7 +56,7 @@ def pruned_at(
     """
     # what a larger α took away before does not come back
     strictest = max(alpha, fit.control.alpha or 0.0)
-    prices = critical_alphas(fit.forest, rule, loss) if path is None else path.prices
+    prices = critical_alphas(fit.forest, rule, loss) if path is None else path.critical
     forest = pruned(fit.forest, prices, alpha, loss)
     cut = with_forest(fit, forest, option, path)
     return replace(cut, control=replace(fit.control, alpha=strictest, pruning=rule))

@@ -1,1 +1,1 @@
-"""Pruning: the price of each split, the subtrees it leads to, and how one of them is chosen."""
+"""Pruning: the critical α of each split, the nested subtrees, and how one of them is chosen."""

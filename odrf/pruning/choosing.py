@@ -14,21 +14,23 @@ MINIMUM, ONE_SE = "min", "1se"
 CHOICES = (MINIMUM, ONE_SE)
 
 
-def chosen(error: NDArray[np.float64], spread: NDArray[np.float64], rule: str) -> int:
-    """Return the row of the subtree to be chosen, rows going from the largest tree to the root.
+def chosen(error: NDArray[np.float64], std_error: NDArray[np.float64], rule: str) -> int:
+    """Return the number of the chosen subtree; subtrees go from the largest to the root.
 
-    ``"min"`` takes the smallest error, ``"1se"`` the smallest tree whose error is no more than one
-    standard error above it (Breiman et al. 1984, section 3.4.3).  The smallest tree if tied.
+    ``"min"`` chooses the smallest error, ``"1se"`` the smallest tree whose error is at most one
+    standard error above it (Breiman et al. 1984, section 3.4.3).  Of ties the smallest tree.
     """
     best = len(error) - 1 - int(np.argmin(error[::-1]))
-    limit = error[best] + (spread[best] if rule == ONE_SE else 0.0)
+    limit = error[best] + (std_error[best] if rule == ONE_SE else 0.0)
     return int(np.flatnonzero(error <= limit)[-1])
 
 
 def chosen_row(
     table: pd.DataFrame, rule: str, error: str = "error", std_error: str = "std_error"
 ) -> int:
-    """Return the row that `rule` chooses by these columns of a table, the largest size first.
+    """Return the number of the row that `rule` chooses from a table, the largest size first.
+
+    `error` and `std_error` name its columns.
 
     Raises
     ------

@@ -1,18 +1,20 @@
-"""The price of a leaf at which each split of a tree is given up.
+"""The critical α of each split: the complexity parameter from which on it is pruned.
 
-At complexity α a subtree T costs R(T) + α·(number of leaves), with R the training error.  Both
-rules of pruning ask for how much each split, with those it needs, lowers R per leaf it adds:
+With complexity parameter α a subtree T costs R(T) + α·(number of leaves), R being its training
+error.  There are two rules:
 
-* weakest link (Breiman et al. 1984, section 3.3): a split needs those above it.  Of all subtrees
-  the cheapest keeps the splits whose price is above α.
-* growth order (Zhan, Liu and Xia, section 3.2): a split needs all that were made before it.  Of the
-  trees that there were while the tree grew, the cheapest keeps the splits whose price is above α.
+* weakest link (Breiman et al. 1984, section 3.3): all subtrees are candidates; a split needs the
+  splits above it.
+* growth order (Zhan, Liu and Xia, section 3.2): the trees that existed during growth are
+  candidates; a split needs all splits made before it.
 
-Of ordered classes R is the mean absolute difference between the rank of the class that a node says,
-the median, and those of its rows.  No split can raise that, as it might the misclassification.
+Under either rule the candidate of least cost keeps the splits whose critical α is above α.  The
+critical α are the decreases of R by the splits, made monotone by pooling (isotonic regression):
+along the branches, or along the growth.
 
-Either way prices are the decreases of R made monotone by pooling (isotonic regression): along the
-branches, or along the growth.
+For ordered classes R is the mean absolute difference in rank between the predicted class (the
+median) and the classes of the rows.  A split never raises it, while it may raise the
+misclassification rate.
 """
 
 from __future__ import annotations
@@ -44,22 +46,22 @@ WEAKEST_LINK, GROWTH = "weakest_link", "growth"
 RULES = (WEAKEST_LINK, GROWTH)
 ERROR, IMPURITY = "error", "impurity"
 LOSSES = (ERROR, IMPURITY)
-# Prices are kept to 12 digits of the root's error, and an α this close to one is tied with it:
-# differences below are rounding, and ties must go to the smaller tree.
+# Critical α are rounded to 12 digits of the root's error, and an α this close to one of them is
+# tied with it: smaller differences are rounding errors, and ties must go to the smaller tree.
 DIGITS = 12
 TIE = 0.75e-12
 
 
 def root_losses(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
-    """Return the training error R (B,) of the tree without splits, for each tree."""
+    """Return the training error R (B,) of each tree's root without splits."""
     root = forest.root[:-1]
     return _node_losses(forest, loss)[root] / forest.weight[root]
 
 
 def root_errors(forest: Forest) -> NDArray[np.float64]:
-    """Return what held-out rows judge by, of the training rows of the trees (B,) without splits.
+    """Return the training error (B,) of each tree's root, measured as errors on held-out rows are.
 
-    The mean squared error, or the misclassification rate of the class that the root says.
+    It is the mean squared error, or the misclassification rate of the class predicted at the root.
     """
     if not forest.ordered:
         return root_losses(forest)
@@ -68,35 +70,36 @@ def root_errors(forest: Forest) -> NDArray[np.float64]:
 
 
 def decreases(forest: Forest, loss: str = ERROR) -> NDArray[np.float64]:
-    """Return by how much each split lowers its tree's training error R (m,).
+    """Return the decrease (m,) of the training error R of the tree by each split.
 
     Parameters
     ----------
     forest : Forest
     loss : {"error", "impurity"}
-        What R is for classes: the misclassification rate, of ordered classes the mean rank error,
-        or the impurity by which the tree grew.  For a number R is the mean squared error.
+        How R is measured for classes: ``"error"`` is the misclassification rate, for ordered
+        classes the mean rank error; ``"impurity"`` the impurity by which the tree grew.  For a
+        numeric response R is the mean squared error.
 
     Returns
     -------
     (m,) float64
-        0 at nodes without a split and under cuts.
+        0 at leaves and at nodes that were pruned away.
     """
     losses = _node_losses(forest, loss)
     splits = np.flatnonzero(forest.is_split())
     left = forest.left[splits]
     # no split raises the error of its node: a negative difference is rounding
     decrease = np.maximum(losses[splits] - losses[left] - losses[left + 1], 0.0)
-    own = forest.root[_tree_of(forest, splits)]
+    root = forest.root[_tree_of(forest, splits)]
     all_nodes = np.zeros(forest.n_nodes)
-    all_nodes[splits] = decrease / forest.weight[own]
+    all_nodes[splits] = decrease / forest.weight[root]
     return all_nodes
 
 
 def critical_alphas(
     forest: Forest, rule: str = WEAKEST_LINK, loss: str = ERROR
 ) -> NDArray[np.float64]:
-    """Return the α from which on each split is given up (m,), 0 at nodes without one.
+    """Return the α from which on each split is pruned (m,), 0 at nodes without a split.
 
     Parameters
     ----------
@@ -107,22 +110,24 @@ def critical_alphas(
     """
     decrease = decreases(forest, loss)
     if rule == WEAKEST_LINK:
-        prices = _branch_alphas(forest, decrease)
+        critical = _branch_alphas(forest, decrease)
     else:
-        prices = _growth_alphas(forest, decrease)
+        critical = _growth_alphas(forest, decrease)
     scale = np.repeat(root_losses(forest, loss), np.diff(forest.root))
-    relative = np.divide(prices, scale, out=np.zeros_like(prices), where=scale > 0)
+    relative = np.divide(critical, scale, out=np.zeros_like(critical), where=scale > 0)
     return np.round(relative, DIGITS) * scale
 
 
-def pruned(forest: Forest, prices: NDArray[np.float64], alpha: float, loss: str = ERROR) -> Forest:
-    """Return every tree with the splits whose price is above `alpha` only."""
+def pruned(
+    forest: Forest, critical: NDArray[np.float64], alpha: float, loss: str = ERROR
+) -> Forest:
+    """Return the forest with only the splits whose critical α (m,) is above `alpha`."""
     tie = TIE * np.repeat(root_losses(forest, loss), np.diff(forest.root))
-    return forest.keeping(prices > alpha + tie)
+    return forest.keeping(critical > alpha + tie)
 
 
 def growth_ranks(forest: Forest) -> NDArray[np.int64]:
-    """Return the rank of each split in its tree's growth among those left (m,); 0 without one."""
+    """Return the rank (m,) of each remaining split in the growth of its tree; 0 without a split."""
     splits = np.flatnonzero(forest.is_split())
     tree = _tree_of(forest, splits)
     by_growth = np.lexsort((forest.order[splits], tree))
@@ -148,20 +153,20 @@ def _node_losses(forest: Forest, loss: str) -> NDArray[np.float64]:
 def _branch_alphas(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     m = forest.n_nodes
     left = np.where(forest.is_split(), forest.left, -1)
-    prices = np.empty(m)
-    pool_branches(left, decrease, prices, *(np.empty(m, dtype=np.int64) for _ in range(5)))
-    return prices
+    critical = np.empty(m)
+    pool_branches(left, decrease, critical, *(np.empty(m, dtype=np.int64) for _ in range(5)))
+    return critical
 
 
 def _growth_alphas(forest: Forest, decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the slopes of the lower convex hull of R against the leaves, split by split."""
-    prices = np.zeros(forest.n_nodes)
+    critical = np.zeros(forest.n_nodes)
     ranks = growth_ranks(forest)
     for lo, hi in zip(forest.root[:-1], forest.root[1:], strict=True):
         splits = lo + np.flatnonzero(ranks[lo:hi])
         splits = splits[np.argsort(ranks[splits])]
         if len(splits):
-            prices[splits] = scipy.optimize.isotonic_regression(
+            critical[splits] = scipy.optimize.isotonic_regression(
                 decrease[splits], increasing=False
             ).x
-    return prices
+    return critical

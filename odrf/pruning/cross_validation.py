@@ -1,4 +1,4 @@
-"""Cross-validation of pruning: trees regrown without a part of the rows, judged on that part."""
+"""Cross-validation of pruning: trees grown without a fold and evaluated on its rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Growth(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A tree grown without some rows, and the mask (n,) of those rows."""
+    """A tree, and the mask (n,) of the rows that it was grown without."""
 
     tree: Forest
     rows: NDArray[np.bool_]
@@ -46,19 +46,19 @@ class Fold(NamedTuple):
 def folds_grown(
     growth: Growth, k: int, seed: int, n_jobs: int, advance: Callable[[], object]
 ) -> list[Fold]:
-    """Grow a tree without each of k folds; the same for any number of threads."""
-    fold = fold_of_rows(growth.y, growth.settings.n_classes, k, seed)
-    own = streams(seed, 0, k)
+    """Grow a tree without each of k folds; the result does not depend on the number of threads."""
+    fold_numbers = fold_of_rows(growth.y, growth.settings.n_classes, k, seed)
+    random = streams(seed, 0, k)
 
     def grow(i: int) -> Fold:
-        out = fold == i
-        weights = np.where(out, 0.0, growth.weights)
-        grown = grow_forest(*growth._replace(weights=weights), own[i : i + 1], 1, lambda: None)
-        return Fold(grown, out)
+        held = fold_numbers == i
+        weights = np.where(held, 0.0, growth.weights)
+        tree = grow_forest(*growth._replace(weights=weights), random[i : i + 1], 1, lambda: None)
+        return Fold(tree, held)
 
     folds = []
-    for grown in in_order(grow, range(k), n_jobs):
-        folds.append(grown)
+    for fold in in_order(grow, range(k), n_jobs):
+        folds.append(fold)
         advance()
     return folds
 
@@ -66,25 +66,28 @@ def folds_grown(
 def cross_validated(
     growth: Growth,
     folds: list[Fold],
-    prices: Callable[[Forest], NDArray[np.float64]],
+    critical: Callable[[Forest], NDArray[np.float64]],
     alpha: NDArray[np.float64],
 ) -> HeldOut:
-    """Judge pruning at each of the `alpha` (k,), rising, on every row by its own fold's tree."""
+    """Evaluate pruning at each of the `alpha` (k,), rising: each row by the tree of its fold.
+
+    `critical` gives the critical α of the splits of a tree.
+    """
     X, y, weights = growth.X, growth.y, growth.weights
     return reduce(
         add,
         (
-            held_out(tree, prices(tree), alpha, X[:, out], y[out], weights[out])
-            for tree, out in folds
+            held_out(tree, critical(tree), alpha, X[:, rows], y[rows], weights[rows])
+            for tree, rows in folds
         ),
     )
 
 
 def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what stands for each range of α in the folds: the geometric mean of its ends.
+    """Return the α at which trees of folds are pruned, one for each range of α.
 
-    The trees of the folds have critical values of their own; the middle of the range in which the
-    whole tree's subtree is the choice is the fairest price to prune them at, as in rpart.  The
-    last range has no end, and infinity stands for it.
+    A subtree of the tree grown on all rows is optimal for a range of α.  The trees of the folds
+    have other critical α; they are pruned at the geometric mean of the range's ends, as in rpart.
+    The last range has no upper end; infinity stands for it.
     """
     return np.append(np.sqrt(alpha[:-1] * alpha[1:]), np.inf)

@@ -1,4 +1,4 @@
-"""Prices of a leaf for a forest: common ones, or for each tree what its own unseen rows say."""
+"""Complexity parameters for a forest: common to all trees, or one per tree from unseen rows."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from odrf.pruning.held_out import held_out
 
 __all__ = ["common_alphas", "unseen_alphas"]
 
-# Common prices that are tried: each leaves about as much smaller a forest as the one before.
+# Number of common α: the number of splits falls by about the same factor from one to the next.
 STEPS = 20
 
 
-def common_alphas(prices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return prices of a leaf, rising from 0, at which fewer and fewer splits are left, then none.
+def common_alphas(critical: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values of α, rising from 0, that keep fewer and fewer splits; the last keeps none.
 
     Parameters
     ----------
-    prices : (m,) float64
-        Price of each split of all trees; 0 where there is none.
+    critical : (m,) float64
+        Critical α of the splits of all trees; 0 where there is no split.
     """
-    dear = np.sort(prices[prices > 0])
-    if len(dear) == 0:
+    rising = np.sort(critical[critical > 0])
+    if len(rising) == 0:
         return np.zeros(1)
-    kept = np.geomspace(len(dear), 1, STEPS).round().astype(np.int64)[1:]
+    kept = np.geomspace(len(rising), 1, STEPS).round().astype(np.int64)[1:]
     return np.unique(
-        np.concatenate([[0.0], dear[len(dear) - 1 - kept[kept < len(dear)]], dear[-1:]])
+        np.concatenate([[0.0], rising[len(rising) - 1 - kept[kept < len(rising)]], rising[-1:]])
     )
 
 
 def unseen_alphas(
     forest: Forest,
-    prices: NDArray[np.float64],
+    critical: NDArray[np.float64],
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     draws: Draws,
 ) -> NDArray[np.float64]:
-    """Return for each tree (B,) the α at which the rows that it did not draw find it best.
+    """Return for each tree (B,) the α with the smallest error on the rows that it did not draw.
 
     Parameters
     ----------
     forest : Forest
-    prices : (m,) float64
-        Price of each split; 0 where there is none.
+    critical : (m,) float64
+        Critical α of each split; 0 where there is no split.
     X, y
         The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
     draws : Draws
@@ -59,9 +59,9 @@ def unseen_alphas(
         unseen = draws.unseen(b)
         if not weights[unseen].any():
             return 0.0
-        own = prices[forest.root[b] : forest.root[b + 1]]
-        alpha = np.unique(np.append(0.0, own))
-        judged = held_out(forest.tree(b), own, alpha, X[:, unseen], y[unseen], weights[unseen])
-        return float(alpha[chosen(judged.mean, judged.standard_error, MINIMUM)])
+        of_tree = critical[forest.root[b] : forest.root[b + 1]]
+        alpha = np.unique(np.append(0.0, of_tree))
+        held = held_out(forest.tree(b), of_tree, alpha, X[:, unseen], y[unseen], weights[unseen])
+        return float(alpha[chosen(held.mean, held.standard_error, MINIMUM)])
 
     return np.array(list(in_order(best, range(forest.n_trees), draws.n_jobs)))

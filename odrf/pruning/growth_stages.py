@@ -1,4 +1,4 @@
-"""Trees at stages: as they were with fewer leaves while they grew, or cut at a depth."""
+"""Stages of trees: with the leaves that they had earlier in their growth, or cut at a depth."""
 
 from __future__ import annotations
 
@@ -18,37 +18,36 @@ __all__ = ["ALONG", "DEPTH", "LEAVES", "Stages", "evaluated_stages", "stage_alph
 LEAVES, DEPTH = "leaves", "depth"
 ALONG = (LEAVES, DEPTH)
 SMALLEST = {LEAVES: 1, DEPTH: 0}
-# A forest is judged at every number of leaves up to the first of these, then at about four while
-# they double.
+# A forest is evaluated at every number of leaves up to 30, then at four per doubling.
 EVERY, PER_DOUBLING = 30, 4
 
 
 @dataclass(frozen=True)
 class Stages:
-    """The sizes at which all trees of a forest stop, and what is left of them.
+    """Sizes at which all trees of a forest stop, and their leaves then.
 
     Attributes
     ----------
-    prices : (m,) float64
-        The prices of its splits as `stage_alphas` gives them.
+    critical : (m,) float64
+        The critical values of its splits, from `stage_alphas`.
     sizes : (k,) int64
         Sizes, rising.
     leaves : (k,) float64
         Mean number of leaves of the trees.
     """
 
-    prices: NDArray[np.float64]
+    critical: NDArray[np.float64]
     sizes: NDArray[np.int64]
     leaves: NDArray[np.float64]
 
     @property
     def alpha(self) -> NDArray[np.float64]:
-        """The prices of a leaf (k,), rising, that cut the trees to the sizes, the largest first."""
+        """The values of α (k,), rising, that prune the trees to the sizes, the largest first."""
         return -self.sizes[::-1].astype(float)
 
 
 def stage_alphas(forest: Forest, along: str) -> NDArray[np.float64]:
-    """Return prices (m,) at which pruning at -s keeps the splits of the trees of size s.
+    """Return critical values (m,) such that pruning at α = -s stops the trees at size s.
 
     Parameters
     ----------
@@ -63,21 +62,21 @@ def stage_alphas(forest: Forest, along: str) -> NDArray[np.float64]:
 
 
 def stages_of(forest: Forest, along: str) -> Stages:
-    """Return the stages at which a forest is judged, the whole of it last.
+    """Return the stages at which a forest is evaluated, the full size last.
 
-    A tree is judged at every size, a forest at every depth, and every few numbers of leaves.
+    A tree is evaluated at every size, a forest at every depth or at some numbers of leaves.
     """
-    prices = stage_alphas(forest, along)
-    rising = np.sort(-prices[prices > -np.inf])
+    critical = stage_alphas(forest, along)
+    rising = np.sort(-critical[critical > -np.inf])
     first = SMALLEST[along]
     last = int(np.max(rising, initial=first - 1)) + 1
     sizes = np.arange(first, last + 1)
     if forest.n_trees > 1 and along == LEAVES and last > EVERY:
         steps = math.ceil(PER_DOUBLING * math.log2(last / EVERY))
-        rest = np.geomspace(EVERY, last, steps + 1).round().astype(np.int64)
-        sizes = np.unique(np.concatenate([sizes[:EVERY], rest]))
+        larger = np.geomspace(EVERY, last, steps + 1).round().astype(np.int64)
+        sizes = np.unique(np.concatenate([sizes[:EVERY], larger]))
     leaves = forest.n_trees + np.searchsorted(rising, sizes)
-    return Stages(prices, sizes, leaves / forest.n_trees)
+    return Stages(critical, sizes, leaves / forest.n_trees)
 
 
 def evaluated_stages(
@@ -89,15 +88,15 @@ def evaluated_stages(
     n_jobs: int,
     wanted: NDArray[np.bool_] | None = None,
 ) -> HeldOut:
-    """Judge the forest at each of its stages on the rows of X (p, n), the largest size first.
+    """Evaluate the forest at each of its stages on the rows of X (p, n), the largest size first.
 
-    Where `wanted` (B, n) is given and false, the tree has no say on the row.
+    With `wanted` (B, n), a tree predicts only the rows for which it is true.
     """
-    prices, alpha = stages.prices, stages.alpha
+    critical, alpha = stages.critical, stages.alpha
     if forest.n_trees == 1 and wanted is None:
-        # a node's loss is then the row's, however many the sizes are for which it speaks
-        return held_out(forest, prices, alpha, X, y, weights)
-    first = np.searchsorted(alpha, prices)
-    given = () if wanted is None else (wanted,)
-    mass, sums = stage_losses(forest, first, len(alpha), X, y, weights, n_jobs, *given)
+        # faster: the loss of a row at a node is computed once for all sizes
+        return held_out(forest, critical, alpha, X, y, weights)
+    first = np.searchsorted(alpha, critical)
+    mask = () if wanted is None else (wanted,)
+    mass, sums = stage_losses(forest, first, len(alpha), X, y, weights, n_jobs, *mask)
     return HeldOut(float(mass[0]), float(mass[1]), *sums)

@@ -1,4 +1,4 @@
-"""What pruning at each of many α costs on rows that the tree was not grown on."""
+"""Errors of a tree pruned at each of many α, on rows that it was not grown on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["HeldOut", "held_out", "losses_of"]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Sums over held-out rows of case weight w and loss l, for each of k prices of a leaf.
+    """Sums over held-out rows of case weight w and loss l, for each of k values of α.
 
     Attributes
     ----------
@@ -48,10 +48,10 @@ class HeldOut:
 
     @property
     def standard_error(self) -> NDArray[np.float64]:
-        """Standard error of the mean loss (k,), the rows taken as independent."""
+        """Standard error of the mean loss (k,), for independent rows."""
         mean = self.mean
-        spread = self.squared - 2 * mean * self.crossed + mean**2 * self.squares
-        return np.sqrt(np.maximum(spread, 0.0)) / self.weight
+        sum_of_squares = self.squared - 2 * mean * self.crossed + mean**2 * self.squares
+        return np.sqrt(np.maximum(sum_of_squares, 0.0)) / self.weight
 
 
 def losses_of(
@@ -59,7 +59,7 @@ def losses_of(
 ) -> NDArray[np.float64]:
     """Return the loss (m,) of predicting `value` (m, K): squared error for K = 1, else 0-1.
 
-    `ordered` says whether values stand for the median of ordered classes.
+    With `ordered`, the predicted class is the median of the ordered classes.
     """
     if value.shape[1] == 1:
         return (y - value[:, 0]) ** 2
@@ -68,32 +68,33 @@ def losses_of(
 
 def held_out(
     tree: Forest,
-    prices: NDArray[np.float64],
+    critical: NDArray[np.float64],
     alpha: NDArray[np.float64],
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> HeldOut:
-    """Judge a forest of one, pruned at each of the `alpha` (k,), rising, on the rows of X (p, m).
+    """Evaluate a tree, pruned at each of the `alpha` (k,), rising, on the rows of X (p, m).
 
-    A row stops at the first node on its way whose split is not dearer than α.  So a node speaks
-    for the α from its own price up to that of the node above, and all α are done in one walk from
-    the leaf to the root.
+    `tree` is a forest of one tree, `critical` (m,) holds the critical α of its nodes.  A row stops
+    at the first node on its way down whose critical α is not above α.  So a node predicts for α
+    from its critical α up to that of its parent, and one walk from the leaf to the root evaluates
+    all α.
     """
     k = len(alpha)
     changes = np.zeros((3, k + 1))
-    starts = np.searchsorted(alpha, prices)
-    above = tree.parents()
+    starts = np.searchsorted(alpha, critical)
+    parents = tree.parents()
     node, row = leaf_nodes(tree, X, 1)[:, 0], np.arange(len(y))
     while len(node):
-        higher = above[node]
-        until = np.where(higher >= 0, starts[higher], k)
-        speaks = starts[node] < until
-        at, who = node[speaks], row[speaks]
-        loss, w = losses_of(tree.value[at], y[who], bool(tree.ordered)), weights[who]
+        parent = parents[node]
+        until = np.where(parent >= 0, starts[parent], k)
+        predicts = starts[node] < until
+        nodes, rows = node[predicts], row[predicts]
+        loss, w = losses_of(tree.value[nodes], y[rows], bool(tree.ordered)), weights[rows]
         for change, of_row in zip(changes, (w * loss, w**2 * loss, (w * loss) ** 2), strict=True):
-            change += np.bincount(starts[at], of_row, k + 1)
-            change -= np.bincount(until[speaks], of_row, k + 1)
-        node, row = higher[higher >= 0], row[higher >= 0]
+            change += np.bincount(starts[nodes], of_row, k + 1)
+            change -= np.bincount(until[predicts], of_row, k + 1)
+        node, row = parent[parent >= 0], row[parent >= 0]
     sums = np.cumsum(changes, axis=1)[:, :k]
     return HeldOut(float(weights.sum()), float(weights @ weights), *sums)

@@ -1,10 +1,10 @@
-"""Rates in n at which theory lets α_n fall and the number of leaves t_n rise, by their names.
+"""Named rates in n: how α_n may fall, and how the number of leaves t_n may rise.
 
 Zhan, Liu and Xia, Theorems 1, 3, 4 and 5: trees that stop at t_n leaves are consistent if
 t_n → ∞ and t_n = o(n/ln⁴n); pruned ones if α_n → 0 and ln⁵n/(α_n·n) → 0 (the exponent is hard to
-read in print; 5 is enough in every reading).  A rate leaves its constant open, and theory is
-silent on it: it is chosen on held-out rows, at the number of rows that the folds' trees grow on,
-and carried over to n.
+read in print; 5 is enough in every reading).  A rate fixes α_n or t_n up to a constant, which
+theory leaves open.  The constant is chosen on held-out rows, at the number of rows that the trees
+of the folds grow on, and is then used at n.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable
 __all__ = ["ALPHA_RATES", "LEAF_RATES"]
 
 Rate = Callable[[float], float]
+# ln n stays positive.
 LEAST = 2.0
 
 ALPHA_RATES: dict[str, Rate] = {

@@ -1,4 +1,4 @@
-"""The nested subtrees of one tree, with the errors of rows held out, as one table."""
+"""The nested subtrees of a tree and their errors on held-out rows, as one table."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ __all__ = ["SubtreePath", "subtree_path"]
 
 @dataclass(frozen=True, eq=False)
 class SubtreePath:
-    """The subtrees of a tree that some α chooses.
+    """The subtrees of a tree that are optimal for some complexity parameter α.
 
     Attributes
     ----------
     rule : {"weakest_link", "growth"}
-        Which subtrees there are to choose from.
+        Which subtrees are candidates.
     loss : {"error", "impurity"}
-        What the training error is for classes.
+        How the training error of classes is measured.
     by : str
-        Which rows were held out, in words; empty where none were.
-    prices : (m,) float64
-        The price of each split of the tree.
+        Which rows were held out, in words; empty if none were.
+    critical : (m,) float64
+        The critical α of each split of the tree.
     table : DataFrame
-        As `odrf.reports.pruning_path.PruningPath` has it.
+        The table of `odrf.reports.pruning_path.PruningPath`.
     """
 
     rule: str
     loss: str
     by: str
-    prices: NDArray[np.float64]
+    critical: NDArray[np.float64]
     table: pd.DataFrame
 
     @property
     def is_evaluated(self) -> bool:
-        """Whether rows held out have judged the subtrees."""
+        """Whether the subtrees were evaluated on held-out rows."""
         return "xerror" in self.table
 
     def row(self, rule: str) -> int:
-        """Return the row of the table that `rule` chooses.
+        """Return the number of the table's row that `rule`, "min" or "1se", chooses.
 
         Raises
         ------
@@ -63,14 +63,14 @@ class SubtreePath:
         return chosen_row(self.table, rule, "xerror", "xstd")
 
     def alpha(self, rule: str) -> float:
-        """Return the smallest α that chooses the subtree that `rule` finds best."""
+        """Return the smallest α that leads to the subtree chosen by `rule`."""
         return float(self.table["alpha"].iloc[self.row(rule)])
 
 
 def subtree_path(
     subtrees: Subtrees, rule: str, loss: str, unit: float, held_out: HeldOut | None, by: str
 ) -> SubtreePath:
-    """Return the path of the `subtrees`; errors of `held_out` rows are divided by `unit`."""
+    """Return the path of the `subtrees`; errors on held-out rows are divided by `unit`."""
     root = subtrees.error[-1]
     table = pd.DataFrame(
         {
@@ -84,4 +84,4 @@ def subtree_path(
         unit = unit if unit > 0 else 1.0
         table["xerror"] = held_out.mean / unit
         table["xstd"] = held_out.standard_error / unit
-    return SubtreePath(rule, loss, by, subtrees.prices, table)
+    return SubtreePath(rule, loss, by, subtrees.critical, table)

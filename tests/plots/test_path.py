@@ -50,7 +50,7 @@ def test_standard_errors_are_bars_or_a_band(tree):
     np.testing.assert_allclose(lengths, 2 * few.table["xstd"])
 
 
-def test_the_axes_name_sizes_and_prices(tree):
+def test_the_axes_name_sizes_and_alpha(tree):
     path = tree.pruning_path(cv=4)
     ax = path.plot()
     (top,) = ax.child_axes

@@ -1,4 +1,4 @@
-"""Prices of splits against their definitions: every subtree's cost compared."""
+"""Critical α of splits against their definitions: every subtree's cost compared."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def cost(problem, tree, alpha):
     return loss_in_leaves(problem, tree) + alpha * int(tree.leaves()[0])
 
 
-def price_of_a_leaf(tree, share):
-    """A share, maybe above 1, of what the splits lower the error by on average."""
+def alpha_of_share(tree, share):
+    """An α: this multiple of the mean decrease of the error per split."""
     return share * decreases(tree).sum() / max(int(tree.leaves()[0]) - 1, 1)
 
 
@@ -55,9 +55,9 @@ def test_decreases_add_up_to_the_error_removed(case, leaves):
 
 @unhurried
 @given(grown(max_leaves=7), st.floats(0, 3))
-def test_no_subtree_is_cheaper_than_the_weakest_link_s(case, share):
+def test_no_subtree_costs_less_than_the_weakest_link_s(case, share):
     problem, tree = case
-    alpha = price_of_a_leaf(tree, share)
+    alpha = alpha_of_share(tree, share)
     least = cost(problem, pruned(tree, critical_alphas(tree), alpha), alpha)
     children = {node: int(tree.left[node]) for node in np.flatnonzero(tree.left >= 0)}
     for splits in all_subtrees(children):
@@ -67,9 +67,9 @@ def test_no_subtree_is_cheaper_than_the_weakest_link_s(case, share):
 
 @unhurried
 @given(grown(), st.floats(0, 3))
-def test_no_earlier_tree_is_cheaper_than_the_growth_order_s(case, share):
+def test_no_earlier_tree_costs_less_than_the_growth_order_s(case, share):
     problem, tree = case
-    alpha = price_of_a_leaf(tree, share)
+    alpha = alpha_of_share(tree, share)
     chosen = pruned(tree, critical_alphas(tree, "growth"), alpha)
     costs = growth_errors(tree) + alpha * np.arange(1, len(growth_errors(tree)) + 1)
     assert cost(problem, chosen, alpha) == pytest.approx(costs.min(), rel=1e-9, abs=1e-10)
@@ -77,9 +77,9 @@ def test_no_earlier_tree_is_cheaper_than_the_growth_order_s(case, share):
 
 @unhurried
 @given(grown(), st.floats(0, 3))
-def test_the_weakest_link_is_never_dearer_than_the_growth_order(case, share):
+def test_the_weakest_link_never_costs_more_than_the_growth_order(case, share):
     problem, tree = case
-    alpha = price_of_a_leaf(tree, share)
+    alpha = alpha_of_share(tree, share)
     by_rule = [
         cost(problem, pruned(tree, critical_alphas(tree, rule), alpha), alpha) for rule in RULES
     ]
@@ -90,22 +90,22 @@ def test_the_weakest_link_is_never_dearer_than_the_growth_order(case, share):
 @given(grown(), rules, losses, st.floats(0, 3), st.floats(0, 3))
 def test_subtrees_are_nested(case, rule, loss, one, other):
     _, tree = case
-    prices = critical_alphas(tree, rule, loss)
-    small = pruned(tree, prices, price_of_a_leaf(tree, max(one, other)), loss)
-    large = pruned(tree, prices, price_of_a_leaf(tree, min(one, other)), loss)
+    critical = critical_alphas(tree, rule, loss)
+    small = pruned(tree, critical, alpha_of_share(tree, max(one, other)), loss)
+    large = pruned(tree, critical, alpha_of_share(tree, min(one, other)), loss)
     assert ((large.left >= 0) | (small.left < 0)).all()
 
 
 @unhurried
 @given(grown(), rules, losses)
-def test_a_free_leaf_is_kept_if_it_is_of_use_and_none_at_any_price(case, rule, loss):
+def test_alpha_0_keeps_every_useful_split_and_an_infinite_alpha_none(case, rule, loss):
     _, tree = case
-    prices, decrease = critical_alphas(tree, rule, loss), decreases(tree, loss)
-    free = pruned(tree, prices, 0.0, loss)
+    critical, decrease = critical_alphas(tree, rule, loss), decreases(tree, loss)
+    free = pruned(tree, critical, 0.0, loss)
     assert decreases(free, loss).sum() == pytest.approx(decrease.sum(), rel=1e-9, abs=1e-10)
     smallest = nested_subtrees(tree, rule, loss).leaves[0]
     assert free.leaves()[0] == smallest <= tree.leaves()[0]
-    assert pruned(tree, prices, np.inf, loss).leaves()[0] == 1
+    assert pruned(tree, critical, np.inf, loss).leaves()[0] == 1
 
 
 @unhurried
@@ -119,8 +119,8 @@ def test_each_tree_of_a_forest_is_pruned_on_its_own(case, rule, loss, alpha):
         np.testing.assert_array_equal(together.tree(b).left, alone.left)
 
 
-def test_a_split_that_pays_only_later_is_kept_with_those_it_is_for():
-    # the root's split gains nothing, the next two everything: y is the parity of two signs
+def test_a_split_without_gain_is_kept_for_the_splits_below_it():
+    # the root's split decreases nothing, the next two everything: y is the parity of two signs
     X = np.array([[0.0, 0.0, 1.0, 1.0, 0.1], [0.0, 1.0, 0.0, 1.0, 0.0]])
     tree = plain(X, [0, 1, 1, 0, 0], n_singles=2).grow()
     for rule in RULES:
@@ -130,7 +130,7 @@ def test_a_split_that_pays_only_later_is_kept_with_those_it_is_for():
         assert subtrees.alpha[1] == pytest.approx(subtrees.error[1] / (tree.leaves()[0] - 1))
 
 
-def test_what_was_cut_before_counts_no_more():
+def test_splits_pruned_before_do_not_count():
     tree = plain(np.arange(16.0)[None], np.arange(16) ** 2).grow()
     for rule in RULES:
         cut = with_leaves(tree, 4, rule)

@@ -36,19 +36,19 @@ def test_threads_change_nothing(n_jobs):
         assert (a.rows == b.rows).all()
 
 
-def test_every_row_is_judged_once_by_the_tree_that_has_not_seen_it():
+def test_every_row_is_evaluated_once_by_the_tree_grown_without_it():
     case = growth()
     folds = folds_grown(case, 6, 3, 1, lambda: None)
-    prices = partial(critical_alphas, rule="weakest_link")
+    critical = partial(critical_alphas, rule="weakest_link")
     alpha = np.array([0.0, 0.01, 0.05])
-    judged = cross_validated(case, folds, prices, alpha)
-    for k, price in enumerate(alpha):
+    evaluated = cross_validated(case, folds, critical, alpha)
+    for k, value in enumerate(alpha):
         loss = np.empty(len(case.y))
         for tree, out in folds:
             X = np.ascontiguousarray(case.X[:, out])
-            loss[out] = losses_of(predict(pruned(tree, prices(tree), price), X, 1), case.y[out])
-        assert judged.mean[k] == pytest.approx(loss.mean())
-        assert judged.standard_error[k] == pytest.approx(loss.std() / len(loss) ** 0.5)
+            loss[out] = losses_of(predict(pruned(tree, critical(tree), value), X, 1), case.y[out])
+        assert evaluated.mean[k] == pytest.approx(loss.mean())
+        assert evaluated.standard_error[k] == pytest.approx(loss.std() / len(loss) ** 0.5)
 
 
 def test_folds_are_pruned_between_critical_values():

@@ -23,14 +23,14 @@ def stopped(forest, along, size):
 
 @settings(deadline=None, max_examples=60)
 @given(problems(max_rows=24), along, st.integers(1, 3))
-def test_prices_and_leaves_are_those_of_the_stopped_trees(problem, along, n_trees):
+def test_critical_values_and_leaves_are_those_of_the_stopped_trees(problem, along, n_trees):
     forest = problem.grow(n_trees)
     stages = stages_of(forest, along)
     assert (np.diff(stages.sizes) > 0).all()
     assert stages.sizes[0] == {"leaves": 1, "depth": 0}[along]
     for size, leaves in zip(stages.sizes, stages.leaves, strict=True):
         expected = stopped(forest, along, size)
-        cut = forest.keeping(stages.prices > -size)
+        cut = forest.keeping(stages.critical > -size)
         np.testing.assert_array_equal(cut.is_split(), expected.is_split())
         assert leaves == expected.leaves().mean()
     largest = {"leaves": forest.leaves().max(), "depth": forest.depth().max()}[along]
@@ -43,18 +43,18 @@ def test_losses_are_those_of_the_stopped_trees(problem, along, n_trees):
     forest = problem.grow(n_trees)
     X, y, w = problem.X, problem.y, problem.weights
     stages = stages_of(forest, along)
-    judged = evaluated_stages(forest, stages, X, y, w, 1)
-    for size, mean, spread in zip(
-        stages.sizes[::-1], judged.mean, judged.standard_error, strict=True
+    evaluated = evaluated_stages(forest, stages, X, y, w, 1)
+    for size, mean, std_error in zip(
+        stages.sizes[::-1], evaluated.mean, evaluated.standard_error, strict=True
     ):
         loss = losses_of(predict(stopped(forest, along, size), X, 1), y)
         expected = np.average(loss, weights=w)
         np.testing.assert_allclose(mean, expected, rtol=1e-9, atol=1e-10)
         error = np.sqrt(np.sum((w * (loss - expected)) ** 2)) / w.sum()
-        np.testing.assert_allclose(spread, error, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(std_error, error, rtol=1e-5, atol=1e-6)
 
 
-def test_pruned_trees_count_what_is_left():
+def test_pruned_trees_count_only_remaining_splits():
     tree = noisy(n=60).grow()
     without = tree.keeping((tree.order > 0) & (tree.order != 3))
     stages = stages_of(without, "leaves")
@@ -62,7 +62,7 @@ def test_pruned_trees_count_what_is_left():
     assert np.isneginf(stage_alphas(without, "leaves")[~without.is_split()]).all()
 
 
-def test_large_forests_are_judged_at_some_sizes_and_at_the_last():
+def test_large_forests_are_evaluated_at_some_sizes_and_at_the_last():
     sizes = stages_of(noisy(n=900).grow(2), "leaves").sizes
     assert sizes[:30].tolist() == list(range(1, 31))
     assert sizes[-1] > 700

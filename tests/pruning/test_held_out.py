@@ -1,4 +1,4 @@
-"""Losses of held-out rows at many prices against pruning and predicting at each."""
+"""Losses of held-out rows at many α against pruning and predicting at each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from problems import problems
 
 @st.composite
 def cases(draw):
-    """A grown tree, rows it has not seen, their weights, and prices of a leaf."""
+    """A grown tree, rows it has not seen, their weights, and values of α."""
     problem = replace(draw(problems()), sampling=Sampling(ALL_ROWS, 1.0))
     tree, rule = problem.grow(), draw(st.sampled_from(RULES))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
@@ -26,16 +26,16 @@ def cases(draw):
     X = rng.random((len(problem.X), m)).astype(np.float32)
     y = rng.choice(problem.y, m)
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], m) if draw(st.booleans()) else np.ones(m)
-    prices = critical_alphas(tree, rule)
-    alpha = np.unique(np.concatenate([[0.0], prices, rng.random(3) * prices.max(), [np.inf]]))
-    return tree, prices, alpha, X, y, weights
+    critical = critical_alphas(tree, rule)
+    alpha = np.unique(np.concatenate([[0.0], critical, rng.random(3) * critical.max(), [np.inf]]))
+    return tree, critical, alpha, X, y, weights
 
 
-def one_by_one(tree, prices, alpha, X, y, weights):
+def one_by_one(tree, critical, alpha, X, y, weights):
     """Mean loss and its standard error, α by α."""
     means, errors = [], []
-    for price in alpha:
-        loss = losses_of(predict(pruned(tree, prices, price), X, 1), y)
+    for value in alpha:
+        loss = losses_of(predict(pruned(tree, critical, value), X, 1), y)
         mean = np.average(loss, weights=weights)
         means.append(mean)
         errors.append(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
@@ -44,24 +44,24 @@ def one_by_one(tree, prices, alpha, X, y, weights):
 
 @settings(deadline=None, max_examples=80)
 @given(cases())
-def test_one_walk_says_what_pruning_at_each_price_says(case):
+def test_one_walk_gives_what_pruning_at_each_alpha_gives(case):
     *_, y, weights = case
     if weights.sum() == 0:
         return
-    judged = held_out(*case)
+    evaluated = held_out(*case)
     means, errors = one_by_one(*case)
     scale = max(np.abs(y).max(), 1.0)
-    np.testing.assert_allclose(judged.mean, means, rtol=1e-9, atol=1e-9 * scale**2)
-    np.testing.assert_allclose(judged.standard_error, errors, rtol=1e-5, atol=1e-6 * scale**2)
+    np.testing.assert_allclose(evaluated.mean, means, rtol=1e-9, atol=1e-9 * scale**2)
+    np.testing.assert_allclose(evaluated.standard_error, errors, rtol=1e-5, atol=1e-6 * scale**2)
 
 
 @settings(deadline=None, max_examples=40)
 @given(cases(), st.integers(1, 19))
 def test_parts_add_up(case, cut):
-    tree, prices, alpha, X, y, weights = case
+    tree, critical, alpha, X, y, weights = case
     whole = held_out(*case)
     parts = [
-        held_out(tree, prices, alpha, np.ascontiguousarray(X[:, rows]), y[rows], weights[rows])
+        held_out(tree, critical, alpha, np.ascontiguousarray(X[:, rows]), y[rows], weights[rows])
         for rows in (slice(None, cut), slice(cut, None))
         if len(y[rows])
     ]

@@ -44,17 +44,17 @@ def test_errors_along_the_growth_are_those_of_the_subtrees(case):
 @given(grown(), rules)
 def test_errors_on_the_path_are_those_of_the_subtrees(case, rule):
     problem, tree = case
-    prices, subtrees = critical_alphas(tree, rule), nested_subtrees(tree, rule)
+    critical, subtrees = critical_alphas(tree, rule), nested_subtrees(tree, rule)
     for alpha, error in zip(subtrees.alpha, subtrees.error, strict=True):
-        counted = loss_in_leaves(problem, pruned(tree, prices, alpha))
+        counted = loss_in_leaves(problem, pruned(tree, critical, alpha))
         assert error == pytest.approx(counted, rel=1e-9, abs=1e-10)
 
 
 @unhurried
 @given(grown(), rules, losses)
-def test_the_path_lists_what_any_alpha_chooses(case, rule, loss):
+def test_the_path_lists_the_subtree_of_every_alpha(case, rule, loss):
     _, tree = case
-    prices, path = critical_alphas(tree, rule, loss), nested_subtrees(tree, rule, loss)
+    critical, path = critical_alphas(tree, rule, loss), nested_subtrees(tree, rule, loss)
     assert path.alpha[0] == 0
     assert path.leaves[-1] == 1
     assert (np.diff(path.alpha) > 0).all()
@@ -62,8 +62,8 @@ def test_the_path_lists_what_any_alpha_chooses(case, rule, loss):
     assert (np.diff(path.error) > 0).all()
     until = np.append(path.alpha[1:], path.alpha[-1] + 1.0)
     for first, last, leaves in zip(path.alpha, until, path.leaves, strict=True):
-        assert pruned(tree, prices, first, loss).leaves()[0] == leaves
-        assert pruned(tree, prices, (first + last) / 2, loss).leaves()[0] == leaves
+        assert pruned(tree, critical, first, loss).leaves()[0] == leaves
+        assert pruned(tree, critical, (first + last) / 2, loss).leaves()[0] == leaves
 
 
 @unhurried

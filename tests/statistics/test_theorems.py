@@ -80,7 +80,7 @@ def test_numbers_of_leaves_must_grow_slowly(rule, slowly):
         (lambda n: 1 / np.log(np.log(n)), HOLDS, HOLDS),
     ],
 )
-def test_prices_of_a_leaf_must_fall_slowly(rule, falls, slowly):
+def test_alpha_must_fall_slowly(rule, falls, slowly):
     facts = replace(TREE, alpha=rule(N), alpha_along=along(rule))
     assert judged(facts, "α_n → 0") == falls
     assert judged(facts, "ln⁵n/(α_n·n) → 0") == slowly
