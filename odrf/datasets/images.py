@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import is_whole
-from odrf.design.grid import say_grid
+from odrf.design.grid import set_grid
 from odrf.errors import InputError
 
 __all__ = ["from_images"]
@@ -66,7 +66,7 @@ def from_images(
     data = pd.DataFrame(pixels.reshape(n, C * H * W).copy(), columns=_names(C, H, W, series))
     if y is not None:
         data[RESPONSE] = _responses(y, n)
-    say_grid(data, C, H, W)
+    set_grid(data, C, H, W)
     return data
 
 

@@ -1,4 +1,4 @@
-"""The design layer: data frames to arrays and back, through a formula."""
+"""From a formula and a data frame to the arrays of predictors and responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Class weights: from the argument to one number per class."""
+"""Class weights: from the argument `class_weights` to one number per class."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BALANCED = "balanced"
 def class_factors(
     class_weights: Any, response: Response, y: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """Return what the case weights of each class (K,) are multiplied by; None for nothing.
+    """Return the factors (K,) by which the case weights of each class are multiplied, or None.
 
     Parameters
     ----------
     class_weights : None, "balanced" or mapping of class to number
-        ``"balanced"`` gives every class the same share of the weight, whose sum stays.  Classes
-        that a mapping does not name count 1.
+        ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows.
+        Classes that a mapping does not name have factor 1.
     response : Response
     y, weights : (n,) float64
         Class codes and case weights of the training rows.
@@ -36,14 +36,15 @@ def class_factors(
     Raises
     ------
     InputError
-        It is nothing of that, or names no class of the response, or the response has no classes.
+        `class_weights` is of another type or names an unknown class, a factor is not a positive
+        number, or the response is numeric.
     """
     if class_weights is None:
         return None
     if response.classes is None:
         raise InputError(
-            f"class_weights= needs classes, but {response.name!r} is a number: leave it out, or "
-            'use kind="classification"; weights= weighs rows'
+            f"class_weights= needs classes, but {response.name!r} is numeric: leave it out, use "
+            'kind="classification", or weight single rows with weights='
         )
     if isinstance(class_weights, str) and class_weights == BALANCED:
         totals = np.bincount(y.astype(np.int64), weights, minlength=len(response.classes))
@@ -55,17 +56,17 @@ def class_factors(
             f"class_weights={class_weights!r}: use None, {BALANCED!r} or a mapping of classes to "
             "positive numbers"
         )
-    return _given(class_weights, response.classes)
+    return _from_mapping(class_weights, response.classes)
 
 
-def _given(class_weights: Mapping[Any, Any], classes: pd.Index) -> NDArray[np.float64]:
+def _from_mapping(class_weights: Mapping[Any, Any], classes: pd.Index) -> NDArray[np.float64]:
     factors: NDArray[np.float64] = np.ones(len(classes))
     codes = {label: code for code, label in enumerate(classes.tolist())}
     for label, value in class_weights.items():
         if label not in codes:
             raise InputError(
-                f"class_weights names {label!r}, which is no class of the response; classes are "
-                f"{listed(classes, 10)}{nearest(label, classes)}"
+                f"class_weights names {label!r}, which is not a class of the response; classes "
+                f"are {listed(classes, 10)}{nearest(label, classes)}"
             )
         if not is_number(value) or not 0 < float(value) < np.inf:
             raise InputError(f"class_weights[{label!r}]={value!r}: use a positive number")

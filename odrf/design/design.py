@@ -1,4 +1,4 @@
-"""From formula and data frame to the engine's arrays, for training and again for new data."""
+"""From formula and data frame to arrays, for training rows and for new rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Design", "TrainingData", "build_design"]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The recipe from a data frame to the predictor matrix; it holds no data, and pickles.
+    """The recipe from a data frame to the matrix of predictors; it holds no data.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class Design:
     scaling : Scaling
         The map of each column to [0, 1].
     missing : str
-        What is done about missing values: "raise" or "drop".
+        How missing values are treated: "raise" or "drop".
     grid : (int, int, int) or None
-        Channels, height and width, where the data frame says that it holds pixels.
+        Channels, height and width, if the columns of the data frame are pixels.
     weights : str or None
-        The column that holds the case weights, if one does.
+        The column that holds the case weights, if there is one.
     """
 
     formula: str
@@ -72,7 +72,7 @@ class Design:
 
     @property
     def first(self) -> NDArray[np.int64]:
-        """(P + 1,) Predictor j owns the columns ``first[j]:first[j + 1]``."""
+        """(P + 1,) Predictor j has the columns ``first[j]:first[j + 1]``."""
         return self.recipe.first
 
     @property
@@ -82,13 +82,13 @@ class Design:
 
     @property
     def feature_groups(self) -> FeatureGroups:
-        """Which columns make up each predictor, as the engine reads it."""
+        """Which columns make up each predictor, in the form that the engine uses."""
         return FeatureGroups(self.first, self.types)
 
     def keeping(self, which: Sequence[int]) -> Design:
-        """Return the design of the predictors of these numbers alone, in this order.
+        """Return the design of the predictors numbered `which` only, in this order.
 
-        Its columns are the rows ``recipe.columns_of(which)`` of this one's matrix.
+        Its matrix is the rows ``recipe.columns_of(which)`` of the matrix of this design.
         """
         recipe, columns = self.recipe.keeping(which), self.recipe.columns_of(which)
         needed = {name for variable in recipe.variables for name in variable.columns}
@@ -101,13 +101,13 @@ class Design:
         )
 
     def matrix(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Take new data through the recipe.
+        """Return the predictors of new data.
 
         Parameters
         ----------
         data : pandas.DataFrame
             n rows with the columns that the predictors need; the response and other columns
-            may be absent or present.
+            are not needed.
 
         Returns
         -------
@@ -119,20 +119,20 @@ class Design:
         Raises
         ------
         InputError
-            `data` is no data frame, lacks a column, holds another type of data than in
-            training, a level never seen, an infinite value, or, if `missing` is "raise", a
-            missing value.
+            `data` is not a data frame, lacks a column, or has a column of another type than in
+            training, an unknown level, an infinite value, or, if `missing` is "raise", a missing
+            value.
         """
         frame = self.schema.select(data)
-        found = find_missing(frame, self.schema.columns)
+        missing = find_missing(frame, self.schema.columns)
         if self.missing == "raise":
-            found.require_none()
-        frame = found.complete_rows(frame)
+            missing.require_none()
+        frame = missing.complete_rows(frame)
         self.schema.check_contents(frame)
-        return self.scaling.apply(self.recipe.matrix(frame)), found.complete
+        return self.scaling.apply(self.recipe.matrix(frame)), missing.complete
 
     def labelled(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Take new data with responses through the recipe.
+        """Return the predictors and responses of new data.
 
         Parameters
         ----------
@@ -149,8 +149,7 @@ class Design:
         Raises
         ------
         InputError
-            As in `matrix`; or a response is absent, missing, not a number, or a class never
-            seen.
+            As in `matrix`; or the response is absent, missing, not a number, or an unknown class.
         """
         X, complete = self.matrix(data)
         return X, self.response.numbers(data[complete])
@@ -167,15 +166,15 @@ class TrainingData:
     y : (n,) float64
         Response, or class codes 0 … K - 1.
     weights : (n,) float64
-        Case weights, 1 unless given, those of a class times its class weight.
+        Case weights times class weights; 1 without either.
     index : pandas.Index
         Labels of the n rows.
     complete : (N,) bool
-        Which rows of the data frame these are; the others have missing values.
+        True for the rows of the data frame that are used; the others have missing values.
     missing_columns : dict
-        Missing values per column, most first, if rows were left out.
+        Numbers of missing values per column, largest first; empty if no row was left out.
     class_weights : (K,) float64 or None
-        What the case weights of each class were multiplied by, if by anything.
+        The factors by which the case weights of each class were multiplied, if any.
     """
 
     X: NDArray[np.float32]
@@ -188,7 +187,7 @@ class TrainingData:
 
     @property
     def n_dropped(self) -> int:
-        """Rows left out because of missing values."""
+        """Number of rows left out because of missing values."""
         return int((~self.complete).sum())
 
 
@@ -203,7 +202,7 @@ def build_design(
     class_weights: str | Mapping[Any, float] | None = None,
     env: EvalEnvironment,
 ) -> tuple[Design, TrainingData]:
-    """Learn the design from formula and data, and compute the training arrays.
+    """Return the design learned from formula and data, and the training arrays.
 
     Parameters
     ----------
@@ -214,22 +213,22 @@ def build_design(
     kind : str, default "auto"
         "regression", "classification", or "auto": by the type of the response.
     missing : str, default "raise"
-        "raise", because silence about lost rows misleads, or "drop" to leave out rows with
-        missing values in the columns used.
+        "raise" raises an error for missing values in the columns used, because rows should not be
+        lost unnoticed; "drop" leaves these rows out.
     weights : str or array-like, optional
-        A column's name (which ``.`` then leaves out), or one number per row, taken by
-        position. Rows of weight 0 are kept.
+        The name of a column (``.`` then leaves it out), or one number per row, taken by
+        position.  Rows of weight 0 are kept.
     aside : str, optional
-        A column that is no predictor either, and whose values must not be missing.
+        Another column that ``.`` leaves out; rows with missing values in it count as incomplete.
     class_weights : str or mapping, optional
-        As `class_factors` takes it.
+        As in `class_factors`.
     env : patsy.EvalEnvironment
         The user's environment: where the formula's functions are looked up.
 
     Raises
     ------
     InputError
-        Anything is wrong with formula, data, options or weights.
+        The formula, the data, an option or the weights cannot be used.
 
     Examples
     --------
@@ -251,8 +250,9 @@ def build_design(
     weights_column = weights if isinstance(weights, str) else None
     columns_aside = [name for name in (weights_column, aside) if name is not None]
     terms = read_formula(formula, list(data.columns), env, columns_aside)
-    found = _settle_missing(terms, data, missing, columns_aside)
-    frame, w = found.complete_rows(data), case_weights[found.complete]
+    values_missing = _checked_missing(terms, data, missing, columns_aside)
+    complete = values_missing.complete
+    frame, w = values_missing.complete_rows(data), case_weights[complete]
     check_weights(w)
     evaluation, values = training_values(terms.response, frame, env)
     response, y = read_response(values, kind)
@@ -264,28 +264,31 @@ def build_design(
     X = recipe.matrix(frame)
     scaling = learn_scaling(X)
     schema = learn_schema(frame, terms.columns)
-    counts = found.counts if found.n_incomplete else {}
+    counts = values_missing.counts if values_missing.n_incomplete else {}
     return (
         Design(formula, response, recipe, schema, scaling, missing, grid_of(data), weights_column),
-        TrainingData(scaling.apply(X), y, w, frame.index, found.complete, counts, factors),
+        TrainingData(scaling.apply(X), y, w, frame.index, complete, counts, factors),
     )
 
 
-def _settle_missing(
+def _checked_missing(
     formula: Formula, data: pd.DataFrame, missing: str, aside: list[str]
 ) -> Missing:
-    """Find missing values in the columns used, and raise where rows cannot be left out."""
+    """Return the missing values in the columns used; raise if the other rows are not enough."""
     used = [*formula.columns, *formula.response.columns, *aside]
-    found = find_missing(data, list(dict.fromkeys(used)))
-    empty = [name for name in formula.response.columns if found.counts.get(name) == len(data)]
+    values_missing = find_missing(data, list(dict.fromkeys(used)))
+    counts = values_missing.counts
+    empty = [name for name in formula.response.columns if counts.get(name) == len(data)]
     if empty:
-        raise InputError(f"response {empty[0]!r} is missing in every row: nothing to learn from")
-    if missing == "raise":
-        found.require_none()
-    left = len(data) - found.n_incomplete
-    if left < 2:
         raise InputError(
-            f"{found}: {left} complete rows are left, and at least 2 are needed; leave such "
-            "columns out of the formula, or fill them in"
+            f"response {empty[0]!r} is missing in every row: use another column as the response"
         )
-    return found
+    if missing == "raise":
+        values_missing.require_none()
+    n_complete = len(data) - values_missing.n_incomplete
+    if n_complete < 2:
+        raise InputError(
+            f"{values_missing}: {n_complete} rows are complete, and at least 2 are needed; leave "
+            "such columns out of the formula, or fill them in"
+        )
+    return values_missing

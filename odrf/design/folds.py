@@ -1,4 +1,4 @@
-"""Folds: which rows are held out together."""
+"""Folds of cross-validation: which rows are held out together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FEWEST_FOLDS = 2
 
 
 def fold_of_rows(y: NDArray[np.float64], n_classes: int, k: int, seed: int) -> NDArray[np.int64]:
-    """Return each row's fold 0 … k - 1: at random, the classes dealt out evenly (n_classes > 1)."""
+    """Return the random fold 0 … k - 1 of each row (n,); folds of classes are stratified."""
     order = np.random.default_rng(seed).permutation(len(y))
     if n_classes > 1:
         order = order[np.argsort(y[order], kind="stable")]
@@ -26,12 +26,12 @@ def fold_of_rows(y: NDArray[np.float64], n_classes: int, k: int, seed: int) -> N
 
 
 def checked_folds(cv: Any, n: int, otherwise: str = "") -> int:
-    """Return the number of folds `cv`; raise `InputError` where n rows do not make so many.
+    """Return the number of folds `cv`; raise `InputError` unless it is from 2 to n.
 
-    `otherwise` says what else than a number the argument may be.
+    `otherwise` ends the message: what else than a number the argument may be.
     """
     if not is_whole(cv) or not FEWEST_FOLDS <= cv <= n:
         raise InputError(
-            f"cv={cv!r} is no number of folds: use {FEWEST_FOLDS} to {n} (the rows){otherwise}"
+            f"cv={cv!r} is not a number of folds: use {FEWEST_FOLDS} to {n} (the rows){otherwise}"
         )
     return int(cv)

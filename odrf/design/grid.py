@@ -1,7 +1,7 @@
-"""The grid of pixels that a data frame may say its columns are.
+"""The pixel grid of a data frame whose columns are the pixels of images or series.
 
-A frame says so in its ``attrs``, which pandas hands on when rows are taken from it: ``shape`` is
-(height, width), ``channels`` a number, 1 if it is not there.
+It is stored in the frame's ``attrs``, which pandas copies when rows are selected: ``shape`` is
+(height, width), ``channels`` a number, by default 1.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import pandas as pd
 
 from odrf.checks import is_whole
 
-__all__ = ["grid_of", "say_grid"]
+__all__ = ["grid_of", "set_grid"]
 
 SHAPE, CHANNELS = "shape", "channels"
 
 
 def grid_of(data: pd.DataFrame) -> tuple[int, int, int] | None:
-    """Return channels, height and width; None where the frame says nothing of the kind.
+    """Return channels, height and width, or None if the frame has no valid ``attrs["shape"]``.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def grid_of(data: pd.DataFrame) -> tuple[int, int, int] | None:
     return int(channels), int(shape[0]), int(shape[1])
 
 
-def say_grid(data: pd.DataFrame, channels: int, height: int, width: int) -> None:
-    """Make the frame say that its columns are pixels, in the order channel, row, column."""
+def set_grid(data: pd.DataFrame, channels: int, height: int, width: int) -> None:
+    """Store in the frame that its columns are pixels, in the order channel, row, column."""
     data.attrs[SHAPE] = (height, width)
     if channels > 1:
         data.attrs[CHANNELS] = channels

@@ -1,4 +1,4 @@
-"""Offsets: what is known of each row's score beforehand."""
+"""Offsets: a known part of the score of each row."""
 
 from __future__ import annotations
 
@@ -22,40 +22,41 @@ class Offset:
     Attributes
     ----------
     given : bool
-        Whether there are any; else all are 0.
+        Whether the fit has offsets; otherwise all are 0.
     column : str or None
-        The column that new rows have theirs in.
+        The column that holds them, in new data too.
     values : (n,) float64
-        Those of the training rows.
+        Offsets of the training rows.
     """
 
     given: bool
     column: str | None
     values: NDArray[np.float64]
 
-    def of(self, newdata: pd.DataFrame, given: str | ArrayLike | None) -> NDArray[np.float64]:
+    def of(self, newdata: pd.DataFrame, offset: str | ArrayLike | None) -> NDArray[np.float64]:
         """Return the offsets of all rows of `newdata`.
 
         Parameters
         ----------
         newdata : DataFrame
-        given : str, array-like, number or None
-            In place of the column of the fit.
+        offset : str, array-like, number or None
+            Used instead of the column of the fit.
 
         Raises
         ------
         InputError
-            Where there are none to be found, or they are no finite numbers.
+            The fit has offsets but no column of them and `offset` is None, or an offset is not a
+            finite number.
         """
-        if given is None and not self.given:
+        if offset is None and not self.given:
             return np.zeros(len(newdata))
-        wanted = self.column if given is None else given
-        if wanted is None:
+        source = self.column if offset is None else offset
+        if source is None:
             raise InputError(
                 "the fit has an offset for each training row, and new rows need theirs: give "
                 "offset=, one number for each row, or 0"
             )
-        return _numbers(wanted, newdata)
+        return _numbers(source, newdata)
 
     def keeping(self, which: NDArray[np.bool_]) -> Offset:
         """Return the offsets of some of the training rows."""
@@ -74,17 +75,17 @@ def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
     Raises
     ------
     InputError
-        No such column, not numbers, infinite ones, or not n of them.
+        There is no such column, or the offsets are not n numbers, or one is infinite.
     """
     column = offset if isinstance(offset, str) else None
     values = np.zeros(len(data)) if offset is None else _numbers(offset, data)
     return Offset(offset is not None, column, values)
 
 
-def _numbers(given: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
-    if is_number(given):
-        return np.full(len(data), given, dtype=np.float64)
-    values = row_numbers("offset", given, data)
+def _numbers(offset: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
+    if is_number(offset):
+        return np.full(len(data), offset, dtype=np.float64)
+    values = row_numbers("offset", offset, data)
     if np.isinf(values).any():
         raise InputError(f"offset has {np.isinf(values).sum()} infinite values: use finite ones")
     return values

@@ -1,4 +1,4 @@
-"""All predictors together: from the formula's terms to the matrix of columns."""
+"""From the terms of a formula to the matrix of predictors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Predictors:
     columns : (p,) tuple of str
         One name per column, such as "sex[male]".
     first : (P + 1,) int64
-        Predictor j owns the columns ``first[j]:first[j + 1]``.
+        Predictor j has the columns ``first[j]:first[j + 1]``.
     types : (P,) int8
         `PLAIN`, `INDICATORS` or `BASIS`.
     """
@@ -62,20 +62,21 @@ class Predictors:
         if len(frame) == 0:
             return matrix
         numbers = self._number_columns(frame, matrix)
-        blocks = dict(numbers)
+        encoded = dict(numbers)
         for j, term in enumerate(self.terms):
             if len(term) == 1 and term[0] in numbers:
                 continue
             for v in term:
-                if v not in blocks:
-                    blocks[v] = self.variables[v].block(frame)
-            matrix[self.first[j] : self.first[j + 1]] = reduce(_products, [blocks[v] for v in term])
-        owners = np.repeat(np.arange(len(self.names)), np.diff(self.first))
-        require_finite(matrix, [self.names[j] for j in owners], frame.index, "predictor")
+                if v not in encoded:
+                    encoded[v] = self.variables[v].encode(frame)
+            factors = [encoded[v] for v in term]
+            matrix[self.first[j] : self.first[j + 1]] = reduce(_products, factors)
+        predictor = np.repeat(np.arange(len(self.names)), np.diff(self.first))
+        require_finite(matrix, [self.names[j] for j in predictor], frame.index, "predictor")
         return matrix
 
     def keeping(self, which: Sequence[int]) -> Predictors:
-        """Return the recipe of the predictors of these numbers alone, in this order."""
+        """Return the recipe of the predictors numbered `which` only, in this order."""
         used = list(dict.fromkeys(v for j in which for v in self.terms[j]))
         number = {v: at for at, v in enumerate(used)}
         widths = [int(self.first[j + 1] - self.first[j]) for j in which]
@@ -91,16 +92,16 @@ class Predictors:
         )
 
     def columns_of(self, which: Sequence[int]) -> NDArray[np.int64]:
-        """Return the numbers of the columns that the predictors of these numbers own."""
+        """Return the numbers of the columns of the predictors numbered `which`."""
         ranges = [np.arange(self.first[j], self.first[j + 1]) for j in which]
         return np.concatenate(ranges)
 
     def _number_columns(
         self, frame: pd.DataFrame, matrix: NDArray[np.float64]
     ) -> dict[int, NDArray[np.float64]]:
-        """Fill in the predictors that are columns of numbers, and return these by variable.
+        """Write the predictors that are columns of numbers into `matrix`; return them by variable.
 
-        All in one operation: one at a time would take seconds for thousands.
+        One operation for all of them: one at a time takes seconds for thousands of columns.
         """
         rows = {
             term[0]: int(self.first[j])
@@ -138,29 +139,29 @@ def learn_predictors(
     names = pd.Index([":".join(atom.name for atom in term) for term in terms])
     if not names.is_unique:
         raise InputError(
-            f"two predictors are named {listed(names[names.duplicated()])}, one a column and one "
-            "an expression: rename the column"
+            f"two predictors are named {listed(names[names.duplicated()])}, a column and an "
+            "expression: rename the column"
         )
     columns = [_column_names([variables[atom] for atom in term]) for term in terms]
     return Predictors(
         variables=tuple(variables.values()),
         terms=tuple(tuple(number[atom] for atom in term) for term in terms),
         names=tuple(names),
-        columns=tuple(name for block in columns for name in block),
+        columns=tuple(name for names_of_term in columns for name in names_of_term),
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
         types=np.array([_type([variables[atom] for atom in term]) for term in terms], np.int8),
     )
 
 
 def _column_names(variables: Sequence[Variable]) -> list[str]:
-    each = [[v.name + suffix for suffix in v.encoding.suffixes] for v in variables]
-    return [":".join(names) for names in product(*each)]
+    of_variable = [[v.name + suffix for suffix in v.encoding.suffixes] for v in variables]
+    return [":".join(names) for names in product(*of_variable)]
 
 
 def _type(variables: Sequence[Variable]) -> int:
     types = {v.encoding.type for v in variables}
     if len(types) == 1:
-        # A product of indicators is one of a combination of levels; of numbers, a number.
+        # A product of indicators is the indicator of a combination of levels.
         return types.pop()
     return PLAIN if all(len(v.encoding.suffixes) == 1 for v in variables) else BASIS
 

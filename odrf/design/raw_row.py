@@ -1,4 +1,4 @@
-"""One row of raw values to scaled predictors, without pandas."""
+"""From one row of raw values to scaled predictors, without pandas."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from odrf.errors import InputError
 __all__ = ["RawRow", "RowPlan", "plan_row"]
 
 RawRow = NDArray | Sequence[Any] | Mapping[str, Any] | pd.Series
-"""Values in the order of the predictors, or by their names."""
+"""Values in the order of the predictors, or by the names of the predictors."""
 
 Labels = dict[Any, float]
 
-# Types of numbers and truth values.
+# Types that are read as numbers.
 NUMBERS = (float, int, np.floating, np.integer, np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
 class RowPlan:
-    """What a `Design` of plain columns does, written out for one row.
+    """The steps of a `Design` whose predictors are columns of the data, for one row.
 
     Attributes
     ----------
     design : Design
-        Where rows go that are out of the ordinary.
+        Used for rows that need a data frame.
     labels : (P,) tuple of dict or None
-        For each predictor, the number that stands for each of its labels; None for numbers.
+        For each predictor, the code of each of its labels; None for numbers.
     source : (p,) int32
-        The predictor that each column of the matrix is made from.
+        The predictor that each column of the matrix is computed from.
     level : (p,) int32
-        The number of the label that an indicator marks; -1 for a column of the numbers themselves.
+        The code of the label that an indicator column stands for; -1 for a column of numbers.
     """
 
     design: Design
@@ -56,7 +56,7 @@ class RowPlan:
         Raises
         ------
         InputError
-            As `Design.matrix` does, or because the row has not one value for each predictor.
+            As `Design.matrix` does, or if the row does not have one value for each predictor.
         """
         values = self._in_order(row)
         raw = None if values is None else self._numbers(values)
@@ -65,12 +65,12 @@ class RowPlan:
             low, width = self.design.scaling.low, self.design.scaling.range
             if scale_row(raw, self.source, self.level, low, width, LARGEST, FARTHEST, x):
                 return x
-        # What is missing, unknown or of another type than in training is rare, and so is its
-        # treatment left to the one place that knows it.
+        # Missing and unknown values and other types than in training are rare; the design treats
+        # them.
         return self._by_frame(row)
 
     def _in_order(self, row: RawRow) -> NDArray | Sequence[Any] | None:
-        """Return the values in the predictors' order; None where a mapping lacks one."""
+        """Return the values in the order of the predictors; None if a mapping lacks one."""
         names = self.design.predictors
         if isinstance(row, np.ndarray):
             if row.shape != (len(names),):
@@ -88,15 +88,15 @@ class RowPlan:
         except KeyError:
             return None
 
-    def _misshapen(self, found: str) -> InputError:
+    def _misshapen(self, shape: str) -> InputError:
         names = self.design.predictors
         return InputError(
-            f"a row is {found} here: give one value for each of the {len(names)} predictors, in "
+            f"the row is {shape}: give one value for each of the {len(names)} predictors, in "
             f"their order ({listed(names)}), or a mapping of their names to values"
         )
 
     def _numbers(self, values: NDArray | Sequence[Any]) -> NDArray[np.float64] | None:
-        """Return the values (P,) as numbers, labels as theirs; None where one is neither."""
+        """Return the values (P,) as numbers and codes of labels; None if one is neither."""
         if not any(self.labels):
             raw = _number_array(values)
             if raw is not None:
@@ -107,7 +107,7 @@ class RowPlan:
             return None
 
     def _by_frame(self, row: RawRow) -> NDArray[np.float32] | None:
-        """Take the row through the design as a data frame."""
+        """Encode the row by the design, as a data frame."""
         named = (
             row.items() if hasattr(row, "items") else zip(self.design.predictors, row, strict=True)
         )
@@ -118,7 +118,7 @@ class RowPlan:
 
 def _number_array(values: NDArray | Sequence[Any]) -> NDArray[np.float64] | None:
     try:
-        # always a copy: Numba compiles anew for what is strided or read-only
+        # always a copy: Numba would compile again for a strided or read-only array
         array = np.array(values)
     except ValueError:
         return None
@@ -135,12 +135,12 @@ def _number(value: Any, labels: Labels | None) -> float:
 
 
 def plan_row(design: Design) -> RowPlan:
-    """Write out the plan of a design.
+    """Return the plan of a design.
 
     Raises
     ------
     InputError
-        A predictor is not simply a column of the data.
+        A predictor is an expression or a product, not a column of the data.
     """
     labels: list[Labels | None] = []
     source: list[int] = []
@@ -149,8 +149,8 @@ def plan_row(design: Design) -> RowPlan:
         variable = design.recipe.variables[term[0]]
         if len(term) > 1 or variable.evaluation is not None:
             raise InputError(
-                f"{name!r} is computed from columns of the data, which takes a data frame: use "
-                "predict, or fit with such columns made beforehand"
+                f"predictor {name!r} is computed from columns of the data, which needs a data "
+                "frame: use predict, or add it to the data as a column before fitting"
             )
         match variable.encoding:
             case Indicators(levels):

@@ -1,4 +1,4 @@
-"""The response: what kind it is, and its values as numbers."""
+"""The response: its kind, classes and values."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Response:
     kind : str
         "regression" or "classification".
     classes : (K,) pandas.Index or None
-        The class labels as in the data: in the order of the categories if the response is
-        one, else sorted. None for regression.
+        The class labels: in the order of the categories if the response is categorical, else
+        sorted.  None for regression.
     columns : tuple of str
         The columns of the data that it is computed from.
     evaluation : Evaluation or None
         How it is computed from them; None for a column taken as it is.
     ordered : bool
-        Whether the classes are those of an ordered categorical, which ``C()`` makes unordered.
+        Whether the response is an ordered categorical; ``C()`` makes it unordered.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Response:
 
     @property
     def n_classes(self) -> int:
-        """K, 1 for a number."""
+        """K; 1 for a numeric response."""
         return 1 if self.classes is None else len(self.classes)
 
     @property
     def ordinal(self) -> bool:
-        """Whether there are three or more ordered classes: of two there is only one order."""
+        """Whether there are three or more ordered classes; with two, order makes no difference."""
         return self.ordered and self.n_classes > 2
 
     def numbers(self, data: pd.DataFrame) -> NDArray[np.float64]:
@@ -68,13 +68,13 @@ class Response:
         Raises
         ------
         InputError
-            A column is absent, a value missing, not a number, or a class never seen.
+            A column is absent, a value is missing or not a number, or a class is unknown.
         """
         absent = [name for name in self.columns if name not in data.columns]
         if absent:
             raise InputError(
-                f"new data lacks {absent[0]!r}, from which the response {self.name!r} comes"
-                f"{nearest(absent[0], data.columns)}: to be judged on, rows need their responses"
+                f"new data lacks column {absent[0]!r} of the response {self.name!r}"
+                f"{nearest(absent[0], data.columns)}: rows to evaluate on need their responses"
             )
         missing = data[list(self.columns)].isna().any(axis=1).to_numpy()
         if missing.any():
@@ -83,15 +83,15 @@ class Response:
                 "leave these rows out"
             )
         rule = self.evaluation
-        found = column_values(data, self.name) if rule is None else rule.values(data)
-        values = cast(pd.Series, found.data)  # a response of several columns was refused
+        response = column_values(data, self.name) if rule is None else rule.values(data)
+        values = cast(pd.Series, response.data)  # responses of several columns raised an error
         if self.classes is None:
             return self._measured(values)
         codes = self.classes.get_indexer(pd.Index(values))
         if (codes < 0).any():
             unseen = pd.Index(values)[codes < 0].unique()
             raise InputError(
-                f"response {self.name!r} has classes that the training rows had not: "
+                f"response {self.name!r} has classes that no training row has: "
                 f"{listed(unseen)}; leave such rows out"
             )
         return codes.astype(np.float64)
@@ -99,8 +99,8 @@ class Response:
     def _measured(self, values: pd.Series) -> NDArray[np.float64]:
         if measurement(values, self.name) not in ("numeric", "logical"):
             raise InputError(
-                f"response {self.name!r} held numbers in training and holds {values.dtype} now: "
-                "turn it into numbers"
+                f"response {self.name!r} held numbers in training and has dtype {values.dtype} "
+                "now: convert it to numbers"
             )
         y = values.to_numpy(dtype=np.float64)
         require_finite(y[np.newaxis], [self.name], values.index, "response")
@@ -125,8 +125,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     Raises
     ------
     InputError
-        It has several columns or one value only, holds dates or the like, is infinite
-        somewhere, or is not numeric although `kind` is "regression".
+        It has several columns, is constant, holds dates or other types that cannot be predicted,
+        has an infinite value, or is not numeric although `kind` is "regression".
 
     Warns
     -----
@@ -147,7 +147,7 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     if kind == "regression" and not numeric:
         raise InputError(
             f"response {values.name!r} is not numeric (dtype {data.dtype}): "
-            'use kind="classification", or turn it into numbers'
+            'use kind="classification", or convert it to numbers'
         )
     if kind == "classification":
         return _read_classes(data, values)
@@ -169,18 +169,18 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
 def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np.float64]]:
     classes = observed_levels(data)
     if values.levels is not None:
-        given = pd.Index(values.levels)
-        outside = classes.difference(given)
+        levels = pd.Index(values.levels)
+        outside = classes.difference(levels)
         if len(outside):
             raise InputError(
                 f"response {values.name!r} has values that are not among its levels: "
                 f"{listed(outside)}; add them to levels="
             )
-        classes = given[given.isin(classes)]
+        classes = levels[levels.isin(classes)]
     _require_two(values.name, classes)
     codes = classes.get_indexer(pd.Index(data)).astype(np.float64)
-    scale = data.dtype
-    has_order = isinstance(scale, pd.CategoricalDtype) and bool(scale.ordered)
+    dtype = data.dtype
+    has_order = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
     ordered = has_order and not values.nominal
     return Response(values.name, "classification", classes, ordered=ordered), codes
 

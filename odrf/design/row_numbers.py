@@ -1,4 +1,4 @@
-"""An argument that gives each row of the data a number: a column's name, or the numbers."""
+"""Arguments with one number for each row: the name of a column, or the numbers."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from odrf.errors import InputError, nearest
 __all__ = ["row_numbers"]
 
 
-def row_numbers(argument: str, given: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the numbers of all n rows of `data`, missing ones as NaN.
+def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the numbers (n,) of the rows of `data`, missing ones as NaN.
 
     Parameters
     ----------
     argument : str
-        Its name, for errors.
-    given : str or array-like
-        A column's name, or n numbers taken by position.
+        The name of the argument, for errors.
+    value : str or array-like
+        The name of a column, or n numbers taken by position.
     data : pandas.DataFrame
         The data frame.
 
     Raises
     ------
     InputError
-        No such column, not numbers, or not n of them.
+        There is no such column, or `value` is not n numbers.
     """
-    if isinstance(given, str):
-        if given not in data.columns:
+    if isinstance(value, str):
+        if value not in data.columns:
             raise InputError(
-                f"{argument}={given!r} is not a column of the data{nearest(given, data.columns)}"
+                f"{argument}={value!r} is not a column of the data{nearest(value, data.columns)}"
             )
-        given = data[given]
+        value = data[value]
     try:
-        result = pd.Series(given).to_numpy(dtype=np.float64, na_value=np.nan)
+        result = pd.Series(value).to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise InputError(
             f"{argument} must be numbers, one for each row, or the name of a column of numbers"

@@ -1,4 +1,4 @@
-"""An atom of the formula with all that is remembered of it."""
+"""Variables: atoms of the formula with their evaluation and encoding."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Variable", "learn_variable", "training_values"]
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """How an atom becomes columns of numbers on any data.
+    """How an atom becomes columns of numbers, on training rows and on new rows.
 
     Attributes
     ----------
@@ -37,17 +37,17 @@ class Variable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the data that it is computed from."""
+        """The columns of the data that the atom is computed from."""
         rule = self.evaluation
         return (self.name,) if rule is None else rule.expression.columns
 
     @property
     def is_number_column(self) -> bool:
-        """Whether it is a column of numbers taken as it is."""
+        """Whether the atom is a column of numbers, taken as it is."""
         return self.evaluation is None and isinstance(self.encoding, Numbers)
 
-    def block(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return its columns (k, n) on the rows of `frame`."""
+    def encode(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+        """Return the columns of numbers (k, n) for the rows of `frame`."""
         if self.evaluation is None:
             return self.encoding.encode(column_values(frame, self.name))
         return self.encoding.encode(self.evaluation.values(frame))

@@ -1,4 +1,4 @@
-"""Case weights: from the argument to one number per row."""
+"""Case weights: from the argument `weights` to one number per row."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ __all__ = ["check_weights", "raw_weights"]
 
 
 def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the weights of all n rows of `data`, missing ones as NaN.
+    """Return the weights (n,) of the rows of `data`, missing ones as NaN.
 
     Parameters
     ----------
     weights : str, array-like or None
-        A column's name, n numbers taken by position, or None for all ones.
+        The name of a column, n numbers taken by position, or None for all ones.
     data : pandas.DataFrame
         The data frame.
 
     Raises
     ------
     InputError
-        No such column, not numbers, or not n of them.
+        There is no such column, or the weights are not n numbers.
     """
     if weights is None:
         return np.ones(len(data))
@@ -38,12 +38,12 @@ def check_weights(weights: NDArray[np.float64]) -> None:
     if bad.any():
         raise InputError(
             f"weights has {bad.sum()} missing or infinite values: give every row a finite weight "
-            "(0 leaves a row without influence)"
+            "(a row of weight 0 has no influence)"
         )
     if (weights < 0).any():
         raise InputError(
-            f"weights has {(weights < 0).sum()} negative values, the least {weights.min():g}: "
+            f"weights has {(weights < 0).sum()} negative values, the smallest {weights.min():g}: "
             "weights must be at least 0"
         )
     if not weights.any():
-        raise InputError("weights are all zero: at least one row must count")
+        raise InputError("weights are all zero: give at least one row a positive weight")

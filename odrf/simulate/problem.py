@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.checks import checked_seed, checked_whole
-from odrf.design.grid import say_grid
+from odrf.design.grid import set_grid
 from odrf.errors import InputError
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Problem:
         X = self.rows(rng, n)
         data = pd.DataFrame(X, columns=self.predictors)
         if self.shape is not None:
-            say_grid(data, 1, *self.shape)
+            set_grid(data, 1, *self.shape)
         truth = self._noisy(self.known(X))
         if self.classes is None:
             data[RESPONSE] = truth + self.noise * rng.standard_normal(n)

@@ -196,7 +196,7 @@ def test_rows_of_weight_zero_are_kept(people):
 def test_nothing_left(people):
     with pytest.raises(InputError, match="response 'y' is missing in every row"):
         build("y ~ age", people.assign(y=np.nan), missing="drop")
-    with pytest.raises(InputError, match=r"'age' .*0 complete rows are left"):
+    with pytest.raises(InputError, match=r"'age' .*0 rows are complete"):
         build("y ~ age", people.assign(age=np.nan), missing="drop")
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.grid import grid_of, say_grid
+from odrf.design.grid import grid_of, set_grid
 
 
 @pytest.mark.parametrize("grid", [(1, 2, 3), (4, 1, 7)])
-def test_what_is_said_is_read_and_rows_keep_it(grid):
+def test_the_grid_is_read_back_and_kept_by_rows(grid):
     data = pd.DataFrame({"a": [1.0, 2.0]})
-    say_grid(data, *grid)
+    set_grid(data, *grid)
     assert grid_of(data) == grid == grid_of(data.iloc[[1]]) == grid_of(data.sample(1))
 
 

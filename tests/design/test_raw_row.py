@@ -138,14 +138,14 @@ def test_a_mapping_may_hold_more_but_not_less(people, env):
 @pytest.mark.parametrize(
     ("row", "found"),
     [
-        ([1.0], "1 value here"),
-        ((1.0, 2.0, 3.0), "3 values here"),
-        (np.ones((1, 2)), "an array of shape (1, 2) here"),
-        (np.array(1.0), "an array of shape () here"),
-        ("ab", "a str here"),
-        ({1.0, 2.0}, "a set here"),
-        (7.0, "a float here"),
-        (pd.DataFrame({"age": [1], "bmi": [2]}), "a DataFrame here"),
+        ([1.0], "1 value:"),
+        ((1.0, 2.0, 3.0), "3 values:"),
+        (np.ones((1, 2)), "an array of shape (1, 2):"),
+        (np.array(1.0), "an array of shape ():"),
+        ("ab", "a str:"),
+        ({1.0, 2.0}, "a set:"),
+        (7.0, "a float:"),
+        (pd.DataFrame({"age": [1], "bmi": [2]}), "a DataFrame:"),
     ],
 )
 def test_a_row_of_another_shape(people, env, row, found):

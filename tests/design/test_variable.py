@@ -22,7 +22,7 @@ def test_columns_of_numbers_are_known(atom, plain, people, env):
 
 
 def test_blocks_of_columns(people, env):
-    sex = learn_variable(Column("sex"), people, env).block(people)
+    sex = learn_variable(Column("sex"), people, env).encode(people)
     np.testing.assert_array_equal(sex, [people["sex"] == "female", people["sex"] == "male"])
-    age = learn_variable(Expression("I(2 * age)", ("age",)), people, env).block(people)
+    age = learn_variable(Expression("I(2 * age)", ("age",)), people, env).encode(people)
     np.testing.assert_array_equal(age, [2 * people["age"]])

@@ -45,7 +45,7 @@ def test_what_cannot_be_weights(weights, message):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0, -2.0, -1.0], "weights has 2 negative values, the least -2"),
+        ([1.0, -2.0, -1.0], "weights has 2 negative values, the smallest -2"),
         ([0.0, 0.0, 0.0], "weights are all zero"),
         ([1.0, np.nan, 1.0], "weights has 1 missing or infinite"),
         ([1.0, np.inf, np.inf], "weights has 2 missing or infinite"),

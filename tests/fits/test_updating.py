@@ -172,9 +172,9 @@ def test_missing_values_as_the_fit_says(table):
     "rows, words",
     [
         (lambda table: table[80:].assign(f="new"), "new"),
-        (lambda table: table[80:].assign(c="new"), "classes that the training rows had not"),
+        (lambda table: table[80:].assign(c="new"), "classes that no training row has"),
         (lambda table: table[80:].drop(columns="a"), "lacks column 'a'"),
-        (lambda table: table[80:].drop(columns="c"), "lacks 'c'.*to learn from"),
+        (lambda table: table[80:].drop(columns="c"), "lacks column 'c'.*need their responses"),
         (lambda table: table[80:].assign(a="text"), "held numbers in training"),
         (lambda table: table[:0], "no complete rows"),
         (lambda table: [1, 2], "must be a pandas DataFrame"),

@@ -227,9 +227,9 @@ def test_words(tree, forest):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.drop(columns="c"), "lacks 'c', from which the response 'c' comes"),
+        (lambda rows: rows.drop(columns="c"), "lacks column 'c' of the response 'c'"),
         (lambda rows: rows.drop(columns="a"), "lacks column 'a'"),
-        (lambda rows: rows.assign(c="huge"), "classes that the training rows had not: 'huge'"),
+        (lambda rows: rows.assign(c="huge"), "classes that no training row has: 'huge'"),
         (lambda rows: rows.iloc[:0], "newdata= has no complete rows"),
     ],
 )
@@ -244,7 +244,7 @@ def test_bad_options(number_tree, number_forest):
             fit.growth_path(along="leafs")
         with pytest.raises(InputError, match="n_jobs=0"):
             fit.growth_path(n_jobs=0)
-    with pytest.raises(InputError, match=r"cv=1 is no number of folds.*or give newdata="):
+    with pytest.raises(InputError, match=r"cv=1 is not a number of folds.*or give newdata="):
         number_tree.growth_path(cv=1)
 
 

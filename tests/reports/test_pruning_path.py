@@ -90,8 +90,8 @@ def test_validation_of_a_transformed_response(table):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.drop(columns="c"), "lacks 'c', from which the response 'c' comes"),
-        (lambda rows: rows.assign(c="huge"), "classes that the training rows had not: 'huge'"),
+        (lambda rows: rows.drop(columns="c"), "lacks column 'c' of the response 'c'"),
+        (lambda rows: rows.assign(c="huge"), "classes that no training row has: 'huge'"),
         (lambda rows: rows.assign(c=None), "response 'c' is missing in 120 rows"),
         (lambda rows: rows.drop(columns="a"), "lacks column 'a'"),
         (lambda rows: rows.iloc[:0], "no complete rows"),
@@ -109,7 +109,7 @@ def test_a_number_must_stay_a_number(number_tree, table):
 
 @pytest.mark.parametrize("cv", [1, 121, 2.5, "10", True])
 def test_bad_numbers_of_folds(number_tree, cv):
-    with pytest.raises(InputError, match="is no number of folds: use 2 to 120"):
+    with pytest.raises(InputError, match="is not a number of folds: use 2 to 120"):
         number_tree.pruning_path(cv=cv)
 
 

@@ -1,1 +1,1 @@
-"""Columns of a data frame as numbers: what they hold, codes of factors, missing values, scaling."""
+"""Columns of a data frame: their type, encoding as numbers, missing values and scaling."""

@@ -1,4 +1,4 @@
-"""Values to numbers: how an atom becomes one or more columns, remembered for new data."""
+"""Encodings: how the values of an atom become one or more columns of numbers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Encoding(Protocol):
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """What follows the atom's name in the name of each of its k columns."""
+        """The suffixes that make the names of the k columns from the name of the atom."""
 
     def encode(self, values: Values) -> NDArray[np.float64]:
         """Return the columns (k, n); raises `InputError` for values it cannot encode."""
@@ -57,11 +57,11 @@ class Numbers:
 
     @property
     def type(self) -> int:
-        """One number or several."""
+        """`PLAIN` for one column, `BASIS` for several."""
         return PLAIN if len(self.suffixes) == 1 else BASIS
 
     def encode(self, values: Values) -> NDArray[np.float64]:
-        """Return the numbers (k, n); raises `InputError` if k is not what it was."""
+        """Return the numbers (k, n); raises `InputError` if k differs from that in training."""
         columns = pd.DataFrame(values.data).to_numpy(dtype=np.float64).T
         if len(columns) != len(self.suffixes):
             raise InputError(
@@ -73,14 +73,14 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """One 0/1 column per level; none is dropped, as trees need no contrasts.
+    """One 0/1 column per level; no level is dropped, as trees need no contrasts.
 
     Attributes
     ----------
     levels : Index
-        Those that have a column.
+        The levels that have a column.
     absent : Index
-        Those that may come, though no training row has them: all indicators are then 0.
+        Declared categories that no training row has.  In new rows of these all indicators are 0.
     """
 
     levels: pd.Index
@@ -93,7 +93,7 @@ class Indicators:
         return tuple(f"[{level}]" for level in self.levels)
 
     def encode(self, values: Values) -> NDArray[np.float64]:
-        """Return the indicators (k, n); raises `InputError` for a level never seen."""
+        """Return the indicators (k, n); raises `InputError` for an unknown level."""
         codes = _codes(values, self.levels.append(self.absent))
         return (codes == np.arange(len(self.levels))[:, np.newaxis]).astype(np.float64)
 
@@ -112,7 +112,7 @@ class Ranks:
 
 
 def learn_encoding(values: Values) -> Encoding:
-    """Choose the encoding of an atom by its values on the training rows.
+    """Return the encoding of an atom, chosen by its values on the training rows.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def learn_encoding(values: Values) -> Encoding:
             if measurement(data[name], f"{values.name}[{name}]") not in ("numeric", "logical"):
                 raise InputError(
                     f"{values.name!r} gives several columns, of which {name!r} is not numeric: "
-                    "write one term for each"
+                    "write one term for each column"
                 )
         return Numbers(tuple(f"[{name}]" for name in data.columns) if data.shape[1] > 1 else ("",))
     if values.levels is not None:
@@ -143,7 +143,7 @@ def learn_encoding(values: Values) -> Encoding:
 
 
 def observed_levels(data: pd.Series) -> pd.Index:
-    """Return the levels in `data`: in the categories' order if it has one, else sorted."""
+    """Return the levels in `data`: in the order of its categories, else sorted."""
     if isinstance(data.dtype, pd.CategoricalDtype):
         return data.cat.remove_unused_categories().cat.categories
     return pd.Index(data.unique()).sort_values()

@@ -14,7 +14,7 @@ from odrf.errors import InputError
 __all__ = ["LARGEST", "require_finite"]
 
 LARGEST = 1e300
-"""Numbers beyond this count as infinite: a column's range must be a number too."""
+"""Numbers beyond this count as infinite, so that the range of a column is finite too."""
 
 
 def require_finite(
@@ -33,7 +33,7 @@ def require_finite(
     what : str
         What they are, for the message: "predictor" or "response".
     """
-    # By least and greatest value: no temporary as large as the data. NaN fails both.
+    # Minimum and maximum need no temporary array as large as the data. NaN fails both tests.
     fine = (columns.min(axis=1) >= -LARGEST) & (columns.max(axis=1) <= LARGEST)
     if fine.all():
         return

@@ -1,4 +1,4 @@
-"""Checks of data frames: the training data's, and new data against what it held."""
+"""Checks of the training data frame, and of new data against it."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Schema:
     dtypes: tuple[str, ...]
 
     def select(self, data: pd.DataFrame) -> pd.DataFrame:
-        """Return the columns from new data; raises `InputError` where it lacks any."""
+        """Return these columns of new data; raises `InputError` if one is absent."""
         _require_frame(data, "new data")
         absent = [name for name in self.columns if name not in data.columns]
         if absent:
             hint = nearest(absent[0], data.columns) if len(absent) == 1 else ""
             raise InputError(
                 f"new data lacks column{'s' * (len(absent) > 1)} {listed(absent)}{hint}: add "
-                "what the model was fitted with"
+                "the columns that the model was fitted with"
             )
         frame = selected(data, self.columns)
         _require_unique(frame.columns, "new data")
@@ -57,7 +57,7 @@ class Schema:
         )
 
     def check_contents(self, frame: pd.DataFrame) -> None:
-        """Raise `InputError` where a column of `frame` holds another type than in training."""
+        """Raise `InputError` if a column of `frame` holds another type than in training."""
         if len(frame) == 0:
             return
         held = learn_schema(frame, self.columns)
@@ -67,12 +67,12 @@ class Schema:
             if before != now and {before, now} != {NUMBERS, LOGICAL}:
                 raise InputError(
                     f"column {name!r} held {before} in training ({old}) and holds {now} in the "
-                    f"new data ({new}): convert it to what it was"
+                    f"new data ({new}): convert it to the type in training"
                 )
 
 
 def selected(data: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """Return these columns of `data`: itself if they are all, as pandas takes time to pick."""
+    """Return these columns of `data`, or `data` itself if it has no others, which is faster."""
     return data if data.columns.tolist() == list(columns) else data[list(columns)]
 
 
@@ -80,10 +80,10 @@ def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
     """Return the schema of `columns` in `data`."""
     known: dict[object, str] = {}
     held = []
-    of = dict(zip(data.columns, data.dtypes, strict=True))
-    dtypes = [of[name] for name in columns]
+    dtype_of = dict(zip(data.columns, data.dtypes, strict=True))
+    dtypes = [dtype_of[name] for name in columns]
     for name, dtype in zip(columns, dtypes, strict=True):
-        # One look per type will do, except that a column of objects may hold anything.
+        # Columns of one dtype hold the same, except that object columns may hold anything.
         if is_object_dtype(dtype) or dtype not in known:
             known[dtype] = contents(data[name])
         held.append(known[dtype])
@@ -91,12 +91,12 @@ def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
 
 
 def check_frame(data: pd.DataFrame) -> None:
-    """Raise `InputError` unless `data` is a frame of two rows or more, its columns named."""
+    """Raise `InputError` unless `data` is a frame of two or more rows with named columns."""
     _require_frame(data, "data")
     odd = [name for name in data.columns if not isinstance(name, str)]
     if odd:
         raise InputError(
-            f"column names must be text, and {listed(odd)} are not: rename them, for example "
+            f"column names must be text, but {listed(odd)} are not: rename them, for example "
             "with data.columns = data.columns.map(str)"
         )
     _require_unique(data.columns, "data")

@@ -1,4 +1,4 @@
-"""Short lists for error messages: the first few of many."""
+"""Short lists for error messages: the first few of many items."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def listed(items: Iterable[object], most: int = 5) -> str:
 
 
 def rows_listed(rows: NDArray[np.bool_], index: pd.Index) -> str:
-    """Return how many of the `rows` (n,) are marked, and the `index` labels of the first three.
+    """Return how many of the `rows` (n,) are True, and the `index` labels of the first three.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a column holds, and on which scale it is measured."""
+"""What a column holds, and its scale of measurement."""
 
 from __future__ import annotations
 

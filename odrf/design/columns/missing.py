@@ -1,4 +1,4 @@
-"""Missing values: where they are, and what is done about them."""
+"""Missing values: where they are, and how they are treated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from odrf.errors import InputError
 __all__ = ["MISSING", "Missing", "find_missing"]
 
 MISSING = ("raise", "drop")
-"""The known answers to missing values."""
+"""The known treatments of missing values."""
 
 _SHOWN = 5
 
@@ -51,7 +51,7 @@ class Missing:
         return frame if self.complete.all() else frame[self.complete]
 
     def require_none(self) -> None:
-        """Raise `InputError` if any value is missing, saying how many and where."""
+        """Raise `InputError` with the numbers of missing values per column, if there are any."""
         if self.counts:
             raise InputError(f'{self}: fill them in first, or fit with missing="drop"')
 

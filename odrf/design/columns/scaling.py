@@ -1,4 +1,4 @@
-"""Scaling of every column to [0, 1] by its range in training."""
+"""Scaling of every column to [0, 1] by its range over the training rows."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ FARTHEST = 1e30
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """The affine map of each column that takes its training rows onto [0, 1].
+    """The affine map of each column that takes its training values onto [0, 1].
 
     Attributes
     ----------
     low : (p,) float64
-        Least training value.
+        Minimum over the training rows.
     range : (p,) float64
-        Greatest less least training value; 0 for a column constant in training, which
-        scales to 0 whatever its value.
+        Maximum minus minimum; 0 for a column that was constant in training.  Such a column is
+        scaled to 0, for new values too.
     """
 
     low: NDArray[np.float64]
     range: NDArray[np.float64]
 
     def apply(self, columns: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return `columns` (p, m), which it overwrites, scaled.
+        """Return `columns` (p, m) scaled; the memory of `columns` is overwritten.
 
-        Training rows and new rows go through the same operations, value by value, so a training
-        row met again falls exactly where it fell.  New values far outside are held at ±1e30,
-        so that float32 can still add them up.
+        Training rows and new rows go through the same operations, so a training row that is
+        predicted again has exactly the same scaled values.  Values far outside the training range
+        are clipped to ±1e30, so that their sums stay finite in float32.
 
-        The result takes the place of `columns`, half as large, and the rest is given back: the
-        predictors in float64 and float32 side by side would need three times the room.
+        The float32 result is written into the memory of `columns`, and the other half of it is
+        freed: float64 and float32 side by side would need three times the memory of the result.
         """
         p, m = columns.shape
         narrow = columns.reshape(-1).view(np.float32)

@@ -21,11 +21,11 @@ class Values:
     Attributes
     ----------
     name : str
-        What to call them in an error message.
+        Their name in error messages.
     data : pandas.Series or pandas.DataFrame
         A series (n,), or a frame (n, k) for an expression with several columns.
     nominal : bool
-        Whether ``C()`` marked them as categories, whatever their type.
+        Whether ``C()`` makes them categories, whatever their type.
     levels : tuple, optional
         The levels given to ``C()``, if any.
     """
@@ -42,7 +42,7 @@ def column_values(frame: pd.DataFrame, name: str) -> Values:
 
 
 def result_values(result: object, name: str, index: pd.Index) -> Values:
-    """Return the values in what an expression evaluated to.
+    """Return the values of an evaluated expression.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
     name : str
         The expression, for error messages.
     index : pandas.Index
-        Row labels of the n rows it was evaluated on.
+        Labels of the n rows that it was evaluated on.
 
     Raises
     ------
     InputError
-        The result has not one value, or one row of values, for each of the n rows, or has
+        The result does not have one value, or one row of values, for each of the n rows, or has
         missing values.
     """
     if isinstance(result, _CategoricalBox):
@@ -65,9 +65,9 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
         return Values(name, boxed.data, nominal=True, levels=levels)
     data = result if isinstance(result, pd.Series | pd.DataFrame) else _tabulated(result)
     if data is None or len(data) != len(index):
-        found = f"a {type(result).__name__}" if data is None else f"{len(data)} rows"
+        shape = f"a {type(result).__name__}" if data is None else f"{len(data)} rows"
         raise InputError(
-            f"{name!r} gives {found} where the data has {len(index)} rows: "
+            f"{name!r} gives {shape} where the data has {len(index)} rows: "
             "an expression must give one value for each row"
         )
     missing = np.asarray(pd.DataFrame(data).isna().any(axis=1), dtype=np.bool_)
@@ -80,7 +80,7 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
 
 
 def _tabulated(result: object) -> pd.Series | pd.DataFrame | None:
-    """Return an array or list as a series or frame, None if it is neither."""
+    """Return an array or list as a series or frame, or None for anything else."""
     if isinstance(result, pd.Categorical | pd.Index | pd.api.extensions.ExtensionArray):
         return pd.Series(result)
     array = np.asarray(result)

@@ -1,1 +1,1 @@
-"""Formulas: terms, spelling, functions, evaluation."""
+"""Formulas: parsing, respelling for patsy, functions, evaluation."""

@@ -98,7 +98,7 @@ def read_atom(code: str, columns: Collection[str], env: EvalEnvironment) -> Atom
         if isinstance(node, ast.Name) and node not in functions and node.id in columns:
             column = node.id
         elif isinstance(node, ast.Name) and not _known(node.id, env):
-            # R's dotted names read as attributes here: the whole chain is what was meant.
+            # Python reads R's dotted names as attributes: report the whole dotted name.
             chain = ast.unparse(tree) if isinstance(tree, ast.Attribute) else node.id
             raise _unknown(chain, columns)
         if column is not None:

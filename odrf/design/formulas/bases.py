@@ -1,4 +1,4 @@
-"""Bases for smooth terms: B-splines that hold beyond their knots, orthogonal polynomials."""
+"""Bases for smooth terms: B-splines, constant beyond their knots, and orthogonal polynomials."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["HeldBSpline", "OrthogonalPolynomial", "bs", "poly"]
 class HeldBSpline(BS):  # type: ignore[misc]
     """patsy's ``bs``, held constant beyond the boundary knots.
 
-    patsy refuses values outside the training range, which new data nearly always has; a tree
-    predicts a constant there anyway.
+    patsy raises an error for values outside the training range, which new data nearly always has;
+    a tree predicts a constant there anyway.
     """
 
     def transform(self, x: ArrayLike, *args: Any, **options: Any) -> NDArray[np.float64]:
@@ -28,7 +28,7 @@ class HeldBSpline(BS):  # type: ignore[misc]
 class OrthogonalPolynomial:
     """R's ``poly(x, degree)``: polynomials orthonormal over the training rows.
 
-    Remembered as a three-term recurrence, which is as stable for new data as for training.
+    They are stored as a three-term recurrence, which is as stable for new data as for training.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class OrthogonalPolynomial:
         return np.column_stack(polynomials[1:]) / np.sqrt(self._squares[1:])
 
     def _polynomials(self, x: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Return the monic orthogonal polynomials known so far, from degree 0."""
+        """Return the monic orthogonal polynomials computed so far, from degree 0."""
         polynomials = [np.ones_like(x)]
         for k, centre in enumerate(self._centres):
             new = (x - centre) * polynomials[k]

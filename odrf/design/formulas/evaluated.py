@@ -1,4 +1,4 @@
-"""Evaluation of expressions through patsy, remembered so that it can be pickled."""
+"""Evaluation of expressions by patsy, in a form that can be pickled."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["Evaluation"]
 
 
 class Evaluation:
-    """An expression with what its stateful transforms remember of the training rows.
+    """An expression and the state of its stateful transforms, such as ``center`` and ``bs``.
 
     Parameters
     ----------
     expression : Expression
         The expression.
     frame : pandas.DataFrame
-        Training rows: what ``center``, ``bs`` and their like remember comes from these.
+        Training rows, from which the transforms learn their state.
     env : patsy.EvalEnvironment
-        The user's environment. Only the names the code uses are kept.
+        The user's environment.  Only the names that the code uses are kept.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Evaluation:
         return result_values(result, self.expression.name, frame.index)
 
     def _connect(self) -> None:
-        """Set up patsy's side: it makes new transform objects, which know nothing yet."""
+        """Set up patsy's evaluation with new transform objects, which have no state yet."""
         self._factor = EvalFactor(self.expression.code)
         self._state: dict[str, Any] = {}
         env = EvalEnvironment([self._names, FUNCTIONS], self._flags)
@@ -67,7 +67,7 @@ class Evaluation:
         return {name: _ordinary(frame[name]) for name in self.expression.columns}
 
     def _guarded(self, function: Any, *args: Any) -> Any:
-        """Call `function`; what fails inside the user's code becomes our error."""
+        """Call `function`; raise `InputError` for any error in the user's code."""
         try:
             with np.errstate(all="ignore"):
                 return function(*args)
@@ -82,7 +82,7 @@ class Evaluation:
             "expression": self.expression,
             "names": {name: self._packed(name, value) for name, value in self._names.items()},
             "flags": self._flags,
-            # patsy forbids pickling its transforms; their attributes are plain arrays.
+            # patsy forbids pickling its transforms, but their attributes are plain arrays.
             "transforms": {
                 name: (type(transform), vars(transform))
                 for name, transform in self._state["transforms"].items()
@@ -100,7 +100,7 @@ class Evaluation:
             self._state["transforms"][name] = transform
 
     def _packed(self, name: str, value: Any) -> tuple[str, Any]:
-        """Return `value` with how to restore it: modules and transforms do not pickle."""
+        """Return `value` and how to restore it: modules and transforms cannot be pickled."""
         if isinstance(value, ModuleType):
             return "module", value.__name__
         if hasattr(value, "__patsy_stateful_transform__"):
@@ -122,10 +122,10 @@ def _unpacked(how: str, what: Any) -> Any:
 
 
 def _ordinary(column: pd.Series) -> pd.Series:
-    """Return a number column in NumPy's own widest type, in one piece of memory.
+    """Return a column of numbers in NumPy's widest type, contiguous in memory.
 
-    Functions need not know pandas' nullable types, small integers would overflow, and NumPy may
-    round differently on strided memory, so that one row alone would not equal its training self.
+    Functions may not know pandas' nullable types, and small integers would overflow.  NumPy may
+    round differently on strided memory, so a row alone would differ from the same training row.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column

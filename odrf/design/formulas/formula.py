@@ -1,4 +1,4 @@
-"""Formula text to terms: patsy's parser and algebra, plus R's ``.`` and long sums."""
+"""From the text of a formula to its terms: patsy's parser, plus R's ``.`` and long sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Formula", "read_formula"]
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula taken apart.
+    """A parsed formula.
 
     Attributes
     ----------
@@ -46,15 +46,15 @@ def read_formula(
     Parameters
     ----------
     formula : str
-        For example ``"log(y) ~ . - a + b:c"``. ``.`` stands for all columns but those of the
-        response and those `aside`. Intercepts (``0``, ``1``, ``-1``) are accepted and ignored:
+        For example ``"log(y) ~ . - a + b:c"``.  ``.`` stands for all columns except those of the
+        response and those in `aside`.  Intercepts (``0``, ``1``, ``-1``) are accepted and ignored:
         trees have none.
     columns : list of str
         Names of the data's columns.
     env : patsy.EvalEnvironment
         The user's environment, where functions are looked up.
     aside : iterable of str
-        Columns that are no predictors, such as that of the weights.
+        Columns that ``.`` leaves out too, such as that of the weights.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def read_formula(
     except PatsyError as error:
         raise spelling.explain(error) from None
     except (AssertionError, SyntaxError):
-        # What patsy's tokenizer lets through, such as the number 01.
+        # Some errors pass patsy's tokenizer, such as the number 01.
         raise InputError(f"formula {formula!r} is not understood: check its spelling") from None
     result = Formula(response, terms)
     _check_sides(result)
@@ -100,7 +100,7 @@ def _check_sides(formula: Formula) -> None:
 
 
 class _Reader(Evaluator):  # type: ignore[misc]
-    """patsy's evaluator, with our atoms, ``.``, and sums of any length."""
+    """patsy's evaluator, with our atoms, ``.``, and sums of any length without recursion."""
 
     def __init__(self, columns: dict[str, None], env: EvalEnvironment) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class _Reader(Evaluator):  # type: ignore[misc]
         self.add_op("-", 2, _Reader._sum)
 
     def response(self, tree: ParseNode) -> Atom:
-        """Return the one atom left of ``~``."""
+        """Return the single atom on the left of ``~``."""
         terms = self.eval(tree.args[0]).terms if len(tree.args) == 2 else ()
         if not terms:
             raise PatsyError("the response is missing on the left of ~", tree)
@@ -136,7 +136,7 @@ class _Reader(Evaluator):  # type: ignore[misc]
             raise
 
     def _sum(self, tree: ParseNode) -> IntermediateExpr:
-        """Evaluate a chain of + and - in a loop: thousands of columns are no recursion."""
+        """Evaluate a chain of + and - in a loop: recursion fails for thousands of columns."""
         steps = []
         while tree.type in ("+", "-") and len(tree.args) == 2:
             left, right = tree.args

@@ -25,20 +25,19 @@ FUNCTIONS: dict[str, Any] = {
     "factor": patsy.builtins.C,
     **{function.__name__: function for function in _ELEMENTWISE},
 }
-"""Beside these, patsy's own are known: C, I, Q, center, scale, standardize, cr, cc, te."""
+"""Beside these, patsy's are known: C, I, Q, center, scale, standardize, cr, cc, te."""
 
 
 def users_names(names: set[str], env: EvalEnvironment) -> dict[str, Any]:
-    """Return what `names` mean in the user's environment, where it means anything there.
+    """Return the values of those `names` that are defined in the user's environment.
 
-    The user's meaning wins over ours, except that ``from math import log`` or patsy's ``bs``
-    give way to ours of the same name: the former takes no columns, the latter no new data
-    outside its knots.
+    The user's functions come before `FUNCTIONS`, with two exceptions: functions of ``math``, which
+    do not accept columns, and patsy's ``bs``, which does not accept new data outside its knots.
     """
-    found = {name: env.namespace[name] for name in names if name in env.namespace}
+    defined = {name: env.namespace[name] for name in names if name in env.namespace}
     return {
         name: value
-        for name, value in found.items()
+        for name, value in defined.items()
         if not (name in FUNCTIONS and _narrower(name, value))
     }
 

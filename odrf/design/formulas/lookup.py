@@ -1,7 +1,7 @@
-"""Where the functions in a formula are looked up when a fit is made on somebody's behalf.
+"""The environment in which the functions of a formula are looked up.
 
-`odrf.odrf` looks in the frame of its caller.  Functions of this package that fit models for their
-own caller, maybe in another thread, say so here.
+`odrf.odrf` uses the environment of its caller.  A function of this package that fits models, maybe
+in another thread, sets the environment of its own caller here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _current: ContextVar[EvalEnvironment | None] = ContextVar("environment of formul
 
 
 def environment(depth: int) -> EvalEnvironment:
-    """Return the environment that was set, or that of the frame `depth` above the caller."""
+    """Return the environment set by `looked_up_in`, or that of the frame `depth` levels up."""
     current = _current.get()
     return EvalEnvironment.capture(depth + 1) if current is None else current
 
 
 @contextmanager
 def looked_up_in(env: EvalEnvironment) -> Iterator[None]:
-    """Let fits that are made inside look up the functions of their formulas in `env`."""
+    """Within this context, look up the functions of formulas in `env`."""
     token = _current.set(env)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The user's formula text respelled for patsy, with the way back for error messages."""
+"""The user's formula respelled for patsy; error messages point into the user's text."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _QUOTED = re.compile(r"""\bQ\(('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")\)""")
 
 @dataclass(frozen=True)
 class Spelling:
-    """A formula in two spellings.
+    """A formula in the user's spelling and in patsy's.
 
     Attributes
     ----------
     text : str
         What the user wrote, on one line.
     code : str
-        The same for patsy: ``^`` as ``**``, a stand-alone ``.`` as `DOT`, backticks and names
-        that are not Python's as ``Q('…')``.
+        The same for patsy: ``^`` as ``**``, a stand-alone ``.`` as `DOT`, names in backticks and
+        names that are not valid in Python as ``Q('…')``.
     begins, ends : tuple of int
-        For each character of `code`, where the stretch of `text` it stands for begins and ends.
+        For each character of `code`, where the part of `text` that it stands for begins and ends.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Spelling:
     ends: tuple[int, ...]
 
     def explain(self, error: PatsyError) -> InputError:
-        """Return patsy's `error` with its carets under the user's own text."""
+        """Return patsy's `error` as an `InputError` that points into the user's text."""
         if error.origin is None:
             return InputError(f"formula {self.text[:_WIDTH]!r}: {error.message}")
         begin = self.begins[min(error.origin.start, len(self.begins) - 1)]
@@ -73,13 +73,13 @@ def respell(formula: str, columns: Container[str]) -> Spelling:
     formula : str
         The user's text.
     columns : container of str
-        Names of the data's columns. A name written plainly that is one of them but none of
-        Python's, such as R's ``Sepal.Length`` or the keyword ``class``, is quoted.
+        Names of the data's columns.  A column name that is not valid in Python, such as R's
+        ``Sepal.Length`` or the keyword ``class``, is quoted.
 
     Raises
     ------
     InputError
-        A backtick has no partner.
+        A backtick is not closed.
     """
     text = formula.replace("\n", " ").strip()
     code: list[str] = []
@@ -97,7 +97,7 @@ def respell(formula: str, columns: Container[str]) -> Spelling:
 
 
 def readable(code: str) -> str:
-    """Return `code` with each ``Q('name')`` as the plain name, or in backticks if it is odd."""
+    """Return `code` with each ``Q('name')`` as the plain name, in backticks if it needs quotes."""
 
     def plain(quoted: re.Match[str]) -> str:
         name = str(ast.literal_eval(quoted.group(1)))
@@ -107,7 +107,7 @@ def readable(code: str) -> str:
 
 
 def _respelled(piece: re.Match[str], before: str, columns: Container[str]) -> tuple[str, int]:
-    """Return what replaces the beginning of `piece`, and that beginning's length."""
+    """Return the replacement for the beginning of `piece`, and the length of that beginning."""
     text, written = piece.string, piece.group()
     if piece.lastgroup == "power":
         return "**", 1
@@ -126,14 +126,14 @@ def _respelled(piece: re.Match[str], before: str, columns: Container[str]) -> tu
 
 
 def _odd_column(written: str, columns: Container[str]) -> str | None:
-    """Return the longest dotted beginning of `written` that is a column but no Python name."""
+    """Return the longest dotted beginning of `written` that is a column but no name in Python."""
     parts = written.split(".")
     for count in range(len(parts), 0, -1):
         name = ".".join(parts[:count])
         if name in columns:
-            # Python reads an identifier in its NFKC form, which would be another column.
-            ours = name.isidentifier() and not iskeyword(name)
-            return None if ours and unicodedata.normalize("NFKC", name) == name else name
+            # Python normalises identifiers to NFKC, which would be the name of another column.
+            valid = name.isidentifier() and not iskeyword(name)
+            return None if valid and unicodedata.normalize("NFKC", name) == name else name
     return None
 
 
