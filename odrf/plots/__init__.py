@@ -1,4 +1,4 @@
-"""Drawings of fits and of what is found out about them; loaded when first drawn."""
+"""Plots of fits, studies and simulated problems; each module is imported at its first use."""
 
 from typing import TYPE_CHECKING
 

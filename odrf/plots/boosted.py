@@ -1,4 +1,4 @@
-"""How the loss falls from round to round of boosting."""
+"""Loss against the number of boosting rounds."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ __all__ = ["plot_loss"]
 
 
 def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) -> Axes:
-    """Draw mean losses against the number of rounds, and the rounds that are kept as a line.
+    """Plot mean losses against the number of rounds, with a vertical line at the rounds kept.
 
     Parameters
     ----------
     path : DataFrame
-        By the number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
+        Mean losses by number of rounds: ``training``, and ``validation`` or ``out-of-bag``.
     kept : int
-        Rounds that are kept.
+        Number of rounds kept.
     loss : str
-        Its name.
+        Name of the loss.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------

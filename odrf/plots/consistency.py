@@ -1,4 +1,4 @@
-"""Rates along n, tails of residuals, leaf sizes, predictors per split: a small multiple."""
+"""Four panels on consistency: rates in n, residual tails, leaf sizes, predictors per split."""
 
 from __future__ import annotations
 
@@ -29,20 +29,22 @@ def plot_consistency(
     per_split: NDArray[np.int64],
     axes: NDArray | None = None,
 ) -> NDArray:
-    """Draw the four panels.
+    """Plot the four panels.
 
     Parameters
     ----------
     n : int
-        Training rows.
+        Number of training rows.
     ratios : mapping of str to tuple of float
-        What has to go to 0, at n, 10·n, …, by name.
+        Quantities that must go to 0, by name: their values at n, 10·n, … rows.
     tails : (n,) float64 or None
-        Sorted residuals in units of a normal's; None where there are none to look at.
+        Sorted standardised residuals; None if there are none.
     leaf_sizes : (k,) int64
+        Training rows in each leaf.
     per_split : (q,) int64
-        How many splits combine 1, 2, 3 … predictors.
+        Number of splits that combine 1, 2, 3 … predictors.
     axes : array of 4 Axes, optional
+        By default those of a new figure.
 
     Returns
     -------
@@ -61,9 +63,9 @@ def plot_consistency(
 
 
 def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> None:
-    ax.set_title("Has to go to 0 as n grows", fontsize="medium", color=INK)
+    ax.set_title("Must go to 0 as n grows", fontsize="medium", color=INK)
     if not ratios:
-        _say(ax, "no rule in n:\nnothing says how it would go")
+        _note(ax, "no option is a rule in n")
         return
     for (name, values), colour in zip(ratios.items(), COLOURS, strict=False):
         rows = n * 10.0 ** np.arange(len(values))
@@ -78,13 +80,13 @@ def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> N
 def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
     ax.set_title("Tails of the residuals", fontsize="medium", color=INK)
     if tails is None:
-        _say(ax, "no residuals\nthat have tails to look at")
+        _note(ax, "no residuals of a numeric response")
         return
     expected = ndtri((np.arange(len(tails)) + 0.5) / len(tails))
     ax.plot(expected, expected, color=MUTED, linewidth=1)
     ax.plot(expected, tails, "o", color=ACCENT, markersize=2.5)
     ax.set_xlabel("quantiles of a normal distribution")
-    ax.set_ylabel("residuals, scaled by their median size")
+    ax.set_ylabel("residuals, standardised by median and MAD")
     plain(ax, "y")
 
 
@@ -103,19 +105,19 @@ def _draw_sizes(ax: Axes, leaf_sizes: NDArray[np.int64]) -> None:
 def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     ax.set_title("Predictors that a split combines", fontsize="medium", color=INK)
     if not per_split.sum():
-        _say(ax, "no split")
+        _note(ax, "no splits")
         return
-    shown = per_split[:MOST_PREDICTORS].astype(float)
+    shown, note = per_split[:MOST_PREDICTORS].astype(float), ""
     if len(per_split) > MOST_PREDICTORS:
         shown[-1] += per_split[MOST_PREDICTORS:].sum()
+        note = f" (last bar: {MOST_PREDICTORS} or more)"
     ax.bar(np.arange(1, len(shown) + 1), shown / per_split.sum(), color=ACCENT)
-    more = f" ({MOST_PREDICTORS}: so many or more)" if len(per_split) > MOST_PREDICTORS else ""
-    ax.set_xlabel(f"predictors{more}")
+    ax.set_xlabel(f"predictors{note}")
     ax.set_ylabel("share of splits")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     plain(ax, "y")
 
 
-def _say(ax: Axes, words: str) -> None:
+def _note(ax: Axes, words: str) -> None:
     ax.text(0.5, 0.5, words, ha="center", va="center", color=MUTED, transform=ax.transAxes)
     ax.set_axis_off()

@@ -12,13 +12,14 @@ __all__ = ["plot_error"]
 
 
 def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
-    """Draw the out-of-bag error of the first 1, 2, … trees.
+    """Plot the out-of-bag error of the first 1, 2, … trees.
 
     Parameters
     ----------
     path : Series
         Error by number of trees; its name labels the axis.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Errors on seen and unseen rows along the growth of trees."""
+"""Training and test error along the growth of trees."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ def plot_growth(
     by: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw training and test error against the size of the trees.
+    """Plot training and test error against the size of the trees.
 
-    Leaves are on a logarithmic scale, as each halving of a node's rows doubles them.
+    Numbers of leaves are on a logarithmic scale, as a full level of splits doubles them.
 
     Parameters
     ----------
     table : DataFrame
-        Columns `along`, ``train``, ``test``, ``std``, and, of a forest, ``mean_leaves``; sizes
-        rising.
+        Columns `along`, ``train``, ``test``, ``std_error``, and for a forest ``mean_leaves``;
+        sizes rising.
     along : {"leaves", "depth"}
-        What the size is.
+        How size is measured.
     best : int
         The row that is marked.
     size : int
         The size of the present fit.
     error : str
-        What the error is called.
+        Name of the error.
     by : str
-        Which rows the test error is of.
+        Which rows the test error was computed on, in words.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------

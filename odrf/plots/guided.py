@@ -1,4 +1,4 @@
-"""How the planes of guided trees purify their regions."""
+"""Impurity against the number of planes of guided trees."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ __all__ = ["plot_guided_growth"]
 
 
 def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw the impurity that is left against the number of planes.
+    """Plot the remaining impurity against the number of planes.
 
     Parameters
     ----------
     path : DataFrame
-        By the number of planes: ``mean``, and ``low`` and ``high`` of most trees.
+        By number of planes: the ``mean`` over the trees, and ``low`` and ``high``, between which
+        are 80 % of the trees.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------

@@ -14,13 +14,14 @@ MOST = 15
 
 
 def plot_importance(share: pd.Series, ax: Axes | None = None) -> Axes:
-    """Draw each predictor's share of the importance as a dot, the largest on top.
+    """Plot the share of each predictor in the importance as a dot, the largest on top.
 
     Parameters
     ----------
     share : Series
         Shares by predictor, falling; the first 15 are drawn.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -33,15 +34,15 @@ def plot_importance(share: pd.Series, ax: Axes | None = None) -> Axes:
     ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
     named_rows(ax, [str(name) for name in shown.index])
     ax.set_xlim(left=0)
-    rest = f" (first {MOST} of {len(share)} predictors)" if len(share) > MOST else ""
-    ax.set_xlabel(f"share of impurity removed{rest}")
+    note = f" (first {MOST} of {len(share)} predictors)" if len(share) > MOST else ""
+    ax.set_xlabel(f"share of impurity removed{note}")
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax
 
 
 def named_rows(ax: Axes, names: list[str], most: int = 28) -> None:
-    """Label the rows of a drawing, the first on top, with so many characters at most."""
+    """Label the rows of a plot, the first on top, with at most `most` characters each."""
     at = range(len(names) - 1, -1, -1)
     ax.set_yticks(list(at), labels=[_shortened(name, most) for name in names])
     for label in ax.get_yticklabels():

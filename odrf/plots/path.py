@@ -1,4 +1,4 @@
-"""Error along a pruning path: held-out rows', or the training rows'."""
+"""Error along a pruning path: on held-out rows, or on the training rows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LABELS = 9
 def plot_error_path(
     table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the held-out error of each subtree, one standard error to either side.
+    """Plot the held-out error of each subtree, ± 1 standard error.
 
-    The number of leaves goes up to the right, on a logarithmic scale: the small trees are the
-    ones to choose among.
+    The number of leaves rises to the right, on a logarithmic scale, which shows the differences
+    between small trees.
 
     Parameters
     ----------
@@ -34,10 +34,11 @@ def plot_error_path(
     chosen : int
         The row that is marked.
     choice : str
-        What it was chosen by.
+        The rule that chose it, in words.
     error : str
-        What the error is called.
+        Name of the error.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def plot_error_path(
 
 
 def _label_subtrees(ax: Axes, table: pd.DataFrame, at: NDArray[np.float64]) -> None:
-    """Write some subtrees' smallest α below the axes, and their sizes above."""
+    """Label some subtrees by their smallest α below the axes, and by their leaves above."""
     wanted = np.linspace(at.min(), at.max(), LABELS)
     shown = np.unique([int(np.argmin(np.abs(at - place))) for place in wanted])
     alphas, leaves = table["alpha"].to_numpy()[shown], table["leaves"].to_numpy()[shown]
@@ -71,17 +72,18 @@ def _label_subtrees(ax: Axes, table: pd.DataFrame, at: NDArray[np.float64]) -> N
 def plot_path(
     table: pd.DataFrame, along: NDArray[np.float64] | None, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the training error of the subtrees that some α chooses against their leaves.
+    """Plot the training error of the nested subtrees against their leaves.
 
     Parameters
     ----------
     table : DataFrame
-        Columns ``alpha``, ``leaves``, ``error``: the subtrees that are chosen.
+        Columns ``alpha``, ``leaves``, ``error``: the subtrees that are optimal for some α.
     along : (t,) float64 or None
-        Error of every tree along the growth, with 1, …, t leaves, where these are chosen among.
+        Errors of all trees along the growth, with 1, …, t leaves; None to leave them out.
     error : str
-        What the error is called.
+        Name of the error.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -106,7 +108,7 @@ def plot_path(
 
 
 def _alpha_axis(ax: Axes, table: pd.DataFrame) -> None:
-    """Write above some of the subtrees the α from which they are chosen."""
+    """Label some subtrees by their smallest α above the axes."""
     leaves = table["leaves"].to_numpy(dtype=float)
     apart = (leaves.max() - leaves.min()) / LABELS
     shown: list[int] = []

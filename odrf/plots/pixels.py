@@ -1,4 +1,4 @@
-"""Shares of pixels, drawn where the pixels are."""
+"""Shares of pixels in the splits, as images or curves."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ LABEL = "share of splits"
 
 
 def plot_pixels(shares: NDArray[np.float64], ax: Axes | NDArray | None = None) -> Axes | NDArray:
-    """Draw one image for each channel, all on one scale; a series as a curve.
+    """Plot one image for each channel, all on one scale; a series as a curve.
 
     Parameters
     ----------
     shares : (C, H, W) float64
-        Series have H = 1; those of several channels are drawn as the lines of one image.
+        Series have H = 1; the channels of a series are drawn as the rows of one image.
     ax : Axes or array of Axes, optional
-        One, or for images of several channels C.
+        One, or C for images of several channels.  By default those of a new figure.
 
     Returns
     -------
     Axes or array of Axes
-        One, or C of them.
+        One, or C for images of several channels.
     """
     C, H, _ = shares.shape
     count = 1 if H == 1 else C

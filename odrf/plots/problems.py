@@ -1,4 +1,4 @@
-"""Problems with known truth: regions of classes, surfaces, and examples of images."""
+"""Plots of simulated problems: regions of classes, surfaces, and examples of images."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["plot_curves", "plot_images", "plot_regions", "plot_rings", "plot_sur
 PIXELS = 240
 LEVELS = 16
 TICKS = 5
-# Gap between images, in pixels of theirs; between rings and between curves, in their own size.
+# Gap between images, in their pixels; distances of rings and of curves, in units of their data.
 IMAGE_GAP, RING_PITCH, CURVE_PITCH = 3, 2.6, 7.0
 IMAGES = 4
 CURVES = 3
@@ -46,22 +46,23 @@ def plot_regions(
     dots: pd.DataFrame | None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the likeliest class at each place, paler the less certain it is.
+    """Plot the most probable class at each point of a plane, paler where it is less certain.
 
     Parameters
     ----------
     on_plane : callable
-        From the two predictors, (n,) each, to the probabilities of the classes, (n, K); places
+        From the two predictors, (n,) each, to the probabilities of the classes, (n, K); points
         where they are NaN stay white.
     classes : (K,) sequence of str
     box : two pairs of float
-        The ends of the axes.
+        The limits of the axes.
     names : (2,) sequence of str
         The predictors.
     title : str
     dots : DataFrame or None
-        Rows to be drawn as dots: the predictors, and y.
+        Rows to be drawn as dots: columns of the predictors and ``y``.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -72,12 +73,12 @@ def plot_regions(
     K = len(classes)
     code = np.full((PIXELS, PIXELS), -1)
     certainty = np.zeros((PIXELS, PIXELS))
-    # line by line: with hundreds of classes all probabilities at once would not fit
+    # line by line: the probabilities of hundreds of classes would need too much memory at once
     for line, height in enumerate(second):
-        shares = on_plane(first, np.full(PIXELS, height))
-        come = ~np.isnan(shares[:, 0])
-        code[line, come] = shares[come].argmax(axis=1)
-        certainty[line, come] = (shares[come].max(axis=1) - 1 / K) / (1 - 1 / K)
+        probabilities = on_plane(first, np.full(PIXELS, height))
+        known = ~np.isnan(probabilities[:, 0])
+        code[line, known] = probabilities[known].argmax(axis=1)
+        certainty[line, known] = (probabilities[known].max(axis=1) - 1 / K) / (1 - 1 / K)
     pale, full = (np.array([class_colour(k, c) for k in range(K)]) for c in (0.0, 1.0))
     colours = pale[code] + certainty[..., np.newaxis] * (full - pale)[code]
     colours[code < 0] = 1.0
@@ -107,7 +108,7 @@ def plot_surface(
     dots: pd.DataFrame | None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a regression function as filled contours; the arguments are those of `plot_regions`."""
+    """Plot a regression function as filled contours; arguments as in `plot_regions`."""
     ax = new_panels(1)[0] if ax is None else ax
     first, second = (np.linspace(*ends, PIXELS) for ends in box)
     across, up = np.meshgrid(first, second)
@@ -130,7 +131,7 @@ def plot_surface(
 def plot_images(
     of_class: Mapping[str, NDArray], shape: tuple[int, int], title: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the first images of each class, (m, height · width), in a row."""
+    """Plot the first images of each class, (m, height · width), in a row."""
     ax = new_panels(1)[0] if ax is None else ax
     height, width = shape
     for line, pixels in enumerate(of_class.values()):
@@ -152,7 +153,7 @@ def plot_images(
 
 
 def plot_rings(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = None) -> Axes:
-    """Draw the first series of zeros and ones of each class, (m, p), as rings."""
+    """Plot the first series of zeros and ones of each class, (m, p), as rings."""
     ax = new_panels(1)[0] if ax is None else ax
     for line, pixels in enumerate(of_class.values()):
         for at, ring in enumerate(pixels[:IMAGES]):
@@ -168,7 +169,7 @@ def plot_rings(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = No
 
 
 def plot_curves(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = None) -> Axes:
-    """Draw the first series of each class, (m, p), and the mean of all of them in black."""
+    """Plot the first series of each class, (m, p), and the mean of all its series in black."""
     ax = new_panels(1)[0] if ax is None else ax
     places = []
     for line, series in enumerate(of_class.values()):
@@ -177,7 +178,7 @@ def plot_curves(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = N
             base = -CURVE_PITCH * (line * (CURVES + 1) + drawn)
             ax.plot(at, base + curve, color=CLASSES[line], linewidth=0.8)
         base = -CURVE_PITCH * (line * (CURVES + 1) + CURVES) + CURVE_PITCH / 4
-        # a mean is flatter than its series by the root of their number
+        # means are flatter than single series, and so are drawn enlarged
         ax.plot(at, base + CURVES * series.mean(axis=0), color=INK, linewidth=1.2)
         places.append(base + CURVE_PITCH * CURVES / 2)
     _name_lines(ax, places, of_class, f"{title}: examples, and mean × {CURVES} (black)")
@@ -187,7 +188,7 @@ def plot_curves(of_class: Mapping[str, NDArray], title: str, ax: Axes | None = N
 
 
 def _middles(low: float, high: float) -> NDArray[np.float64]:
-    """Return the middles of the pixels between two ends."""
+    """Return the centres of the pixels (PIXELS,) between `low` and `high`."""
     return low + (high - low) * (np.arange(PIXELS) + 0.5) / PIXELS
 
 
@@ -206,7 +207,7 @@ def _dress(ax: Axes, box: Box, names: Sequence[str], title: str) -> None:
 def _name_lines(
     ax: Axes, places: Sequence[float], of_class: Mapping[str, NDArray], title: str
 ) -> None:
-    """Write the classes beside the lines of examples; take all else away."""
+    """Label the rows of examples by their classes; hide ticks and spines."""
     ax.set_yticks(places, labels=[f"class {name}" for name in of_class])
     ax.set_xticks([])
     ax.tick_params(length=0, labelcolor=INK)

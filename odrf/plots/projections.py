@@ -17,17 +17,18 @@ MOST = 40
 
 
 def plot_projections(coefficients: pd.DataFrame, share: pd.Series, ax: Axes | None = None) -> Axes:
-    """Draw directions side by side, a column of cells each, a row for each predictor's column.
+    """Plot directions as columns of a heat map; its rows are the columns of the design.
 
-    Columns that have no part in any are left out where there are many.
+    Only the 40 rows with the largest coefficients are drawn.
 
     Parameters
     ----------
     coefficients : DataFrame
-        Index: columns of the design; columns: ranks.
+        Index: columns of the design; columns: ranks of the directions.
     share : Series
-        Of the impurity that splits along each direction remove.
+        The share of each direction in the impurity removed.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Selections of predictors: errors of fewer and fewer, and importances beside shadows'."""
+"""Selection of predictors: errors of backward elimination, and importances beside shadows."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ FILLED = {"confirmed": ACCENT, "tentative": "white", "rejected": GRID}
 def plot_elimination(
     table: pd.DataFrame, best: int, chosen: int, choice: str, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the error of each step against the number of predictors, on a logarithmic scale.
+    """Plot the error of each step against the number of predictors, on a logarithmic scale.
 
     Parameters
     ----------
     table : DataFrame
-        Columns ``predictors``, ``error``, ``std``, from all predictors to one.
+        Columns ``predictors``, ``error``, ``std_error``, from all predictors to one.
     best, chosen : int
-        The rows of the smallest error, and of the one that is marked.
+        The row of the smallest error, and the row that is marked.
     choice : str
-        What it was chosen by.
+        The rule that chose it, in words.
     error : str
-        What the error is called.
+        Name of the error.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def plot_elimination(
 
 
 def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw each predictor's importance as a dot, and that of the best shadow as a bar.
+    """Plot the importance of each predictor as a dot, and of the best shadow as a bar.
 
     Parameters
     ----------
@@ -60,6 +61,7 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         Columns ``decision``, ``importance``, ``shadow`` by predictor, falling; the first 30 are
         drawn.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -71,16 +73,16 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.hlines(at, 0, shown["importance"], color=GRID, linewidth=2, zorder=1)
     ax.plot(shown["shadow"], at, "|", color=MUTED, markersize=11, mew=1.6, label="best shadow")
     for decision, colour in FILLED.items():
-        those = (shown["decision"] == decision).to_numpy()
-        if those.any():
+        rows = (shown["decision"] == decision).to_numpy()
+        if rows.any():
             ax.plot(
-                shown["importance"][those], at[those], "o", mfc=colour, mec=ACCENT, markersize=6,
+                shown["importance"][rows], at[rows], "o", mfc=colour, mec=ACCENT, markersize=6,
                 label=decision,
             )  # fmt: skip
     named_rows(ax, [str(name) for name in shown.index])
     ax.axvline(0, color=MUTED, linewidth=0.8)
-    rest = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
-    ax.set_xlabel(f"rise of the out-of-bag loss when permuted{rest}")
+    note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
+    ax.set_xlabel(f"increase of the out-of-bag loss when permuted{note}")
     ax.legend(frameon=False, loc="lower right")
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)

@@ -1,4 +1,4 @@
-"""Sensitivity of rows, and the rows that are kept of them."""
+"""Sensitivity of rows, and the rows kept by each method."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["plot_sensitivity"]
 SIDE = 3.2
 LARGEST, SMALLEST = 14.0, 2.0
 ROWS_OF_LARGE_DOTS = 500
-# without the white at the end of the scale, which no dot would be seen in
+# without the white end of the scale, on which dots would be invisible
 SEEN = LinearSegmentedColormap.from_list("seen", HEAT(np.linspace(0.2, 1.0, 5)))
 
 
@@ -34,21 +34,22 @@ def plot_sensitivity(
     classes: pd.Index | None,
     ax: NDArray | None = None,
 ) -> NDArray[np.object_]:
-    """Draw all rows by their probability, and a panel of the rows that each method keeps.
+    """Plot all rows by their probability, then one panel with the rows that each method keeps.
 
     Parameters
     ----------
     places : (n, 2) DataFrame
-        Two predictors.
+        Two predictors, the axes of the plots.
     relative : (n,) float64
-        The probability of each row, as a multiple of its mean.
+        The probability of each row to be drawn, as a multiple of the mean probability.
     kept : mapping of str to (k,) int64
-        Titles of panels, and positions of rows.
+        For each method, by the title of its panel, the positions of the rows kept.
     y : (n,) float64
         Responses, or class codes.
     classes : (K,) Index or None
+        None for a numeric response.
     ax : array of Axes, optional
-        One, and one for each method.
+        One, and one more for each method.  By default those of a new figure.
 
     Returns
     -------
@@ -115,8 +116,10 @@ def _bar(dots: PathCollection, panel: Axes, label: str) -> None:
 def _panels(count: int, ax: NDArray | None) -> NDArray[np.object_]:
     if ax is None:
         size = (SIDE * count + 1.4, SIDE + 0.3)
-        made = plt.subplots(1, count, figsize=size, sharex=True, sharey=True, layout="constrained")
-        return np.ravel(made[1])
+        _, axes = plt.subplots(
+            1, count, figsize=size, sharex=True, sharey=True, layout="constrained"
+        )
+        return np.ravel(axes)
     panels = np.ravel(np.asarray(ax, dtype=object))
     if len(panels) != count:
         raise InputError(f"ax holds {len(panels)} axes: {count} are drawn on")

@@ -1,4 +1,4 @@
-"""Strength, correlation and error of forests, side by side."""
+"""Strength, correlation and error of forests, one panel each."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ LABELS = {
 
 
 def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[np.object_]:
-    """Draw the three columns against the first.
+    """Plot strength (or tree error), correlation and error against trees or subset size.
 
     Parameters
     ----------
     table : DataFrame
-        First ``trees`` or ``subset_size``; then ``strength`` or ``tree_error``,
+        Columns: first ``trees`` or ``subset_size``, then ``strength`` or ``tree_error``,
         ``correlation``, ``bound``, ``error``.
     axes : array of 3 Axes, optional
+        By default those of a new figure.
 
     Returns
     -------

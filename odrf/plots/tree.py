@@ -1,4 +1,4 @@
-"""The drawn tree: splits in the user's names and units, leaves in colour."""
+"""Plot of a tree: splits in the names and units of the data, leaves in colour."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARGIN = 12.0
 TITLE = 26.0
 TITLE_SIZE = 1.1
 READABLE_LEAVES = 32
-# Letters fitted to pixels shrink less than their font.
+# Letters, fitted to pixels, shrink less than the font size; this compensates.
 SHRUNK = 0.95
 
 
@@ -39,18 +39,19 @@ def plot_tree(
     max_terms: int = 3,
     digits: int = 3,
 ) -> Axes:
-    """Draw a forest of one from its root down.
+    """Plot a tree, its root on top.
 
     Parameters
     ----------
     tree : Forest
+        A forest of one tree.
     design : Design
     ax : Axes, optional
-        By default a new figure of the size that the tree needs.
+        By default the axes of a new figure of the size that the tree needs.
     max_depth : int, optional
-        Levels of splits drawn; by default all, or as many as have at most 32 boxes at their end.
+        Levels of splits drawn; by default as many as end in at most 32 boxes, which stay readable.
     max_terms : int, default 3
-        Terms of a combination, or levels of a factor, in a box.
+        Largest number of terms of a linear combination, or levels of a factor, written in a box.
     digits : int, default 3
         Significant digits.
 
@@ -82,7 +83,7 @@ def plot_tree(
 
 @dataclass(frozen=True)
 class _Drawing:
-    """Boxes with their places, in points from the lower left corner."""
+    """Boxes with their positions, in points from the lower left corner."""
 
     boxes: dict[int, Box]
     children: dict[int, tuple[int, int]]
@@ -94,7 +95,7 @@ class _Drawing:
 
 
 def _readable_levels(tree: Forest, depth: NDArray[np.int64]) -> int:
-    """Return the most levels of splits whose drawing ends in at most `READABLE_LEAVES` boxes."""
+    """Return how many levels of splits can be drawn with at most `READABLE_LEAVES` end boxes."""
     ends, level = 1, 0
     while level < depth.max():
         ends += int(np.count_nonzero((depth == level) & (tree.left >= 0)))
@@ -107,7 +108,7 @@ def _readable_levels(tree: Forest, depth: NDArray[np.int64]) -> int:
 def _arranged(
     tree: Forest, depth: NDArray[np.int64], content: dict[int, Box], least_width: float
 ) -> _Drawing:
-    """Place the boxes: side by side by `centres`, each level below the one above."""
+    """Return the boxes with their positions: horizontally by `centres`, vertically by level."""
     children = {
         node: (int(tree.left[node]), int(tree.left[node]) + 1)
         for node, box in content.items()
@@ -138,7 +139,7 @@ def _arranged(
 
 
 def _fit(ax: Axes, drawing: _Drawing) -> float:
-    """Make one unit of the axes one point of the drawing, shrunk to fit; return the shrinkage."""
+    """Set the limits so that the drawing fits the axes; return its scale, at most 1."""
     ax.set_axis_off()
     frame, point = ax.get_window_extent(), ax.figure.dpi / 72
     width, height = frame.width / point, frame.height / point
@@ -150,7 +151,7 @@ def _fit(ax: Axes, drawing: _Drawing) -> float:
 
 
 def _draw_branches(ax: Axes, drawing: _Drawing, node: int, scale: float) -> None:
-    """Draw the fork below a split, and which way is yes."""
+    """Draw the branches below a split, labelled "yes" (left) and "no"."""
     x, y, fork = drawing.x[node], drawing.y[node], drawing.fork[node]
     lines = [[(x, y), (x, fork)]]
     for child, word in zip(drawing.children[node], ("yes", "no"), strict=True):

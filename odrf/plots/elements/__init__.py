@@ -1,1 +1,1 @@
-"""What several drawings have in common."""
+"""Parts that several plots share."""

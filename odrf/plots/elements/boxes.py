@@ -1,4 +1,4 @@
-"""What the boxes of a drawn tree say, how large they are, and their colour."""
+"""The boxes of a drawn tree: their text, size and colour."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ LINE_LENGTH = 26
 
 @dataclass(frozen=True)
 class Box:
-    """A box of the drawing.
+    """A box of the drawing: a split or a leaf.
 
     Attributes
     ----------
     lines : tuple of str
+        Its text.
     colour : (3,) tuple of float, or None
-        None for a split.
+        Red, green and blue; None for a split.
     below : int
-        Leaves below it that are not drawn; 0 for most boxes.
+        Number of leaves below the box that are not drawn.
     width, height : float
         In points, at the font size `FONT_SIZE`.
     """
@@ -55,7 +56,7 @@ def boxes(
     max_terms: int,
     digits: int,
 ) -> dict[int, Box]:
-    """Return a box for each node of a forest of one down to level `max_depth`."""
+    """Return the boxes, by node, of a forest of one tree down to level `max_depth`."""
     writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
     below = _leaves_below(tree, depth)
     drawn = np.flatnonzero((depth >= 0) & (depth <= max_depth))
@@ -100,7 +101,7 @@ def _value_lines(tree: Forest, design: Design, node: int, digits: int) -> tuple[
     size = f"n = {tree.count[node]}"
     if design.response.classes is None:
         return number(float(value[0]), digits), size
-    code = _said(tree, node)
+    code = _predicted_class(tree, node)
     return str(design.response.classes[code]), f"{value[code]:.2f}", size
 
 
@@ -110,13 +111,13 @@ def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, floa
         low, high = tree.value.min(), tree.value.max()
         return value_colour(float((value[0] - low) / (high - low)) if high > low else 0.5)
     K = len(value)
-    code = _said(tree, node)
+    code = _predicted_class(tree, node)
     certainty = max(0.0, (value[code] - 1 / K) / (1 - 1 / K))
     return class_colour(code, float(certainty))
 
 
-def _said(tree: Forest, node: int) -> int:
-    """Return the code of the class that a node says."""
+def _predicted_class(tree: Forest, node: int) -> int:
+    """Return the code of the class predicted at a node."""
     return int(predicted_classes(tree.value[node : node + 1], bool(tree.ordered))[0])
 
 

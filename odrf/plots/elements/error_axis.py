@@ -1,4 +1,4 @@
-"""Held-out errors of nested models, with standard errors, the chosen one marked."""
+"""Held-out errors of nested models with standard errors; the chosen model is marked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from odrf.plots.elements.style import ACCENT, GRID, INK, MUTED, plain
 
 __all__ = ["draw_errors"]
 
-# Fewer points are told apart by their own error bars.
+# Up to this many points have error bars; more have a band.
 MOST_BARS = 40
 
 
@@ -18,27 +18,27 @@ def draw_errors(
     ax: Axes,
     at: NDArray,
     error: pd.Series,
-    spread: pd.Series,
+    std_error: pd.Series,
     best: int,
     chosen: int,
     words: str,
 ) -> None:
-    """Draw errors (k,) at the places `at`, one standard error to either side.
+    """Plot errors (k,) at the positions `at`, ± 1 standard error.
 
     Parameters
     ----------
     ax : Axes
     at : (k,) float64
-    error, spread : Series of length k
+    error, std_error : Series of length k
         Errors and their standard errors.
     best : int
-        The row of the smallest error; one standard error above it is a line.
+        The row of the smallest error; a line is drawn one standard error above it.
     chosen : int
         The row that is marked.
     words : str
-        What the mark says.
+        The legend of the mark.
     """
-    level, width = error.to_numpy(), spread.to_numpy()
+    level, width = error.to_numpy(), std_error.to_numpy()
     if len(level) <= MOST_BARS:
         ax.errorbar(at, level, width, color=MUTED, fmt="none", capsize=2, linewidth=1)
     else:

@@ -1,4 +1,4 @@
-"""Where the boxes of a drawn tree go: subtrees as close as their boxes allow."""
+"""Positions of the boxes of a drawn tree: subtrees as close as their boxes allow."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def centres(
 ) -> dict[int, float]:
     """Return the horizontal centre of each box.
 
-    A parent stands in the middle above its two children; on no level do two boxes come closer
-    than `gap`.  This is Reingold and Tilford's tidy drawing for boxes of unequal width.
+    A parent is centred above its two children; two boxes on a level are at least `gap` apart.
+    This is Reingold and Tilford's (1981) tidy drawing, for boxes of unequal width.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ def centres(
     half: dict[int, float] = {}
     contour: dict[int, list[tuple[float, float]]] = {}
     for box in sorted(width, reverse=True):
-        own = (-width[box] / 2, width[box] / 2)
+        ends = (-width[box] / 2, width[box] / 2)
         if box not in children:
-            contour[box] = [own]
+            contour[box] = [ends]
             continue
         left, right = (contour.pop(child) for child in children[box])
         half[box] = _half_distance(left, right, gap)
-        contour[box] = [own, *_joined(left, right, half[box])]
+        contour[box] = [ends, *_joined(left, right, half[box])]
     at = {0: -min(low for low, _ in contour[0])}
     for box in sorted(children):
         left_child, right_child = children[box]
@@ -50,14 +50,14 @@ def centres(
 def _half_distance(
     left: list[tuple[float, float]], right: list[tuple[float, float]], gap: float
 ) -> float:
-    """Return half of how far apart two subtrees' roots must stand."""
+    """Return half of the least distance between the roots of two subtrees."""
     return max(a[1] - b[0] + gap for a, b in zip(left, right, strict=False)) / 2
 
 
 def _joined(
     left: list[tuple[float, float]], right: list[tuple[float, float]], half: float
 ) -> list[tuple[float, float]]:
-    """Return the outline, level by level, of two subtrees moved apart by `half` each."""
+    """Return the contour, level by level, of two subtrees moved by `half` to either side."""
     moved_left = [(low - half, high - half) for low, high in left]
     moved_right = [(low + half, high + half) for low, high in right]
     return [

@@ -1,4 +1,4 @@
-"""Mean scores of models beside each other."""
+"""Estimates of several models with their standard errors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["plot_means"]
 
 
 def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
-    """Draw each model's mean score as a dot, one standard error to either side.
+    """Plot the estimate of each model as a dot, ± 1 standard error.
 
     Parameters
     ----------
     table : DataFrame
-        Columns ``mean`` and ``se`` by model; the first model is drawn on top.
+        Columns ``estimate`` and ``std_error``; index: the models, the first drawn on top.
     score : str
-        What the score is called.
+        Label of the axis.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -28,9 +29,9 @@ def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
     """
     ax = new_panels(1)[0] if ax is None else ax
     at = np.arange(len(table))[::-1]
-    mean, error = table["mean"].to_numpy(), table["se"].to_numpy()
-    ax.errorbar(mean, at, xerr=error, fmt="none", color=MUTED, capsize=3, linewidth=1.4)
-    ax.plot(mean, at, "o", color=ACCENT, markersize=7)
+    estimate, std_error = table["estimate"].to_numpy(), table["std_error"].to_numpy()
+    ax.errorbar(estimate, at, xerr=std_error, fmt="none", color=MUTED, capsize=3, linewidth=1.4)
+    ax.plot(estimate, at, "o", color=ACCENT, markersize=7)
     ax.set_yticks(at, labels=[str(name) for name in table.index])
     for label in ax.get_yticklabels():
         label.set_parse_math(False)

@@ -1,4 +1,4 @@
-"""One drawing by its name, or all of a fit's side by side."""
+"""One plot of a fit by its name, or all of them side by side."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def draw_panels(
     kind: str | None,
     ax: Axes | NDArray | None,
 ) -> Axes | NDArray:
-    """Draw what `kind` names, or everything for None, and return the axes.
+    """Draw the plot named `kind`, or all plots for None, and return the axes.
 
     Parameters
     ----------
     drawings : mapping of str to callable
-        Each draws on the axes that it is given.
+        For each name, a function that draws on the axes it is called with.
     kind : str or None
     ax : Axes, array of Axes or None
-        Where to draw, one for each drawing; None for a new figure.
+        One for each plot; None for a new figure.
 
     Raises
     ------
     InputError
-        If `kind` is no drawing, or `ax` holds another number of axes.
+        If `kind` is not a name of `drawings`, or `ax` holds another number of axes.
     """
     if kind is not None and kind not in drawings:
         raise allowed("kind", kind, tuple(drawings))

@@ -1,4 +1,4 @@
-"""One look for all drawings: colours, axes, figures."""
+"""The style of all plots: colours, axes, figures."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ACCENT = "#0072b2"
 CLASSES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 # light to mid blue: black text stays readable on all of it
 VALUES = LinearSegmentedColormap.from_list("values", ["#f7fbff", "#c6dbef", "#6baed6"])
-# white to dark blue, where nothing is written on it
+# white to dark blue, for images without text
 HEAT = LinearSegmentedColormap.from_list("heat", ["#ffffff", "#9ecae1", "#2171b5", "#08234f"])
 
 
 def class_colour(code: int, certainty: float) -> tuple[float, float, float]:
-    """Return the colour of class `code`, paler the less certain (0 to 1) it is."""
+    """Return the colour of class `code`, paler for lower `certainty` (0 to 1)."""
     strength = 0.12 + 0.53 * certainty
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(CLASSES[code % len(CLASSES)]))
     return red, green, blue
@@ -50,13 +50,13 @@ def value_colour(position: float) -> tuple[float, float, float]:
 
 
 def new_panels(count: int) -> NDArray:
-    """Return the axes (count,) of a new figure, side by side."""
+    """Return the axes (count,) of a new figure with `count` panels side by side."""
     _, panels = plt.subplots(1, count, figsize=(5.6 * count, 4.2), layout="constrained")
     return np.atleast_1d(panels)
 
 
 def plain(ax: Axes, grid: Literal["x", "y"]) -> None:
-    """Take away what carries no information; draw grid lines along `grid` only."""
+    """Remove the top and right spines; draw grid lines of the `grid` axis only."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(MUTED)
     ax.tick_params(colors=MUTED, labelcolor=INK)

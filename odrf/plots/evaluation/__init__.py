@@ -1,1 +1,1 @@
-"""Drawings of evaluations of several fits."""
+"""Plots of studies that evaluate several models."""

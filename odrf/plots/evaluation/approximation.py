@@ -1,4 +1,4 @@
-"""Errors against the share of rows that is kept."""
+"""Errors of models against the share of the training rows kept."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ COLOURS = (MUTED, CLASSES[0], CLASSES[1])
 def plot_approximation(
     table: pd.DataFrame, methods: Mapping[str, str], error: str, ax: Axes | NDArray | None = None
 ) -> NDArray[np.object_]:
-    """Draw a panel for each model, a line for each method.
+    """Plot a panel for each model, a line for each method of choosing the rows.
 
     Parameters
     ----------
     table : DataFrame
-        Columns ``error`` and ``se``; index ``model``, ``method`` and ``fraction``.
+        Columns ``error`` and ``std_error``; index ``model``, ``method`` and ``fraction``.
     methods : mapping of str to str
-        What each method is called.
+        The label of each method.
     error : str
-        What the error is called.
+        Name of the error.
     ax : Axes or array of Axes, optional
+        One for each model; by default those of a new figure.
 
     Returns
     -------
@@ -42,11 +43,11 @@ def plot_approximation(
     models = table.index.unique("model")
     panels = _panels(len(models), ax)
     for panel, model in zip(panels, models, strict=True):
-        for (method, words), colour in zip(methods.items(), COLOURS, strict=True):
-            own = table.loc[model].loc[method]
+        for (method, label), colour in zip(methods.items(), COLOURS, strict=True):
+            rows = table.loc[model].loc[method]
             panel.errorbar(
-                own.index, own["error"], own["se"].fillna(0.0), fmt="o-", color=colour,
-                markersize=4, capsize=2, linewidth=1.2, label=words,
+                rows.index, rows["error"], rows["std_error"].fillna(0.0), fmt="o-", color=colour,
+                markersize=4, capsize=2, linewidth=1.2, label=label,
             )  # fmt: skip
         panel.set_title(str(model), fontsize="medium", color=INK, parse_math=False)
         panel.set_xlim(0, 1.04)

@@ -1,4 +1,4 @@
-"""Bias, variance and error of models, side by side."""
+"""Bias, variance and error of models, one panel each."""
 
 from __future__ import annotations
 
@@ -24,47 +24,48 @@ OF_CLASSES = {
 OF_NUMBERS = {"bias2": "bias²", "variance": "variance", "error": "mean squared error"}
 LEAST = {"bayes_error": "Bayes error", "noise": "noise"}
 WIDTH, HEIGHT, ROW = 4.2, 3.9, 0.32
-# Ticks at the sizes themselves, unless they would run into one another.
+# Ticks are at the sizes themselves, unless there are more or closer ones.
 MOST_TICKS, CLOSEST = 8, 1.25
 MOST_MARKS = 5
 MARGIN = 1.05
 
 
 def plot_bias_variance(
-    table: pd.DataFrame, se: pd.DataFrame, axes: NDArray | None = None
+    table: pd.DataFrame, std_error: pd.DataFrame, axes: NDArray | None = None
 ) -> NDArray[np.object_]:
-    """Draw a panel for each term: lines against n, or dots where there is only one.
+    """Plot a panel for each term: lines against n, or dots if there is only one n.
 
     Parameters
     ----------
-    table, se : DataFrame
-        Terms and standard errors; index ``model`` and ``n``.
+    table, std_error : DataFrame
+        Terms and their standard errors; index ``model`` and ``n``.
     axes : array of 4 Axes for classes, of 3 for numbers, optional
+        By default those of a new figure.
 
     Returns
     -------
     array of Axes
     """
-    words = OF_CLASSES if "variance_effect" in table else OF_NUMBERS
+    labels = OF_CLASSES if "variance_effect" in table else OF_NUMBERS
     models, sizes = table.index.unique("model"), table.index.unique("n")
     curves = len(sizes) > 1
-    panels = _new(len(words), HEIGHT if curves else 1.6 + ROW * len(models), axes)
-    shown, spread = table[list(words)], se[list(words)].fillna(0.0)
-    low, high = (shown - spread).to_numpy().min(), (shown + spread).to_numpy().max()
-    # one scale for all, so that the parts can be told by their size
+    panels = _new(len(labels), HEIGHT if curves else 1.6 + ROW * len(models), axes)
+    shown, width = table[list(labels)], std_error[list(labels)].fillna(0.0)
+    low, high = (shown - width).to_numpy().min(), (shown + width).to_numpy().max()
+    # one scale for all panels, so that the terms can be compared
     ends = min(0.0, MARGIN * low), MARGIN * max(high, 0.0) or 1.0
-    for ax, (name, label) in zip(panels, words.items(), strict=True):
+    for ax, (name, label) in zip(panels, labels.items(), strict=True):
         if curves:
-            _draw_curves(ax, table[name], se[name], label)
+            _draw_curves(ax, table[name], std_error[name], label)
             ax.set_ylim(ends)
         else:
-            both = pd.DataFrame({"mean": table[name], "se": se[name]}).droplevel("n")
-            plot_means(both, label, ax)
+            term = pd.DataFrame({"estimate": table[name], "std_error": std_error[name]})
+            plot_means(term.droplevel("n"), label, ax)
             ax.set_xlim(ends)
             ax.xaxis.set_major_locator(MaxNLocator(MOST_MARKS))
     for name in LEAST.keys() & table.columns:
         level = float(table[name].iloc[0])
-        if level == 0.0:  # the axis is line enough
+        if level == 0.0:  # the axis is there already
             continue
         draw = panels[-1].axhline if curves else panels[-1].axvline
         least = draw(level, color=MUTED, linestyle="--", linewidth=1, label=LEAST[name], zorder=1)
@@ -87,12 +88,13 @@ def _new(count: int, height: float, axes: NDArray | None) -> NDArray[np.object_]
     return panels
 
 
-def _draw_curves(ax: Axes, term: pd.Series, se: pd.Series, label: str) -> None:
-    for at, model in enumerate(term.index.unique("model")):
-        own = term.loc[model]
+def _draw_curves(ax: Axes, term: pd.Series, std_error: pd.Series, label: str) -> None:
+    for number, model in enumerate(term.index.unique("model")):
+        curve = term.loc[model]
         ax.errorbar(
-            own.index, own, se.loc[model], fmt="o-", color=CLASSES[at % len(CLASSES)],
-            markersize=4, capsize=2, linewidth=1.2, label=model,
+            curve.index, curve, std_error.loc[model], fmt="o-",
+            color=CLASSES[number % len(CLASSES)], markersize=4, capsize=2, linewidth=1.2,
+            label=model,
         )  # fmt: skip
     sizes = term.index.unique("n").to_numpy(dtype=float)
     ax.set_xscale("log")

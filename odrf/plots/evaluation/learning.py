@@ -1,4 +1,4 @@
-"""Learning curves with their laws."""
+"""Learning curves with fitted power laws."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ __all__ = ["plot_learning"]
 def plot_learning(
     table: pd.DataFrame, curves: Mapping[str, pd.DataFrame], error: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw mean errors as dots with bars, and the laws as lines with bands.
+    """Plot mean errors as dots with bars, and the fitted power laws as lines with bands.
 
     Parameters
     ----------
     table : DataFrame
-        Columns ``error``, ``se``; index ``model`` and ``n``.
+        Columns ``error`` and ``std_error``; index ``model`` and ``n``.
     curves : mapping of str to DataFrame
-        For each model the law: columns ``n``, ``error``, ``low``, ``high``.
+        For each model the fitted curve: columns ``n``, ``error``, ``low``, ``high``.
     error : str
-        What the error is called.
+        Name of the error.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -35,14 +36,14 @@ def plot_learning(
     ax = new_panels(1)[0] if ax is None else ax
     for at, (model, curve) in enumerate(curves.items()):
         colour = CLASSES[at % len(CLASSES)]
-        own = table.loc[model]
+        rows = table.loc[model]
         ax.fill_between(
             curve["n"], curve["low"], curve["high"], color=colour, alpha=0.15, linewidth=0
         )
         ax.plot(curve["n"], curve["error"], color=colour, linewidth=1.2)
         ax.errorbar(
-            own.index, own["error"], own["se"], fmt="o", color=colour, markersize=4, capsize=2,
-            linewidth=1, label=model,
+            rows.index, rows["error"], rows["std_error"], fmt="o", color=colour, markersize=4,
+            capsize=2, linewidth=1, label=model,
         )  # fmt: skip
     ax.axvline(table.index.get_level_values("n").max(), color="#bbbbbb", linewidth=1, zorder=0)
     ax.set_xscale("log")

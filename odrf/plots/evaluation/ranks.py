@@ -1,4 +1,4 @@
-"""Critical-difference diagram: mean ranks on a line, bars over methods that do not differ.
+"""Critical-difference diagram: mean ranks on a line, bars join methods that do not differ.
 
 As in J. Demšar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of
 Machine Learning Research 7.
@@ -18,16 +18,16 @@ __all__ = ["groups_alike", "plot_ranks"]
 WIDTH = 8
 # inches from a label to the next
 ROW = 0.3
-# room for a label, and from the end of the scale to where one begins, as shares of the scale
+# width of a label, and distance from the scale to a label, as shares of the scale
 MARGIN = 0.24
 GAP = 0.015
-# rows from the scale to the first bar, from one bar to the next, and from the last to the labels
+# rows from the scale to the first bar, from bar to bar, and from the last bar to the labels
 FIRST_BAR, BAR, LABELS = 0.55, 0.35, 0.9
 ABOVE = 2.6
 
 
 def groups_alike(ranks: pd.Series, difference: float) -> list[tuple[float, float]]:
-    """Return the longest runs of two or more sorted ranks that are no wider than `difference`."""
+    """Return the ends of the maximal runs of two or more ranks at most `difference` wide."""
     ordered = np.sort(ranks.to_numpy())
     last = np.searchsorted(ordered, ordered + difference, side="right") - 1
     return [
@@ -40,7 +40,7 @@ def groups_alike(ranks: pd.Series, difference: float) -> list[tuple[float, float
 def plot_ranks(
     ranks: pd.Series, difference: float, base: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the diagram, the best method on the left.
+    """Plot the diagram, the best method on the left.
 
     Parameters
     ----------
@@ -49,10 +49,10 @@ def plot_ranks(
     difference : float
         Critical difference.
     base : str, optional
-        Method to be set off by colour.
+        Method to be highlighted.
     ax : Axes, optional
-        Emptied of axes; one unit down is a row of labels.  By default on a new figure, as high as
-        the diagram needs.
+        The diagram hides its axis lines.  By default the axes of a new figure, as high as the
+        diagram needs.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def plot_ranks(
     bottom = top - half + 0.4
     ax = _new_axes(ABOVE - bottom) if ax is None else ax
     ax.set_axis_off()
-    # a difference that no ranks reach is still drawn in full
+    # a critical difference that is wider than the scale is drawn in full
     last = max(float(high), low + difference)
     room = MARGIN * (high - low)
     ax.set(xlim=(low - room, max(high + room, last)), ylim=(bottom, ABOVE))
@@ -102,11 +102,11 @@ def _ruler(ax: Axes, low: int, difference: float) -> None:
 
 
 def _label(
-    ax: Axes, name: str, rank: float, row: float, edge: float, left: bool, stressed: bool
+    ax: Axes, name: str, rank: float, row: float, edge: float, left: bool, highlighted: bool
 ) -> None:
-    """Draw a line from a rank on the scale down and out to its name."""
-    colour = ACCENT if stressed else INK
-    ax.plot([rank, rank, edge], [0, row, row], color=colour, lw=1.6 if stressed else 0.9)
+    """Draw a line from a rank on the scale to the name of the method."""
+    colour = ACCENT if highlighted else INK
+    ax.plot([rank, rank, edge], [0, row, row], color=colour, lw=1.6 if highlighted else 0.9)
     ax.text(
         edge,
         row,
@@ -115,6 +115,6 @@ def _label(
         va="center",
         fontsize=9.5,
         color=colour,
-        fontweight="bold" if stressed else "normal",
+        fontweight="bold" if highlighted else "normal",
         parse_math=False,
     )

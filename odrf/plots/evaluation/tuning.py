@@ -1,4 +1,4 @@
-"""Errors of candidates of options."""
+"""Errors of the candidates of a tuning."""
 
 from __future__ import annotations
 
@@ -14,25 +14,27 @@ __all__ = ["plot_candidates", "plot_option"]
 
 MOST = 20
 MOST_CHARACTERS = 60
-# A range of more than this is drawn on a logarithmic scale.
+# Values are drawn on a logarithmic scale if the largest is more than this times the smallest.
 WIDE = 20.0
 
 
 def plot_option(
     option: str, values: pd.Series, table: pd.DataFrame, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the error against the values of one option.
+    """Plot the error against the values of one option.
 
     Parameters
     ----------
     option : str
+        Name of the option.
     values : Series of numbers
         In the order of the table.
     table : DataFrame
-        Columns ``error``, ``std``, the best candidate first.
+        Columns ``error`` and ``std_error``, the best candidate first.
     error : str
-        What the error is called.
+        Name of the error.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -41,9 +43,8 @@ def plot_option(
     ax = new_panels(1)[0] if ax is None else ax
     order = np.argsort(values.to_numpy(dtype=float))
     at, level = values.to_numpy(dtype=float)[order], table["error"].to_numpy()[order]
-    ax.errorbar(
-        at, level, table["std"].to_numpy()[order], color=MUTED, fmt="none", capsize=2, linewidth=1
-    )
+    width = table["std_error"].to_numpy()[order]
+    ax.errorbar(at, level, width, color=MUTED, fmt="none", capsize=2, linewidth=1)
     ax.plot(at, level, "o-", color=ACCENT, markersize=4, linewidth=1.2)
     best = float(values.iloc[0]), float(table["error"].iloc[0])
     ax.plot(*best, "o", mfc="none", mec=INK, markersize=11, mew=1.6)
@@ -58,17 +59,18 @@ def plot_option(
 def plot_candidates(
     labels: NDArray[np.str_], table: pd.DataFrame, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Draw the error of each candidate as a dot, the best on top.
+    """Plot the error of each candidate as a dot, the best on top.
 
     Parameters
     ----------
     labels : (k,) str
-        What the candidates are called.
+        Labels of the candidates.
     table : DataFrame
-        Columns ``error``, ``std``, the best candidate first; the first 20 are drawn.
+        Columns ``error`` and ``std_error``, the best candidate first; the first 20 are drawn.
     error : str
-        What the error is called.
+        Name of the error.
     ax : Axes, optional
+        By default the axes of a new figure.
 
     Returns
     -------
@@ -77,9 +79,8 @@ def plot_candidates(
     ax = new_panels(1)[0] if ax is None else ax
     shown = table.head(MOST)
     at = np.arange(len(shown))[::-1]
-    ax.errorbar(
-        shown["error"], at, xerr=shown["std"], color=MUTED, fmt="none", capsize=2, linewidth=1
-    )
+    width = shown["std_error"]
+    ax.errorbar(shown["error"], at, xerr=width, color=MUTED, fmt="none", capsize=2, linewidth=1)
     ax.plot(shown["error"], at, "o", color=ACCENT, markersize=5)
     named_rows(ax, list(labels[: len(shown)]), MOST_CHARACTERS)
     rest = f" (best {MOST} of {len(table)})" if len(table) > MOST else ""
