@@ -1,4 +1,4 @@
-"""Small real tables that come with the package, and tables made of images."""
+"""Bundled data sets, and data frames made of images."""
 
 from odrf.datasets.images import from_images
 from odrf.datasets.tables import data_names, load_data

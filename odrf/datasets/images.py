@@ -1,4 +1,4 @@
-"""Data frames of images and series, one column for each pixel."""
+"""Data frames made of images and series, one column for each pixel."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ def from_images(
     Parameters
     ----------
     array : array
-        Images (n, H, W), or series (n, T).  With `channel_axis` a further axis of C channels:
+        Images (n, H, W), or series (n, T).  With `channel_axis`, one more axis of C channels:
         (n, H, W, C) or (n, C, H, W), and for series (n, T, C) or (n, C, T).
     y : array of shape (n,), optional
-        Responses.  Numbers are regressed: for classes that are numbers give
-        ``y.astype(str)``, or say ``kind="classification"`` at the fit.  Without it the frame is
-        one of new images, to be predicted.
+        Responses.  A numeric `y` means regression: if the numbers are classes, use
+        ``y.astype(str)``, or ``kind="classification"`` in the fit.  By default the frame has no
+        response, as for new images to be predicted.
     channel_axis : int, optional
-        Which axis of `array` is that of the channels, such as 1 or -1; by default none is.
+        The axis of `array` that holds the channels, such as 1 or -1; by default there is none.
 
     Returns
     -------
     DataFrame
         A column for each pixel, in the order channel, row, column, numbered from 0 as in the
-        array: ``r3c14`` for images, ``t5`` for series, ``ch1_r3c14`` with channels.  Last the
-        response ``y``.  Its ``attrs`` hold ``shape``, (H, W) or (1, T), and ``channels`` where
-        there are several.
+        array: ``r3c14`` for images, ``t5`` for series, ``ch1_r3c14`` with channels.  The last
+        column is the response ``y``.  The ``attrs`` of the frame hold ``shape``, (H, W) or (1, T),
+        and ``channels`` if there are several.
 
     Raises
     ------
     InputError
-        If the array has another number of dimensions, holds no numbers, or missing or infinite
-        ones; if `y` is of another length.
+        If the array has another number of dimensions, is empty, is not numeric, or has missing or
+        infinite values; if `channel_axis` is not an axis of channels; if the length of `y` is
+        not n.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def _with_channels(values: NDArray, axis: int | None) -> NDArray:
         if values.ndim not in (2, 3):
             raise InputError(
                 f"array has {values.ndim} dimensions: use (n, height, width) for images, "
-                "(n, length) for series, and say channel_axis= where there are channels"
+                "(n, length) for series, and give channel_axis= if there are channels"
             )
         values = values[:, np.newaxis]
     else:
@@ -108,7 +109,7 @@ def _channel_axis(axis: Any, shape: tuple[int, ...]) -> int:
         if 0 < from_front < len(shape):
             return int(from_front)
     raise InputError(
-        f"channel_axis={axis!r} is no axis of channels in shape {shape}: use 1 to "
+        f"channel_axis={axis!r} is not an axis of channels of shape {shape}: use 1 to "
         f"{len(shape) - 1}, or -1 for the last"
     )
 
@@ -124,6 +125,6 @@ def _responses(y: Any, n: int) -> Any:
     values = y.array if isinstance(y, pd.Series | pd.Index) else np.asarray(y)
     if values.ndim != 1 or len(values) != n:
         raise InputError(
-            f"y has shape {np.shape(y)}, and there are {n} images: use one response for each"
+            f"y has shape {np.shape(y)}, but there are {n} images: give one response for each"
         )
     return values

@@ -1,4 +1,4 @@
-"""Small real tables that come with the package."""
+"""The bundled data sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["data_names", "load_data"]
 
 
 def data_names() -> list[str]:
-    """Return the names of the bundled tables, in alphabetical order.
+    """Return the names of the bundled data sets, in alphabetical order.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def data_names() -> list[str]:
 
 
 def load_data(name: str) -> pd.DataFrame:
-    """Read one of the bundled tables.
+    """Return one of the bundled data sets.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def load_data(name: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The table, its rows numbered from 0; every text column is a category (all of them are
-        factors). Columns, units, sources and licences are described in ``data/README.md``.
+        The table, its rows numbered from 0.  Text columns are categorical, as all of them are
+        factors.  Columns, units, sources and licences are described in ``data/README.md``.
 
     Raises
     ------
     InputError
-        If no bundled table has this name.
+        If no bundled data set has this name.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def load_data(name: str) -> pd.DataFrame:
 
 
 def _folder() -> Path:
-    """Find the tables: inside an installed package, or beside the package in a source tree."""
+    """Return the folder of the tables: in an installed package, or in a source tree beside it."""
     package = Path(__file__).parents[1]
     installed = package / "_data"
     return installed if installed.is_dir() else package.parent / "data"

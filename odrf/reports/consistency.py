@@ -68,7 +68,7 @@ class ConsistencyReport:
     def __init__(self, fit: AnyFit, facts: Facts, residuals: NDArray[np.float64]) -> None:
         self.fit, self.facts, self._residuals = fit, facts, residuals
         self.table = pd.DataFrame(
-            [(c.theorem, c.says, c.quantity, c.verdict) for c in conditions(self.facts)],
+            [(c.theorem, c.statement, c.quantity, c.status) for c in conditions(self.facts)],
             columns=["theorem", "condition", "quantity", "verdict"],
         )
 

@@ -25,7 +25,7 @@ from odrf.reports.sensitivity import Sensitivity, rows_kept
 from odrf.results.extendable import Extendable
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.row_predicting import RowPredicting
-from odrf.statistics.guidance import impurity_left, leaf_codes, regions_divided
+from odrf.statistics.guidance import leaf_codes, regions_divided, remaining_impurity
 from odrf.text.summary import Summary
 
 __all__ = ["GRAFResults"]
@@ -100,7 +100,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         Where some classes are rarer than others it can rise for a while: that of equation (8)
         need not fall when a region is divided.
         """
-        left = impurity_left(self.guided)
+        left = remaining_impurity(self.guided)
         low, high = np.quantile(left, [0.1, 0.9], axis=0)
         index = pd.RangeIndex(left.shape[1], name="planes")
         return pd.DataFrame({"mean": left.mean(axis=0), "low": low, "high": high}, index=index)

@@ -1,1 +1,1 @@
-"""Theory, inference and importance: from arrays to numbers."""
+"""Conditions of theorems, inference, importance: computed from arrays of trees and rows."""

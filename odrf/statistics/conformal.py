@@ -1,11 +1,12 @@
 """Prediction intervals from out-of-bag residuals: the jackknife+ after bootstrap.
 
-Out-of-bag residuals around the forest's own prediction (Johansson et al. 2014) would do in
-practice, yet nothing is proved of them: a residual is left by the few trees that did not draw its
-row, the new response by all of them.  The jackknife+ after bootstrap (Kim, Xu and Barber 2020)
-puts each residual around what these same few trees say of the new row.  Then the two are
-exchangeable: whatever the distribution and the trees, a share of 1 - 2α is covered at the least,
-1 - α as a rule.  That also holds for a blend, whose kinds leave out different shares of the rows.
+Intervals of out-of-bag residuals around the prediction of the forest (Johansson et al. 2014) work
+in practice, but their coverage is not guaranteed: an out-of-bag residual comes from the trees that
+did not draw its row, a prediction for a new row from all trees.  The jackknife+ after bootstrap
+(Kim, Xu and Barber 2020) puts each residual around the prediction for the new row by the same
+trees that the residual comes from.  Then the two are exchangeable: for any distribution and any
+trees, coverage is at least 1 - 2α, and usually about 1 - α.  This also holds for a blend, whose
+kinds leave out different shares of the rows.
 """
 
 from __future__ import annotations
@@ -21,38 +22,39 @@ from odrf.engine.trees.routing import leaves_of
 
 __all__ = ["calibrating", "fewest_rows", "jackknife_plus", "upper_bounds"]
 
-# Training rows whose residuals calibrate: more would say little more.
+# Largest number of training rows that calibrate; more would change the intervals little.
 CALIBRATING = 10_000
 
-# Numbers that the new rows of a block may have: one for each of those.
+# Size of a block of new rows: it holds one number per new row and calibrating row.
 ROOM = 2**21
 
 SLACK = 1e-10
 
 
 def calibrating(unseen: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return training rows that calibrate: of positive weight, and out of bag for some tree.
+    """Return the training rows that calibrate: of positive weight, and out of bag for some tree.
 
-    unseen (B, n) says which tree did not draw which row.  Of very many rows some are taken,
-    evenly: residuals of any part are exchangeable with that of a new row.
+    `unseen` (B, n) is True where a tree did not draw a row.  Of more than 10 000 rows, evenly
+    spaced ones are taken: the residuals of any subset are exchangeable with that of a new row.
     """
     rows = np.flatnonzero(unseen.any(axis=0) & (weights > 0))
-    some = np.linspace(0, len(rows) - 1, min(len(rows), CALIBRATING))
-    return rows[some.astype(np.int64)]
+    positions = np.linspace(0, len(rows) - 1, min(len(rows), CALIBRATING))
+    return rows[positions.astype(np.int64)]
 
 
 def fewest_rows(level: float) -> int:
-    """Return how many residuals it takes for intervals of this level to be finite."""
+    """Return the least number of residuals for which intervals of this level are finite."""
     return math.ceil(level / (1 - level) * (1 - SLACK))
 
 
 def upper_bounds(
     values: NDArray[np.float64], weights: NDArray[np.float64], level: float
 ) -> NDArray[np.float64]:
-    """Return the least value of each row (k, m) with a part `level` of the weight up to it.
+    """Return the weighted quantile at `level` of each row of `values` (k, m), with one value added.
 
-    The new row weighs as much as the others do on average and counts as above them all: among m
-    values of the same weight it is the ⌈(m + 1)·level⌉-th smallest; infinite if there are too few.
+    The added value stands for the new row: it has the mean weight and exceeds all others.  Among m
+    values of equal weight the result is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
+    small.
     """
     m = values.shape[1]
     wanted = level * (m + 1) * (1 - SLACK)
@@ -78,9 +80,10 @@ def jackknife_plus(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
-    With μ_i(x) the mean over the trees that did not draw training row i, and R_i the residual
-    |y_i - μ_i(x_i)|, they are the ⌊(k + 1)(1 - level)⌋-th smallest of the k values μ_i(x) - R_i and
-    the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i; with case weights, the like by weight.
+    Let μ_i(x) be the mean over the trees that did not draw training row i, and R_i the residual
+    |y_i - μ_i(x_i)|.  The ends are the ⌊(k + 1)(1 - level)⌋-th smallest of the k values
+    μ_i(x) - R_i and the ⌈(k + 1)·level⌉-th smallest of μ_i(x) + R_i; with case weights, the
+    corresponding weighted quantiles.
 
     Parameters
     ----------
@@ -89,15 +92,15 @@ def jackknife_plus(
     new : (p, m) float32
         Predictors of the rows to predict.
     unseen : (B, k) bool
-        Which tree did not draw which of the rows that calibrate; each is unseen by some tree.
+        True where a tree did not draw a calibrating row; each row is unseen by some tree.
     residuals : (k,) float64
-        R_i of these rows.
+        R_i of the calibrating rows.
     weights : (k,) float64
         Their case weights, above 0.
     level : float
         Above 0 and below 1.
     n_jobs : int
-        Threads.
+        Number of threads.
 
     References
     ----------
@@ -113,11 +116,11 @@ def jackknife_plus(
     Tibshirani, Barber, Candès and Ramdas (2019), Conformal prediction under covariate shift,
     NeurIPS 32.
     """
-    part = unseen / unseen.sum(axis=0)
+    share = unseen / unseen.sum(axis=0)
     lower, upper = np.empty(new.shape[1]), np.empty(new.shape[1])
 
     def run(block: slice) -> None:
-        mean = forest.value[leaves_of(forest.packed, new, block), 0].T @ part
+        mean = forest.value[leaves_of(forest.packed, new, block), 0].T @ share
         upper[block] = upper_bounds(mean + residuals, weights, level)
         lower[block] = -upper_bounds(residuals - mean, weights, level)
 

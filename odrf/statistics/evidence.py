@@ -1,4 +1,4 @@
-"""What the data and the grown trees say of theory's conditions."""
+"""Evidence on the conditions of theory: residual tails, leaf diameters, predictors per split."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from odrf.text.units import node_of_terms
 
 __all__ = ["leaf_diameters", "normal_quantiles", "predictors_per_split", "tail_index", "tail_p"]
 
-# The largest deviations that the tail is judged by, and how often normal samples are drawn.
+# Share of the residuals that form the tail; number of normal samples, and their largest size.
 TAIL, DRAWS, LARGEST_DRAW = 0.05, 400, 5000
-# Columns that diameters are measured on, at most.
+# Largest number of columns that diameters are measured on.
 COLUMNS = 50
 
 
@@ -31,43 +31,47 @@ def tail_index(residuals: NDArray[np.float64]) -> float:
 
 
 def tail_p(residuals: NDArray[np.float64], seed: int) -> float:
-    """Return how probable so large a tail index is in normal samples of this size (Monte Carlo)."""
-    found = tail_index(residuals)
+    """Return the Monte Carlo p-value of the tail index, for residuals from a normal distribution.
+
+    Of more than 5000 residuals a random sample of 5000 is used.
+    """
+    observed = tail_index(residuals)
     n = len(residuals)
     rng = np.random.default_rng(seed)
     if n > LARGEST_DRAW:
-        found = tail_index(rng.choice(residuals, LARGEST_DRAW, replace=False))
+        observed = tail_index(rng.choice(residuals, LARGEST_DRAW, replace=False))
         n = LARGEST_DRAW
-    drawn = [tail_index(rng.standard_normal(n)) for _ in range(DRAWS)]
-    return float((1 + np.sum(np.array(drawn) >= found)) / (DRAWS + 1))
+    simulated = [tail_index(rng.standard_normal(n)) for _ in range(DRAWS)]
+    return float((1 + np.sum(np.array(simulated) >= observed)) / (DRAWS + 1))
 
 
 def normal_quantiles(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sorted residuals (n,) in units of their median deviation, as a normal's would be.
+    """Return the sorted residuals (n,), standardised by median and median absolute deviation.
 
-    For a normal distribution these are its quantiles.
+    The latter is divided by 0.6745, so that it estimates the standard deviation of a normal
+    distribution; normal residuals then follow the standard normal quantiles.
     """
-    middle = np.median(residuals)
-    spread = np.median(np.abs(residuals - middle)) / 0.6744897501960817
-    return np.sort(residuals - middle) / (spread if spread > 0 else 1.0)
+    centre = np.median(residuals)
+    scale = np.median(np.abs(residuals - centre)) / 0.6744897501960817
+    return np.sort(residuals - centre) / (scale if scale > 0 else 1.0)
 
 
 def leaf_diameters(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.float64]:
-    """Return the diameter of the leaf of each row in each tree (n, B), the root's being 1.
+    """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
 
-    A leaf's diameter is the diagonal of the smallest box around its rows of X (p, n), relative to
-    that of all rows.  Of many columns 50 are looked at.
+    The diameter of a leaf is the diagonal of the smallest box around its rows of X (p, n),
+    relative to that of all rows.  Of more than 50 columns, 50 evenly spaced ones are used.
     """
     leaves = leaf_nodes(forest, X, n_jobs)
-    some = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
-    seen = X[some].astype(np.float64)
-    whole = np.sqrt(np.sum(np.ptp(seen, axis=1) ** 2))
-    each = np.column_stack([_diameters(seen, leaf) for leaf in leaves.T])
-    return each / (whole if whole > 0 else 1.0)
+    columns = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
+    values = X[columns].astype(np.float64)
+    whole = np.sqrt(np.sum(np.ptp(values, axis=1) ** 2))
+    diameters = np.column_stack([_diameters(values, leaf) for leaf in leaves.T])
+    return diameters / (whole if whole > 0 else 1.0)
 
 
 def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the diagonal of the box around the rows of X (q, n) that are in each row's leaf."""
+    """Return for each row (n,) the diagonal of the box around the rows of X (q, n) in its leaf."""
     order = np.argsort(leaf, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(leaf[order]) > 0))
     rows = np.diff(np.append(starts, len(leaf)))
@@ -75,19 +79,19 @@ def _diameters(X: NDArray[np.float64], leaf: NDArray[np.int64]) -> NDArray[np.fl
     span = np.maximum.reduceat(ordered, starts, axis=1) - np.minimum.reduceat(
         ordered, starts, axis=1
     )
-    found: NDArray[np.float64] = np.empty(len(leaf))
-    found[order] = np.repeat(np.sqrt(np.sum(span**2, axis=0)), rows)
-    return found
+    diameters: NDArray[np.float64] = np.empty(len(leaf))
+    diameters[order] = np.repeat(np.sqrt(np.sum(span**2, axis=0)), rows)
+    return diameters
 
 
 def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many splits combine 1, 2, 3 … predictors (q,).
+    """Return the numbers of splits (q,) that combine 1, 2, 3 … predictors.
 
-    Predictor j owns the columns ``first[j]:first[j + 1]``.
+    Predictor j has the columns ``first[j]:first[j + 1]``.
     """
     node = node_of_terms(forest)
-    live = forest.is_split()[node]
-    predictor = np.searchsorted(first, forest.index[live], side="right") - 1
-    pairs = np.unique(node[live] * np.int64(len(first)) + predictor)
+    in_split = forest.is_split()[node]
+    predictor = np.searchsorted(first, forest.index[in_split], side="right") - 1
+    pairs = np.unique(node[in_split] * np.int64(len(first)) + predictor)
     sizes = np.bincount(pairs // len(first))
     return np.bincount(sizes[sizes > 0])[1:]

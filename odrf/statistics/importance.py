@@ -1,4 +1,4 @@
-"""Importance of predictors and directions: impurity that splits remove, and how often."""
+"""Importance of predictors and directions: impurity removed by splits, and counts of splits."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = [
     "usage",
 ]
 
-# Coefficients of unit length that differ by less are the same.
+# Directions of unit length whose coefficients differ by less are the same.
 ALIKE = 1e-4
 
 
 class Directions(NamedTuple):
-    """The distinct directions of a forest, θ and -θ being one.
+    """The distinct directions of a forest; θ and -θ are the same direction.
 
     Attributes
     ----------
     of_node : (m,) int64
-        The number of each node's direction, from 0; -1 where it is not split.
+        The number of the direction of each node, from 0; -1 for a node without a split.
     example : (k,) int64
-        A node that has it.
+        For each direction, one node that has it.
     """
 
     of_node: NDArray[np.int64]
@@ -40,19 +40,19 @@ class Directions(NamedTuple):
 
 
 def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return each predictor's mean impurity decrease per tree.
+    """Return the mean impurity decrease per tree of each predictor.
 
-    A split removes w(A)·Δ_A / w(root) of its tree's impurity.  Its columns share that in
-    proportion to |θ_j| (scaled units, so that no unit of measurement weighs more), and a
-    predictor collects what its columns get.  Over all predictors, the importances add up to the
-    mean impurity that the trees removed.
+    A split decreases the impurity of its tree by w(A)·Δ_A / w(root).  This is divided among its
+    columns in proportion to |θ_j|, with predictors scaled to [0, 1] so that units of measurement
+    have no influence.  A predictor gets the sum over its columns.  The importances of all
+    predictors add up to the mean impurity decrease of a tree.
 
     Parameters
     ----------
     forest : Forest
-        Trees, pruned or not; splits switched off do not count.
+        Trees, pruned or not; pruned splits do not count.
     first : (P + 1,) int64
-        Predictor j owns the columns ``first[j]:first[j + 1]``.
+        Predictor j has the columns ``first[j]:first[j + 1]``.
 
     Returns
     -------
@@ -63,10 +63,10 @@ def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.
 
 
 def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the impurity that each predictor's splits remove of all trees together, (P,).
+    """Return the impurity decrease of each predictor (P,), summed over all trees.
 
-    For trees that are summed: w(A)·Δ_A of every split, shared among its columns as in
-    `impurity_importance`, so that a tree counts by what it removes.
+    For trees that are summed, as in boosting: the decrease w(A)·Δ_A of every split is divided among
+    its columns as in `impurity_importance`, so that a tree counts by the impurity it removes.
     """
     removed = np.where(forest.is_split(), forest.weight * forest.gain, 0.0)
     return _shared_out(forest, removed, first)
@@ -75,7 +75,7 @@ def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.fl
 def _shared_out(
     forest: Forest, decrease: NDArray[np.float64], first: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Share what each node's split removes (m,) among the predictors of its columns."""
+    """Divide the impurity decrease of each split (m,) among the predictors of its columns."""
     node = node_of_terms(forest)
     size = np.abs(forest.coef)
     whole = np.bincount(node, weights=size, minlength=forest.n_nodes)
@@ -86,7 +86,7 @@ def _shared_out(
 
 
 def _decreases(forest: Forest) -> NDArray[np.float64]:
-    """Return what each node's split removes of its tree's impurity, (m,)."""
+    """Return by how much each split decreases the impurity of its tree, (m,)."""
     root = np.repeat(forest.root[:-1], np.diff(forest.root))
     removed = forest.weight * forest.gain / forest.weight[root]
     return np.where(forest.is_split(), removed, 0.0)
@@ -95,16 +95,16 @@ def _decreases(forest: Forest) -> NDArray[np.float64]:
 def distinct_directions(forest: Forest) -> Directions:
     """Return which nodes split along the same direction (Tomita et al. 2020, section 4.5).
 
-    In scaled units, of length 1; directions are the same if their coefficients, or those of one
-    and the other turned round, differ by no more than rounding.
+    Directions have length 1 in predictors scaled to [0, 1].  θ and θ' are the same if the
+    coefficients of θ' or -θ' differ from those of θ by rounding only.
     """
     of_node = np.full(forest.n_nodes, -1)
     split, width = forest.is_split(), np.diff(forest.start)
     examples, known = [np.empty(0, dtype=np.int64)], 0
     for size in np.unique(width[split]):
-        own = np.flatnonzero(split & (width == size))
-        at = forest.start[own][:, None] + np.arange(size)
-        columns, coef = forest.index[at], forest.coef[at].astype(np.float64)
+        nodes = np.flatnonzero(split & (width == size))
+        terms = forest.start[nodes][:, None] + np.arange(size)
+        columns, coef = forest.index[terms], forest.coef[terms].astype(np.float64)
         order = np.argsort(columns, axis=1)
         columns = np.take_along_axis(columns, order, axis=1)
         coef = np.take_along_axis(coef, order, axis=1)
@@ -112,44 +112,44 @@ def distinct_directions(forest: Forest) -> Directions:
         _, first, number = np.unique(
             np.hstack([columns, steps]), axis=0, return_index=True, return_inverse=True
         )
-        of_node[own] = known + number.reshape(-1)
-        examples.append(own[first])
+        of_node[nodes] = known + number.reshape(-1)
+        examples.append(nodes[first])
         known += len(first)
     return Directions(of_node, np.concatenate(examples))
 
 
 def direction_importance(forest: Forest, directions: Directions) -> NDArray[np.float64]:
-    """Return the mean impurity that the splits along each direction (k,) remove of a tree.
+    """Return the mean impurity decrease per tree by the splits along each direction (k,).
 
-    Over all directions the importances add up to those of all predictors.
+    The importances of all directions and those of all predictors have the same sum.
     """
-    own = directions.of_node >= 0
+    nodes = directions.of_node >= 0
     k = len(directions.example)
-    removed = np.bincount(directions.of_node[own], weights=_decreases(forest)[own], minlength=k)
+    removed = np.bincount(directions.of_node[nodes], weights=_decreases(forest)[nodes], minlength=k)
     return removed / forest.n_trees
 
 
 def importance_by_tree(
     forest: Forest, directions: Directions, chosen: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return what the splits along the `chosen` directions (j,) remove of each tree, (B, j)."""
+    """Return the impurity decrease (B, j) of each tree by splits along the `chosen` directions."""
     place = np.full(len(directions.example) + 1, -1)
     place[chosen] = np.arange(len(chosen))
-    at = place[directions.of_node]
-    own = np.flatnonzero(at >= 0)
-    tree = np.searchsorted(forest.root, own, side="right") - 1
+    place_of_node = place[directions.of_node]
+    nodes = np.flatnonzero(place_of_node >= 0)
+    tree = np.searchsorted(forest.root, nodes, side="right") - 1
     removed = np.bincount(
-        tree * len(chosen) + at[own],
-        weights=_decreases(forest)[own],
+        tree * len(chosen) + place_of_node[nodes],
+        weights=_decreases(forest)[nodes],
         minlength=forest.n_trees * len(chosen),
     )
     return removed.reshape(forest.n_trees, len(chosen)).astype(np.float64)
 
 
 def usage(forest: Forest, p: int) -> NDArray[np.int64]:
-    """Return in how many splits of all trees each of p columns has a nonzero coefficient.
+    """Return the number of splits (p,) of all trees in which each column has a coefficient.
 
-    π_k of Perry (2020), section 3.2; splits switched off do not count.
+    π_k of Perry (2020), section 3.2; pruned splits do not count.
     """
-    live = forest.is_split()[node_of_terms(forest)]
-    return np.bincount(forest.index[live], minlength=p)
+    in_split = forest.is_split()[node_of_terms(forest)]
+    return np.bincount(forest.index[in_split], minlength=p)

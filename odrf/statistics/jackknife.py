@@ -1,7 +1,7 @@
-"""The infinitesimal jackknife: how a forest's mean would vary from one training sample to another.
+"""The infinitesimal jackknife: the variance of a forest's mean over training samples.
 
-Which rows a tree drew, and what it says, vary together over the trees as the forest would over
-samples.  So the trees that there are tell the variance, and no further forest is grown.
+The covariance, over the trees, of how often a row was drawn and what the trees predict shows how
+the forest depends on that row.  So the trees of one forest suffice; no other forest is grown.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from odrf.engine.trees.routing import leaves_of
 
 __all__ = ["Variance", "enough_trees", "infinitesimal_jackknife", "tells_rows_apart"]
 
-# New rows, and training rows, that are multiplied at a time.
+# Sizes of blocks of new rows and of training rows.
 BLOCK, TRAINING_BLOCK = 1024, 4096
 
-# Chance may make up so much of a standard deviation of the estimated variance, as its part.
+# Trees are enough if the Monte Carlo standard deviation of a variance is at most this share of it.
 CHANCE = 1 / 3
 
 
@@ -32,9 +32,9 @@ class Variance(NamedTuple):
     Attributes
     ----------
     raw : (m,) float64
-        As the trees that there are have it.
+        The estimate from a finite number of trees.
     chance : (m,) float64
-        What of it their finite number adds on average.
+        Its Monte Carlo bias: what the finite number of trees adds on average.
     """
 
     raw: NDArray[np.float64]
@@ -42,7 +42,7 @@ class Variance(NamedTuple):
 
     @property
     def corrected(self) -> NDArray[np.float64]:
-        """Without what chance adds (m,); it can fall to 0 or below where the trees are few."""
+        """The estimate without the bias (m,); with few trees it can be 0 or negative."""
         return self.raw - self.chance
 
 
@@ -54,24 +54,26 @@ def infinitesimal_jackknife(
 ) -> Variance:
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
 
-    With C_i the covariance over the trees of what they predict and of how often they drew row i,
-    the variance is Σ_i C_i² for a bootstrap (Wager, Hastie and Efron 2014), and for subsamples of
-    s rows of n, without replacement, n(n - 1)/(n - s)² times that (Wager and Athey 2018), which
-    makes it exact for trees that are means.  Chance adds to Σ_i C_i² on average s·v/B for a
-    bootstrap of s draws and s(n - s)/n·v/B for a subsample, v being the variance of the trees.
+    Let C_i be the covariance, over the trees, of their predictions and of how often they drew row
+    i.  The variance is Σ_i C_i² for a bootstrap (Wager, Hastie and Efron 2014).  For subsamples of
+    s of n rows, without replacement, it is n(n - 1)/(n - s)² times that (Wager and Athey 2018); the
+    factor makes it exact for trees that are means.  The finite number B of trees adds to Σ_i C_i²
+    on average s·v/B for a bootstrap of s draws and s(n - s)/n·v/B for a subsample, v being the
+    variance of the trees.
 
-    Of rows that were added to the trees, each is drawn on its own: the factor is then 1/(1 - f)²
-    for subsamples with probability f, and for each row chance adds f·v/B, or f(1 - f)·v/B.
+    Rows added to the trees by an update are drawn independently: the factor is then 1/(1 - f)² for
+    subsamples with probability f, and each row adds f·v/B (bootstrap) or f(1 - f)·v/B (subsample).
 
-    Several kinds of trees, in the shares a_g: to first order row i moves the forest by Σ_g a_g
-    times what it moves the mean of kind g, so these influences, scaled kind by kind, add up before
-    they are squared.  Kinds draw by the same streams, and trees of one stream err together: their
-    products count in what chance adds.  That the shares depend on the sample too is left out, and
-    that case weights are given; both as for a forest whose options were chosen by looking at it.
+    Several kinds of trees, in shares a_g: to first order the influence of row i on the forest is
+    Σ_g a_g times its influence on the mean of kind g; these are scaled kind by kind and added
+    before they are squared.  Kinds draw from the same random streams, and the errors of trees of
+    one stream are correlated: their products enter the Monte Carlo bias.  It is ignored that the
+    shares depend on the sample, and that case weights may; so it is, for any forest, that options
+    were chosen on the data.
 
-    To first order means to first order only.  Of deep trees, a bootstrap finds rather less variance
-    than there is, and subsamples of many of the rows somewhat more; ``benchmarks/intervals.py``
-    shows what that does to coverage.
+    All this is a first-order approximation.  With deep trees, it underestimates the variance for
+    bootstraps and overestimates it somewhat for large subsamples; ``benchmarks/intervals.py`` shows
+    the coverage that results.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def infinitesimal_jackknife(
     kinds : (B,) int64
         The kind of each tree, from 0; trees of one kind draw in the same way.
     draws : Draws
-        How the trees drew their rows; none may draw all of them without replacement.
+        How the trees drew their rows; no tree may draw all rows without replacement.
 
     References
     ----------
@@ -96,38 +98,39 @@ def infinitesimal_jackknife(
     B = len(counts)
     strata = _strata(draws)
     overlaps = [_overlaps(kinds, draws, stratum) for stratum in strata]
-    found = Variance(np.zeros(new.shape[1]), np.zeros(new.shape[1]))
+    variance = Variance(np.zeros(new.shape[1]), np.zeros(new.shape[1]))
 
     def run(block: slice) -> None:
         value = forest.value[leaves_of(forest.packed, new, block), 0]
         for g in np.unique(kinds):
             value[kinds == g] -= value[kinds == g].mean(axis=0)
         for stratum, pairs in zip(strata, overlaps, strict=True):
-            moved = value * (stratum.scale[:, None] / B)
+            scaled = value * (stratum.scale[:, None] / B)
             for rows in row_blocks(stratum.n, TRAINING_BLOCK):
                 # deviations of a kind add up to 0: the counts need not be centred
-                own = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
-                influence = moved.T @ counts[:, own].astype(np.float64)
-                found.raw[block] += np.sum(influence**2, axis=1)
-            for one, other, shared in pairs:
-                found.chance[block] += shared * np.sum(moved[one] * moved[other], axis=0)
+                drawn = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
+                influence = scaled.T @ counts[:, drawn].astype(np.float64)
+                variance.raw[block] += np.sum(influence**2, axis=1)
+            for first, second, covariance in pairs:
+                products = np.sum(scaled[first] * scaled[second], axis=0)
+                variance.chance[block] += covariance * products
 
     for _ in in_order(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs):
         pass
-    return found
+    return variance
 
 
 class Stratum(NamedTuple):
-    """Rows of positive weight that all trees drew in one go.
+    """Rows of positive weight that were drawn together: the first ones, or a batch added later.
 
     Attributes
     ----------
     begin, n : int
-        The first of them among all rows of positive weight, and how many they are.
+        The first of these rows among all rows of positive weight, and their number.
     size : list of float
-        How many of them each tree draws, those added later on average.
+        How many of them each tree draws; for a later batch on average.
     scale : (B,) float64
-        How much more they move a mean than each tree's draws say.
+        The factor from the covariances of each tree to the influence of a row.
     """
 
     begin: int
@@ -137,7 +140,7 @@ class Stratum(NamedTuple):
 
 
 def _strata(draws: Draws) -> list[Stratum]:
-    """Return the rows that the trees were grown on, and those of each batch added later."""
+    """Return the strata: the rows that the trees were grown on, and each batch added later."""
     weights, samplings = draws.weights, draws.samplings
     ends = [*(batch.begin for batch in samplings[0].later), len(weights)]
     ends = [int((weights[:end] > 0).sum()) for end in ends]
@@ -154,14 +157,14 @@ def _strata(draws: Draws) -> list[Stratum]:
 
 
 def _scale(sampling: Sampling, size: float, n: int, free: int) -> float:
-    """Return how much more n rows, `free` to vary, move a mean than draws of `size` say."""
+    """Return the factor from covariances to influences of n rows, `free` of them to vary."""
     if sampling.resample == BOOTSTRAP:
         return 1.0
     return float(np.sqrt(n * free) / (n - size)) if size < n else np.inf
 
 
 def tells_rows_apart(draws: Draws) -> bool:
-    """Return whether every row is drawn by some trees and not by others."""
+    """Return whether no tree draws all rows without replacement, so that the draws vary."""
     return all(np.isfinite(stratum.scale).all() for stratum in _strata(draws))
 
 
@@ -170,37 +173,38 @@ def _overlaps(
     draws: Draws,
     stratum: Stratum,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
-    """Return pairs of trees with the same stream, and the covariance of their counts over rows.
+    """Return pairs of trees with the same random stream, and the covariance of their counts.
 
-    Each entry holds trees of one kind, those of another or the same kind with the same streams,
-    and the sum over the rows of the covariance of their counts.  From one stream, the smaller
-    draw is part of the larger: so that is s for a bootstrap, s(n - s')/n for subsamples of
+    Each entry holds trees of one kind, the trees of the same or another kind with the same streams,
+    and the covariance of their counts, summed over the rows.  From one stream, the smaller draw is
+    part of the larger one: the covariance is s for a bootstrap, s(n - s')/n for subsamples of
     s ≤ s' rows.
     """
-    same = np.unique(draws.streams, axis=0, return_inverse=True)[1].ravel()
+    stream = np.unique(draws.streams, axis=0, return_inverse=True)[1].ravel()
     trees = [np.flatnonzero(kinds == g) for g in np.unique(kinds)]
-    found = []
+    pairs = []
     for a in trees:
         for b in trees:
-            _, at, of = np.intersect1d(same[a], same[b], return_indices=True)
-            if len(at) == 0:
+            _, in_a, in_b = np.intersect1d(stream[a], stream[b], return_indices=True)
+            if len(in_a) == 0:
                 continue
             n = stratum.n
             small, large = sorted((stratum.size[a[0]], stratum.size[b[0]]))
             replaced = draws.samplings[a[0]].resample == BOOTSTRAP
-            shared = float(small) if replaced else small * (n - large) / n
-            found.append((a[at], b[of], shared))
-    return found
+            covariance = float(small) if replaced else small * (n - large) / n
+            pairs.append((a[in_a], b[in_b], covariance))
+    return pairs
 
 
 def enough_trees(variance: Variance, n_trees: int, n: int) -> int:
-    """Return how many trees, in hundreds, would settle the variances that `n_trees` found.
+    """Return how many trees, rounded up to hundreds, would estimate the variances well enough.
 
-    By chance Σ_i C_i² varies with a standard deviation of about √(2/n) of what chance adds to
-    it; that falls with the number of trees, and should be well below the variance.
+    `variance` was estimated from `n_trees` trees.  The Monte Carlo standard deviation of Σ_i C_i²
+    is about √(2/n) times its Monte Carlo bias.  It falls as 1/B, and should be at most a third of
+    the variance.
     """
     typical = float(np.median(variance.corrected))
-    spread = float(np.median(variance.chance)) * (2 / n) ** 0.5
+    standard_deviation = float(np.median(variance.chance)) * (2 / n) ** 0.5
     # Θ(n) trees are needed (Wager, Hastie and Efron, section 3)
-    wanted = n_trees * spread / (CHANCE * typical) if typical > 0 else n
+    wanted = n_trees * standard_deviation / (CHANCE * typical) if typical > 0 else n
     return int(-(-max(wanted, 2 * n_trees) // 100) * 100)

@@ -1,10 +1,11 @@
-"""Probabilities for other shares of the classes, and these shares from unlabelled rows.
+"""Class probabilities under other priors, and priors estimated from unlabelled rows.
 
-If classes come more or less often in a population than in training, but look alike within each,
-Bayes' rule takes the probabilities p over: p'_k ∝ p_k·π'_k/π_k, with π the shares in training and
-π' the new ones (Saerens, Latinne and Decaestecker 2002, equation (2.4)).  Unknown π' are those of
-the largest likelihood of the unlabelled rows, found by EM: π'_k is the mean of p'_k, again and
-again (equation (2.9)).
+Suppose that the classes have other shares (priors) in a population than in training, but the same
+distribution of predictors within each class.  Then, by Bayes' rule, the probabilities p become
+p'_k ∝ p_k·π'_k/π_k, with π the priors in training and π' the new ones (Saerens, Latinne and
+Decaestecker 2002, equation (2.4)).  Unknown π' are estimated by maximum likelihood from the
+unlabelled rows, with the EM algorithm: π'_k becomes the mean of p'_k, until it no longer changes
+(equation (2.9)).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["Estimate", "estimated_priors", "shifted"]
 
 
 class Estimate(NamedTuple):
-    """Shares of the classes (K,), the steps they took, and whether these had come to an end."""
+    """Priors of the classes (K,), the number of EM steps, and whether they converged."""
 
     priors: NDArray[np.float64]
     steps: int
@@ -28,15 +29,15 @@ class Estimate(NamedTuple):
 def shifted(
     shares: NDArray[np.float64], trained: NDArray[np.float64], priors: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the probabilities `shares` (m, K) for classes that come in other shares.
+    """Return the probabilities `shares` (m, K) under other priors.
 
     Parameters
     ----------
     shares : (m, K) float64
-        As the training rows have it; rows of NaN stay so.
+        Probabilities under the priors in training; rows of NaN stay NaN.
     trained, priors : (K,) float64
-        Shares of the classes in training and in the population.  A class without any in training
-        has no probability either.
+        Priors of the classes in training and in the population.  A class that is absent in training
+        keeps probability 0.
     """
     ratio = np.divide(priors, trained, out=np.zeros_like(priors), where=trained > 0)
     weighed = shares * ratio
@@ -46,16 +47,16 @@ def shifted(
 def estimated_priors(
     shares: NDArray[np.float64], trained: NDArray[np.float64], max_steps: int, tolerance: float
 ) -> Estimate:
-    """Estimate the shares of the classes among rows of probabilities `shares` (m, K) by EM.
+    """Estimate the priors of the classes by EM, from the probabilities `shares` (m, K) of rows.
 
-    It starts from those in training, `trained` (K,), and ends when no share moves by more than
-    `tolerance`, or after `max_steps`.
+    EM starts from the priors in training, `trained` (K,).  It ends when no prior changes by more
+    than `tolerance`, or after `max_steps` steps.
     """
     priors = trained
     for step in range(1, max_steps + 1):
-        found = shifted(shares, trained, priors).mean(axis=0)
-        moved = float(np.abs(found - priors).max())
-        priors = found
-        if moved <= tolerance:
+        updated = shifted(shares, trained, priors).mean(axis=0)
+        change = float(np.abs(updated - priors).max())
+        priors = updated
+        if change <= tolerance:
             return Estimate(priors, step, True)
     return Estimate(priors, max_steps, False)

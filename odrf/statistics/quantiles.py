@@ -22,15 +22,15 @@ def conditional_quantiles(
 ) -> NDArray[np.float64]:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
-    Training row i weighs w_i(x) = 1/B Σ_b N_bi·w_i·1{i in the leaf of x} / Σ_j N_bj·w_j·1{j in
-    the leaf of x}, with N_bi how often it fills tree b and w_i its case weight.  The weights add
-    up to 1, and Σ w_i(x)·y_i is the forest's prediction; the quantile at level q is the least y
-    for which Σ w_i(x)·1{y_i ≤ y} ≥ q.  (Meinshausen 2006 weighs all rows of a leaf, drawn or not;
-    with those drawn, mean and quantiles belong to one distribution.)
+    The weight of training row i at x is w_i(x) = 1/B Σ_b N_bi·w_i·1{i in the leaf of x} /
+    Σ_j N_bj·w_j·1{j in the leaf of x}, with N_bi how often the row fills tree b and w_i its case
+    weight.  The weights add up to 1, and Σ w_i(x)·y_i is the forest's prediction.  The quantile at
+    level q is the smallest y with Σ w_i(x)·1{y_i ≤ y} ≥ q.  (Meinshausen 2006 uses all rows of a
+    leaf, drawn or not; with the rows drawn, mean and quantiles belong to one distribution.)
 
-    The trees have split by the very responses that they now count, and where noise is large and
-    training rows are few, a few of these carry most of the weight: then outer quantiles lie too
-    close together.  `odrf.statistics.conformal` is calibrated; honest trees count the responses of
+    The same responses that chose the splits are used for the quantiles.  With much noise and few
+    training rows, a few rows have most of the weight, and outer quantiles are too close together.
+    Intervals of `odrf.statistics.conformal` are calibrated; honest trees use the responses of
     other rows.
 
     Parameters
@@ -44,7 +44,7 @@ def conditional_quantiles(
     X, y
         The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
     draws : Draws
-        How the trees drew them.
+        How the trees drew the training rows.
 
     References
     ----------

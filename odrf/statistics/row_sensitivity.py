@@ -1,4 +1,4 @@
-"""Sensitivity of rows: how many planes guided trees needed until a row's leaf was there.
+"""Sensitivity of rows: how many planes guided trees had when the leaf of a row was made.
 
 Section 8 of Gupta et al. ([G]), *Guided random forest and its application to data approximation*.
 """
@@ -14,9 +14,9 @@ __all__ = ["as_probability", "drawing_order", "mean_sensitivity", "planes_until"
 
 
 def planes_until(guided: GuidedForest) -> NDArray[np.int64]:
-    """Return how many planes its tree had when each region (m,) was made: v(Ω).
+    """Return v(Ω) of each region (m,): the number of planes of its tree when it was made.
 
-    That is the rank of the plane that divided its parent; 0 for the region of all rows.
+    It is the rank of the plane that divided its parent; 0 for the root region.
     """
     v = np.zeros(len(guided.left), dtype=np.int64)
     divided = np.flatnonzero(guided.left >= 0)
@@ -34,22 +34,22 @@ def mean_sensitivity(
 ) -> NDArray[np.float64]:
     """Return the sensitivity ŝ of each row: equations (30) to (32) of [G].
 
-    Within a leaf rows are ranked as they come in `order`, θ = v / rank; s = ln(1 + θ/Θ), Θ being
-    the sum of θ over the rows of the class; ŝ is its mean over the trees.  A tree without planes
-    says nothing of any row: its s is 0.
+    Within a leaf, rows are ranked in the sequence of `order`, and θ = v / rank.  Then
+    s = ln(1 + θ/Θ), with Θ the sum of θ over the rows of the class, and ŝ is the mean of s over
+    the trees.  In a tree without planes s is 0.
 
     Parameters
     ----------
     leaves : (n, B) int64
-        The region in which each row ends in each tree.
+        The region of each row in each tree.
     v : (m,) int64
-        Of each region; see `planes_until`.
+        v of each region; see `planes_until`.
     codes : (n,) int64
         Class codes 0 … K - 1; all 0 for a regression.
     n_classes : int
         K; 1 for a regression.
     order : (n,) int64
-        All rows, in any order.
+        A permutation of the rows.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def mean_sensitivity(
     """
     n, B = leaves.shape
     total = np.zeros(n)
-    # tree by tree: no array of numbers is larger than the rows
+    # tree by tree, so that arrays of float64 have n elements, not n · B
     for b in range(B):
         theta = v[leaves[:, b]] / _ranks(leaves[:, b], order)
         of_class = np.bincount(codes, weights=theta, minlength=n_classes)[codes]
@@ -66,9 +66,9 @@ def mean_sensitivity(
 
 
 def as_probability(sensitivity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return p (n,), the sensitivity as a share of its sum: equation (33).
+    """Return the probabilities p (n,), the sensitivities divided by their sum: equation (33).
 
-    Where no row has any, all are equally likely.
+    If all sensitivities are 0, all rows have the same probability.
     """
     total = sensitivity.sum()
     if total == 0:
@@ -79,9 +79,9 @@ def as_probability(sensitivity: NDArray[np.float64]) -> NDArray[np.float64]:
 def drawing_order(probability: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return all rows in the order in which they are drawn, one by one, without replacement.
 
-    Each draw is in proportion to the probabilities of the rows that are left: so do independent
-    exponential times with these rates come in order (Efraimidis and Spirakis, 2006).  The first k
-    are a sample of k rows, smaller samples being part of larger ones.
+    Each draw is in proportion to the probabilities of the remaining rows.  The order of independent
+    exponential times with these probabilities as rates has this distribution (Efraimidis and
+    Spirakis, 2006).  The first k rows are a sample of size k, so that samples are nested.
     """
     with np.errstate(divide="ignore"):
         time = rng.exponential(size=len(probability)) / probability
@@ -89,7 +89,7 @@ def drawing_order(probability: NDArray[np.float64], rng: np.random.Generator) ->
 
 
 def _ranks(leaf: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the rank, from 1, of each row (n,) in its leaf, as the rows come in `order`."""
+    """Return the rank, from 1, of each row (n,) in its leaf, in the sequence of `order`."""
     by_leaf = order[np.argsort(leaf[order], kind="stable")]
     first = np.flatnonzero(np.diff(leaf[by_leaf], prepend=-1))
     size = np.diff(first, append=len(leaf))

@@ -1,4 +1,4 @@
-"""Which predictors to keep: how many a backward step drops, and what shadows decide."""
+"""Selection of predictors: steps of backward elimination, and decisions by shadow predictors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ LEVEL = 0.01
 
 
 def most_important(importance: NDArray[np.float64], drop: float) -> NDArray[np.int64]:
-    """Return the numbers of the predictors that are left when a share `drop` goes, at least one.
+    """Return the numbers of the predictors kept when the share `drop` of them is dropped.
 
-    The least important go; they keep their order.
+    The least important are dropped, at least one; at least one is kept.  The numbers are rising.
     """
     P = len(importance)
     dropped = min(max(1, math.floor(drop * P)), P - 1)
@@ -26,11 +26,11 @@ def most_important(importance: NDArray[np.float64], drop: float) -> NDArray[np.i
 
 
 def decisions(hits: NDArray[np.int64], rounds: NDArray[np.int64]) -> list[str]:
-    """Return what is decided of each predictor (P,) that beat its shadows in so many rounds.
+    """Return the decision on each predictor (P,): confirmed, tentative or rejected.
 
-    A predictor without influence beats the best shadow at most every other time.  Binomial tests
-    either way, at level 0.01 with Bonferroni's correction for P predictors (Kursa and Rudnicki
-    2010).
+    `hits` counts in how many of the `rounds` its importance exceeded that of the best shadow.  For
+    a predictor without influence the probability of a hit is at most 1/2.  Two one-sided binomial
+    tests, at level 0.01 with Bonferroni's correction for P predictors (Kursa and Rudnicki 2010).
     """
     level = LEVEL / len(hits)
     more = scipy.special.bdtrc(hits - 1, rounds, 0.5) < level

@@ -1,4 +1,4 @@
-"""Splits, numbers and tables in words; layouts are loaded when a summary is first shown."""
+"""Splits, numbers and tables as text; layouts are imported when a summary is first shown."""
 
 from typing import TYPE_CHECKING
 

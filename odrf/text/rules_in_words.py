@@ -1,4 +1,4 @@
-"""Rules of t_n, α_n and the share of rows, in words."""
+"""Rules for t_n, α_n and the share of rows drawn, as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BEST = {CV: "smallest error", ONE_SE: "1-SE rule", OOB: "smallest out-of-bag err
 
 
 def rule_in_words(rule: Rule, n: int) -> str:
-    """Say how a number for n rows came about; nothing where none was asked for.
+    """Return how a value for n rows was determined, as text; empty without a rule.
 
     Examples
     --------

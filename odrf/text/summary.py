@@ -1,4 +1,4 @@
-"""The one summary object: facts and tables as text, HTML and LaTeX."""
+"""The class of all summaries: facts and tables as text, HTML and LaTeX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ __all__ = ["Summary"]
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of a fit, made of data frames; it prints only when asked to.
+    """Summary of a fit: named facts and tables; ``print(summary)`` shows it as text.
+
+    Notebooks show it as HTML.  The data frames are in `tables`.
 
     Parameters
     ----------
@@ -21,11 +23,11 @@ class Summary:
     call : str
         The call that made the fit.
     facts : dict of str to str
-        Named facts, shown side by side in two columns.
+        Named facts, shown in two columns.
     sections : dict of str to DataFrame, optional
-        Tables under their headings.
+        Tables by their headings; by default none.
     notes : tuple of str, optional
-        Sentences below the tables.
+        Sentences below the tables; by default none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A summary's facts and tables laid out as text, HTML and LaTeX."""
+"""Layout of the facts and tables of a summary as text, HTML and LaTeX."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from statsmodels.iolib.table import SimpleTable
 __all__ = ["summary_as_html", "summary_as_latex", "summary_as_text"]
 
 WIDTH = 80
-# side by side where that is not much wider than the rest
+# Facts are set in two columns up to this width.
 MAX_WIDTH = 90
 GAP = "   "
-# Numbers further apart have no decimals in common.
+# A column has common decimals if its smallest entry is at least this share of its largest.
 SPAN = 1e-4
 LATEX = str.maketrans(
     {
@@ -116,7 +116,7 @@ def _call_text(call: str) -> str:
 
 
 def _facts_text(facts: dict[str, str]) -> str:
-    """Set the facts in two columns, or in one where a pair would be too wide."""
+    """Return the facts in two columns, or in one if two would be too wide."""
     half = -(-len(facts) // 2)
     items = list(facts.items())
     columns = [_aligned(items[:half]), _aligned(items[half:])]
@@ -134,7 +134,7 @@ def _aligned(items: list[tuple[str, str]]) -> list[str]:
 
 
 def _pairs_table(facts: dict[str, str], escape: Callable[[str], str]) -> SimpleTable:
-    """Lay the facts out as label, value, label, value."""
+    """Return a table of the facts with the columns label, value, label, value."""
     half = -(-len(facts) // 2)
     items = [(escape(label), escape(value)) for label, value in facts.items()]
     items += [("", "")] * (2 * half - len(items))
@@ -143,7 +143,7 @@ def _pairs_table(facts: dict[str, str], escape: Callable[[str], str]) -> SimpleT
 
 
 def _simple_table(table: pd.DataFrame, escape: Callable[[str], str]) -> SimpleTable:
-    """Write a data frame's cells, each float column with decimals for its largest entry."""
+    """Return the table as text; the largest entry of a float column sets its decimals."""
     columns = [[escape(cell) for cell in _cells(table[name])] for name in table]
     rows = [list(row) for row in zip(*columns, strict=True)]
     headers = [escape(str(name)) for name in table.columns]

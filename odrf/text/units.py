@@ -1,4 +1,4 @@
-"""Splits in the user's units: the engine's directions undone from their [0, 1] scaling."""
+"""Splits in the units of the data: directions and thresholds without the scaling to [0, 1]."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ __all__ = ["UserSplits", "node_of_terms", "user_splits"]
 
 @dataclass(frozen=True)
 class UserSplits:
-    """Directions and thresholds of a forest's m nodes for predictors in the user's units.
+    """Directions and thresholds of a forest's m nodes, for predictors in the units of the data.
+
+    A split on a single column is divided by the absolute value of its coefficient, so that it is
+    ±1·column ≤ t.
 
     Attributes
     ----------
     coef : (z,) float64
-        One for each of ``forest.coef``: θ_j / range_j; 0 for a column that was constant in
-        training and so never moves a row.
+        θ_j / range_j for each entry of ``forest.coef``; 0 for a column that was constant in
+        training, which has no influence.
     threshold : (m,) float64
-        s + Σ θ_j·low_j / range_j; NaN for a node never split.
-
-    A split on a single column is divided by its coefficient's size: it reads ±1·column ≤ t.
+        s + Σ θ_j·low_j / range_j; NaN for a node without a split.
     """
 
     coef: NDArray[np.float64]
@@ -33,12 +34,12 @@ class UserSplits:
 
 
 def node_of_terms(forest: Forest) -> NDArray[np.int64]:
-    """Return for each coefficient (z,) the number of the node whose direction it belongs to."""
+    """Return for each coefficient (z,) the number of the node that it belongs to."""
     return np.repeat(np.arange(forest.n_nodes), np.diff(forest.start))
 
 
 def user_splits(forest: Forest, design: Design) -> UserSplits:
-    """Return every split of the forest in the user's units."""
+    """Return the splits of the forest in the units of the data."""
     low, span = design.scaling.low[forest.index], design.scaling.range[forest.index]
     varies = span > 0
     coef = np.divide(forest.coef, span, out=np.zeros(len(span)), where=varies)

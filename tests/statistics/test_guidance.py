@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from guided_problems import guided_problems
-from odrf.statistics.guidance import impurity_left, leaf_codes, regions_divided
+from odrf.statistics.guidance import leaf_codes, regions_divided, remaining_impurity
 
 
 def parents(guided):
@@ -30,7 +30,7 @@ def test_regions_that_planes_divide_are_counted(problem):
 def test_impurity_is_that_of_the_regions_there_are_after_so_many_planes(problem):
     guided = problem.grow(n_trees=3)
     above, total = parents(guided), guided.weight * guided.impurity
-    found = impurity_left(guided)
+    found = remaining_impurity(guided)
     assert found.shape == (3, guided.n_planes.max() + 1)
     for b, path in enumerate(found):
         root = guided.root[b]

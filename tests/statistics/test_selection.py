@@ -38,11 +38,11 @@ def tail(hits, rounds):
 @pytest.mark.parametrize("P", [1, 5, 300])
 def test_decisions_are_binomial_tests(P, rounds):
     for hits in range(rounds + 1):
-        said = decisions(np.full(P, hits), np.full(P, rounds))
+        decided = decisions(np.full(P, hits), np.full(P, rounds))
         level = 0.01 / P
         if tail(hits, rounds) < level:
-            assert set(said) == {"confirmed"}
+            assert set(decided) == {"confirmed"}
         elif tail(rounds - hits, rounds) < level:
-            assert set(said) == {"rejected"}
+            assert set(decided) == {"rejected"}
         else:
-            assert set(said) == {"tentative"}
+            assert set(decided) == {"tentative"}

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from odrf.statistics.strength import of_classes, of_numbers, sizes_to_try
 
 
-def plain_of_classes(said, unseen, y, K):
+def plain_of_classes(predicted, unseen, y, K):
     """Definitions 3 and 4 and Appendix II, in words: votes, margins, raw margins."""
     margins, rivals = {}, {}
     right = known = 0
     for i in range(len(y)):
-        votes = [said[i, b] for b in range(said.shape[1]) if unseen[i, b]]
+        votes = [predicted[i, b] for b in range(predicted.shape[1]) if unseen[i, b]]
         if not votes:
             continue
         share = [votes.count(k) / len(votes) for k in range(K)]
@@ -23,15 +23,15 @@ def plain_of_classes(said, unseen, y, K):
         margins[i] = share[y[i]] - share[rivals[i]]
         known += 1
         right += share.index(max(share)) == y[i]
-    spreads = []
-    for b in range(said.shape[1]):
+    deviations = []
+    for b in range(predicted.shape[1]):
         rows = [i for i in range(len(y)) if unseen[i, b]]
-        raw = [(said[i, b] == y[i]) * 1.0 - (said[i, b] == rivals[i]) for i in rows]
+        raw = [(predicted[i, b] == y[i]) * 1.0 - (predicted[i, b] == rivals[i]) for i in rows]
         if rows:
-            spreads.append(np.std(raw))
+            deviations.append(np.std(raw))
     strength = np.mean(list(margins.values()))
-    spread = np.mean(spreads)
-    correlation = np.var(list(margins.values())) / spread**2 if spread > 0 else np.nan
+    deviation = np.mean(deviations)
+    correlation = np.var(list(margins.values())) / deviation**2 if deviation > 0 else np.nan
     return strength, correlation, 1 - right / known
 
 
@@ -41,19 +41,19 @@ def forests(draw):
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     n, B, K = draw(st.integers(5, 30)), draw(st.integers(2, 8)), draw(st.integers(2, 4))
     y = rng.integers(0, K, n)
-    said = np.where(rng.random((n, B)) < 0.6, y[:, None], rng.integers(0, K, (n, B)))
+    predicted = np.where(rng.random((n, B)) < 0.6, y[:, None], rng.integers(0, K, (n, B)))
     unseen = rng.random((n, B)) < 0.6
     unseen[0] = True
-    return said, unseen, y, K
+    return predicted, unseen, y, K
 
 
 @settings(deadline=None)
 @given(forests())
 def test_classes(case):
-    said, unseen, y, K = case
-    B = said.shape[1]
-    (found,) = of_classes(said, unseen, y, np.ones(len(y)), K, [B])
-    strength, correlation, error = plain_of_classes(said, unseen, y, K)
+    predicted, unseen, y, K = case
+    B = predicted.shape[1]
+    (found,) = of_classes(predicted, unseen, y, np.ones(len(y)), K, [B])
+    strength, correlation, error = plain_of_classes(predicted, unseen, y, K)
     assert found.strength == pytest.approx(strength)
     if np.isfinite(correlation):
         assert found.correlation == pytest.approx(correlation)
@@ -64,12 +64,12 @@ def test_classes(case):
 
 @settings(deadline=None)
 @given(forests(), st.integers(2, 8))
-def test_the_first_trees_are_judged_as_if_alone(case, size):
-    said, unseen, y, K = case
-    B = said.shape[1]
+def test_the_first_trees_are_evaluated_as_if_alone(case, size):
+    predicted, unseen, y, K = case
+    B = predicted.shape[1]
     size = min(size, B)
-    path = of_classes(said, unseen, y, np.ones(len(y)), K, sorted({size, B}))
-    (alone,) = of_classes(said[:, :size], unseen[:, :size], y, np.ones(len(y)), K, [size])
+    path = of_classes(predicted, unseen, y, np.ones(len(y)), K, sorted({size, B}))
+    (alone,) = of_classes(predicted[:, :size], unseen[:, :size], y, np.ones(len(y)), K, [size])
     np.testing.assert_allclose(path[0], alone)
 
 
@@ -87,8 +87,8 @@ def test_numbers(seed, B):
         for c in range(B)
         if b != c and unseen[i, b] and unseen[i, c]
     ]
-    spread = [np.sqrt(np.mean(residual[unseen[:, b], b] ** 2)) for b in range(B)]
-    assert found.correlation == pytest.approx(np.mean(pairs) / np.mean(spread) ** 2)
+    deviations = [np.sqrt(np.mean(residual[unseen[:, b], b] ** 2)) for b in range(B)]
+    assert found.correlation == pytest.approx(np.mean(pairs) / np.mean(deviations) ** 2)
     assert found.strength == pytest.approx(np.mean(residual[unseen] ** 2))
     together = [residual[i, unseen[i]].mean() ** 2 for i in range(12) if unseen[i].any()]
     assert found.error == pytest.approx(np.mean(together))
@@ -96,7 +96,7 @@ def test_numbers(seed, B):
 
 
 def test_known_correlation_is_found():
-    # residuals = common part of variance 0.3 + own part of variance 0.7
+    # residuals = common part of variance 0.3 + independent part of variance 0.7
     rng = np.random.default_rng(0)
     residual = np.sqrt(0.3) * rng.normal(size=(4000, 1)) + np.sqrt(0.7) * rng.normal(
         size=(4000, 40)

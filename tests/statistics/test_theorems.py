@@ -10,14 +10,14 @@ import pytest
 from odrf.options.sizes import EXPONENTS
 from odrf.statistics.theorems import (
     ASSUMED,
-    CONSTANT,
     FAILS,
     HOLDS,
+    UNKNOWN,
     Facts,
     conclusion,
     conditions,
+    limit_status,
     ratios,
-    verdict,
 )
 
 N = 400
@@ -47,8 +47,9 @@ def along(rule):
     return tuple(rule(N * 10.0**k) for k in EXPONENTS)
 
 
-def judged(facts, says):
-    return {c.says: c.verdict for c in conditions(facts) if c.theorem.startswith("[Z]")}[says]
+def status(facts, statement):
+    found = [c for c in conditions(facts) if c.theorem.startswith("[Z]")]
+    return {c.statement: c.status for c in found}[statement]
 
 
 @pytest.mark.parametrize(
@@ -64,8 +65,8 @@ def judged(facts, says):
 )
 def test_numbers_of_leaves_must_grow_slowly(rule, slowly):
     facts = replace(TREE, leaves=rule(N), leaves_along=along(rule))
-    assert judged(facts, "t_n → ∞") == HOLDS
-    assert judged(facts, "t_n = o(n/ln⁴n)") == slowly
+    assert status(facts, "t_n → ∞") == HOLDS
+    assert status(facts, "t_n = o(n/ln⁴n)") == slowly
     assert conclusion(facts).startswith("Consistent for any" if slowly == HOLDS else "No result")
 
 
@@ -82,29 +83,29 @@ def test_numbers_of_leaves_must_grow_slowly(rule, slowly):
 )
 def test_alpha_must_fall_slowly(rule, falls, slowly):
     facts = replace(TREE, alpha=rule(N), alpha_along=along(rule))
-    assert judged(facts, "α_n → 0") == falls
-    assert judged(facts, "ln⁵n/(α_n·n) → 0") == slowly
+    assert status(facts, "α_n → 0") == falls
+    assert status(facts, "ln⁵n/(α_n·n) → 0") == slowly
 
 
-def test_a_number_cannot_be_judged():
-    assert judged(TREE, "t_n → ∞") == judged(TREE, "t_n = o(n/ln⁴n)") == CONSTANT
+def test_a_number_cannot_be_status():
+    assert status(TREE, "t_n → ∞") == status(TREE, "t_n = o(n/ln⁴n)") == UNKNOWN
     assert "cannot be judged" in conclusion(TREE)
     pruned = replace(TREE, alpha=0.1)
-    assert judged(pruned, "α_n → 0") == CONSTANT
-    assert judged(replace(TREE, alpha=0.0), "ln⁵n/(α_n·n) → 0") == FAILS
-    assert verdict((), True) == CONSTANT
+    assert status(pruned, "α_n → 0") == UNKNOWN
+    assert status(replace(TREE, alpha=0.0), "ln⁵n/(α_n·n) → 0") == FAILS
+    assert limit_status((), True) == UNKNOWN
 
 
 def test_leaves_of_bounded_size_are_too_many():
     facts = replace(TREE, limited=False)
-    assert judged(facts, "t_n → ∞") == HOLDS
-    assert judged(facts, "t_n = o(n/ln⁴n)") == FAILS
+    assert status(facts, "t_n → ∞") == HOLDS
+    assert status(facts, "t_n = o(n/ln⁴n)") == FAILS
 
 
 def test_quantities_are_those_at_n():
     rule = lambda n: n**0.5  # noqa: E731
     facts = replace(TREE, leaves=20, leaves_along=along(rule))
-    (quantity,) = (c.quantity for c in conditions(facts) if "ln⁴n" in c.says)
+    (quantity,) = (c.quantity for c in conditions(facts) if "ln⁴n" in c.statement)
     assert quantity == f"t_n·ln⁴n/n = {20 * np.log(400) ** 4 / 400:.3g}"
     found = ratios(facts)
     np.testing.assert_allclose(found["1/t_n"], [1 / rule(N * 10.0**k) for k in range(13)])
@@ -139,14 +140,14 @@ def test_pruning_decides_which_theorem():
 
 def test_directions_that_are_not_estimated_on_subsets_are_not_covered():
     facts = replace(TREE, family="sparse", leaves_along=along(lambda n: n**0.5))
-    assert judged(facts, "subsets of any size") == FAILS
+    assert status(facts, "subsets of any size") == FAILS
     assert conclusion(facts).startswith("No result of [Z] applies")
     assert "not those of sparse" in conclusion(facts)
 
 
 def test_bounded_indicators_are_sub_gaussian():
-    assert judged(TREE, "Y sub-Gaussian") == ASSUMED
-    assert judged(replace(TREE, classes=True), "Y sub-Gaussian") == HOLDS
+    assert status(TREE, "Y sub-Gaussian") == ASSUMED
+    assert status(replace(TREE, classes=True), "Y sub-Gaussian") == HOLDS
 
 
 def test_honest_forests_are_another_result():
@@ -206,9 +207,9 @@ def test_subsamples_along_n():
 def test_that_leaves_are_filled_by_others_is_for_honest_trees_only():
     quantities = {
         honest: {
-            c.says: (c.quantity, c.verdict) for c in conditions(replace(HONEST, honest=honest))
+            c.statement: (c.quantity, c.status) for c in conditions(replace(HONEST, honest=honest))
         }["leaves filled by other rows"]
         for honest in (True, False)
     }
     assert quantities[True] == ("half of a tree's rows", HOLDS)
-    assert quantities[False] == ("the rows that shape the tree", FAILS)
+    assert quantities[False] == ("the rows that choose the splits", FAILS)
