@@ -67,7 +67,7 @@ def test_a_class_without_weight_stays_without(table):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"lo": 2}, "class_weights names 'lo', which is no class .* did you mean 'low'"),
+        ({"lo": 2}, "class_weights names 'lo', which is not a class .* did you mean 'low'"),
         ({"low": 0}, "class_weights\\['low'\\]=0: use a positive number"),
         ({"low": True}, "use a positive number"),
         ({"low": np.inf}, "use a positive number"),
@@ -82,7 +82,7 @@ def test_what_cannot_be_class_weights(given, message, table):
 
 @pytest.mark.parametrize("function", SMALL, ids=lambda function: function.__name__)
 def test_numbers_have_no_classes(function, table):
-    with pytest.raises(InputError, match="class_weights= needs classes, but 'a' is a number"):
+    with pytest.raises(InputError, match="class_weights= needs classes, but 'a' is numeric"):
         function("a ~ b", table, class_weights="balanced")
 
 

@@ -64,7 +64,7 @@ class Offset:
 
 
 def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
-    """Return the offsets of all n rows of `data`, missing ones as NaN.
+    """Return the offsets of a fit to the n rows of `data`, missing ones as NaN.
 
     Parameters
     ----------

@@ -95,7 +95,7 @@ def plot_path(
         ax.plot(leaves, along, color=MUTED, linewidth=1, label="every tree along the growth")
     ax.plot(
         table["leaves"], table["error"], "o-", color=ACCENT, markersize=5, linewidth=1.4,
-        label="chosen by some α",
+        label="optimal for some α",
     )  # fmt: skip
     ax.set_xlabel("leaves")
     ax.set_ylabel(f"training {error}")

@@ -23,7 +23,7 @@ __all__ = ["Variance", "enough_trees", "infinitesimal_jackknife", "tells_rows_ap
 BLOCK, TRAINING_BLOCK = 1024, 4096
 
 # Trees are enough if the Monte Carlo standard deviation of a variance is at most this share of it.
-CHANCE = 1 / 3
+LARGEST_SHARE = 1 / 3
 
 
 class Variance(NamedTuple):
@@ -33,17 +33,17 @@ class Variance(NamedTuple):
     ----------
     raw : (m,) float64
         The estimate from a finite number of trees.
-    chance : (m,) float64
+    bias : (m,) float64
         Its Monte Carlo bias: what the finite number of trees adds on average.
     """
 
     raw: NDArray[np.float64]
-    chance: NDArray[np.float64]
+    bias: NDArray[np.float64]
 
     @property
     def corrected(self) -> NDArray[np.float64]:
         """The estimate without the bias (m,); with few trees it can be 0 or negative."""
-        return self.raw - self.chance
+        return self.raw - self.bias
 
 
 def infinitesimal_jackknife(
@@ -113,7 +113,7 @@ def infinitesimal_jackknife(
                 variance.raw[block] += np.sum(influence**2, axis=1)
             for first, second, covariance in pairs:
                 products = np.sum(scaled[first] * scaled[second], axis=0)
-                variance.chance[block] += covariance * products
+                variance.bias[block] += covariance * products
 
     for _ in in_order(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs):
         pass
@@ -204,7 +204,7 @@ def enough_trees(variance: Variance, n_trees: int, n: int) -> int:
     the variance.
     """
     typical = float(np.median(variance.corrected))
-    standard_deviation = float(np.median(variance.chance)) * (2 / n) ** 0.5
+    standard_deviation = float(np.median(variance.bias)) * (2 / n) ** 0.5
     # Θ(n) trees are needed (Wager, Hastie and Efron, section 3)
-    wanted = n_trees * standard_deviation / (CHANCE * typical) if typical > 0 else n
+    wanted = n_trees * standard_deviation / (LARGEST_SHARE * typical) if typical > 0 else n
     return int(-(-max(wanted, 2 * n_trees) // 100) * 100)

@@ -27,34 +27,37 @@ class Estimate(NamedTuple):
 
 
 def shifted(
-    shares: NDArray[np.float64], trained: NDArray[np.float64], priors: NDArray[np.float64]
+    probabilities: NDArray[np.float64], trained: NDArray[np.float64], priors: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the probabilities `shares` (m, K) under other priors.
+    """Return class probabilities (m, K) under other priors.
 
     Parameters
     ----------
-    shares : (m, K) float64
+    probabilities : (m, K) float64
         Probabilities under the priors in training; rows of NaN stay NaN.
     trained, priors : (K,) float64
         Priors of the classes in training and in the population.  A class that is absent in training
         keeps probability 0.
     """
     ratio = np.divide(priors, trained, out=np.zeros_like(priors), where=trained > 0)
-    weighed = shares * ratio
-    return weighed / weighed.sum(axis=1, keepdims=True)
+    weighted = probabilities * ratio
+    return weighted / weighted.sum(axis=1, keepdims=True)
 
 
 def estimated_priors(
-    shares: NDArray[np.float64], trained: NDArray[np.float64], max_steps: int, tolerance: float
+    probabilities: NDArray[np.float64],
+    trained: NDArray[np.float64],
+    max_steps: int,
+    tolerance: float,
 ) -> Estimate:
-    """Estimate the priors of the classes by EM, from the probabilities `shares` (m, K) of rows.
+    """Estimate the priors of the classes by EM, from the `probabilities` (m, K) of m rows.
 
     EM starts from the priors in training, `trained` (K,).  It ends when no prior changes by more
     than `tolerance`, or after `max_steps` steps.
     """
     priors = trained
     for step in range(1, max_steps + 1):
-        updated = shifted(shares, trained, priors).mean(axis=0)
+        updated = shifted(probabilities, trained, priors).mean(axis=0)
         change = float(np.abs(updated - priors).max())
         priors = updated
         if change <= tolerance:

@@ -1,4 +1,4 @@
-"""What data frames say of the grid of their pixels."""
+"""The pixel grid stored in data frames."""
 
 from __future__ import annotations
 

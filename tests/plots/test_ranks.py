@@ -22,10 +22,10 @@ def test_bars_join_ranks_within_the_difference():
 def test_the_diagram_shows_ranks_bars_and_the_difference():
     ax = plot_ranks(RANKS, 1.0, base="b")
     words = [text.get_text() for text in ax.texts]
-    for said in ("a  1.00", "b  1.50", "2.40  c", "4.00  d", "critical difference 1.00"):
-        assert any(said in text for text in words)
-    (stressed,) = [text for text in ax.texts if text.get_fontweight() == "bold"]
-    assert "b" in stressed.get_text()
+    for label in ("a  1.00", "b  1.50", "2.40  c", "4.00  d", "critical difference 1.00"):
+        assert any(label in text for text in words)
+    (highlighted,) = [text for text in ax.texts if text.get_fontweight() == "bold"]
+    assert "b" in highlighted.get_text()
     bars = [tuple(line.get_xdata()) for line in ax.lines if line.get_linewidth() > 4]
     assert bars == [(1.0, 1.5), (1.5, 2.4)]
 

@@ -1,4 +1,4 @@
-"""The drawn tree: what it says, and that nothing overlaps."""
+"""The drawn tree: its text, and that nothing overlaps."""
 
 from __future__ import annotations
 

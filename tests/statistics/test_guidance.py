@@ -1,4 +1,4 @@
-"""What planes of guided trees do, told region by region."""
+"""What planes of guided trees do, computed region by region."""
 
 from __future__ import annotations
 

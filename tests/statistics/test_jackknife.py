@@ -33,11 +33,11 @@ def test_variances_are_those_of_the_formulas(grown):
     ends = [0, *(int((grown.problem.weights[:end] > 0).sum()) for end in ends)]
     rows = [slice(*pair) for pair in pairwise(ends)]
     for j, x in enumerate(grown.new.T):
-        raw, chance = twin.variance(
+        raw, bias = twin.variance(
             grown.forest, grown.kinds.tolist(), counts, grown.samplings, grown.streams, x, rows
         )
         assert found.raw[j] == pytest.approx(raw, rel=1e-9, abs=1e-12)
-        assert found.chance[j] == pytest.approx(chance, rel=1e-9, abs=1e-12)
+        assert found.bias[j] == pytest.approx(bias, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("sampling", [Sampling(BOOTSTRAP, 1.0), Sampling(SUBSAMPLE, 0.6)])
@@ -58,10 +58,10 @@ def test_threads_change_nothing(grown, n_jobs):
     given = (grown.forest, np.tile(grown.new, 700), grown.kinds)
     one, more = (infinitesimal_jackknife(*given, grown.draws(jobs)) for jobs in (1, n_jobs))
     assert one.raw.tolist() == more.raw.tolist()
-    assert one.chance.tolist() == more.chance.tolist()
+    assert one.bias.tolist() == more.bias.tolist()
 
 
-def test_more_trees_where_chance_is_large():
+def test_more_trees_where_the_monte_carlo_bias_is_large():
     few = Variance(np.full(3, 11.0), np.full(3, 10.0))
     assert enough_trees(few, 100, 200) == 300
     assert enough_trees(few, 100, 20_000) == 200

@@ -46,6 +46,6 @@ def test_the_mean_of_the_distribution_is_the_prediction(grown):
     for i, expected in enumerate(predict(forest, grown.new, 1)[:, 0]):
         entries = [slice(mates.start[leaf], mates.end[leaf]) for leaf in leaves[i]]
         means = [
-            np.average(problem.y[mates.row[own]], weights=mates.weight[own]) for own in entries
+            np.average(problem.y[mates.row[rows]], weights=mates.weight[rows]) for rows in entries
         ]
         assert np.mean(means) == pytest.approx(expected, rel=1e-6, abs=1e-6)

@@ -30,7 +30,7 @@ def test_a_step_drops_some_and_keeps_some(importance, drop):
 
 
 def tail(hits, rounds):
-    """The chance of at least so many heads."""
+    """The probability of at least so many heads."""
     return sum(comb(rounds, k) for k in range(hits, rounds + 1)) / 2**rounds
 
 

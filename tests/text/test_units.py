@@ -1,4 +1,4 @@
-"""A split in the user's units sends the data's own rows where the engine sends scaled ones."""
+"""A split in the units of the data sends rows where the engine sends the scaled rows."""
 
 from __future__ import annotations
 
