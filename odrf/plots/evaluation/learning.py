@@ -23,7 +23,7 @@ def plot_learning(
     table : DataFrame
         Columns ``error`` and ``std_error``; index ``model`` and ``n``.
     curves : mapping of str to DataFrame
-        For each model the fitted curve: columns ``n``, ``error``, ``low``, ``high``.
+        For each model the fitted curve: columns ``n``, ``error``, ``conf_low``, ``conf_high``.
     error : str
         Name of the error.
     ax : Axes, optional
@@ -38,7 +38,7 @@ def plot_learning(
         colour = CLASSES[at % len(CLASSES)]
         rows = table.loc[model]
         ax.fill_between(
-            curve["n"], curve["low"], curve["high"], color=colour, alpha=0.15, linewidth=0
+            curve["n"], curve["conf_low"], curve["conf_high"], color=colour, alpha=0.15, linewidth=0
         )
         ax.plot(curve["n"], curve["error"], color=colour, linewidth=1.2)
         ax.errorbar(
