@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
             seed=options.seed,
             n_jobs=options.jobs,
         )
-        terms, se = found.table[TERMS].iloc[0], found.se[TERMS].iloc[0]
+        terms, se = found.table[TERMS].iloc[0], found.std_error[TERMS].iloc[0]
         seconds = round(time.perf_counter() - began, 1)
         yield options.repeats, options.trees, *terms, *se, seconds
 

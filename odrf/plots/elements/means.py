@@ -17,7 +17,7 @@ def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : DataFrame
-        Columns ``mean`` and ``se`` by model; the first model is drawn on top.
+        Columns ``estimate`` and ``std_error`` by model; the first model is drawn on top.
     score : str
         What the score is called.
     ax : Axes, optional
@@ -28,7 +28,7 @@ def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
     """
     ax = new_panels(1)[0] if ax is None else ax
     at = np.arange(len(table))[::-1]
-    mean, error = table["mean"].to_numpy(), table["se"].to_numpy()
+    mean, error = table["estimate"].to_numpy(), table["std_error"].to_numpy()
     ax.errorbar(mean, at, xerr=error, fmt="none", color=MUTED, capsize=3, linewidth=1.4)
     ax.plot(mean, at, "o", color=ACCENT, markersize=7)
     ax.set_yticks(at, labels=[str(name) for name in table.index])

@@ -28,7 +28,7 @@ def plot_approximation(
     Parameters
     ----------
     table : DataFrame
-        Columns ``error`` and ``se``; index ``model``, ``method`` and ``fraction``.
+        Columns ``error`` and ``std_error``; index ``model``, ``method`` and ``fraction``.
     methods : mapping of str to str
         What each method is called.
     error : str
@@ -45,7 +45,7 @@ def plot_approximation(
         for (method, words), colour in zip(methods.items(), COLOURS, strict=True):
             own = table.loc[model].loc[method]
             panel.errorbar(
-                own.index, own["error"], own["se"].fillna(0.0), fmt="o-", color=colour,
+                own.index, own["error"], own["std_error"].fillna(0.0), fmt="o-", color=colour,
                 markersize=4, capsize=2, linewidth=1.2, label=words,
             )  # fmt: skip
         panel.set_title(str(model), fontsize="medium", color=INK, parse_math=False)

@@ -58,7 +58,7 @@ def plot_bias_variance(
             _draw_curves(ax, table[name], se[name], label)
             ax.set_ylim(ends)
         else:
-            both = pd.DataFrame({"mean": table[name], "se": se[name]}).droplevel("n")
+            both = pd.DataFrame({"estimate": table[name], "std_error": se[name]}).droplevel("n")
             plot_means(both, label, ax)
             ax.set_xlim(ends)
             ax.xaxis.set_major_locator(MaxNLocator(MOST_MARKS))

@@ -21,9 +21,9 @@ def plot_learning(
     Parameters
     ----------
     table : DataFrame
-        Columns ``error``, ``se``; index ``model`` and ``n``.
+        Columns ``error``, ``std_error``; index ``model`` and ``n``.
     curves : mapping of str to DataFrame
-        For each model the law: columns ``n``, ``error``, ``low``, ``high``.
+        For each model the law: columns ``n``, ``error``, ``conf_low``, ``conf_high``.
     error : str
         What the error is called.
     ax : Axes, optional
@@ -37,12 +37,12 @@ def plot_learning(
         colour = CLASSES[at % len(CLASSES)]
         own = table.loc[model]
         ax.fill_between(
-            curve["n"], curve["low"], curve["high"], color=colour, alpha=0.15, linewidth=0
+            curve["n"], curve["conf_low"], curve["conf_high"], color=colour, alpha=0.15, linewidth=0
         )
         ax.plot(curve["n"], curve["error"], color=colour, linewidth=1.2)
         ax.errorbar(
-            own.index, own["error"], own["se"], fmt="o", color=colour, markersize=4, capsize=2,
-            linewidth=1, label=model,
+            own.index, own["error"], own["std_error"], fmt="o", color=colour, markersize=4,
+            capsize=2, linewidth=1, label=model,
         )  # fmt: skip
     ax.axvline(table.index.get_level_values("n").max(), color="#bbbbbb", linewidth=1, zorder=0)
     ax.set_xscale("log")

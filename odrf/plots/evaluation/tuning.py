@@ -29,7 +29,7 @@ def plot_option(
     values : Series of numbers
         In the order of the table.
     table : DataFrame
-        Columns ``error``, ``std``, the best candidate first.
+        Columns ``error``, ``std_error``, the best candidate first.
     error : str
         What the error is called.
     ax : Axes, optional
@@ -41,9 +41,8 @@ def plot_option(
     ax = new_panels(1)[0] if ax is None else ax
     order = np.argsort(values.to_numpy(dtype=float))
     at, level = values.to_numpy(dtype=float)[order], table["error"].to_numpy()[order]
-    ax.errorbar(
-        at, level, table["std"].to_numpy()[order], color=MUTED, fmt="none", capsize=2, linewidth=1
-    )
+    std_error = table["std_error"].to_numpy()[order]
+    ax.errorbar(at, level, std_error, color=MUTED, fmt="none", capsize=2, linewidth=1)
     ax.plot(at, level, "o-", color=ACCENT, markersize=4, linewidth=1.2)
     best = float(values.iloc[0]), float(table["error"].iloc[0])
     ax.plot(*best, "o", mfc="none", mec=INK, markersize=11, mew=1.6)
@@ -65,7 +64,7 @@ def plot_candidates(
     labels : (k,) str
         What the candidates are called.
     table : DataFrame
-        Columns ``error``, ``std``, the best candidate first; the first 20 are drawn.
+        Columns ``error``, ``std_error``, the best candidate first; the first 20 are drawn.
     error : str
         What the error is called.
     ax : Axes, optional
@@ -78,7 +77,7 @@ def plot_candidates(
     shown = table.head(MOST)
     at = np.arange(len(shown))[::-1]
     ax.errorbar(
-        shown["error"], at, xerr=shown["std"], color=MUTED, fmt="none", capsize=2, linewidth=1
+        shown["error"], at, xerr=shown["std_error"], color=MUTED, fmt="none", capsize=2, linewidth=1
     )
     ax.plot(shown["error"], at, "o", color=ACCENT, markersize=5)
     named_rows(ax, list(labels[: len(shown)]), MOST_CHARACTERS)
