@@ -3,16 +3,16 @@
     python benchmarks/accuracy.py --out accuracy.csv [--data DIR] [--tables a,b] [--methods a,b]
                                   [--protocols Z,T,G] [--partitions 20] [--trees 500] [--jobs 1]
 
-``protocol.py`` says how rows are divided, ``measures.py`` what is measured, ``methods.py`` what the
-methods are, ``tables.py`` what the data folder must hold, ``results_file.py`` what the csv holds.
-Called again with the same csv, a run goes on where it stopped; what fails is written down and the
-run continues.  ``report.py`` makes tables of the csv.
+``protocol.py`` defines the splits, ``measures.py`` the measures, ``methods.py`` the methods,
+``tables.py`` the contents of the data folder, ``results_file.py`` those of the csv.  Called again
+with the same csv, a run continues where it stopped.  A fit that fails is written down, and the run
+continues.  ``report.py`` makes tables of the csv.
 
-Needs ``pip install ".[bench]"``.  treeple needs an environment of its own, made by
+Needs ``pip install ".[bench]"``.  treeple needs a separate environment, made by
 
     python benchmarks/accuracy.py --make-treeple-env DIR
 
-which prints the interpreter to be given as ``--treeple-python``.
+which prints the interpreter to use as ``--treeple-python``.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from tqdm import tqdm
 from methods import METHODS, SEPARATE, Setting
 from protocol import PROTOCOLS
 from results_file import Results
+from table_run import Study, TableRun
 from tables import read_table, table_names
 from treeple_env import make_environment
-from trial import Study, Trial
 
 METHODS_OF_A_RUN = [name for name in METHODS if name not in ("rf_codes", "et_codes", "odt")]
 INTERRUPTED = 130
@@ -45,7 +45,7 @@ def main() -> int:
         print(make_environment(options.make_treeple_env))
         return 0
     if not (options.data / "index.csv").exists():
-        _say(f"nothing to do: {options.data} holds no index.csv")
+        _warn(f"nothing to do: {options.data} holds no index.csv")
         return 0
     names = _chosen("table", options.tables, table_names(options.data))
     protocols = _chosen("protocol", options.protocols, PROTOCOLS)
@@ -62,25 +62,25 @@ def _run(
     study: Study,
     results: Results,
 ) -> int:
-    """Run tables side by side; a table that breaks is reported at the end."""
+    """Run tables in parallel; a table that fails is reported at the end."""
     with tqdm(unit="fit", smoothing=0) as bar, ThreadPoolExecutor(options.jobs) as pool:
 
         def run_table(name: str) -> None:
             table = read_table(options.data, name)
             for protocol in (PROTOCOLS[letter] for letter in protocols):
                 if table.task in protocol.tasks:
-                    Trial(table, protocol, study, results).run(bar.update)
+                    TableRun(table, protocol, study, results).run(bar.update)
 
         running = {name: pool.submit(run_table, name) for name in names}
         try:
-            broken = {name: table.exception() for name, table in running.items()}
+            failed = {name: table.exception() for name, table in running.items()}
         except KeyboardInterrupt:
-            _say(f"\nstopped; the same command goes on from {options.out}")
+            _warn(f"\nstopped; the same command continues from {options.out}")
             _exit(INTERRUPTED)  # the pool would wait for every table
-    for name, error in broken.items():
+    for name, error in failed.items():
         if error is not None:
-            _say(f"{name} left unfinished: {type(error).__name__}: {error}")
-    return int(any(error is not None for error in broken.values()))
+            _warn(f"{name} left unfinished: {type(error).__name__}: {error}")
+    return int(any(error is not None for error in failed.values()))
 
 
 def _study(options: argparse.Namespace) -> Study:
@@ -103,11 +103,11 @@ def _study(options: argparse.Namespace) -> Study:
 def _available(name: str, interpreters: dict[str, str | None]) -> bool:
     if name in interpreters:
         if interpreters[name] is None:
-            _say(f"{name} left out: --treeple-python says which interpreter has it")
+            _warn(f"{name} left out: --treeple-python says which interpreter has it")
         return interpreters[name] is not None
     library = METHODS[name].library.partition(".")[0]
     if find_spec(library) is None:
-        _say(f"{name} left out: {library} is not installed")
+        _warn(f"{name} left out: {library} is not installed")
         return False
     return True
 
@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out",
         type=Path,
         default=Path("accuracy.csv"),
-        help="csv that is written, or gone on with",
+        help="csv that is written, or continued",
     )
     add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
     add("--tables", default="all", help="names with commas between them")
@@ -146,7 +146,10 @@ def _parser() -> argparse.ArgumentParser:
     add("--protocols", default="Z", help=f"of {', '.join(PROTOCOLS)}; or all")
     add("--partitions", type=int, default=20, help="random partitions of protocol Z")
     add(
-        "--slow-seconds", type=float, default=20.0, help="all methods on one partition: slow beyond"
+        "--slow-seconds",
+        type=float,
+        default=20.0,
+        help="a table is slow above this",
     )
     add("--slow-partitions", type=int, default=10, help="random partitions of a slow table")
     add("--trees", type=int, default=500, help="trees of each forest")
@@ -160,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _say(message: str) -> None:
+def _warn(message: str) -> None:
     print(message, file=sys.stderr)
 
 

@@ -1,13 +1,13 @@
-"""What are the errors of forests made of?  Sparse parity, as in Figure 12 of Tomita et al. (2020).
+"""Bias and variance of forests on sparse parity, as in Figure 12 of Tomita et al. (2020).
 
     python benchmarks/bias_variance.py --out bias_variance.csv [--repeats 100] [--trees 500]
                                        [--sizes 250,500,1000,2000,3000] [--jobs 1]
     python benchmarks/bias_variance.py --report bias_variance.csv
 
-Of 20 predictors the signs of three decide the class, together; no one of them tells anything
-alone.  `odrf.bias_variance` fits every method to the same training samples of each size, and
-decomposes its 0-1 loss by James' definitions and by Kohavi and Wolpert's.  The csv has one line
-for each size and method.  A run goes on with the lines that a csv lacks.
+The class depends on the signs of three of 20 predictors; none of them alone is informative.
+`odrf.bias_variance` fits every method to the same training samples of each size, and decomposes
+its 0-1 loss by the definitions of James and of Kohavi and Wolpert.  The csv has one line for each
+size and method.  A run with an existing csv adds the missing lines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ METHODS: dict[str, Mapping[str, Any]] = {
     **{name: FORESTS[name] for name in ("RF", "SPORF", "F-RC")},
     "odrf": {},
 }
-"""The options of each."""
+"""Options of each method."""
 PANELS = {"bias": "bias", "variance": "variance", "variance_effect": "variance effect"}
 PANELS |= {"error": "error rate"}
 KEY = ["n", "method"]
@@ -40,13 +40,13 @@ COLUMNS = [*KEY, "repeats", "trees", *TERMS, *(f"{term}_se" for term in TERMS), 
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return the decompositions, COLUMNS, going on with the csv."""
+    """Return the decompositions, COLUMNS, continuing the csv."""
     tasks = [(int(n), method) for n in options.sizes.split(",") for method in METHODS]
 
     def line(n: int, method: str) -> Iterator[tuple[float, ...]]:
         began = time.perf_counter()
         forest = partial(odrf, n_trees=options.trees, n_jobs=1, **METHODS[method])
-        found = bias_variance(
+        result = bias_variance(
             {method: forest},
             simulate.sparse_parity(),
             n,
@@ -55,19 +55,20 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
             seed=options.seed,
             n_jobs=options.jobs,
         )
-        terms, se = found.table[TERMS].iloc[0], found.se[TERMS].iloc[0]
+        terms, std_errors = result.table[TERMS].iloc[0], result.std_error[TERMS].iloc[0]
         seconds = round(time.perf_counter() - began, 1)
-        yield options.repeats, options.trees, *terms, *se, seconds
+        yield options.repeats, options.trees, *terms, *std_errors, seconds
 
     return go_on(options.out, COLUMNS, tasks, line, digits=None)
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show the panels of the figure as markdown tables, with standard errors over test rows."""
+    """Write the panels of the figure as markdown tables, with standard errors over test rows."""
     parts = []
     for term, words in PANELS.items():
         cells = [
-            f"{at:.3f} ± {by:.3f}" for at, by in zip(lines[term], lines[f"{term}_se"], strict=True)
+            f"{mean:.3f} ± {se:.3f}"
+            for mean, se in zip(lines[term], lines[f"{term}_se"], strict=True)
         ]
         shown = lines[KEY].assign(cell=cells).pivot(index="n", columns="method", values="cell")
         order = lines["method"].unique()
@@ -76,7 +77,7 @@ def report(lines: pd.DataFrame) -> str:
 
 
 def main() -> int:
-    """Decompose the errors, or report what a csv holds."""
+    """Decompose the errors, or report an existing csv."""
     asked = parser(__doc__ or "", "bias_variance.csv", repeats=100, trees=500)
     add = asked.add_argument
     add("--sizes", default="250,500,1000,2000,3000", help="training rows, with commas between")

@@ -19,12 +19,12 @@ from odrf.simulate import Problem
 from runs import go_on
 from simulated import Method, draw, fitted, in_words, loss
 
-__all__ = ["AS_GIVEN", "COLUMNS", "Curve", "follow", "look", "table"]
+__all__ = ["AS_GIVEN", "COLUMNS", "Curve", "line_style", "run_or_report", "table"]
 
 COLUMNS = ["curve", "n", "repeat", "method", "error", "chosen"]
 COLOURS = dict(zip(("RF", "SPORF", "ODRF", "odrf", "F-RC"), CLASSES, strict=False))
 AS_GIVEN = "as given"
-"""What was chosen where there is nothing to choose."""
+"""Value of the column ``chosen`` for methods without tuning."""
 PANELS_IN_A_ROW = 2
 
 
@@ -39,11 +39,11 @@ class Curve:
     sizes : tuple of int
         Numbers of training rows, rising.
     methods : mapping of str to Method
-        A variant of a method is named after it and a comma.
+        A variant of a method is named by the method, a comma and the variant.
     rivals : (str, str)
         Two methods whose errors are compared on the same samples.
     bound : float or None
-        An error to be marked.
+        An error that is drawn as a line.
     """
 
     title: str
@@ -55,7 +55,7 @@ class Curve:
 
 
 def errors(curves: Mapping[str, Curve], options: argparse.Namespace) -> pd.DataFrame:
-    """Return the errors of all methods, COLUMNS, going on with the csv."""
+    """Return the errors of all methods, COLUMNS, continuing the csv."""
     tasks = [
         (name, n, repeat, method)
         for name, curve in curves.items()
@@ -74,7 +74,7 @@ def errors(curves: Mapping[str, Curve], options: argparse.Namespace) -> pd.DataF
 
 
 def table(lines: pd.DataFrame, curve: Curve) -> str:
-    """Show mean errors with their standard errors, for classes in per cent, as markdown."""
+    """Write mean errors with standard errors, for classes in per cent, as markdown."""
     wide = lines.pivot_table(index=["n", "repeat"], columns="method", values="error")
     methods = [method for method in curve.methods if method in wide]
     wide = wide[methods] * (1 if curve.problem.classes is None else 100)
@@ -88,8 +88,8 @@ def table(lines: pd.DataFrame, curve: Curve) -> str:
     return markdown_table(shown, "n")
 
 
-def look(method: str) -> dict[str, Any]:
-    """Return how a method is drawn: by colour, its variants hollow and dashed."""
+def line_style(method: str) -> dict[str, Any]:
+    """Return colour and style of a method's line; variants are hollow and dashed."""
     family, _, variant = method.partition(", ")
     return {
         "color": COLOURS[family],
@@ -101,7 +101,7 @@ def look(method: str) -> dict[str, Any]:
 
 
 def plot(lines: pd.DataFrame, curves: Mapping[str, Curve], path: Path) -> None:
-    """Draw each curve that there are lines of, with bars of one standard error."""
+    """Draw each curve that the csv has lines of, with bars of one standard error."""
     drawn = [name for name in curves if name in set(lines["curve"])]
     rows = -(-len(drawn) // PANELS_IN_A_ROW)
     size = (5.6 * PANELS_IN_A_ROW, 4.2 * rows)
@@ -116,12 +116,12 @@ def plot(lines: pd.DataFrame, curves: Mapping[str, Curve], path: Path) -> None:
     plt.close(figure)
 
 
-def follow(
+def run_or_report(
     curves: Mapping[str, Curve],
     report: Callable[[pd.DataFrame], str],
     asked: argparse.ArgumentParser,
 ) -> int:
-    """Run a script on these curves: grow the forests, or report and draw what a csv holds."""
+    """Grow the forests of these curves, or read a csv; print the report and draw the curves."""
     asked.add_argument("--curves", default=",".join(curves), help="names with commas between them")
     options = asked.parse_args()
     if options.report is None:
@@ -138,7 +138,9 @@ def _panel(lines: pd.DataFrame, curve: Curve, ax: Axes) -> None:
     for method in curve.methods:
         groups = lines[lines["method"] == method].groupby("n")["error"]
         mean = groups.mean()
-        ax.errorbar(mean.index, mean, groups.sem(), label=method, linewidth=1.2, **look(method))
+        ax.errorbar(
+            mean.index, mean, groups.sem(), label=method, linewidth=1.2, **line_style(method)
+        )
     if curve.bound is not None:
         label = f"{curve.bound:.3f}"
         ax.axhline(curve.bound, color=MUTED, linewidth=1, linestyle=":", label=label)

@@ -1,14 +1,14 @@
-"""Which directions matter to a sparse oblique forest, and how much does each tell alone?
+"""The most important directions of sparse oblique forests, and the Bayes error of each.
 
     python benchmarks/directions.py --out directions.csv [--repeats 10] [--trees 200]
     python benchmarks/directions.py --report directions.csv --plot directions.png
 
 Trunk's problem of 10 predictors and 1,000 rows (Tomita et al., JMLR 21, 2020, Figure 4).  The
-decrease of Gini's impurity is summed over all splits along the same direction, θ and −θ being
-one, for RF and for SPORF with λ = 1/2.  Of the ten largest the csv holds one line each: the
-decrease over all trees, how many splits there are along the direction, how many predictors it
-has, the least error of any rule that knows θᵀx alone, Φ(−|θᵀμ|/‖θ‖), and θ, of length 1 with
-θᵀμ ≥ 0.
+decrease of Gini's impurity is summed over all splits along the same direction, where θ and −θ are
+the same, for RF and for SPORF with λ = 1/2.  The csv has one line for each of the ten directions
+with the largest decrease: the decrease over all trees, the number of splits along the direction,
+its number of predictors, the least error of any rule that uses θᵀx alone, Φ(−|θᵀμ|/‖θ‖), and θ,
+of length 1 with θᵀμ ≥ 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from curves import look
+from curves import line_style
 from markdown import table as markdown_table
 from odrf.plots.elements.style import MUTED, plain
 from odrf.projections import Sparse
@@ -37,9 +37,10 @@ from simulated import FORESTS, TO_PURITY, draw, fitted
 PROBLEM, ROWS, TOP = trunk(), 1000, 10
 MEAN = 1 / np.sqrt(np.arange(1, PROBLEM.p + 1))
 GINI = {"criterion": "gini"}
-OWN: dict[str, dict[str, Any]] = {"SPORF": {"projection": Sparse(0.5)}}
+DENSITY: dict[str, dict[str, Any]] = {"SPORF": {"projection": Sparse(0.5)}}
 METHODS = {
-    name: {**FORESTS[name], **TO_PURITY, **GINI, **OWN.get(name, {})} for name in ("RF", "SPORF")
+    name: {**FORESTS[name], **TO_PURITY, **GINI, **DENSITY.get(name, {})}
+    for name in ("RF", "SPORF")
 }
 FIGURES = ["decrease", "splits", "predictors", "bayes_error"]
 COLUMNS = ["method", "repeat", "rank", *FIGURES, *PROBLEM.predictors]
@@ -52,16 +53,16 @@ def top_directions(fit: ODRFResults) -> pd.DataFrame:
     theta = top.coefficients.to_numpy().T / fit.design.scaling.range
     theta /= np.linalg.norm(theta, axis=1, keepdims=True)
     theta *= np.where(theta @ MEAN < 0, -1.0, 1.0)[:, np.newaxis]
-    found = pd.DataFrame(theta, columns=PROBLEM.predictors)
-    found.insert(0, "decrease", top.table["importance"].to_numpy() * fit.forest.n_trees)
-    found.insert(1, "splits", top.table["splits"].to_numpy())
-    found.insert(2, "predictors", (theta != 0).sum(axis=1))
-    found.insert(3, "bayes_error", ndtr(-(theta @ MEAN)))
-    return found
+    table = pd.DataFrame(theta, columns=PROBLEM.predictors)
+    table.insert(0, "decrease", top.table["importance"].to_numpy() * fit.forest.n_trees)
+    table.insert(1, "splits", top.table["splits"].to_numpy())
+    table.insert(2, "predictors", (theta != 0).sum(axis=1))
+    table.insert(3, "bayes_error", ndtr(-(theta @ MEAN)))
+    return table
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return the top directions of each method and repeat, COLUMNS, going on with the csv."""
+    """Return the top directions of each method and repeat, COLUMNS, continuing the csv."""
     tasks = [(method, repeat) for repeat in range(options.repeats) for method in METHODS]
 
     def lines(method: str, repeat: int) -> Iterator[tuple]:
@@ -74,10 +75,10 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Compare the methods, and list the directions of one forest, as markdown."""
+    """Compare the methods and list the directions of one forest, as markdown."""
     shown = {}
-    for method, own in lines.groupby("method", sort=False):
-        of_repeat = own.groupby("repeat")
+    for method, of_method in lines.groupby("method", sort=False):
+        of_repeat = of_method.groupby("repeat")
         shown[method] = {
             "of several predictors, %": _with_se(
                 of_repeat["predictors"].agg(lambda count: 100 * (count > 1).mean()), 0
@@ -95,11 +96,11 @@ def report(lines: pd.DataFrame) -> str:
         f"Of the {TOP} directions with the largest decrease, mean ± standard error over repeats:",
         markdown_table(pd.DataFrame.from_dict(shown, orient="index"), "method"),
     ]
-    for method, own in lines[lines["repeat"] == SHOWN_REPEAT].groupby("method", sort=False):
-        listed = own.assign(
-            direction=[_in_words(theta) for theta in own[PROBLEM.predictors].to_numpy()],
-            decrease=own["decrease"].map("{:.2f}".format),
-            bayes_error=own["bayes_error"].map("{:.3f}".format),
+    for method, shown_lines in lines[lines["repeat"] == SHOWN_REPEAT].groupby("method", sort=False):
+        listed = shown_lines.assign(
+            direction=[_in_words(theta) for theta in shown_lines[PROBLEM.predictors].to_numpy()],
+            decrease=shown_lines["decrease"].map("{:.2f}".format),
+            bayes_error=shown_lines["bayes_error"].map("{:.3f}".format),
         )
         table = listed.set_index("rank")[["direction", *FIGURES]]
         parts += [f"{method}, the first sample:", markdown_table(table, "rank")]
@@ -112,19 +113,19 @@ def _with_se(values: pd.Series, digits: int) -> str:
 
 
 def _in_words(theta: NDArray[np.float64]) -> str:
-    """Write the signs of a direction, whose sizes hardly differ."""
-    terms = [f"{'+' if at > 0 else '−'}x{j}" for j, at in enumerate(theta, 1) if at]
+    """Write the signs of the coefficients, which have nearly the same size."""
+    terms = [f"{'+' if weight > 0 else '−'}x{j}" for j, weight in enumerate(theta, 1) if weight]
     return " ".join(terms)
 
 
 def plot(lines: pd.DataFrame, path: Path) -> None:
-    """Draw the directions of one sample as heat maps, and what each tells over all samples."""
+    """Draw the directions of one sample as heat maps, and Bayes errors over all samples."""
     figure, axes = plt.subplots(1, len(METHODS) + 1, figsize=(13.5, 4.2), layout="constrained")
     for method, ax in zip(METHODS, axes, strict=False):
-        own = lines[(lines["method"] == method) & (lines["repeat"] == SHOWN_REPEAT)]
-        theta = own.sort_values("rank")[PROBLEM.predictors].to_numpy().T
+        shown = lines[(lines["method"] == method) & (lines["repeat"] == SHOWN_REPEAT)]
+        theta = shown.sort_values("rank")[PROBLEM.predictors].to_numpy().T
         image = ax.imshow(theta, cmap="RdBu", vmin=-1, vmax=1)
-        ax.set_xticks(range(theta.shape[1]), labels=own["rank"])
+        ax.set_xticks(range(theta.shape[1]), labels=shown["rank"])
         ax.set_yticks(range(PROBLEM.p), labels=PROBLEM.predictors)
         ax.set(title=f"{method}, one sample", xlabel="rank of the direction")
     figure.colorbar(image, ax=axes[: len(METHODS)], label="coefficient", shrink=0.9)
@@ -132,12 +133,12 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
     for method in METHODS:
         groups = lines[lines["method"] == method].groupby("rank")["bayes_error"]
         mean = groups.mean()
-        last.errorbar(mean.index, mean, groups.sem(), label=method, **look(method))
+        last.errorbar(mean.index, mean, groups.sem(), label=method, **line_style(method))
     label = "all predictors"
     last.axhline(PROBLEM.bayes_error, color=MUTED, linewidth=1, linestyle=":", label=label)
     last.set(xlabel="rank of the direction", ylabel="Bayes error", ylim=(0, None))
     last.set_xticks(range(1, TOP + 1))
-    last.set_title("What each tells, all samples")
+    last.set_title("Bayes error of each, all samples")
     last.legend(frameon=False)
     plain(last, "y")
     figure.savefig(path, dpi=120)
@@ -145,7 +146,7 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
 
 
 def main() -> int:
-    """Grow the forests, or report what a csv holds."""
+    """Grow the forests, or report an existing csv."""
     options = plotting_parser(__doc__ or "", "directions.csv", repeats=10, trees=200).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)
     print(report(lines))

@@ -1,8 +1,8 @@
-"""Figures measured elsewhere, beside those of a run: published ones, and those of R packages.
+"""Results from elsewhere, beside those of a run: published ones, and those of R packages.
 
-``published.csv`` holds Tables 1 and 2 of Zhan, Liu and Xia, as far as their tables are open: means
+``published.csv`` holds the rows of Tables 1 and 2 of Zhan, Liu and Xia whose data are open: means
 over 100 partitions.  A peers file has the columns ``dataset``, ``method``, ``metric`` ("RPE" or
-"MR_percent"), ``mean``, ``sd`` and ``reps``, from the same protocol with partitions of its own.
+"MR_percent"), ``mean``, ``sd`` and ``reps``; it follows the same protocol with other partitions.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["NOT_COMPARABLE", "PEERS", "beside_peers", "beside_published", "read_
 
 PUBLISHED = Path(__file__).with_name("published.csv")
 NOT_COMPARABLE = ("magic",)
-"""Published rows that no method reproduces on the public file; averages leave them out."""
+"""Tables whose published results no method reproduces on the public data; left out of averages."""
 PEERS = {
     "ODRF_PPR100": "R ODRF",
     "ODRF_Log100": "R ODRF, logistic",
     "aorsf500": "R aorsf",
     "randomForest500": "R randomForest",
 }
-"""Methods of a peers file that are shown, and their names."""
+"""Methods of a peers file that are shown, and their names in the report."""
 METRICS = {"rpe": "RPE", "error_percent": "MR_percent"}
 
 

@@ -1,14 +1,14 @@
-"""How fast do forests with oblique splits of any size learn, and how fast those with single ones?
+"""Learning rates of forests with oblique splits of random size, and of the random forest.
 
     python benchmarks/exponents.py --out exponents.csv [--curves radial,additive] [--repeats 4]
     python benchmarks/exponents.py --report exponents.csv --plot exponents.png
 
 The mean squared distance of a forest from the regression function m, at 250 to 32,000 training
-rows, and the law a + b·n^(-c) that it follows.  Zhan, Liu and Xia: ODRF with subsets of random
-size is consistent for every continuous m, ODRF_1, the ordinary random forest RF, for sums of
-functions of single predictors.  Three functions are of all predictors, and one is additive.  Both
-theorems ask for t_n = o(n/ln⁴n) leaves, which forests have not whose trees are grown fully: with
-two predictors, where this shows, there are also forests with trees of n^0.7 leaves.
+rows, and the power law a + b·n^(-c) fitted to it.  By Zhan, Liu and Xia, ODRF with subsets of
+random size is consistent for every continuous m; ODRF_1, the ordinary random forest RF, only for
+sums of functions of single predictors.  Three of the functions depend on all predictors together,
+and one is additive.  Both theorems need t_n = o(n/ln⁴n) leaves, which fully grown trees do not
+have.  This matters with two predictors, so there are also forests with trees of n^0.7 leaves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from curves import Curve, follow, table
+from curves import Curve, run_or_report, table
 from markdown import table as markdown_table
 from odrf.evaluation.power_law import bootstrap_power_laws, fit_power_law
 from odrf.simulate import additive, radial, ridge_sum, single_index
@@ -50,28 +50,28 @@ CURVES = {
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show the errors of each curve, their laws and slopes, as markdown."""
+    """Write the errors of each curve, their power laws and slopes, as markdown."""
     parts = []
-    for name, own in lines.groupby("curve", sort=False):
+    for name, of_curve in lines.groupby("curve", sort=False):
         curve = CURVES[str(name)]
-        parts += [f"{curve.title}: mean (m̂ − m)²", table(own, curve), laws(own, curve)]
+        parts += [f"{curve.title}: mean (m̂ − m)²", table(of_curve, curve), laws(of_curve, curve)]
     return "\n\n".join(parts)
 
 
 def laws(lines: pd.DataFrame, curve: Curve) -> str:
-    """Show the law of each method, and the slopes of its first and last two doublings of n."""
+    """Write each method's power law, and the slopes of its first and last two doublings of n."""
     shown = {}
     for method in curve.methods:
-        own = lines[lines["method"] == method]
-        if own.empty:
+        of_method = lines[lines["method"] == method]
+        if of_method.empty:
             continue
-        wide = own.pivot(index="repeat", columns="n", values="error").dropna()
+        wide = of_method.pivot(index="repeat", columns="n", values="error").dropna()
         n, error = wide.columns.to_numpy(float), wide.to_numpy()
         law = fit_power_law(n, error.mean(axis=0))
-        drawn = bootstrap_power_laws(n, error, DRAWS, LAW_SEED)
+        resampled = bootstrap_power_laws(n, error, DRAWS, LAW_SEED)
         shown[method] = {
-            "a": f"{law.a:.2g} ({_middle([other.a for other in drawn])})",
-            "c": f"{law.c:.2f} ({_middle([other.c for other in drawn])})",
+            "a": f"{law.a:.2g} ({_middle([drawn.a for drawn in resampled])})",
+            "c": f"{law.c:.2f} ({_middle([drawn.c for drawn in resampled])})",
             "first slope": slope(n[: DOUBLINGS + 1], error[:, : DOUBLINGS + 1]),
             "last slope": slope(n[-DOUBLINGS - 1 :], error[:, -DOUBLINGS - 1 :]),
         }
@@ -79,20 +79,21 @@ def laws(lines: pd.DataFrame, curve: Curve) -> str:
 
 
 def slope(n: NDArray[np.float64], error: NDArray[np.float64]) -> str:
-    """Write −Δ log error / Δ log n between the ends and its standard error; rows are repeats."""
+    """Write −Δ log error / Δ log n between the ends, and its standard error over repeats."""
     each = -np.log(error[:, -1] / error[:, 0]) / np.log(n[-1] / n[0])
     return f"{each.mean():.2f} ± {each.std(ddof=1) / len(each) ** 0.5:.2f}"
 
 
 def _middle(values: list[float]) -> str:
+    """Write the middle 95 % of the values."""
     low, high = np.quantile(values, [0.025, 0.975])
     return f"{low:.2g} to {high:.2g}"
 
 
 def main() -> int:
-    """Grow the forests, or report what a csv holds."""
+    """Grow the forests, or report an existing csv."""
     asked = plotting_parser(__doc__ or "", "exponents.csv", repeats=4, trees=100)
-    return follow(CURVES, report, asked)
+    return run_or_report(CURVES, report, asked)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How do families of projections fare on real tables, with noise predictors, and mistuned?
+"""Families of projections on real tables, with noise predictors, with untuned size, and speed.
 
     python benchmarks/families.py --data DIR --out families.csv [--parts kappa,noise,tuning,speed]
     python benchmarks/families.py --report families.csv
@@ -7,16 +7,16 @@ After Tomita et al. (JMLR 21, 2020), on classifications of up to `--most-rows` r
 
 * kappa (Figure 5): five folds, Cohen's κ, of forests tuned by the out-of-bag error of 30 trees as
   in ``consistency.py`` (RF over the predictors at a node, SPORF and F-RC over number and density of
-  directions), of RR-RF (``rotation``) and CCF (``cca``), and of the default of this package; and of
-  the ordinary forest as it is by default beside sparse directions with λ = 1/p and Forest-RC with
-  L = 1, √p of each, which must be as good.
-* noise (Figure 7): the same on three tables with 10, 100 and 1,000 columns of standard normal noise
-  added, on two of the folds.
+  directions), of RR-RF (``rotation``) and CCF (``cca``), and of the default of this package.  Also
+  the random forest at its defaults, beside √p sparse directions with λ = 1/p and √p directions of
+  Forest-RC with L = 1, which should be equally good.
+* noise (Figure 7): κ on three tables with 10, 100 and 1,000 added columns of standard normal noise,
+  on two of the folds.
 * tuning (Figure 3): the test error of SPORF and F-RC on sparse parity (n = 5,000) and orthant
-  (n = 400) at 2 to 5 predictors a direction, on average for SPORF and exactly for F-RC; the number
-  of directions is tuned, p or p² of them.
+  (n = 400) with 2 to 5 predictors per direction, on average for SPORF and exactly for F-RC.  The
+  number of directions, p or p², is tuned.
 * speed: seconds to grow 20 trees on 5,000 rows of Trunk's problem with 20 predictors, on one
-  thread, with 20 candidates of each family at a node, in turns.
+  thread, with 20 candidates at a node; the families take turns.
 
 The csv has one line for each forest.
 """
@@ -53,7 +53,7 @@ OTHERS: dict[str, Mapping[str, Any]] = {
 MOST_COLUMNS = 300
 TUNED = ("RF", "SPORF", "F-RC")
 SAME = ("RF, √p", "SPORF, λ = 1/p, √p", "F-RC, L = 1, √p")
-"""The ordinary forest, and what must be as good."""
+"""The random forest, and two settings that should be equally good."""
 NOISY_TABLES = ("vehicle", "ionosphere", "sonar")
 NOISE, NOISY_FOLDS = (0, 10, 100, 1000), 2
 NOISY_METHODS = ("RF", "SPORF", "RR-RF", "CCF", "odrf")
@@ -64,32 +64,32 @@ COLUMNS = ["part", "place", "setting", "repeat", "method", "value"]
 
 
 def methods_for(p: int) -> dict[str, Method]:
-    """Return the forests for p columns, those that [T] tunes with their grids."""
+    """Return the forests for p columns; those that are tuned in [T] with their grids."""
     tuned = with_tuned({name: FORESTS[name] for name in TUNED}, p)
-    found = {name: tuned[f"{name}, tuned"] for name in TUNED}
+    methods = {name: tuned[f"{name}, tuned"] for name in TUNED}
     plain = {"n_projections": math.ceil(math.sqrt(p)), "blend": False, **TO_PURITY}
     same: dict[str, Mapping[str, Any]] = {
         SAME[0]: {"projection": "axis", "blend": False, **TO_PURITY},
         SAME[1]: {"projection": Sparse(1 / p), "criterion": "gini", **plain},
         SAME[2]: {"projection": RandomCombination(1), "criterion": "gini", **plain},
     }
-    return found | {name: (options, {}) for name, options in (OTHERS | same).items()}
+    return methods | {name: (options, {}) for name, options in (OTHERS | same).items()}
 
 
-def judged(rows: Partition, method: str, trees: int, seed: int) -> float:
+def kappa_of(rows: Partition, method: str, trees: int, seed: int) -> float:
     """Return Cohen's κ of a forest on the test rows."""
     p = len(pd.get_dummies(rows.train.drop(columns="y")).columns)
     fit, _ = fitted(rows.train, methods_for(p)[method], trees, seed)
-    said = fit.predict(rows.test, type="prob")[sorted(rows.train["y"].unique())]
+    predicted = fit.predict(rows.test, type="prob")[sorted(rows.train["y"].unique())]
     task = "classification"
-    return measures(task, said.to_numpy(), rows.train["y"], rows.test["y"])["kappa"]
+    return measures(task, predicted.to_numpy(), rows.train["y"], rows.test["y"])["kappa"]
 
 
 def noisy(rows: Partition, columns: int, seed: int) -> Partition:
-    """Return the rows with so many columns of noise."""
+    """Return the rows with added columns of noise."""
     rng = np.random.default_rng([seed, columns])
 
-    def widened(data: pd.DataFrame) -> pd.DataFrame:
+    def with_noise(data: pd.DataFrame) -> pd.DataFrame:
         noise = pd.DataFrame(
             rng.standard_normal((len(data), columns)),
             index=data.index,
@@ -97,11 +97,11 @@ def noisy(rows: Partition, columns: int, seed: int) -> Partition:
         )
         return pd.concat([data.drop(columns="y"), noise, data["y"]], axis=1)
 
-    return Partition(widened(rows.train), widened(rows.test))
+    return Partition(with_noise(rows.train), with_noise(rows.test))
 
 
 def seconds(name: str, seed: int) -> float:
-    """Return the seconds that a family takes, its kernels compiled beforehand."""
+    """Return the seconds of a family, after its kernels have been compiled."""
     family = Patch(shape=(1, TIMED.p)) if name == "patch" else FAMILIES[name]()
     number = "n_singles" if isinstance(family, Axis) else "n_projections"
     options: dict[str, Any] = {"projection": family, number: TIMED.p, "blend": False, "n_jobs": 1}
@@ -124,24 +124,26 @@ class Study:
         tasks: list[tuple[str, str, int, int, str]] = []
         folds, known = range(FOLDS), self._tables()
         if "kappa" in parts:
-            every = [*TUNED, *OTHERS, *SAME]
-            tasks += [("kappa", name, 0, k, own) for name in known for k in folds for own in every]
+            methods = [*TUNED, *OTHERS, *SAME]
+            tasks += [
+                ("kappa", name, 0, k, method) for name in known for k in folds for method in methods
+            ]
         if "noise" in parts:
             tasks += [
-                ("noise", name, number, k, own)
+                ("noise", name, number, k, method)
                 for name in NOISY_TABLES
                 if name in known
                 for number in NOISE
                 for k in range(NOISY_FOLDS)
-                for own in NOISY_METHODS
+                for method in NOISY_METHODS
             ]
         if "tuning" in parts:
             tasks += [
-                ("tuning", name, number, repeat, own)
+                ("tuning", name, number, repeat, method)
                 for name in MISTUNED
                 for repeat in range(repeats)
                 for number in NONZEROS
-                for own in ("SPORF", "F-RC")
+                for method in ("SPORF", "F-RC")
             ]
         if "speed" in parts:
             tasks += [
@@ -154,7 +156,7 @@ class Study:
     def line(
         self, part: str, place: str, setting: int, repeat: int, method: str
     ) -> Iterator[tuple[float]]:
-        """Yield what a forest is worth: κ, for tuning the test error, for speed its seconds."""
+        """Yield κ of a forest; for the part tuning its test error, for speed its seconds."""
         if part == "speed":
             yield (seconds(method, repeat),)
             return
@@ -164,16 +166,16 @@ class Study:
         rows = self._fold(place, repeat)
         if part == "noise":
             rows = noisy(rows, setting, self.seed + repeat)
-        yield (judged(rows, method, self.trees, self.seed + repeat),)
+        yield (kappa_of(rows, method, self.trees, self.seed + repeat),)
 
     def _tables(self) -> list[str]:
         if not (self.folder / "index.csv").exists():
             print(f"no tables: {self.folder} holds no index.csv", file=sys.stderr)
             return []
         index = pd.read_csv(self.folder / "index.csv", index_col="name")
-        fits = (index["task"] == "classification") & (index["n"] <= self.most_rows)
-        fits &= index["p"] <= MOST_COLUMNS
-        return [name for name in table_names(self.folder) if fits[name]]
+        chosen = (index["task"] == "classification") & (index["n"] <= self.most_rows)
+        chosen &= index["p"] <= MOST_COLUMNS
+        return [name for name in table_names(self.folder) if chosen[name]]
 
     def _fold(self, name: str, k: int) -> Partition:
         if self._last[0] != name:
@@ -185,14 +187,14 @@ class Study:
         problem, n = MISTUNED[place]
         family = {"SPORF": Sparse(nonzeros / problem.p), "F-RC": RandomCombination(nonzeros)}
         options = {**FORESTS[method], **TO_PURITY, "projection": family[method]}
-        asked = options, {"n_projections": [problem.p, problem.p**2]}
+        tuned = options, {"n_projections": [problem.p, problem.p**2]}
         train, seed = draw(problem, n, repeat, self.seed)
-        fit, _ = fitted(train, asked, self.trees, seed)
+        fit, _ = fitted(train, tuned, self.trees, seed)
         return loss(fit, problem)
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show what the parts of a csv say, as markdown."""
+    """Write the results of the parts of a csv, as markdown."""
     shown = {"kappa": _kappa, "noise": _noise, "tuning": _tuning, "speed": _speed}
     present = [part for part in shown if part in set(lines["part"])]
     return "\n\n".join(shown[part](lines[lines["part"] == part]) for part in present)
@@ -241,7 +243,7 @@ def _speed(lines: pd.DataFrame) -> str:
 
 
 def main() -> int:
-    """Grow the forests, or report what a csv holds."""
+    """Grow the forests, or report an existing csv."""
     asked = parser(__doc__ or "", "families.csv", repeats=10, trees=100)
     asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="tables")
     asked.add_argument("--parts", default="kappa,noise,tuning,speed", help="of the csv")

@@ -1,8 +1,8 @@
-"""Fits in a process of their own, which can be stopped and may be another interpreter's.
+"""Fitting in a separate process, which can be stopped and may use another interpreter.
 
-A fit that takes too long, crashes or exhausts memory takes its process with it and nothing else.
-`worker.py` is the other side.  Requests and answers are pickles on a socket, so both interpreters
-need the same major version of pandas.
+If a fit takes too long, crashes or exhausts memory, only that process ends.  The process runs
+`worker.py`.  Requests and answers are pickled, so both interpreters need the same major version of
+pandas.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of it, elapsed seconds, and the versions of the library and of what it rests on."""
+    """Predictions, elapsed seconds, and versions of the library and of the packages it needs."""
 
     prediction: NDArray
     fit_s: float
@@ -49,21 +49,21 @@ class Answer:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why nothing came of it; `status` is "failed" or "timed out"."""
+    """Why there are no predictions; `status` is "failed" or "timed out"."""
 
     status: str
     message: str
 
 
 class Fitter:
-    """A process that fits, started when it is first needed and again after it had to be stopped.
+    """A process that fits; started when it is first needed, and again after it was stopped.
 
     Parameters
     ----------
     python : str
         The interpreter.
     threads : int
-        Threads of libraries that take their number from the environment.
+        Threads of libraries that take their number from an environment variable.
     """
 
     def __init__(self, python: str, threads: int) -> None:
@@ -83,7 +83,7 @@ class Fitter:
         self.stop()
 
     def fit(self, request: Request, limit: float) -> Answer | Failure:
-        """Have a request done in at most `limit` seconds, the process's start included."""
+        """Carry out a request in at most `limit` seconds, including the start of the process."""
         if self.process is None:
             self._start()
         try:
@@ -91,12 +91,12 @@ class Fitter:
             if self.connection.poll(limit):
                 return self.connection.recv()
         except (EOFError, OSError):
-            return Failure("failed", f"the process ended: {self._last_words()}")
+            return Failure("failed", f"the process ended: {self._last_output()}")
         self.stop()
         return Failure("timed out", f"not done within {limit:g} s")
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process at once."""
         if self.process is None:
             return
         self.process.kill()
@@ -114,16 +114,16 @@ class Fitter:
             stdout=self.output,
             stderr=self.output,
             pass_fds=[theirs.fileno()],
-            start_new_session=True,  # an interrupt from the keyboard is not for the worker
+            start_new_session=True,  # so that the keyboard does not interrupt the worker
             env={**os.environ, "OMP_NUM_THREADS": str(self.threads)},
         )
         theirs.close()
 
-    def _last_words(self) -> str:
+    def _last_output(self) -> str:
         assert self.process is not None
         status = self.process.wait()
         self.output.seek(0)
         lines = self.output.read().decode(errors="replace").split("\n")
-        said = [line for line in lines if line.strip()]
+        printed = [line for line in lines if line.strip()]
         self.stop()
-        return f"status {status}" + (f", {said[-1]}" if said else "")
+        return f"status {status}" + (f", {printed[-1]}" if printed else "")

@@ -1,23 +1,24 @@
-"""What are guided forests worth?  The experiments of Gupta et al. (GRAF), sections 6 and 7.
+"""Accuracy and size of guided forests: the experiments of Gupta et al. (GRAF), sections 6 and 7.
 
     python benchmarks/guided.py --out guided.csv [--data DIR] [--parts hypercube,tables,rbf]
                                 [--repeats 5] [--trees 100] [--most-rows 8000]
     python benchmarks/guided.py --report guided.csv
 
 * hypercube (Figure 4): Cohen's κ and the size of the model on problems of 3 to 12 predictors, with
-  classes by parity and by the number of ones; 4·2^p rows, seven tenths of them for training; all
-  predictors for every tree, as many trials as predictors.  "GRAF, 5" divides no region of fewer
-  than 5 rows.  The random forest, extremely randomised trees and XGBoost are those of their
-  libraries; "XGBoost 0.90" has the depth and the learning rate that were its defaults when the
-  paper was written.  The oblique forests that sizes are compared with have as many candidates at a
-  node, in random directions ("sphere"; "sphere, 4" has leaves of at least two rows, so that no node
-  of fewer than 4 is divided) or of ridge regression ("ridge", Menze et al.), on all rows.
-* tables (Table D.1): the mean κ of four folds on the tables that the paper has with the same rows
-  and classes (pendigits and satimage have more rows here).  As there, M, from ⌈log₂P⌉, ⌈√P⌉, ⌈P/2⌉
-  and P, and the least size of a region that is divided, 2 or 5, are tuned by five folds on half of
-  the rows; the random forest in the same way.  Tables of up to 1,000 rows are cut into four folds
-  `--repeats` times.  "GRAF, region" measures weights from the mean of the region.
-  ``published_kappa.csv`` has the paper's figures.
+  classes by parity and by the number of ones.  There are 4·2^p rows, seven tenths of them for
+  training; every tree uses all predictors, with as many trials as predictors.  "GRAF, 5" divides no
+  region of fewer than 5 rows.  The random forest, extremely randomised trees and XGBoost are those
+  of scikit-learn and XGBoost; "XGBoost 0.90" has the depth and the learning rate that were its
+  defaults when the paper was written.  The oblique forests whose sizes are compared have as many
+  candidates at a node, in random directions ("sphere"; "sphere, 4" has leaves of at least two rows,
+  so that no node of fewer than 4 is split) or by ridge regression ("ridge", Menze et al.), on all
+  rows.
+* tables (Table D.1): the mean κ of four folds on the tables of the paper that have the same rows
+  and classes here (pendigits and satimage have more rows here).  As in the paper, M, from ⌈log₂P⌉,
+  ⌈√P⌉, ⌈P/2⌉ and P, and the least size of a region that is divided, 2 or 5, are tuned by five folds
+  on half of the rows; so is the random forest.  Tables of up to 1,000 rows are divided into four
+  folds `--repeats` times.  "GRAF, region" measures weights from the mean of the region.
+  ``published_kappa.csv`` has the results of the paper.
 * rbf (Figures 8 to 10): bias, variance and error on Weka's RandomRBF of 10 predictors and 10
   centroids, along the number of trees, the size M of the subspace, and the number of training rows.
 
@@ -79,7 +80,7 @@ def forest_size(fit: FittedResults) -> int:
 
 
 class Library:
-    """A classifier of another library, with what is asked of fits here."""
+    """A classifier of another library with the interface that is used here."""
 
     def __init__(self, module: str, name: str, **options: Any) -> None:
         self.module, self.name, self.options = module, name, options
@@ -99,9 +100,9 @@ class Library:
 
 def on_hypercubes(p: int, trees: int, seed: int) -> dict[str, Fit]:
     """Return the methods that are compared on p predictors."""
-    own: dict[str, Any] = {"n_trees": trees, "seed": seed}
-    guided = partial(graf, "y ~ .", subspace="all", n_jobs=1, **own)
-    candidates = {"n_projections": p, "n_singles": 0, "resample": "none", **PLAIN, **own}
+    common: dict[str, Any] = {"n_trees": trees, "seed": seed}
+    guided = partial(graf, "y ~ .", subspace="all", n_jobs=1, **common)
+    candidates = {"n_projections": p, "n_singles": 0, "resample": "none", **PLAIN, **common}
     least = candidates | {"min_leaf": 2}
     library = {"n_estimators": trees, "random_state": seed}
     return {
@@ -131,25 +132,25 @@ def size_of(fit: Any) -> float:
 
 def on_tables(trees: int, seed: int) -> dict[str, list[Fit]]:
     """Return the candidates of each method that is tuned on tables."""
-    own: dict[str, Any] = {"n_trees": trees, "seed": seed, "n_jobs": 1}
+    common: dict[str, Any] = {"n_trees": trees, "seed": seed, "n_jobs": 1}
     sizes = [(subspace, least) for subspace in SUBSPACES for least in LEAST]
 
     def guided(origin: str) -> list[Fit]:
-        options = {"origin": origin, **own}
+        options = {"origin": origin, **common}
         return [partial(graf, "y ~ .", subspace=a, min_split=b, **options) for a, b in sizes]
 
     return {
         "GRAF": guided("data"),
         "GRAF, region": guided("region"),
-        "RF": [partial(_forest, a, b, own) for a, b in sizes],
+        "RF": [partial(_forest, a, b, common) for a, b in sizes],
     }
 
 
 def tuned(data: pd.DataFrame, method: str, seed: int) -> int:
-    """Return which candidate of a method has the largest κ over five folds of a random half."""
+    """Return the number of the candidate with the largest κ over five folds of a random half."""
     half = data.sample(frac=0.5, random_state=seed)
     folds = StratifiedKFold(TUNING_FOLDS, shuffle=True, random_state=seed)
-    found = [
+    kappas = [
         np.mean(
             [
                 kappa(candidate(half.iloc[train]), half.iloc[test])
@@ -158,10 +159,10 @@ def tuned(data: pd.DataFrame, method: str, seed: int) -> int:
         )
         for candidate in on_tables(TUNING_TREES, seed)[method]
     ]
-    return int(np.argmax(found))
+    return int(np.argmax(kappas))
 
 
-def _forest(subspace: str, least: int, own: dict[str, Any], data: pd.DataFrame) -> Any:
+def _forest(subspace: str, least: int, common: dict[str, Any], data: pd.DataFrame) -> Any:
     """Grow a random forest that tries at a node as many predictors as GRAF's trees use."""
     P = data.shape[1] - 1
     tried = {"log2": np.log2(P), "sqrt": np.sqrt(P), "half": P / 2, "all": P}[subspace]
@@ -169,7 +170,7 @@ def _forest(subspace: str, least: int, own: dict[str, Any], data: pd.DataFrame) 
         "n_singles": max(1, int(np.ceil(tried))),
         "min_leaf": 1 + (least > 2),
     }
-    return odrf("y ~ .", data, projection="axis", blend=False, **options, **own)
+    return odrf("y ~ .", data, projection="axis", blend=False, **options, **common)
 
 
 class Study:
@@ -212,17 +213,17 @@ class Study:
     def line(
         self, part: str, place: str, setting: int, repeat: int, method: str
     ) -> Iterator[tuple[float, ...]]:
-        """Yield what a fit is worth, its bias² and variance, its size, and its seconds."""
+        """Yield κ or error of a fit, its bias² and variance, its size, and its seconds."""
         began = time.process_time()
         if part == "rbf":
             error, bias2, variance = self._decomposed(place, setting, method)
             yield error, bias2, variance, np.nan, time.process_time() - began
             return
         if part == "hypercube":
-            found, size = self._on_hypercube(place, setting, repeat, method)
+            value, size = self._on_hypercube(place, setting, repeat, method)
         else:
-            found, size = self._on_table(place, setting, repeat, method)
-        yield found, np.nan, np.nan, size, time.process_time() - began
+            value, size = self._on_table(place, setting, repeat, method)
+        yield value, np.nan, np.nan, size, time.process_time() - began
 
     def _on_hypercube(self, labels: str, p: int, repeat: int, method: str) -> tuple[float, float]:
         state = np.random.SeedSequence([self.seed, p, repeat, LABELS.index(labels)])
@@ -251,17 +252,17 @@ class Study:
         trees = setting if what == "trees" else self.trees
         n = setting if what == "rows" else RBF_ROWS
         subspace = setting if what == "subspace" else "half"
-        own: dict[str, Any] = {"n_trees": trees, "n_jobs": 1}
+        common: dict[str, Any] = {"n_trees": trees, "n_jobs": 1}
         models: dict[str, Any] = {
-            "GRAF": partial(graf, subspace=subspace, **own),
+            "GRAF": partial(graf, subspace=subspace, **common),
             "RF": partial(odrf, projection="axis", **PLAIN, n_trees=trees),
             "ET": partial(odrf, projection="extra", resample="none", **PLAIN, n_trees=trees),
-            "odrf": partial(odrf, **own),
+            "odrf": partial(odrf, **common),
         }
-        found = bias_variance(
+        terms = bias_variance(
             {method: models[method]}, problem, n, RBF_SAMPLES, seed=self.seed, n_jobs=1
         ).table.iloc[0]
-        return float(found["error"]), float(found["kw_bias2"]), float(found["kw_variance"])
+        return float(terms["error"]), float(terms["kw_bias2"]), float(terms["kw_variance"])
 
     def _tables(self) -> dict[str, int]:
         """Return the rows of the tables, the smallest first."""
@@ -274,7 +275,7 @@ class Study:
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show what the parts of a csv say, as markdown."""
+    """Write the results of the parts of a csv, as markdown."""
     shown = {"hypercube": _hypercube, "tables": _of_tables, "rbf": _rbf}
     present = [part for part in shown if part in set(lines["part"])]
     return "\n\n".join(shown[part](lines[lines["part"] == part]) for part in present)
@@ -282,10 +283,10 @@ def report(lines: pd.DataFrame) -> str:
 
 def _hypercube(lines: pd.DataFrame) -> str:
     parts = []
-    for labels, own in lines.groupby("place", sort=False):
-        order = own["method"].unique()
+    for labels, of_problem in lines.groupby("place", sort=False):
+        order = of_problem["method"].unique()
         for what, digits in {"value": "{:.3f}", "size": "{:.0f}"}.items():
-            table = own.pivot_table(index="setting", columns="method", values=what)
+            table = of_problem.pivot_table(index="setting", columns="method", values=what)
             table = table[[name for name in order if name in table]].map(digits.format)
             words = "mean κ" if what == "value" else "mean size of the model"
             parts.append(f"**classes by {labels}**, {words}\n\n{markdown_table(table, 'p')}")
@@ -293,12 +294,12 @@ def _hypercube(lines: pd.DataFrame) -> str:
 
 
 def _of_tables(lines: pd.DataFrame) -> str:
-    found = lines.pivot_table(index="place", columns="method", values="value", sort=False)
+    measured = lines.pivot_table(index="place", columns="method", values="value", sort=False)
     published = pd.read_csv(PUBLISHED, index_col="table").add_suffix(", published")
-    both = found.join(published)
+    both = measured.join(published)
     both.loc["mean"] = both.mean()
-    for name in found.columns.drop("RF"):
-        both.loc["mean rank against RF", name] = mean_ranks(1 - found[[name, "RF"]])[name]
+    for name in measured.columns.drop("RF"):
+        both.loc["mean rank against RF", name] = mean_ranks(1 - measured[[name, "RF"]])[name]
     return "κ, mean of four folds:\n\n" + markdown_table(
         both.map("{:.3f}".format).replace("nan", ""), "table"
     )
@@ -306,9 +307,9 @@ def _of_tables(lines: pd.DataFrame) -> str:
 
 def _rbf(lines: pd.DataFrame) -> str:
     parts = []
-    for place, own in lines.groupby("place", sort=False):
-        order = own["method"].unique()
-        wide = own.pivot(
+    for place, of_problem in lines.groupby("place", sort=False):
+        order = of_problem["method"].unique()
+        wide = of_problem.pivot(
             index="setting", columns="method", values=["value", "bias2", "variance"]
         ).swaplevel(axis=1)
         words = {"value": "error", "bias2": "bias²", "variance": "variance"}
@@ -321,7 +322,7 @@ def _rbf(lines: pd.DataFrame) -> str:
 
 
 def main() -> int:
-    """Fit the models, or report what a csv holds."""
+    """Fit the models, or report an existing csv."""
     asked = parser(__doc__ or "", "guided.csv", repeats=5, trees=100)
     asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="tables")
     asked.add_argument("--parts", default="hypercube,tables,rbf", help="of the csv")

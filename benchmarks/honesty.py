@@ -1,19 +1,22 @@
-"""Are the class probabilities of honest forests better calibrated than those of plain ones?
+"""Calibration of the class probabilities of honest and of plain forests.
 
     python benchmarks/honesty.py --out honesty.csv [--data DIR] [--repeats 20] [--trees 500]
     python benchmarks/honesty.py --report honesty.csv [--plot reliability.png]
 
 Plain and honest forests, of one kind of trees and blended, and single trees are grown on the same
-partitions of tables with two classes (``protocol.py``, Z, with fewer training rows) and say how
-probable the second class of each test row is.  Judged are
+partitions of tables with two classes (``protocol.py``, Z, with fewer training rows).  They predict
+the probability of the second class for each test row.  Measures are
 
-* the share of misclassified rows, Brier's score (summed over both classes) and the log loss;
-* the slope of a logistic regression of the class on the log odds that were said: 1 if these are
-  right, above 1 if they are too moderate, below if too extreme;
-* the calibration error: the mean distance of what was said from the share of the class that came,
-  in bins of a tenth.  Bins of few rows are apart by chance, so the report pools all partitions.
+* the misclassification rate, Brier's score (summed over both classes) and the log loss;
+* the slope of a logistic regression of the class on the predicted log odds: 1 if the predictions
+  are calibrated, above 1 if they are too moderate, below 1 if they are too extreme;
+* the calibration error: the mean absolute difference of predicted probability and observed share
+  of the class, in bins of width 0.1.  In bins of few rows it is large by chance, so the report
+  pools all partitions.
 
-The csv has one line for each table, partition and method.  A run goes on with what a csv lacks.
+The csv has one line for each table, partition and method; in its columns ``said_i`` and ``came_i``
+are the sum of the predicted probabilities and the number of rows of the second class in bin i.  A
+run with an existing csv adds the missing lines.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ TABLES = (
     "magic",
     "qsar_biodegradation",
 )
-# Tables of a numeric response that hold a class as well: what is thresholded, or known later, goes.
+# Tables with a numeric response that also have a column with a class of it.
 CLASS_OF = {"low_birth_weight": "LOW", "pbc": "D"}
 METHODS: dict[str, dict[str, Any]] = {
     "plain": {"blend": False},
@@ -80,9 +83,9 @@ DRAWN = {
     "honest blend": ("#d55e00", "--"),
 }
 BINS = 10
-# What 500 trees cannot tell from impossible: one of them, and half of what it says.
+# Probabilities are bounded by half a vote of one of 500 trees.
 LEAST = 0.001
-# Rows of a bin that is drawn: fewer tell nothing.
+# Bins with fewer rows are not drawn.
 FEWEST = 50
 SCORES = {"error": "error, %", "brier": "Brier", "log_loss": "log loss", "slope": "slope"}
 SUMS = [f"{name}_{i}" for name in ("rows", "said", "came") for i in range(BINS)]
@@ -90,62 +93,62 @@ COLUMNS = ["table", "partition", "n", "method", *SCORES, *SUMS, "fit_s"]
 
 
 def class_table(folder: Path, name: str) -> Table:
-    """Read a table; of two numeric ones, the class in it becomes the response."""
-    read = read_table(folder, name)
+    """Read a table; in two tables with a numeric response a column with a class replaces it."""
+    table = read_table(folder, name)
     if name not in CLASS_OF:
-        return read
-    known = CLASS_OF[name]
-    data = read.data.drop(columns="y").rename(columns={known: "y"})
+        return table
+    data = table.data.drop(columns="y").rename(columns={CLASS_OF[name]: "y"})
     data = data[[*data.columns.drop("y"), "y"]].assign(y="c" + data["y"].astype(str))
     return Table(name, "classification", data)
 
 
 def fewer(rows: Partition, most: int) -> Partition:
-    """Keep the first so many training rows, which are in random order."""
+    """Keep the first `most` training rows, which are in random order."""
     return Partition(rows.train.iloc[:most], rows.test)
 
 
-def calibration(said: NDArray[np.float64], came: NDArray[np.bool_]) -> dict[str, float]:
-    """Return the slope and, bin by bin, the rows, the sum of what was said, and what came."""
-    bounded = np.clip(said, LEAST, 1 - LEAST)
+def calibration(predicted: NDArray[np.float64], observed: NDArray[np.bool_]) -> dict[str, float]:
+    """Return the slope and, by bin, rows, sum of predicted probabilities and rows of the class."""
+    bounded = np.clip(predicted, LEAST, 1 - LEAST)
     design = sm.add_constant(logit(bounded))
-    slope = sm.GLM(came.astype(float), design, sm.families.Binomial()).fit().params[1]
-    of_row = np.minimum((said * BINS).astype(int), BINS - 1)
-    found = {"slope": float(slope)}
-    for name, values in (("rows", np.ones(len(said))), ("said", said), ("came", came)):
-        sums = np.bincount(of_row, values, BINS)
-        found |= {f"{name}_{i}": float(total) for i, total in enumerate(sums)}
-    return found
+    slope = sm.GLM(observed.astype(float), design, sm.families.Binomial()).fit().params[1]
+    bin_of_row = np.minimum((predicted * BINS).astype(int), BINS - 1)
+    line = {"slope": float(slope)}
+    ones = np.ones(len(predicted))
+    for name, values in (("rows", ones), ("said", predicted), ("came", observed)):
+        sums = np.bincount(bin_of_row, values, BINS)
+        line |= {f"{name}_{i}": float(total) for i, total in enumerate(sums)}
+    return line
 
 
-def judge(rows: Partition, trees: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Judge every method on a partition."""
-    given: dict[str, Any] = {"kind": "classification", "seed": seed}
-    grown: dict[str, Callable[..., Any]] = {
-        name: partial(odrf, n_trees=trees, n_jobs=1, **given, **options)
+def evaluate(rows: Partition, trees: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Evaluate every method on a partition."""
+    common: dict[str, Any] = {"kind": "classification", "seed": seed}
+    methods: dict[str, Callable[..., Any]] = {
+        name: partial(odrf, n_trees=trees, n_jobs=1, **common, **options)
         for name, options in METHODS.items()
     }
-    grown |= {name: partial(odt, **given, **options) for name, options in TREES.items()}
-    for method, grow in grown.items():
+    methods |= {name: partial(odt, **common, **options) for name, options in TREES.items()}
+    for method, grow in methods.items():
         began = time.perf_counter()
         fit = grow("y ~ .", rows.train)
         fit_s = time.perf_counter() - began
         shares = fit.predict(rows.test, type="prob")
         codes = shares.columns.get_indexer(rows.test["y"])
-        said = shares.to_numpy()
-        bounded = np.clip(said, LEAST, 1 - LEAST)
+        predicted = shares.to_numpy()
+        bounded = np.clip(predicted, LEAST, 1 - LEAST)
         yield {
             "method": method,
-            "error": METRICS["error"].function(codes, said.argmax(axis=1)),
-            "brier": METRICS["brier"].function(codes, said),
+            "error": METRICS["error"].function(codes, predicted.argmax(axis=1)),
+            "brier": METRICS["brier"].function(codes, predicted),
             "log_loss": METRICS["log_loss"].function(codes, bounded),
-            **calibration(said[:, 1], codes == 1),
+            **calibration(predicted[:, 1], codes == 1),
             "fit_s": round(fit_s, 2),
         }
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return what is said of every partition, COLUMNS, going on with the csv."""
+    """Return the lines of every partition, COLUMNS, continuing the csv."""
     names = [name for name in TABLES if (options.data / f"{name}.csv.gz").exists()]
     if not names:
         sys.exit(f"no tables: {options.data} holds none of {', '.join(TABLES)}")
@@ -157,32 +160,33 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
         return list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
 
     def lines(name: str, number: int) -> Iterator[tuple]:
-        some = fewer(of_table(name)[number], options.rows)
-        for found in judge(some, options.trees, options.seed + number):
-            yield len(some.train), *(found[column] for column in COLUMNS[3:])
+        rows = fewer(of_table(name)[number], options.rows)
+        for line in evaluate(rows, options.trees, options.seed + number):
+            yield len(rows.train), *(line[column] for column in COLUMNS[3:])
 
     return go_on(options.out, COLUMNS, tasks, lines)
 
 
 def reliability(lines: pd.DataFrame) -> pd.DataFrame:
-    """Return rows, mean probability and share of the class by bin, over all lines together."""
+    """Return by bin the rows, mean predicted probability and observed share, over all lines."""
     sums = {
-        name: lines[[f"{name}_{i}" for i in range(BINS)]].sum().to_numpy()
-        for name in ("rows", "said", "came")
+        name: lines[[f"{prefix}_{i}" for i in range(BINS)]].sum().to_numpy()
+        for name, prefix in (("rows", "rows"), ("predicted", "said"), ("observed", "came"))
     }
-    found = pd.DataFrame(sums)
-    found = found[found["rows"] > 0]
-    return found.assign(said=found["said"] / found["rows"], came=found["came"] / found["rows"])
+    bins = pd.DataFrame(sums)
+    bins = bins[bins["rows"] > 0]
+    predicted, observed = (bins[name] / bins["rows"] for name in ("predicted", "observed"))
+    return bins.assign(predicted=predicted, observed=observed)
 
 
 def calibration_error(lines: pd.DataFrame) -> float:
-    """Return the mean distance of what was said from what came, over bins weighed by rows."""
+    """Return the mean of |predicted - observed| over bins, weighted by their rows."""
     bins = reliability(lines)
-    return float(np.average((bins["said"] - bins["came"]).abs(), weights=bins["rows"]))
+    return float(np.average((bins["predicted"] - bins["observed"]).abs(), weights=bins["rows"]))
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show each table's scores, with standard errors over partitions, as markdown."""
+    """Write each table's scores, with standard errors over partitions, as markdown."""
     parts = []
     for name, of_table in lines.assign(error=100 * lines["error"]).groupby("table", sort=False):
         methods = of_table.groupby("method", sort=False)
@@ -191,10 +195,10 @@ def report(lines: pd.DataFrame) -> str:
         for score, words in SCORES.items():
             digits = 1 if score == "error" else 2 if score == "slope" else 3
             shown[words] = [
-                f"{at:.{digits}f} ± {by:.{digits}f}"
-                for at, by in zip(mean[score], se[score], strict=True)
+                f"{average:.{digits}f} ± {by:.{digits}f}"
+                for average, by in zip(mean[score], se[score], strict=True)
             ]
-        errors = [calibration_error(own) for _, own in methods]
+        errors = [calibration_error(of_method) for _, of_method in methods]
         shown["calibration error"] = [f"{error:.3f}" for error in errors]
         n, repeats = of_table["n"].iloc[0], of_table["partition"].nunique()
         title = f"**{name}**, {n} training rows, {repeats} partitions"
@@ -219,21 +223,21 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
             bins = reliability(lines[(lines["table"] == name) & (lines["method"] == method)])
             bins = bins[bins["rows"] >= FEWEST]
             ax.plot(
-                bins["said"], bins["came"], f"o{line}", color=colour, label=method,
+                bins["predicted"], bins["observed"], f"o{line}", color=colour, label=method,
                 markersize=3.5, linewidth=1.3,
             )  # fmt: skip
         ax.set_title(name.replace("_", " "), fontsize="medium")
         ax.set_aspect("equal")
         plain(ax, "y")
-    figure.supxlabel("probability that was said")
-    figure.supylabel("share of the class that came")
+    figure.supxlabel("predicted probability")
+    figure.supylabel("observed share of the class")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(DRAWN), frameon=False)
     figure.savefig(path, dpi=150)
 
 
 def main() -> int:
-    """Judge the forests, or report what a csv holds."""
+    """Evaluate the forests, or report an existing csv."""
     asked = plotting_parser(__doc__ or "", "honesty.csv", repeats=20, trees=500)
     options = with_tables(asked, rows=1000).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)

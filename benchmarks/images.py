@@ -1,4 +1,4 @@
-"""Are patches of pixels better candidates?  The experiments of Perry (2020), Figures 1 to 4.
+"""Forests of patches of pixels: the experiments of Perry (2020), Figures 1 to 4.
 
     python benchmarks/images.py --out images.csv [--data ../shared/data] [--problems circle,bars]
                                 [--repeats 5] [--trees 100]
@@ -7,17 +7,16 @@
 
 Forests of patches (MF) against the random forest (RF) and sparse directions (SPORF), on the three
 simulations of the paper and on digits, for rising numbers of training images.  Patches and numbers
-of candidates d are those of its Appendix C: RF and SPORF try ⌈√p⌉ candidates at a node, MF in two
-of the simulations more.  There RF and SPORF are grown with MF's d too ("RF, d", "SPORF, d"): only
-so is it the patches that make the difference.  Where other sizes of patches suit the images better
-than the paper's, they are tried too ("MF, own").  The third simulation, an impulse in noise, decays
-as fast as the paper's formula says; "slow_impulse" is the same with a decay ten times as slow.
+of candidates d are those of its Appendix C: RF and SPORF try ⌈√p⌉ candidates at a node, MF more in
+two of the simulations.  There RF and SPORF are also grown with MF's d ("RF, d", "SPORF, d"), so
+that only the patches differ.  If other sizes of patches suit the images better than those of the
+paper, they are tried too ("MF, own").  In the third simulation the impulse decays as fast as the
+formula of the paper says; in "slow_impulse" it decays ten times as slowly.
 
-All trees are grown to purity with Gini's index, as in the paper.  Digits are those of MNIST, if the
-data folder holds ``mnist.npz``, with its test images; else scikit-learn's, of which the last 797
-are for testing.  The csv has one line for each forest: its error on the test images and the seconds
-that training takes on one core, by the clock of the process.  A run goes on with the lines that a
-csv lacks.
+All trees are grown to purity with Gini's index, as in the paper.  Digits are those of MNIST, with
+its test images, if the data folder holds ``mnist.npz``; otherwise scikit-learn's, of which the last
+797 are test images.  The csv has one line for each forest: its error on the test images and the CPU
+seconds of training on one core.  A run with an existing csv adds the missing lines.
 """
 
 from __future__ import annotations
@@ -51,22 +50,22 @@ PURE: dict[str, Any] = {"min_leaf": 1, "criterion": "gini", "n_jobs": 1, "blend"
 
 @dataclass(frozen=True)
 class Experiment:
-    """Where images come from, and how MF looks at them.
+    """Training and test images, and the patches of MF.
 
     Attributes
     ----------
     p : int
-        Pixels.
+        Number of pixels.
     patch : Patch
     d : int
-        MF's candidates at a node.
+        Number of MF's candidates at a node.
     sizes : tuple of int
-        Training images.
+        Numbers of training images.
     train : callable
-        From a size and a repeat to training images, with the class in ``y``.
+        Takes a number and a repeat, and returns training images with the class in ``y``.
     test : DataFrame
-    own : Patch, optional
-        Sizes that suit the images, where the paper's do not.
+    better_patch : Patch, optional
+        Sizes that suit the images better than those of the paper.
     """
 
     p: int
@@ -75,27 +74,27 @@ class Experiment:
     sizes: tuple[int, ...]
     train: Samples
     test: pd.DataFrame = field(repr=False)
-    own: Patch | None = None
+    better_patch: Patch | None = None
 
     @property
     def methods(self) -> dict[str, dict[str, Any]]:
-        """The options of each method."""
+        """Options of each method."""
         usual = int(np.ceil(np.sqrt(self.p)))
-        found = {
+        options = {
             "MF": {"projection": self.patch, "n_projections": self.d},
             "RF": {"projection": "axis", "n_singles": usual},
             "SPORF": {"projection": "sparse", "n_projections": usual},
         }
         if self.d != usual:
-            found["RF, d"] = {"projection": "axis", "n_singles": self.d}
-            found["SPORF, d"] = {"projection": "sparse", "n_projections": self.d}
-        if self.own is not None:
-            found["MF, own"] = {"projection": self.own, "n_projections": self.d}
-        return found
+            options["RF, d"] = {"projection": "axis", "n_singles": self.d}
+            options["SPORF, d"] = {"projection": "sparse", "n_projections": self.d}
+        if self.better_patch is not None:
+            options["MF, own"] = {"projection": self.better_patch, "n_projections": self.d}
+        return options
 
 
 def simulated(
-    problem: Problem, patch: Patch, d: int, seed: int, own: Patch | None = None
+    problem: Problem, patch: Patch, d: int, seed: int, better_patch: Patch | None = None
 ) -> Experiment:
     """Return an experiment on a simulated problem."""
 
@@ -103,7 +102,7 @@ def simulated(
         return problem.sample(n, seed=np.random.SeedSequence([seed, n, repeat]))
 
     test = problem.sample(TEST_ROWS, seed=np.random.SeedSequence([seed, 0]))
-    return Experiment(problem.p, patch, d, SIZES, train, test, own)
+    return Experiment(problem.p, patch, d, SIZES, train, test, better_patch)
 
 
 def digits(data: Path, seed: int) -> Experiment:
@@ -122,13 +121,13 @@ def digits(data: Path, seed: int) -> Experiment:
 
 
 def read_digits(data: Path) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return images and labels to train with, then those to test with."""
+    """Return training images and labels, then test images and labels."""
     path = _mnist(data)
     if path.exists():
         with np.load(path) as arrays:
             return tuple(arrays[name] for name in ("x_train", "y_train", "x_test", "y_test"))
-    found = load_digits()
-    n, images, label = DIGITS_TO_TRAIN, found.images, found.target
+    digits = load_digits()
+    n, images, label = DIGITS_TO_TRAIN, digits.images, digits.target
     return images[:n], label[:n], images[n:], label[n:]
 
 
@@ -137,7 +136,7 @@ def _mnist(data: Path) -> Path:
 
 
 def experiments(options: argparse.Namespace) -> dict[str, Experiment]:
-    """Return the experiments that are asked for, by the name that the csv gives them."""
+    """Return the chosen experiments by their names in the csv."""
     seed = options.seed
     series, any_size = Patch(width=(2, 12)), Patch(height=(1, 28), width=(1, 28))
     pairs = Patch(width=(1, 2))
@@ -148,19 +147,19 @@ def experiments(options: argparse.Namespace) -> dict[str, Experiment]:
         "slow_impulse": lambda: simulated(simulate.impulse(decay=0.1), series, 30, seed),
         "digits": lambda: digits(options.data, seed),
     }
-    called = {"digits": "mnist"} if _mnist(options.data).exists() else {}
-    return {called.get(name, name): known[name]() for name in options.problems.split(",")}
+    renamed = {"digits": "mnist"} if _mnist(options.data).exists() else {}
+    return {renamed.get(name, name): known[name]() for name in options.problems.split(",")}
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return the errors and times of all forests, COLUMNS, going on with the csv."""
-    of = experiments(options)
-    for experiment in of.values():  # compile before the clock runs
-        for own in experiment.methods.values():
-            odrf("y ~ .", experiment.train(50, 0), n_trees=2, seed=0, **PURE, **own)
+    """Return the errors and times of all forests, COLUMNS, continuing the csv."""
+    chosen = experiments(options)
+    for experiment in chosen.values():  # compile before the clock runs
+        for method_options in experiment.methods.values():
+            odrf("y ~ .", experiment.train(50, 0), n_trees=2, seed=0, **PURE, **method_options)
     tasks = [
         (name, n, repeat, method)
-        for name, experiment in of.items()
+        for name, experiment in chosen.items()
         for n in experiment.sizes
         if n <= options.largest
         for repeat in range(options.repeats)
@@ -168,29 +167,31 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     ]
 
     def line(name: str, n: int, repeat: int, method: str) -> Iterator[tuple]:
-        train, own = of[name].train(n, repeat), of[name].methods[method]
+        experiment = chosen[name]
+        train, method_options = experiment.train(n, repeat), experiment.methods[method]
         began = time.process_time()
-        forest = odrf("y ~ .", train, n_trees=options.trees, seed=repeat, **PURE, **own)
+        forest = odrf("y ~ .", train, n_trees=options.trees, seed=repeat, **PURE, **method_options)
         seconds = time.process_time() - began
-        test = of[name].test
+        test = experiment.test
         wrong = forest.predict(test).astype(str) != test["y"].astype(str)
-        candidates = own.get("n_projections", own.get("n_singles"))
+        candidates = method_options.get("n_projections", method_options.get("n_singles"))
         yield candidates, options.trees, float(np.mean(wrong)), round(seconds, 4)
 
     return go_on(options.out, COLUMNS, tasks, line, digits=None)
 
 
 def draw_importance(options: argparse.Namespace) -> None:
-    """Draw how often forests of each kind use each pixel, on 100 threes and 100 fives."""
+    """Draw how often the forests of each method use each pixel, on 100 threes and 100 fives."""
     images, label, _, _ = read_digits(options.data)
     rows = np.concatenate([np.flatnonzero(label == digit)[:100] for digit in (3, 5)])
     data = from_images(images[rows], label[rows].astype(str))
     p = images[0].size
-    own = Experiment(p, Patch(width=(2, 5)), int(np.ceil(np.sqrt(p))), (), lambda *_: data, data)
+    d = int(np.ceil(np.sqrt(p)))
+    methods = Experiment(p, Patch(width=(2, 5)), d, (), lambda *_: data, data).methods
     _, panels = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
     for panel, method in zip(panels, ("RF", "SPORF", "MF"), strict=True):
         forest = odrf(
-            "y ~ .", data, n_trees=options.trees, seed=options.seed, **PURE, **own.methods[method]
+            "y ~ .", data, n_trees=options.trees, seed=options.seed, **PURE, **methods[method]
         )
         forest.pixel_importance().plot_image(ax=panel)
         panel.set_title(method)
@@ -198,7 +199,7 @@ def draw_importance(options: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    """Run the experiments, or report or draw what a csv holds."""
+    """Run the experiments, or report or draw an existing csv."""
     asked = plotting_parser(__doc__ or "", "images.csv", repeats=5, trees=100)
     add = asked.add_argument
     add("--importance", type=Path, help="picture of the pixels used, instead of a run")

@@ -1,4 +1,4 @@
-"""What the csv of ``images.py`` says: tables and curves of errors and training times."""
+"""Report of the csv of ``images.py``: tables and curves of errors and training times."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def medians(lines: pd.DataFrame, value: str) -> pd.DataFrame:
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show errors, the lowest in bold, times, and where MF does not do what was claimed."""
+    """Write errors, the lowest in bold, times, and the comparison of MF with the others."""
     parts = []
     error, seconds = medians(lines, "error"), medians(lines, "fit_s")
     for problem in dict.fromkeys(lines["problem"]):
-        own, took = error.loc[problem].dropna(axis=1), seconds.loc[problem].dropna(axis=1)
-        lowest = own.eq(own.min(axis=1), axis=0)
-        cells = in_bold((100 * own).map("{:.2f}".format), lowest)
+        errors, took = error.loc[problem].dropna(axis=1), seconds.loc[problem].dropna(axis=1)
+        lowest = errors.eq(errors.min(axis=1), axis=0)
+        cells = in_bold((100 * errors).map("{:.2f}".format), lowest)
         parts.append(f"**{problem}**, median error in %\n\n{markdown_table(cells, 'n')}")
         parts.append(f"median seconds\n\n{markdown_table(took.map('{:.2f}'.format), 'n')}")
     parts.append(f"**MF against the others**\n\n{markdown_table(against(lines), 'problem')}")
@@ -38,22 +38,23 @@ def report(lines: pd.DataFrame) -> str:
 
 
 def against(lines: pd.DataFrame) -> pd.DataFrame:
-    """Return at how many sizes MF's median error is lower, equal, higher, and its largest cost.
+    """Return at how many sizes MF's median error is lower, equal or higher, and its largest cost.
 
-    That is its median training time as a multiple of SPORF's with as many candidates.
+    The cost is its median training time divided by that of SPORF with as many candidates.
     """
     error, seconds = medians(lines, "error"), medians(lines, "fit_s")
     rows = {}
     for problem in dict.fromkeys(lines["problem"]):
-        own, took = error.loc[problem].dropna(axis=1), seconds.loc[problem].dropna(axis=1)
-        like = "SPORF, d" if "SPORF, d" in took else "SPORF"
+        errors, took = error.loc[problem].dropna(axis=1), seconds.loc[problem].dropna(axis=1)
+        same_d = "SPORF, d" if "SPORF, d" in took else "SPORF"
         row = {}
-        for method in own.columns.drop("MF"):
-            lower, higher = (own["MF"] < own[method]).sum(), (own["MF"] > own[method]).sum()
+        for method in errors.columns.drop("MF"):
+            lower = (errors["MF"] < errors[method]).sum()
+            higher = (errors["MF"] > errors[method]).sum()
             row[f"{method}: lower, equal, higher"] = (
-                f"{lower}, {len(own) - lower - higher}, {higher}"
+                f"{lower}, {len(errors) - lower - higher}, {higher}"
             )
-        row["most time of SPORF's"] = f"{(took['MF'] / took[like]).max():.2f}"
+        row["largest time ratio to SPORF"] = f"{(took['MF'] / took[same_d]).max():.2f}"
         rows[problem] = row
     return pd.DataFrame(rows).T.fillna("")
 

@@ -1,14 +1,14 @@
-"""Which kinds of trees should a blended forest choose among?  Sets of kinds, tried on open tables.
+"""The kinds of trees that a blended forest chooses from: sets of kinds, tried on open tables.
 
     python benchmarks/kinds.py --out kinds.csv [--data DIR] [--tables a,b] [--partitions 1]
                                [--trees 100]
     python benchmarks/kinds.py --report kinds.csv
 
-Every kind is grown once on the training rows of a partition (``protocol.py``, Z) and judged out of
-bag as `odrf.fits.blending` does; then each set of kinds is weighed, and the weighted mean of their
-predictions judged on the test rows.  The report compares the losses of the sets with those of the
-default's kinds, on the tables of odd and of even place in the index apart, so that what is chosen
-on one half can be confirmed on the other.
+Every kind is grown once on the training rows of a partition (``protocol.py``, Z) and evaluated on
+out-of-bag rows as `odrf.fits.blending` does.  Then the kinds of each set get weights, and the
+weighted mean of their predictions is evaluated on the test rows.  The report compares the losses of
+the sets with those of the default's kinds, separately for the tables in odd and in even places of
+the index, so that a choice made on one half can be confirmed on the other.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from tables import read_table, table_names
 PLAIN = ("best 0.8", "random 0.8", "extra 0.8", "smooth 0.8")
 """Kinds that all draw the same share of the rows."""
 FORESTS_TREES = 500
-"""Trees of the forest whose pilots the kinds are judged by."""
+"""Number of trees of the forest that determines the number of pilot trees."""
 SMALL = {"rpe": 0.002, "error_percent": 0.5}
-"""Added to losses, so that tables without errors do not decide."""
+"""Added to losses before their logarithm, so that tables with tiny losses do not dominate."""
 
 
 def default_options(trees: int, seed: int) -> Request:
@@ -60,19 +60,19 @@ def default_options(trees: int, seed: int) -> Request:
 
 
 def kinds_to_try(options: Request, n: int, P: int, p: int, classes: bool) -> dict[str, Request]:
-    """Return the options of each kind: the default's, and others."""
+    """Return the options of each kind: those of the default, and others."""
     kinds = kinds_of_trees(options, n, P, p, classes)
-    own = dict(kinds)
+    default = dict(kinds)
     for name in PLAIN:
         kind, share = name.split()
-        kinds[name] = replace(own[kind], sample_fraction=float(share))
+        kinds[name] = replace(default[kind], sample_fraction=float(share))
     few = math.ceil(math.sqrt(P)) if classes else math.ceil(P / 3)
     axis = replace(options, projection="axis", min_leaf=1, n_singles=few)
     kinds["random forest"] = replace(axis, resample="bootstrap")
     kinds["axis extra"] = replace(
         axis,
         resample="subsample",
-        sample_fraction=own["extra"].sample_fraction,
+        sample_fraction=default["extra"].sample_fraction,
         n_thresholds=1,
         n_singles=few if classes else P,
     )
@@ -90,13 +90,13 @@ def sets_to_try(kinds: Mapping[str, Any], default: list[str]) -> dict[str, list[
     return sets | {f"default with {name}": [*default, name] for name in others}
 
 
-def with_held_sum(evidence: Evidence) -> Evidence:
-    """Turn evidence on classes into that of errors, whose weights add up to 1."""
+def with_sum_of_one(evidence: Evidence) -> Evidence:
+    """Turn evidence on classes into that on errors, for which the weights add up to 1."""
     if evidence.relations is None:
         return evidence
-    related = evidence.relations
-    spread = evidence.errors[0] - evidence.products[0, 0] + 2 * related[0]
-    products = evidence.products - related[:, None] - related + spread
+    relations = evidence.relations
+    variance = evidence.errors[0] - evidence.products[0, 0] + 2 * relations[0]
+    products = evidence.products - relations[:, None] - relations + variance
     return Evidence(products, None, evidence.errors, evidence.rows)
 
 
@@ -110,35 +110,39 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     tried = kinds_to_try(options, n, P, p, K > 1)
     controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
-    own, feature_groups = streams(seed, 0, trees), design.feature_groups
+    tree_streams, feature_groups = streams(seed, 0, trees), design.feature_groups
     grown = [
         grow_forest(
             *(data.X, data.y, data.weights, feature_groups),
             *(kind.sampling, kind.settings, kind.mixture),
-            *(own, 1, lambda: None),
+            *(tree_streams, 1, lambda: None),
         )
         for kind in kinds
     ]
     default = list(kinds_of_trees(options, n, P, p, K > 1))
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
     pilots = [joined((forest.tree(i) for i in range(n_pilot)), n_pilot) for forest in grown]
-    evidence = judged(pilots, data.X, data.y, data.weights, kinds, own[:n_pilot], 1)
+    evidence = judged(pilots, data.X, data.y, data.weights, kinds, tree_streams[:n_pilot], 1)
     new, _ = design.matrix(rows.test)
-    said = np.array([predict(forest, new, 1) for forest in grown])
+    predicted = np.array([predict(forest, new, 1) for forest in grown])
     names = list(tried)
     for name, chosen in sets_to_try(tried, default).items():
-        at = [names.index(kind) for kind in chosen]
-        yield name, _loss(task, np.tensordot(evidence.of(at).weights(), said[at], 1), rows)
+        numbers = [names.index(kind) for kind in chosen]
+        of_set, weights = predicted[numbers], evidence.of(numbers).weights()
+        yield name, _loss(task, np.tensordot(weights, of_set, 1), rows)
         if name == "default" and K > 1:
-            held = with_held_sum(evidence.of(at)).weights()
-            yield "default, sum of weights held", _loss(task, np.tensordot(held, said[at], 1), rows)
+            weights = with_sum_of_one(evidence.of(numbers)).weights()
+            yield (
+                "default, sum of weights held",
+                _loss(task, np.tensordot(weights, of_set, 1), rows),
+            )
 
 
 def _loss(task: str, prediction: NDArray, rows: Partition) -> float:
     regression = task == "regression"
     values = prediction[:, 0] if regression else prediction
-    judged_by = measures(task, values, rows.train["y"], rows.test["y"])
-    return judged_by["rpe" if regression else "error_percent"]
+    scores = measures(task, values, rows.train["y"], rows.test["y"])
+    return scores["rpe" if regression else "error_percent"]
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
@@ -179,7 +183,7 @@ def report(lines: pd.DataFrame) -> str:
 
 
 def main() -> int:
-    """Try the sets, or report what a csv holds."""
+    """Try the sets, or report an existing csv."""
     options = _parser().parse_args()
     if options.report is not None:
         print(report(pd.read_csv(options.report)))

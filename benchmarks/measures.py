@@ -1,11 +1,11 @@
-"""What a prediction is judged by.
+"""Measures of prediction error.
 
 * RPE, the relative prediction error of a regression: Σ (ŷ − y)² / Σ (ȳ_train − y)² over the test
   rows.
 * Misclassification rate in per cent.
-* Cohen's κ: agreement of predicted with true classes beyond what chance would give, 1 at best.
-* AUC, the area under the ROC curve of two classes: it says what a misclassification rate hides
-  where one class is rare.
+* Cohen's κ: agreement of predicted and true classes beyond agreement by chance; 1 is best.
+* AUC, the area under the ROC curve of two classes; more informative than the misclassification
+  rate if one class is rare.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ __all__ = ["measures"]
 
 
 def measures(task: str, prediction: NDArray, train: pd.Series, test: pd.Series) -> dict[str, float]:
-    """Judge the predictions of the test rows, given the responses of training and test rows.
+    """Return the measures of the predictions of the test rows.
 
-    Those of classes are probabilities, one column for each label in `train`, sorted.
+    `train` and `test` are the responses of training and test rows.  Predictions of classes are
+    probabilities, one column for each label in `train`, in sorted order.
     """
     if not np.isfinite(prediction).all():
         raise ValueError("predictions are not all finite")
@@ -31,10 +32,10 @@ def measures(task: str, prediction: NDArray, train: pd.Series, test: pd.Series) 
     labels = sorted(train.unique())
     predicted = np.array(labels, dtype=object)[prediction.argmax(axis=1)]
     y = test.to_numpy(object)
-    judged = {
+    scores = {
         "error_percent": 100 * float(np.mean(predicted != y)),
         "kappa": float(cohen_kappa_score(y.astype(str), predicted.astype(str))),
     }
     if len(labels) == 2 and set(y) == set(labels):
-        judged["auc"] = float(roc_auc_score(y == labels[1], prediction[:, 1]))
-    return judged
+        scores["auc"] = float(roc_auc_score(y == labels[1], prediction[:, 1]))
+    return scores

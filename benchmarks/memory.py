@@ -1,10 +1,10 @@
-"""Peak memory of training, each method in a process of its own.
+"""Peak memory of training, each method in a separate process.
 
-The process builds the problem, warms up, puts the rows into the library's form, returns free memory
-to the system and then resets the kernel's record of its largest resident set: neither the imports
-nor the compilation nor the data count, only what training adds to them.  (``ru_maxrss`` cannot be
-reset, and starts at the parent's.)  What training takes from memory that the libraries or R keep in
-reserve is not seen: trust tens of megabytes, not single ones.  Needs Linux (``/proc``).
+The process builds the problem, warms up, converts the rows to the format of the library, returns
+free memory to the system and then resets the kernel's record of its largest resident set.  So
+imports, compilation and data do not count, only what training adds to them.  (``ru_maxrss`` cannot
+be reset, and starts at the value of the parent process.)  Memory that the libraries or R had in
+reserve is not counted, so results are accurate to tens of megabytes.  Needs Linux (``/proc``).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from contenders import CONTENDERS
 from methods import Setting
+from speed_methods import SPEED_METHODS
 from speed_problems import Source
 from timing import warm_up
 
@@ -27,7 +27,7 @@ RESET_PEAK = "5"
 
 
 def can_measure() -> bool:
-    """Whether this system tells a process its peak memory, and lets it be reset."""
+    """Return whether this system records peak memory and allows to reset it."""
     return Path("/proc/self/clear_refs").exists()
 
 
@@ -37,17 +37,17 @@ def peak_of_fit(source: Source, method: str, setting: Setting) -> float:
         return pool.submit(_measure, source, method, setting).result()
 
 
-def _measure(source: Source, method: str, setting: Setting) -> float:
-    problem, contender = source.problem(), CONTENDERS[method]
-    warm_up(problem, contender, setting)
-    train = contender.arrange(problem.X, problem.y)
+def _measure(source: Source, name: str, setting: Setting) -> float:
+    problem, method = source.problem(), SPEED_METHODS[name]
+    warm_up(problem, method, setting)
+    train = method.arrange(problem.X, problem.y)
     task = problem.task
     del problem
     _return_free_memory()
-    process = Path(f"/proc/{contender.pid()}")
+    process = Path(f"/proc/{method.pid()}")
     (process / "clear_refs").write_text(RESET_PEAK)
     before = _resident(process, "VmRSS")
-    model = contender.fit(train, task, setting)
+    model = method.fit(train, task, setting)
     peak = _resident(process, "VmHWM")
     del model
     return peak - before
@@ -63,5 +63,5 @@ def _return_free_memory() -> None:
 def _resident(process: Path, field: str) -> float:
     found = re.search(rf"{field}:\s+(\d+) kB", (process / "status").read_text())
     if found is None:
-        raise RuntimeError(f"{process} does not say its {field}")
+        raise RuntimeError(f"{process}/status has no line {field}")
     return int(found[1]) / 1024

@@ -1,18 +1,18 @@
-"""The methods whose accuracy is compared, one function each, and how each is fed.
+"""The methods whose accuracy is compared, one function each, and their input formats.
 
 A method takes the training rows (predictors ``x1`` … ``xp``, numbers scaled to [0, 1] by the
 protocol, and the response ``y``) and returns a function that predicts for new predictor rows: the
 response of a regression (n,), for classes their probabilities (n, K) in the order of the sorted
 labels.  The predicted class is the most probable one.
 
-Forests grow as many trees as the setting says; the boosters keep their libraries' own number of
-rounds (100 each); seed and threads are given; the rest is the library's documented default.  A
-factor comes as a category with all levels of the table, also those that no training row has.  This
+Number of trees of a forest, seed and threads are those of the setting.  Boosters use the default
+number of rounds of their libraries (100 each), and all other options are documented defaults.  A
+factor is categorical with all levels of the table, also those that no training row has.  This
 package, HistGradientBoosting, ydf and obliquetree take factors as factors; the others get one 0/1
 indicator per level, or, in the methods that end in ``_codes``, the number of the level.
 
 To add a method, write its function and a line in ``METHODS``.  A method imports its library when it
-is called, so that nobody needs them all and each may have an interpreter of its own.
+is called, so that not all libraries are needed, and a method may have a separate interpreter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["FORESTS", "METHODS", "SEPARATE", "Fit", "Method", "Predict", "Settin
 
 @dataclass(frozen=True)
 class Setting:
-    """What every method is told: number of trees, seed, number of threads."""
+    """Options of every method: number of trees, seed, number of threads."""
 
     trees: int
     seed: int
@@ -80,7 +80,7 @@ def guided_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
 
 
 def boosted_trees(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
-    """Boosted trees of this package, its own number of rounds; factors as they are."""
+    """Boosted trees of this package, default number of rounds; factors as they are."""
     return _odrf("odbt", train, task, seed=setting.seed, n_jobs=setting.threads)
 
 
@@ -102,14 +102,14 @@ def extra_trees(encode: Encoding, train: pd.DataFrame, task: str, setting: Setti
 def hist_gradient_boosting(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """scikit-learn's HistGradientBoosting; factors as they are.
 
-    Its threads are OpenMP's: the environment says how many.
+    Its threads are OpenMP's; an environment variable sets their number.
     """
     model = _class("sklearn.ensemble", "HistGradientBoosting", task)(random_state=setting.seed)
     return _fitted(model, _unchanged, train, task)
 
 
 def xgboost(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
-    """XGBoost's boosted trees; factors as indicators, as it takes none unless told to."""
+    """XGBoost's boosted trees; factors as indicators, because by default it takes none."""
     model = _class("xgboost", "XGB", task)(random_state=setting.seed, n_jobs=setting.threads)
     return _fitted(model, _indicators, train, task)
 
@@ -117,7 +117,8 @@ def xgboost(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
 def lightgbm(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """LightGBM's boosted trees; factors as indicators.
 
-    Factors as they are would cost it much on small tables, where it asks for 100 rows a group.
+    It needs 100 rows per group of a factor, so with factors as they are it is much worse on small
+    tables.
     """
     model = _class("lightgbm", "LGBM", task)(
         random_state=setting.seed, n_jobs=setting.threads, verbosity=-1
@@ -138,17 +139,17 @@ def ydf_oblique(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
 def treeple(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Oblique forest of treeple; factors as indicators."""
     if task == "regression":
-        # treeple 0.10.3 sets a tag that scikit-learn 1.6 dropped, and whose class admits no new one
+        # treeple 0.10.3 sets a tag that scikit-learn 1.6 has dropped; its class allows no new ones
         base: Any = import_module("sklearn.base")
         base.RegressorTags = type("RegressorTags", (base.RegressorTags,), {})
     return _forest("treeple", "ObliqueRandomForest", _indicators, train, task, setting)
 
 
 def obliquetree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
-    """One tree of obliquetree, which splits obliquely by default; factors as codes it is told of.
+    """One tree of obliquetree, oblique by default; factors as codes, declared as categories.
 
-    It refuses levels that no training row has: they count as the most frequent one.  Its threads
-    are OpenMP's: the environment says how many.
+    It refuses levels that no training row has, so they are replaced by the most frequent level.
+    Its threads are OpenMP's; an environment variable sets their number.
     """
     library = import_module("obliquetree")
     predictors = train.drop(columns="y")
@@ -190,10 +191,10 @@ def _class(module: str, family: str, task: str) -> Callable[..., Any]:
 
 
 def _fitted(model: Any, encode: Encoding, train: pd.DataFrame, task: str) -> Predict:
-    """Fit a model in the manner of scikit-learn, its classes numbered in the order of labels."""
+    """Fit a model with scikit-learn's interface, classes numbered in the order of their labels."""
     X = encode(train.drop(columns="y"))
     if task == "regression":
-        model.fit(X, train["y"].to_numpy(copy=True))  # obliquetree wants to be able to write
+        model.fit(X, train["y"].to_numpy(copy=True))  # obliquetree needs a writable array
         return lambda rows: np.asarray(model.predict(encode(rows)))
     model.fit(X, pd.factorize(train["y"], sort=True)[0])
     return lambda rows: np.asarray(model.predict_proba(encode(rows)))
@@ -221,7 +222,7 @@ def _ydf(train: pd.DataFrame, task: str, setting: Setting, **options: Any) -> Pr
 
     def probabilities(rows: pd.DataFrame) -> NDArray:
         predicted = predict(rows)
-        if predicted.ndim == 1:  # of two classes, the probability of the second
+        if predicted.ndim == 1:  # with two classes, the probability of the second
             predicted = np.column_stack([1 - predicted, predicted])
         every = np.zeros((len(rows), len(labels)))
         every[:, known] = predicted

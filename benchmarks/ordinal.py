@@ -1,24 +1,26 @@
-"""Do trees and forests that know the order of the classes predict these better?
+"""Trees and forests that use the order of the classes, and that do not.
 
     python benchmarks/ordinal.py --out ordinal.csv [--data DIR] [--repeats 10] [--trees 150]
     python benchmarks/ordinal.py --report ordinal.csv
 
 Trees, trees pruned by cross-validation, forests of one kind of trees and blends are grown on the
 same partitions of tables with ordered classes (``protocol.py``, Z, with fewer training rows), as
-``criterion="ordinal"`` and, the order unknown, ``criterion="gini"`` has them.  Two tables have
-ordered classes: the quality of wines, and to which side a balance tips; of the others a numeric
-response is cut into five classes of about equally many rows.  On the simulated one a linear
-function of four of eight predictors, with logistic noise, is cut so: a proportional odds model.
+``criterion="ordinal"`` and with ``criterion="gini"``, which ignores the order.  Two tables have
+ordered classes: the quality of wines, and the side to which a balance tips.  In the others a
+numeric response is cut into five classes with about equal numbers of rows.  In the simulated table
+it is a linear function of four of eight predictors, with logistic noise: a proportional odds model.
 
-Judged are, in the mean over test rows,
+Measures are, as means over test rows,
 
-* whether the class is wrong, and by how many ranks;
-* by how many ranks the median class is off, which a nominal forest does not predict: what is left
-  of the difference is due to the splits;
-* the ranked probability score (Epstein 1969): the squared distances of the probabilities of each
-  class or one below it from what came, their mean over all classes but the last.
+* whether the predicted class is wrong, and by how many ranks;
+* by how many ranks the median of the predicted probabilities is wrong.  A nominal forest does not
+  predict the median, so this compares both with the same prediction rule; the difference that
+  remains is due to the splits;
+* the ranked probability score (Epstein 1969): the squared difference of predicted and observed
+  cumulative probabilities, averaged over all classes but the last.
 
-The csv has one line for each table, partition and method.  A run goes on with what a csv lacks.
+The csv has one line for each table, partition and method.  A run with an existing csv adds the
+missing lines.
 """
 
 from __future__ import annotations
@@ -42,11 +44,11 @@ from runs import go_on, parser, with_tables
 from tables import Table, read_table
 
 SIMULATED = "latent"
-# Of the balance: tips to the left, is even, tips to the right.
+# Levels of the balance: 2 tips to the left, 1 is even, 3 tips to the right.
 LEVELS = {"balance_scale": ["2", "1", "3"], "wine_quality_white": list("3456789")}
 CUT = ("abalone", "auto_mpg", "body_fat", "concrete", "cpu_act", "low_birth_weight", "strike")
 CLASSES = 5
-# Other columns that hold the response, or a class of it.
+# Other columns that contain the response, or a class of it.
 KNOWN = {"low_birth_weight": ["LOW"]}
 KINDS: dict[str, Any] = {
     "tree": odt,
@@ -87,7 +89,7 @@ def latent(n: int, seed: int) -> pd.DataFrame:
 
 
 def cut(y: NDArray[np.float64]) -> pd.Categorical:
-    """Cut numbers into classes of about equally many."""
+    """Cut numbers into classes of about equal size."""
     borders = np.unique(np.quantile(y, np.arange(1, CLASSES) / CLASSES))
     borders = borders[borders < y.max()]
     labels = [f"c{k}" for k in range(len(borders) + 1)]
@@ -95,21 +97,23 @@ def cut(y: NDArray[np.float64]) -> pd.Categorical:
     return pd.Categorical([labels[k] for k in np.searchsorted(borders, y)], dtype=scale)
 
 
-def scores(said: NDArray[np.int64], shares: NDArray[np.float64], y: NDArray) -> dict[str, float]:
-    """Judge class codes (m,) and probabilities (m, K) by the codes y that came."""
-    up_to = np.cumsum(shares, axis=1)[:, :-1]
-    median = (up_to < 0.5 - 1e-12).sum(axis=1)
-    came = y[:, None] <= np.arange(up_to.shape[1])
+def scores(
+    predicted: NDArray[np.int64], shares: NDArray[np.float64], y: NDArray
+) -> dict[str, float]:
+    """Return the measures of predicted codes (m,) and probabilities (m, K), given codes y (m,)."""
+    cumulative = np.cumsum(shares, axis=1)[:, :-1]
+    median = (cumulative < 0.5 - 1e-12).sum(axis=1)
+    observed = y[:, None] <= np.arange(cumulative.shape[1])
     return {
-        "error": float(np.mean(said != y)),
-        "rank_error": float(np.mean(np.abs(said - y))),
+        "error": float(np.mean(predicted != y)),
+        "rank_error": float(np.mean(np.abs(predicted - y))),
         "median_rank_error": float(np.mean(np.abs(median - y))),
-        "rps": float(np.mean((up_to - came) ** 2)),
+        "rps": float(np.mean((cumulative - observed) ** 2)),
     }
 
 
-def judge(rows: Partition, trees: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Judge every kind of fit, with and without the order, on a partition."""
+def evaluate(rows: Partition, trees: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Evaluate every kind of fit, with and without the order, on a partition."""
     train = rows.train.assign(y=rows.train["y"].cat.remove_unused_categories())
     levels = train["y"].cat.categories
     test = rows.test[rows.test["y"].isin(levels)]
@@ -121,19 +125,19 @@ def judge(rows: Partition, trees: int, seed: int) -> Iterator[dict[str, Any]]:
             fit = grow("y ~ .", train, criterion=criterion, seed=seed, **forest)
             fit_s = time.perf_counter() - began
             shares = fit.predict(test, type="prob").to_numpy()
-            said = levels.get_indexer(pd.Index(fit.predict(test)))
+            predicted = levels.get_indexer(pd.Index(fit.predict(test)))
             yield {
                 "kind": kind,
                 "classes": classes,
-                **scores(said, shares, codes),
+                **scores(predicted, shares, codes),
                 "fit_s": round(fit_s, 2),
             }
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return what is said of every partition, COLUMNS, going on with the csv."""
-    there = [name for name in (*LEVELS, *CUT) if (options.data / f"{name}.csv.gz").exists()]
-    tasks = [(name, number) for name in (SIMULATED, *there) for number in range(options.repeats)]
+    """Return the lines of every partition, COLUMNS, continuing the csv."""
+    names = [name for name in (*LEVELS, *CUT) if (options.data / f"{name}.csv.gz").exists()]
+    tasks = [(name, number) for name in (SIMULATED, *names) for number in range(options.repeats)]
 
     @lru_cache(maxsize=1)  # tasks come table by table
     def of_table(name: str) -> list[Partition]:
@@ -141,16 +145,16 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
         return list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
 
     def lines(name: str, number: int) -> Iterator[tuple]:
-        some = of_table(name)[number]
-        some = Partition(some.train.iloc[: options.rows], some.test)
-        for found in judge(some, options.trees, options.seed + number):
-            yield len(some.train), *(found[column] for column in COLUMNS[3:])
+        rows = of_table(name)[number]
+        rows = Partition(rows.train.iloc[: options.rows], rows.test)
+        for line in evaluate(rows, options.trees, options.seed + number):
+            yield len(rows.train), *(line[column] for column in COLUMNS[3:])
 
     return go_on(options.out, COLUMNS, tasks, lines)
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show each table's scores, those with the order less those without, as markdown.
+    """Write each table's scores without the order, and the differences with it, as markdown.
 
     Differences have standard errors over partitions.
     """
@@ -175,7 +179,7 @@ def report(lines: pd.DataFrame) -> str:
 
 
 def main() -> int:
-    """Judge trees and forests, or report what a csv holds."""
+    """Evaluate trees and forests, or report an existing csv."""
     asked = parser(__doc__ or "", "ordinal.csv", repeats=10, trees=150)
     options = with_tables(asked, rows=700).parse_args()
     print(report(run(options) if options.report is None else pd.read_csv(options.report)))

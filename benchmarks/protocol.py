@@ -1,15 +1,15 @@
-"""The protocols of three papers: which rows train, which test, and what is measured.
+"""The protocols of three papers: training rows, test rows and measures.
 
 * Z: Zhan, Liu and Xia, Tables 1 and 2.  A partition takes n_train = min(⌊2N/3⌋, 2000) random rows
-  for training and the others for testing.  A regression is judged by its relative prediction
-  error, a classification by the share of misclassified rows.
-* T: Tomita et al. (2020), Table 1.  Five-fold cross-validation that keeps the classes' shares,
-  Cohen's κ; classification only.
+  for training and the others for testing.  Measures are the relative prediction error of a
+  regression and the misclassification rate of a classification.
+* T: Tomita et al. (2020), Table 1.  Stratified five-fold cross-validation, Cohen's κ;
+  classification only.
 * G: Gupta et al., Table D.1.  The same with four folds.
 
 In all of them rows with missing values are left out (T imputes them) and numeric predictors are
-scaled to [0, 1] on the training rows.  Every method meets the same partitions.  The predictors are
-renamed x1 … xp, because some libraries refuse some characters.
+scaled to [0, 1] on the training rows.  Every method gets the same partitions.  The predictors are
+renamed x1 … xp, because some libraries do not allow all characters in names.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ def _scaled(train: pd.DataFrame, test: pd.DataFrame) -> Partition:
     if numbers.empty:
         return Partition(train, test)
     scaler = MinMaxScaler().fit(train[numbers].to_numpy(float))
-    return Partition(*(_with_numbers(part, numbers, scaler) for part in (train, test)))
+    return Partition(*(_with_numbers(rows, numbers, scaler) for rows in (train, test)))
 
 
-def _with_numbers(part: pd.DataFrame, numbers: pd.Index, scaler: MinMaxScaler) -> pd.DataFrame:
-    values = scaler.transform(part[numbers].to_numpy(float))
-    scaled = pd.DataFrame(values, part.index, numbers)
-    return pd.concat([scaled, part.drop(columns=numbers)], axis=1)[part.columns]
+def _with_numbers(rows: pd.DataFrame, numbers: pd.Index, scaler: MinMaxScaler) -> pd.DataFrame:
+    values = scaler.transform(rows[numbers].to_numpy(float))
+    scaled = pd.DataFrame(values, rows.index, numbers)
+    return pd.concat([scaled, rows.drop(columns=numbers)], axis=1)[rows.columns]

@@ -1,11 +1,11 @@
-"""Do pruned oblique trees predict as well with fewer leaves, and better than pruned CART?
+"""Error and leaves of pruned oblique trees, beside unpruned ones and pruned CART.
 
     python benchmarks/pruning.py --out pruning.csv [--data DIR] [--tables a,b] [--partitions 5]
     python benchmarks/pruning.py --report pruning.csv
 
 On every partition of a table (``protocol.py``, Z) one oblique tree and one axis-parallel tree are
-grown; each is judged as grown and pruned by the 1-SE rule of 10-fold cross-validation.  The csv
-holds test error and leaves of the four.  A run goes on with the tables that a csv lacks.
+grown; each is evaluated as grown, and pruned by the 1-SE rule of 10-fold cross-validation.  The csv
+holds test error and leaves of these four.  A run with an existing csv adds the missing tables.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COLUMNS = ["table", "task", "partition", "tree", "size", "loss", "se", "leaves"]
 
 
 def fits(rows: Partition, task: str, seed: int) -> Iterator[tuple[str, str, float, float, int]]:
-    """Yield each tree, its size in words, its loss on the test rows with its SE, its leaves."""
+    """Yield name, "grown" or "1-SE", test loss, its standard error, and leaves of each tree."""
     for name, options in TREES.items():
         grown = odt("y ~ .", rows.train, kind=task, seed=seed, **options)
         for size, tree in ((GROWN, grown), (PRUNED, grown.prune(rule="1se"))):
@@ -44,17 +44,17 @@ def test_loss(tree: ODTResults, rows: Partition, task: str) -> tuple[float, floa
 
     It is the relative prediction error, or the misclassification rate in per cent.
     """
-    y, said = rows.test["y"], tree.predict(rows.test)
+    y, predicted = rows.test["y"], tree.predict(rows.test)
     if task == "regression":
-        loss = (said.to_numpy() - y.to_numpy(float)) ** 2
+        loss = (predicted.to_numpy() - y.to_numpy(float)) ** 2
         loss /= np.mean((rows.train["y"].mean() - y.to_numpy(float)) ** 2)
     else:
-        loss = 100.0 * (said.to_numpy(object) != y.to_numpy(object))
+        loss = 100.0 * (predicted.to_numpy(object) != y.to_numpy(object))
     return float(loss.mean()), float(loss.std() / len(loss) ** 0.5)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Judge the trees on every table that the csv lacks, and write to it table by table."""
+    """Evaluate the trees on every table that the csv lacks, and write to it table by table."""
     names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
     done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=COLUMNS)
     for name in tqdm([name for name in names if name not in set(done["table"])], unit="table"):
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
 def report(lines: pd.DataFrame) -> str:
     """Compare the trees, as markdown."""
     means = lines.pivot_table(index="table", columns=["tree", "size"], values=["loss", "leaves"])
-    parts = [_shares(lines, means), _ranks(means)]
+    texts = [_cost_of_pruning(lines, means), _ranks(means)]
     shown = pd.DataFrame(
         {
             f"{tree}, {size}": [
@@ -86,24 +86,25 @@ def report(lines: pd.DataFrame) -> str:
         },
         index=means.index,
     )
-    return "\n\n".join([*parts, markdown_table(shown, "table")])
+    return "\n\n".join([*texts, markdown_table(shown, "table")])
 
 
-def _shares(lines: pd.DataFrame, means: pd.DataFrame) -> str:
-    """Say on how many tables pruning costs no more than a standard error, with fewer leaves."""
-    parts = []
+def _cost_of_pruning(lines: pd.DataFrame, means: pd.DataFrame) -> str:
+    """Write on how many tables pruning costs at most one standard error, with fewer leaves."""
+    texts = []
     for tree in TREES:
         loss = lines[lines["tree"] == tree].pivot_table(
             index=["table", "partition"], columns="size", values="loss"
         )
         rise = (loss[PRUNED] - loss[GROWN]).groupby("table")
-        own = lines[(lines["tree"] == tree) & (lines["size"] == PRUNED)].groupby("table")["se"]
+        of_pruned = lines[(lines["tree"] == tree) & (lines["size"] == PRUNED)]
+        of_partition = of_pruned.groupby("table")["se"].mean()
         smaller = means["leaves", tree, PRUNED] < means["leaves", tree, GROWN]
         within = [
-            int((smaller & (rise.mean() <= spread)).sum())
-            for spread in (loss[PRUNED].groupby("table").sem(), own.mean())
+            int((smaller & (rise.mean() <= se)).sum())
+            for se in (loss[PRUNED].groupby("table").sem(), of_partition)
         ]
-        parts.append(
+        texts.append(
             f"{tree}: pruned trees are smaller, and at most one standard error worse, on "
             f"{within[0]} of {len(means)} tables, if it is that of the mean over partitions, on "
             f"{within[1]}, if it is that of one partition's test rows; better or equal on "
@@ -111,7 +112,7 @@ def _shares(lines: pd.DataFrame, means: pd.DataFrame) -> str:
             f"{means['leaves', tree, GROWN].median():.1f} grown, "
             f"{means['leaves', tree, PRUNED].median():.1f} pruned."
         )
-    return "\n\n".join(parts)
+    return "\n\n".join(texts)
 
 
 def _ranks(means: pd.DataFrame) -> str:
@@ -131,7 +132,7 @@ def _ranks(means: pd.DataFrame) -> str:
 
 
 def main() -> int:
-    """Judge the trees, or report what a csv holds."""
+    """Evaluate the trees, or report an existing csv."""
     options = _parser().parse_args()
     if options.report is not None:
         print(report(pd.read_csv(options.report)))
@@ -150,9 +151,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
-    add(
-        "--out", type=Path, default=Path("pruning.csv"), help="csv that is written, or gone on with"
-    )
+    add("--out", type=Path, default=Path("pruning.csv"), help="csv that is written, or continued")
     add("--report", type=Path, help="csv to be reported, instead of a run")
     add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
     add("--tables", default="all", help="names with commas between them")

@@ -1,7 +1,7 @@
-"""R's ranger, kept running in one R process and told what to do line by line.
+"""R's ranger in one R process, which evaluates commands line by line.
 
-R evaluates each line that it reads and answers it with ``done``; rows travel through files of
-doubles.  Importing this module raises ImportError where R or its package ranger is not installed.
+R evaluates each line that it reads and answers ``done``; rows are exchanged in files of doubles.
+Importing this module raises ImportError if R or its package ranger is not installed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __version__ = _version()
 
 
 class Session:
-    """A running R, which ends with this process, when its input does."""
+    """A running R process, which ends when this process does."""
 
     def __init__(self) -> None:
         self.folder = TemporaryDirectory()
@@ -59,21 +59,21 @@ class Session:
         )
 
     def do(self, line: str) -> None:
-        """Have R evaluate a line, and wait until it has."""
+        """Let R evaluate a line, and wait until it is done."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         if self.process.stdout.readline() != "done\n":
-            raise RuntimeError(f"R gave up on: {line}")
+            raise RuntimeError(f"R failed on: {line}")
 
     def path(self, name: str) -> Path:
-        """Where a file of doubles lies that both sides know."""
+        """Return the path of a file of doubles for both processes."""
         return Path(self.folder.name) / name
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that R keeps under a name for as long as this lives: matrix, and response if known."""
+    """Rows in R under a name, matrix and optional response, for the lifetime of this object."""
 
     name: str
     number: int
@@ -91,7 +91,7 @@ def pid() -> int:
 
 
 def rows(X: pd.DataFrame, y: NDArray | None = None) -> Rows:
-    """Hand rows over to R."""
+    """Copy rows to R."""
     n, p = X.shape
     held = Rows(f"rows{next(NUMBERS)}", n)
     session().path("X").write_bytes(X.to_numpy(float).tobytes(order="F"))

@@ -1,4 +1,4 @@
-"""Whether methods differ over tables, some without a result: ranks, Friedman and Wilcoxon tests.
+"""Ranks, Friedman and Wilcoxon tests of methods over tables, with missing results.
 
 The losses of methods (columns) on tables (rows) are compared as Demšar (2006, Statistical
 comparisons of classifiers over multiple data sets, JMLR 7) recommends.
@@ -24,12 +24,12 @@ FEWEST_METHODS = 3
 
 
 def mean_ranks(losses: pd.DataFrame) -> pd.Series:
-    """Average rank of each method, 1 the best; ties share their mean; no result ranks last."""
+    """Average rank of each method; 1 is best, ties get mean ranks, a missing result ranks last."""
     return losses.rank(axis=1, na_option="bottom").mean()
 
 
 def friedman(losses: pd.DataFrame) -> tuple[float, float]:
-    """Friedman's statistic and its p-value, for three or more methods; no result ranks last."""
+    """Friedman's statistic and p-value, for three or more methods; a missing result ranks last."""
     ranks = losses.rank(axis=1, na_option="bottom")
     if ranks.shape[1] < FEWEST_METHODS or len(ranks) <= 1:
         return np.nan, np.nan
@@ -40,7 +40,7 @@ def friedman(losses: pd.DataFrame) -> tuple[float, float]:
 def relative_differences(losses: pd.DataFrame, base: str) -> pd.DataFrame:
     """Differences of `base` to each other method, relative to the mean of the two losses.
 
-    They compare across tables whose losses are measured in different units.
+    They can be compared across tables whose losses have different units.
     """
     others = losses.drop(columns=base)
     total = others.add(losses[base], axis=0) / 2
@@ -54,14 +54,14 @@ def wilcoxon_against(differences: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     differences : DataFrame
-        Loss of the base minus that of each other method (columns), over tables (rows); tables
-        where one of the two has no result do not count.
+        Loss of the base minus that of each other method (columns), over tables (rows).  Tables on
+        which one of the two has no result are left out.
 
     Returns
     -------
     DataFrame
-        For each method the tables that the base wins, ties and loses, the p-value, and that after
-        Bonferroni's correction for the number of methods.
+        For each method the numbers of tables that the base wins, ties and loses, the p-value, and
+        the p-value after Bonferroni's correction for the number of methods.
     """
     tests = pd.DataFrame(
         {

@@ -3,11 +3,11 @@
     python benchmarks/report.py accuracy.csv [more.csv] --out accuracy.md [--peers peers.csv]
     python benchmarks/report.py accuracy.csv --into vignettes/accuracy.md
 
-The second form puts the report into a page, between the lines ``<!-- report -->`` and
-``<!-- end of report -->``, in place of what is there.  Several files are read as one; of fits that
-they share the last file's count, so that one method can be run again without the others.  The
-report is markdown; its diagrams are written beside it.  A table's means are over the partitions
-that all methods with a result did.
+The second form writes the report into a page and replaces the text between the lines
+``<!-- report -->`` and ``<!-- end of report -->``.  Several files are read as one; if they share
+fits, those of the last file are used, so that one method can be run again without the others.  The
+report is markdown; its diagrams are written beside it.  The means of a table are over the
+partitions on which all methods have a result.
 """
 
 from __future__ import annotations
@@ -56,22 +56,22 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class View:
-    """What the report looks at.
+    """Options of the report.
 
     Attributes
     ----------
     base : str
-        The method that is tested against the others.
+        Method that is tested against the others.
     rival : str
-        The method that it must not be worse than on any table.
+        Method whose loss is compared with that of `base` on every table.
     among : list of str
-        A subset of methods that are also ranked among themselves.
+        Subset of methods that are also ranked among themselves.
     hard : list of str
-        Tables looked at one by one.
+        Tables that are reported one by one.
     level : float
-        Of significance.
+        Significance level.
     peers : Path or None
-        File of figures measured elsewhere.
+        File of results from elsewhere.
     plots : Path
         Folder for the diagrams.
     """
@@ -86,7 +86,7 @@ class View:
 
 
 def report(results: pd.DataFrame, view: View) -> str:
-    """Write the diagrams and return the report, its sections of the second level."""
+    """Write the diagrams and return the report, with sections of the second level."""
     parts = [_origin(results)]
     for protocol, lines in results.groupby("protocol", sort=False):
         means = {
@@ -125,7 +125,7 @@ def _one_task(
 def _comparison(
     losses: pd.DataFrame, name: str, view: View, relative: bool = False
 ) -> Iterator[str]:
-    """Ranks and tests; `relative` where the losses of tables have different units."""
+    """Ranks and tests; `relative` if the losses of tables have different units."""
     yield rank_table(losses, view.among)
     yield friedman_line(losses, view.level)
     tables, methods = losses.shape
@@ -194,7 +194,7 @@ def main() -> int:
 
 
 def put_into(page: str, text: str) -> str:
-    """Return the page with the text between its two marks."""
+    """Return the page with the text between its two mark lines."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:

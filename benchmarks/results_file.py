@@ -1,6 +1,6 @@
-"""The csv of a run, one line for each fit, which a later run with the same file goes on with.
+"""The csv of a run, one line for each fit; a later run with the same file continues it.
 
-A line is written when its fit is done, and at once; one that was cut short, because the run was
+A line is written as soon as its fit is done.  A line that is incomplete, because the run was
 killed, is removed when the file is opened again.
 """
 
@@ -26,25 +26,27 @@ class Row:
     Attributes
     ----------
     table, protocol, partition, method, seed
-        What was fitted; no two lines agree in all of these, unless the later one is a retry.
+        The fit.  No two lines agree in all of these, unless the later one is a retry.
     status : {"ok", "failed", "timed out"}
     message : str
-        Why not ok.
+        The error, if `status` is not "ok".
     task : {"regression", "classification"}
     rpe, error_percent, kappa, auc : float or None
-        As far as they apply; see `measures.py`.
+        None if not defined for the task; see `measures.py`.
     fit_s, predict_s : float or None
         Elapsed seconds of training, and of predicting all test rows.
     n, n_train, p, classes : int
-        Complete rows, those that train, predictors, classes (1 for a regression).
+        Complete rows, training rows, predictors, classes (1 for a regression).
     rarest : float or None
         Share of the rarest class.
     trees, threads : int
-        As asked for; boosters and single trees ignore the first.
+        As in the setting; boosters and single trees ignore `trees`.
     slow : bool or None
-        Whether the table counts as slow and gets fewer partitions, which the first one decides.
+        Whether the table is slow and gets fewer partitions; None in the first partition, which
+        decides it.
     version, packages, commit, machine : str
-        Of the method's library; of what it rests on; of this repository.
+        Version of the method's library; versions of the packages it needs; commit of this
+        repository; processor.
     """
 
     table: str
@@ -76,7 +78,7 @@ class Row:
 
     @property
     def key(self) -> Key:
-        """What tells this line from others."""
+        """Key of the line."""
         return self.table, self.protocol, self.partition, self.method, self.seed
 
 
@@ -84,7 +86,7 @@ COLUMNS = [field.name for field in fields(Row)]
 
 
 class Results:
-    """Lines of the file, read and added to.
+    """Lines of the file, which can be read and added.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def _one_line(value: Any) -> Any:
 
 
 def _cut_to_whole_lines(path: Path) -> None:
-    """Remove what follows the last line end: no value holds one."""
+    """Remove what follows the last line end; no value contains one."""
     written = path.read_bytes()
     whole = written.rfind(b"\n") + 1
     if whole < len(written):

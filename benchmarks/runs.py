@@ -1,4 +1,4 @@
-"""Runs on simulated problems: what their users may ask, and a csv that they go on with."""
+"""Command-line options of the benchmarks, and runs that continue an existing csv."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def go_on(
     lines_of: Callable[..., Iterable[tuple]],
     digits: int | None = 6,
 ) -> pd.DataFrame:
-    """Do the tasks that the csv lacks, writing to it after each, and return what it then holds.
+    """Run the tasks that the csv lacks, write to it after each, and return its contents.
 
-    A task is told by the first columns of its lines; `lines_of` returns what stands in the others.
-    Numbers are written with so many `digits`; with all for None.
+    The first columns of a line identify its task; `lines_of` returns the values of the others.
+    Numbers are written with `digits` significant digits, or with all if None.
     """
     written = None if digits is None else f"%.{digits}g"
     done = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=columns)
@@ -35,13 +35,13 @@ def go_on(
 
 
 def parser(doc: str, out: str, repeats: int, trees: int) -> argparse.ArgumentParser:
-    """Return the parser of what these benchmarks all ask, by their docstring and defaults."""
+    """Return the parser of the options that all these benchmarks have."""
     asked = argparse.ArgumentParser(
         description=doc.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = asked.add_argument
-    add("--out", type=Path, default=Path(out), help="csv that is written, or gone on with")
+    add("--out", type=Path, default=Path(out), help="csv that is written, or continued")
     add("--report", type=Path, help="csv to be reported, instead of a run")
     add("--repeats", type=int, default=repeats, help="training samples of each problem and size")
     add("--trees", type=int, default=trees, help="trees of each forest")
@@ -50,14 +50,14 @@ def parser(doc: str, out: str, repeats: int, trees: int) -> argparse.ArgumentPar
 
 
 def plotting_parser(doc: str, out: str, repeats: int, trees: int) -> argparse.ArgumentParser:
-    """Return the parser of those that draw a picture, too."""
+    """Return the same parser with an option to draw a picture."""
     asked = parser(doc, out, repeats, trees)
     asked.add_argument("--plot", type=Path, help="picture that is drawn of the csv")
     return asked
 
 
 def with_tables(asked: argparse.ArgumentParser, rows: int) -> argparse.ArgumentParser:
-    """Return the parser of those that read tables, too, and train on so many `rows` at most."""
+    """Add options of benchmarks on tables, which train on at most `rows` rows."""
     folder = Path("../shared/data")
     asked.add_argument("--data", type=Path, default=folder, help="folder with the tables")
     asked.add_argument("--rows", type=int, default=rows, help="training rows at most")

@@ -1,7 +1,7 @@
-"""Scores of a run's csv: what is reported by each protocol, and its means over partitions.
+"""Scores of a run's csv: the score of each protocol, and its means over partitions.
 
-A score becomes a loss, the smaller the better, where methods are ranked or divided by each other:
-RPE and misclassification rate are losses, κ and AUC are turned into 1 − κ and 1 − AUC.
+To rank methods and to take ratios, scores are turned into losses: RPE and misclassification rate
+are losses, κ and AUC become 1 − κ and 1 − AUC.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Frame = TypeVar("Frame", pd.Series, pd.DataFrame)
 
 KEY = ["table", "protocol", "partition", "method", "seed"]
 RARE = 0.1
-"""A class with a smaller share of the rows is rare: AUC is reported beside the error."""
+"""If a class has a smaller share of the rows, AUC is reported beside the error."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ MEASURES = {
     ("T", "classification"): KAPPA,
     ("G", "classification"): KAPPA,
 }
-"""What each protocol reports for each task."""
+"""Score of each protocol for each task."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class Means:
     ----------
     measure : Measure
     mean, se : DataFrame
-        Mean and its standard error; NaN where a method has no result.
+        Mean and its standard error; NaN if a method has no result.
     partitions : Series
-        Partitions that each table's means are over.
+        Number of partitions that the means of each table are over.
     """
 
     measure: Measure
@@ -83,13 +83,13 @@ class Means:
 
 
 def read_results(paths: Sequence[Path], methods: Sequence[str] | None = None) -> pd.DataFrame:
-    """Read csv files; of fits with the same key the last counts, in the last of the files.
+    """Read csv files; of fits with the same key only the last one is kept.
 
     Parameters
     ----------
     paths : sequence of Path
     methods : sequence of str, optional
-        Those that count, in the order that the report shows them; by default all, as they come.
+        Methods to keep, in the order of the report; by default all.
     """
     lines = pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
     lines = lines.drop_duplicates(KEY, keep="last")
@@ -99,10 +99,10 @@ def read_results(paths: Sequence[Path], methods: Sequence[str] | None = None) ->
 
 
 def paired_scores(results: pd.DataFrame, table: str, measure: Measure) -> pd.DataFrame:
-    """Scores of one table: a row for each partition, a column for each method that has them.
+    """Scores of one table: one row for each partition, one column for each method.
 
-    A method counts if it did at least half of the table's partitions; the rows are the partitions
-    that every such method did.
+    Methods with results on at least half of the partitions are kept, and partitions on which all
+    these methods have results.
     """
     lines = results[(results["table"] == table) & results[measure.column].notna()]
     scores = lines.pivot_table(

@@ -1,4 +1,4 @@
-"""Sections of the report, each as markdown; `scores.py` has the numbers, `ranks.py` the tests."""
+"""Sections of the report, as markdown; scores are from `scores.py`, tests from `ranks.py`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 MARGIN = 0.05
-"""A loss so much larger, relatively, counts as worse."""
+"""Relative difference of losses above which a method counts as worse."""
 
 
 def mean_table(means: Means) -> str:
-    """Mean ± standard error, the best in bold; averages, numbers of bests and mean ranks below."""
+    """Mean ± standard error, the best in bold; below, averages, numbers of bests, mean ranks."""
     digits = means.measure.digits
     rounded = means.loss.round(digits)
     best = rounded.eq(rounded.min(axis=1), axis=0)
@@ -49,7 +49,7 @@ def mean_table(means: Means) -> str:
 
 
 def _summary(means: Means, best: pd.DataFrame) -> pd.DataFrame:
-    """Averages over all tables, and over those that every method did; bests; mean ranks."""
+    """Averages over all tables, and over those with all methods; bests; mean ranks."""
     averages = {f"average of {len(means.mean)}": means.mean.mean(skipna=False)}
     complete = means.mean.dropna()
     if 0 < len(complete) < len(means.mean):
@@ -67,7 +67,7 @@ def _summary(means: Means, best: pd.DataFrame) -> pd.DataFrame:
 
 
 def rank_table(losses: pd.DataFrame, subset: Sequence[str]) -> str:
-    """Mean ranks among all methods, and among those of a subset that are there."""
+    """Mean ranks among all methods, and among the methods of a subset that have results."""
     rows = {f"all {losses.shape[1]}": mean_ranks(losses)}
     present = [method for method in subset if method in losses]
     if 1 < len(present) < losses.shape[1]:
@@ -121,15 +121,15 @@ def worse_than(results: pd.DataFrame, means: Means, base: str, other: str) -> st
     """
     if base not in means.mean or other not in means.mean:
         return ""
-    found = []
+    worse = []
     for name, losses in means.loss[[base, other]].dropna().iterrows():
         scores = means.measure.loss(paired_scores(results, str(name), means.measure))
         se = float((scores[base] - scores[other]).to_frame().sem().item())
         excess = losses[base] - losses[other]
         if excess > MARGIN * losses[other] and not excess <= se:
             errors = "" if np.isnan(se) else f", {_ratio(excess, se)} standard errors"
-            found.append(f"{name} (ratio {_ratio(losses[base], losses[other])}{errors})")
-    which = ", ".join(found) if found else "none"
+            worse.append(f"{name} (ratio {_ratio(losses[base], losses[other])}{errors})")
+    which = ", ".join(worse) if worse else "none"
     return (
         f"Tables on which {base} is worse than {other} by more than {MARGIN:.0%} and by more than "
         f"one standard error of the paired difference: {which}."
@@ -192,7 +192,7 @@ def seconds(results: pd.DataFrame) -> str:
 
 
 def not_done(results: pd.DataFrame) -> str:
-    """What failed or took too long, and why."""
+    """Fits that failed or took too long, and why."""
     lines = results[results["status"] != "ok"]
     if lines.empty:
         return "Every fit came to its end."

@@ -1,15 +1,15 @@
-"""What is lost by learning from the quarter of the rows that guided trees choose?
+"""Error of forests that are trained on a quarter of the rows, chosen by a guided forest.
 
     python benchmarks/sensitivity.py --out sensitivity.csv [--data ../shared/data] [--repeats 10]
                                      [--tables vehicle,satimage] [--rows 1000] [--fraction 0.25]
     python benchmarks/sensitivity.py --report sensitivity.csv
 
-Gupta et al., *Guided random forest and its application to data approximation*, Figure 13: rows of
-the largest sensitivities, or drawn in proportion to them, against as many drawn uniformly.  Tables
-are cut to so many rows at random, and divided 70 to 30 anew for each repeat.  The guided forest
-has the subspace of the least error on a part of the training rows, and regions of 2 or 10 rows and
-more are divided.  The forest of odrf, and a guided one, learn from the rows that are kept.  The csv
-has one line for each table, repeat, choice of rows and model.
+Gupta et al., *Guided random forest and its application to data approximation*, Figure 13: the rows
+with the largest sensitivities, or rows drawn in proportion to them, against as many rows drawn
+uniformly.  Tables are cut to ``--rows`` random rows, and divided 70 to 30 anew in each repeat.  The
+subspace of the guided forest is the one with the least error on held-out training rows; it divides
+regions of at least 2, or of at least 10 rows.  The forest of odrf and a guided forest are trained
+on the rows that are kept.  The csv has one line for each table, repeat, choice of rows and model.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FORMULA = "y ~ ."
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return the errors, COLUMNS, going on with the csv."""
+    """Return the errors, COLUMNS, continuing the csv."""
     tasks = [
         (name, repeat) for name in options.tables.split(",") for repeat in range(options.repeats)
     ]
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     def lines(name: str, repeat: int) -> Iterator[tuple[str, int, str, str, float]]:
         train, test, seed = divided(options, name, repeat)
         subspace = tuned(train, seed)
-        for rows, kept in parts(options, train, subspace, seed).items():
+        for rows, kept in kept_rows(options, train, subspace, seed).items():
             for model, error in errors(kept, test, subspace, seed).items():
                 yield subspace, len(train), rows, model, error
 
@@ -62,47 +62,48 @@ def divided(
 ) -> tuple[pd.DataFrame, pd.DataFrame, int]:
     """Return training rows, test rows and a seed."""
     data = read_table(options.data, name).data
-    few = np.random.default_rng(options.seed).permutation(len(data))[: options.rows]
+    rows = np.random.default_rng(options.seed).permutation(len(data))[: options.rows]
     state = np.random.SeedSequence([options.seed, repeat]).generate_state(2)
-    order = np.random.default_rng(state[0]).permutation(few)
+    order = np.random.default_rng(state[0]).permutation(rows)
     cut = round(TRAIN * len(order))
     return data.iloc[order[:cut]], data.iloc[order[cut:]], int(state[1])
 
 
 def tuned(train: pd.DataFrame, seed: int) -> str:
-    """Return the subspace of the least error on a part of the rows, which are in random order."""
+    """Return the subspace with the least error on the last rows, which are in random order."""
     cut = round(FITTED * len(train))
     first, last = train.iloc[:cut], train.iloc[cut:]
-    found = {
-        subspace: wrong(guided(first, subspace, TUNING_TREES, seed), last) for subspace in SUBSPACES
+    error = {
+        subspace: error_rate(guided(first, subspace, TUNING_TREES, seed), last)
+        for subspace in SUBSPACES
     }
-    return min(found, key=lambda subspace: found[subspace])
+    return min(error, key=lambda subspace: error[subspace])
 
 
-def parts(
+def kept_rows(
     options: argparse.Namespace, train: pd.DataFrame, subspace: str, seed: int
 ) -> dict[str, pd.DataFrame]:
-    """Return the rows that are kept, by each method."""
+    """Return the training rows that each method keeps."""
     kept = {ALL: train}
     for min_split in SPLITS:
         fit = guided(train, subspace, options.trees, seed, min_split)
         if UNIFORM not in kept:
             kept[UNIFORM] = fit.approximate(options.fraction, UNIFORM, seed)
         for method in METHODS:
-            part = fit.approximate(options.fraction, method, seed)
-            kept[f"{method}, regions of {min_split}"] = part
+            rows = fit.approximate(options.fraction, method, seed)
+            kept[f"{method}, regions of {min_split}"] = rows
     return kept
 
 
 def errors(kept: pd.DataFrame, test: pd.DataFrame, subspace: str, seed: int) -> dict[str, float]:
-    """Return the error of each model that learns from these rows."""
+    """Return the error of each model that is trained on the rows kept."""
     if kept["y"].nunique() == 1:
-        alone = float((test["y"] != kept["y"].iloc[0]).mean())
-        return {"odrf": alone, "graf": alone}
+        constant = float((test["y"] != kept["y"].iloc[0]).mean())
+        return {"odrf": constant, "graf": constant}
     forest = odrf(FORMULA, kept, n_trees=MODEL_TREES, seed=seed, n_jobs=1)
     return {
-        "odrf": wrong(forest, test),
-        "graf": wrong(guided(kept, subspace, MODEL_TREES, seed), test),
+        "odrf": error_rate(forest, test),
+        "graf": error_rate(guided(kept, subspace, MODEL_TREES, seed), test),
     }
 
 
@@ -119,17 +120,17 @@ def guided(
     return graf(FORMULA, train, n_trees=trees, **options)
 
 
-def wrong(fit: FittedResults, test: pd.DataFrame) -> float:
-    """Return the share of the test rows that are wrongly told."""
+def error_rate(fit: FittedResults, test: pd.DataFrame) -> float:
+    """Return the misclassification rate on the test rows."""
     return float(np.mean(fit.predict(test).to_numpy() != test["y"].to_numpy()))
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show mean errors and their losses against all rows, in percent, as markdown."""
+    """Write mean errors, and their increase against all rows, in per cent, as markdown."""
     parts = []
-    for model, own in lines.groupby("model", sort=False):
-        wide = 100 * own.pivot(index=["table", "repeat"], columns="rows", values="error")
-        wide = wide[own["rows"].unique()]
+    for model, of_model in lines.groupby("model", sort=False):
+        wide = 100 * of_model.pivot(index=["table", "repeat"], columns="rows", values="error")
+        wide = wide[of_model["rows"].unique()]
         loss = wide.drop(columns=ALL).sub(wide[ALL], axis=0).groupby(level="table", sort=False)
         text = loss.mean().map("{:.1f}".format) + " ± " + loss.sem().map("{:.1f}".format)
         mean = loss.mean()
@@ -144,7 +145,7 @@ def report(lines: pd.DataFrame) -> str:
 
 
 def main() -> int:
-    """Fit the models, or report what a csv holds."""
+    """Fit the models, or report an existing csv."""
     asked = parser(__doc__ or "", "sensitivity.csv", repeats=10, trees=200)
     add = asked.add_argument
     add("--data", type=Path, default=Path("../shared/data"), help="folder with the tables")

@@ -1,4 +1,4 @@
-"""What benchmarks on simulated problems share: forests, their tuning, samples and losses.
+"""Forests, their tuning, samples and losses for benchmarks on simulated problems.
 
 [T] is Tomita et al., *Sparse projection oblique randomer forests*, JMLR 21 (2020).
 """
@@ -33,7 +33,7 @@ __all__ = [
 Options = Mapping[str, Any]
 Grid = Mapping[str, Sequence[Any]]
 Method = tuple[Options, Grid]
-"""Options that are fixed, and values of others to choose from out of bag, if any."""
+"""Fixed options, and a grid of other options that is tuned by out-of-bag error, if not empty."""
 
 FORESTS: dict[str, Options] = {
     "RF": {"projection": "axis", "blend": False},
@@ -42,7 +42,7 @@ FORESTS: dict[str, Options] = {
     "ODRF": {"blend": False},
 }
 TO_PURITY = {"min_leaf": 1}
-"""How the trees of [T] are grown."""
+"""Size of the trees in [T]."""
 
 TEST_ROWS, TEST_SEED = 10_000, 2020
 TUNING_TREES = 30
@@ -72,11 +72,11 @@ GRIDS: dict[str, Callable[[int], Grid]] = {
     "SPORF": _sparse,
     "F-RC": _combinations,
 }
-"""What is tuned of each, for p predictors: [T]'s grid (section 3.2), but for its largest values."""
+"""Grid of each method for p predictors: that of [T], section 3.2, without its largest values."""
 
 
 def with_tuned(forests: Mapping[str, Options], p: int) -> dict[str, Method]:
-    """Return forests for p predictors at their given options, and tuned as far as there are grids.
+    """Return the forests for p predictors, and for those with a grid the tuned forests, too.
 
     The trees are grown to purity.
     """
@@ -89,7 +89,7 @@ def with_tuned(forests: Mapping[str, Options], p: int) -> dict[str, Method]:
 
 
 def draw(problem: Problem, n: int, repeat: int, seed: int) -> tuple[pd.DataFrame, int]:
-    """Return a training sample, and a seed for what is fitted to it."""
+    """Return a training sample, and the seed of the fit."""
     rows, forest = SeedSequence([seed, n, repeat]).generate_state(2)
     return problem.sample(n, int(rows)), int(forest)
 
@@ -97,7 +97,7 @@ def draw(problem: Problem, n: int, repeat: int, seed: int) -> tuple[pd.DataFrame
 def fitted(
     train: pd.DataFrame, method: Method, trees: int, seed: int
 ) -> tuple[ODRFResults, dict[str, Any]]:
-    """Return a forest, and those of its options that the least out-of-bag error chose."""
+    """Return a forest, and those of its options that were tuned by out-of-bag error."""
     options, grid = method
     chosen: dict[str, Any] = {}
     if grid:
@@ -109,7 +109,7 @@ def fitted(
 
 
 def in_words(chosen: Mapping[str, Any]) -> str:
-    """Write the options that were chosen, those of families by their parameters."""
+    """Write the tuned options; families are written by their parameters."""
     values: dict[str, Any] = {}
     for option, value in chosen.items():
         values |= asdict(value) if isinstance(value, Family) else {option: value}
@@ -117,12 +117,12 @@ def in_words(chosen: Mapping[str, Any]) -> str:
 
 
 def loss(fit: ODRFResults, problem: Problem) -> float:
-    """Return the share of test rows wrongly told; for numbers the mean squared distance from m(x).
+    """Return the misclassification rate, or for a regression the mean squared distance from m(x).
 
     The test rows of a problem are always the same.
     """
     test = problem.sample(TEST_ROWS, TEST_SEED)
-    said = fit.predict(test).to_numpy()
+    predicted = fit.predict(test).to_numpy()
     if problem.classes is None:
-        return float(((said - problem.truth(test)) ** 2).mean())
-    return float((said != test["y"].to_numpy()).mean())
+        return float(((predicted - problem.truth(test)) ** 2).mean())
+    return float((predicted != test["y"].to_numpy()).mean())

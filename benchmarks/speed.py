@@ -7,12 +7,12 @@
     python benchmarks/speed.py --methods odt,obliquetree --base odt --trees 1
     python benchmarks/speed.py --report timings.csv [--base rf]
 
-``speed_problems.py`` says what the problems are, ``contenders.py`` how each method is fed and set
-up, ``timing.py`` and ``memory.py`` how it is measured, ``speed_report.py`` what is printed.  Lists
-have commas between their items, or are ``none``; all combinations are run, and each line of
-``--out`` is written as soon as it is known.  Methods whose library is not installed are left out.
+``speed_problems.py`` defines the problems, ``speed_methods.py`` the methods, ``timing.py`` and
+``memory.py`` the measurements, ``speed_report.py`` the report.  Lists are separated by commas, or
+``none``; all combinations are run, and each line of ``--out`` is written at once.  Methods whose
+library is not installed are left out.
 Needs ``pip install ".[bench]"``; R's ranger, obliquetree and treeple (which needs scikit-learn 1.6,
-so an environment of its own) join where installed.
+so a separate environment) are run if installed.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from typing import Any
 
 import pandas as pd
 
-from contenders import CONTENDERS, SINGLE_TREES, missing
 from memory import can_measure, peak_of_fit
 from methods import Setting
+from speed_methods import SINGLE_TREES, SPEED_METHODS, missing
 from speed_problems import OpenTable, Simulation, Source
 from speed_report import report
 from tables import table_names
 from timing import compare
 
 LARGE_TABLES = "letter,pendigits,adult,magic,california_housing,company_bankruptcy"
-FORESTS = ",".join(name for name in CONTENDERS if name not in SINGLE_TREES)
+FORESTS = ",".join(name for name in SPEED_METHODS if name not in SINGLE_TREES)
 
 
 def main() -> None:
-    """Run what is asked for, or report what was run."""
+    """Run the methods, or report an earlier run."""
     options = _parser().parse_args()
     if options.report is not None:
         print(report(pd.read_csv(options.report), options.base))
@@ -62,7 +62,7 @@ def main() -> None:
 def _run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     methods = _methods(options.methods)
     if options.memory and not can_measure():
-        _say("peak memory left out: it needs Linux's /proc")
+        _warn("peak memory left out: it needs Linux's /proc")
         options.memory = False
     for source in _sources(options):
         for trees, threads in product(options.trees, options.threads):
@@ -79,33 +79,33 @@ def _run(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _methods(chosen: list[str]) -> list[str]:
-    unknown = [name for name in chosen if name not in CONTENDERS]
+    unknown = [name for name in chosen if name not in SPEED_METHODS]
     if unknown:
-        raise SystemExit(f"unknown method {', '.join(unknown)}; known: {', '.join(CONTENDERS)}")
+        raise SystemExit(f"unknown method {', '.join(unknown)}; known: {', '.join(SPEED_METHODS)}")
     reasons = {name: missing(name) for name in chosen}
     for name, reason in reasons.items():
         if reason is not None:
-            _say(f"{name} left out: {reason}")
+            _warn(f"{name} left out: {reason}")
     return [name for name in chosen if reasons[name] is None]
 
 
 def _sources(options: argparse.Namespace) -> Iterator[Source]:
     for classes, p, n in product(options.classes, options.columns, options.rows):
         if n * p > options.largest:
-            _say(f"{n:,} rows × {p:,} columns left out: above --largest {options.largest:,}")
+            _warn(f"{n:,} rows × {p:,} columns left out: above --largest {options.largest:,}")
         else:
             yield Simulation(n, p, classes, options.test_rows, options.seed)
     if not options.tables:
         return
     if not (options.data / "index.csv").exists():
-        _say(f"tables left out: {options.data} holds no index.csv")
+        _warn(f"tables left out: {options.data} holds no index.csv")
         return
     known = table_names(options.data)
     for name in options.tables:
         if name in known:
             yield OpenTable(options.data, name, options.seed)
         else:
-            _say(f"table {name} left out: {options.data} does not hold it")
+            _warn(f"table {name} left out: {options.data} does not hold it")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -121,12 +121,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--largest", type=int, default=100_000_000, help="most n × p that is run")
     add("--tables", type=_words, default="none", help=f"open tables, such as {LARGE_TABLES}")
     add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
-    add("--methods", type=_words, default=FORESTS, help=f"of {', '.join(CONTENDERS)}")
+    add("--methods", type=_words, default=FORESTS, help=f"of {', '.join(SPEED_METHODS)}")
     add("--trees", type=_numbers, default="20", help="trees of each forest")
     add("--threads", type=_numbers, default="1", help="threads of each method")
     add("--repetitions", type=int, default=3, help="turns of each method")
     add("--single-rows", type=int, default=100, help="test rows predicted one by one")
-    add("--memory", action="store_true", help="also peak memory, in processes of their own")
+    add("--memory", action="store_true", help="also peak memory, in separate processes")
     add("--seed", type=int, default=0, help="of the problems and the methods")
     add("--base", default="rf", help="method that ratios refer to")
     add("--out", type=Path, help="csv of every repetition")
@@ -142,7 +142,7 @@ def _numbers(text: str) -> list[int]:
     return [int(float(word)) for word in _words(text)]
 
 
-def _say(message: str) -> None:
+def _warn(message: str) -> None:
     print(message, file=sys.stderr)
 
 

@@ -1,12 +1,12 @@
-"""The problems that speed is measured on: simulated tables of any size, and open tables.
+"""Problems of the speed benchmark: simulated tables of any size, and open tables.
 
 A simulated table has n training rows of p predictors, uniform on [0, 1].  The response of a
-regression is the sum of the first five plus 0.5 times a standard normal error; one of two classes
-says whether that is above its median.  Of K > 2 classes the one with the largest of K scores
-counts: each is a linear combination of the first five, the same for any n and p, plus a small
-normal error.  An open table is split once at random, two thirds
-of its complete rows for training; a factor becomes one 0/1 column per level, so that every method
-meets the same columns.
+regression is the sum of the first five plus 0.5 times a standard normal error; with two classes it
+is whether that sum is above its median.  With K > 2 classes it is the class with the largest of K
+scores; each score is a linear combination of the first five predictors, the same for any n and p,
+plus a small normal error.  An open table is split once at random, with two thirds of its complete
+rows for training.  A factor becomes one 0/1 column per level, so that all methods get the same
+columns.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tables of a speed benchmark's csv: seconds, ratios and errors, and how time grows.
 
-Ratios are taken within each repetition, of neighbours in time, before their median.  A scaling
-exponent is the slope of log(median seconds) on log(n), log(p) or log(trees) among runs that differ
-in nothing else, pooled over what the others are.
+Ratios are taken within each repetition, between runs that are close in time; then their median is
+taken.  A scaling exponent is the slope of log(median seconds) on log(n), log(p) or log(trees) among
+runs that differ in nothing else, pooled over these groups of runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def report(timings: pd.DataFrame, base: str) -> str:
 
 
 def comparison(runs: pd.DataFrame, base: str) -> pd.DataFrame:
-    """Medians of each method on one problem, and of its ratios to the base in each repetition."""
+    """Medians of each method on one problem, and medians of its ratios to the base."""
     keyed = runs.set_index(["method", "repetition"])
     methods = keyed.groupby(level="method", sort=False)
     table = methods[MEASURES].median()
@@ -67,7 +67,7 @@ def exponents(timings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _slopes(points: pd.DataFrame, measure: str, size: str) -> pd.Series:
-    """Slope of log `measure` on log `size` within runs alike in the rest, for each method."""
+    """Slope of log `measure` on log `size`, for each method, within runs with all else equal."""
     alike = ["method", *(name for name in PROBLEM if name != size)]
     logs = points[[measure, size]].apply(np.log)
     centred = logs - logs.groupby([points[name] for name in alike]).transform("mean")

@@ -3,8 +3,8 @@
     python benchmarks/startup.py [--repetitions 3]
 
 Each repetition starts with an empty folder for Numba's compiled kernels ("cold") and runs the same
-again in another new process ("warm").  The interpreter's own start is not counted.  Prints one
-table of medians, for a tree and for a forest.
+again in another new process ("warm").  The start of the interpreter is not counted.  Prints a table
+of medians, for a tree and for a forest.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Are oblique trees stronger than axis-parallel ones, and how much more alike?
+"""Strength and correlation of forests of oblique and of axis-parallel trees.
 
     python benchmarks/strength.py --out strength.csv [--repeats 10] [--trees 200]
     python benchmarks/strength.py --report strength.csv --plot strength.png
 
 Breiman's strength and correlation of forests on four settings (Tomita et al., JMLR 21, 2020,
-Figure 11), and their test error.  RF and SPORF are as they are by default, and tuned out of bag
-as in ``consistency.py``; trees are grown to purity.  The csv has one line for each forest.
+Figure 11), and their test error.  RF and SPORF at their defaults, and tuned by out-of-bag error as
+in ``consistency.py``; trees are grown to purity.  The csv has one line for each forest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from curves import look
+from curves import line_style
 from markdown import table as markdown_table
 from odrf.plots.elements.style import plain
 from odrf.simulate import Problem, orthant, sparse_parity, trunk
@@ -48,7 +48,7 @@ CLOUDS = {"linestyle": "none", "alpha": 0.8}
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return strength and correlation of every forest, COLUMNS, going on with the csv."""
+    """Return strength and correlation of every forest, COLUMNS, continuing the csv."""
     tasks = [
         (name, repeat, method)
         for name in SETTINGS
@@ -59,8 +59,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     def line(name: str, repeat: int, method: str) -> Iterator[tuple[float, ...]]:
         _, problem, n = SETTINGS[name]
         train, seed = draw(problem, n, repeat, options.seed)
-        asked = with_tuned(FORESTS, problem.p)[method]
-        fit, _ = fitted(train, asked, options.trees, seed)
+        fit, _ = fitted(train, with_tuned(FORESTS, problem.p)[method], options.trees, seed)
         last = fit.strength_correlation().table.iloc[-1]
         out_of_bag = (last[name] for name in ("strength", "correlation", "bound", "error"))
         yield *out_of_bag, loss(fit, problem)
@@ -69,10 +68,10 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show means and their standard errors over repeats, as markdown."""
+    """Write means and their standard errors over repeats, as markdown."""
     parts = []
-    for name, own in lines.groupby("setting", sort=False):
-        groups = own.groupby("method", sort=False)[["strength", "correlation", "test_error"]]
+    for name, of_setting in lines.groupby("setting", sort=False):
+        groups = of_setting.groupby("method", sort=False)[["strength", "correlation", "test_error"]]
         mean, se = groups.mean(), groups.sem()
         shown = mean.map("{:.3f}".format) + " ± " + se.map("{:.3f}".format)
         shown = shown.reindex([method for method in METHODS if method in shown.index])
@@ -84,10 +83,12 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
     """Draw one dot for each forest, a panel for each setting."""
     figure, axes = plt.subplots(2, 2, figsize=(10.5, 8.4), layout="constrained")
     for (name, setting), ax in zip(SETTINGS.items(), axes.flat, strict=True):
-        own = lines[lines["setting"] == name]
+        of_setting = lines[lines["setting"] == name]
         for method in METHODS:
-            dots = own[own["method"] == method]
-            ax.plot(dots["strength"], dots["correlation"], label=method, **(look(method) | CLOUDS))
+            dots = of_setting[of_setting["method"] == method]
+            ax.plot(
+                dots["strength"], dots["correlation"], label=method, **(line_style(method) | CLOUDS)
+            )
         ax.set(xlabel="strength", ylabel="correlation", title=setting.title)
         plain(ax, "y")
     axes.flat[0].legend(frameon=False)
@@ -96,7 +97,7 @@ def plot(lines: pd.DataFrame, path: Path) -> None:
 
 
 def main() -> int:
-    """Grow the forests, or report what a csv holds."""
+    """Grow the forests, or report an existing csv."""
     options = plotting_parser(__doc__ or "", "strength.csv", repeats=10, trees=200).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)
     print(report(lines))

@@ -40,10 +40,10 @@ def table_names(folder: Path) -> list[str]:
 
 
 def read_table(folder: Path, name: str) -> Table:
-    """Read a table without its missing values.
+    """Read a table, leaving out missing values.
 
-    What is left out is columns, those with the most missing values first, as many as keep most
-    values; then the rows that still miss one.
+    First columns are dropped, those with the most missing values first, as many as leave the most
+    values in complete rows; then the rows that still have missing values.
     """
     tasks = pd.read_csv(folder / "index.csv", index_col="name")["task"]
     text, images = _paths(folder, name)

@@ -1,8 +1,8 @@
-"""Timing contenders side by side, so that what slows the machine slows them all.
+"""Timing methods in turns, so that a busy machine slows all of them alike.
 
-Within one process the contenders take turns, once per repetition, starting with the next one each
-time.  Before that each has fitted and predicted a few rows: what is compiled or loaded on first use
-is not counted.  Every repetition has the next seed.
+In one process every method is run once per repetition; each repetition starts with another method
+and has another seed.  Before that each method fits and predicts a few rows, so that compiling and
+loading on first use is not counted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contenders import CONTENDERS, Contender, Predict, version
 from methods import Setting
+from speed_methods import SPEED_METHODS, Predict, SpeedMethod, version
 from speed_problems import Problem
 
 __all__ = ["Timing", "compare", "warm_up"]
@@ -30,7 +30,7 @@ WARM_UP_ROWS = 1000
 
 @dataclass(frozen=True)
 class Timing:
-    """What one method needed in one repetition.
+    """Time and error of one method in one repetition.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class Timing:
     method, version : str
     repetition : int
     fit_s, fit_cpu_s : float
-        Seconds of training: elapsed, and of all threads together (nan where it is R that trains).
+        Seconds of training: elapsed, and of all threads together (nan if R trains).
     predict_s : float
         Elapsed seconds of predicting all `test_rows` at once.
     row_us : float
-        Microseconds of predicting one row, the median over rows: through the row predictor for
-        this package, through the function for many rows for the others.
+        Microseconds of predicting one row, the median over rows: by the row predictor for this
+        package, by the function for many rows for the others.
     error : float
         Misclassification rate on the test rows; for a regression the squared error relative to
         that of the training mean.
@@ -72,22 +72,22 @@ def compare(
     problem: Problem, methods: list[str], setting: Setting, repetitions: int, single_rows: int
 ) -> Iterator[Timing]:
     """Time the methods in turns; `single_rows` of the test rows are also predicted one by one."""
-    for method in methods:
-        warm_up(problem, CONTENDERS[method], setting)
+    for name in methods:
+        warm_up(problem, SPEED_METHODS[name], setting)
     inputs = {
         (arrange, arrange_row): (
             arrange(problem.X, problem.y),
             arrange(problem.X_test, None),
             [arrange_row(problem.X_test.iloc[[i]]) for i in range(single_rows)],
         )
-        for arrange, arrange_row in {_forms(CONTENDERS[method]) for method in methods}
+        for arrange, arrange_row in {_formats(SPEED_METHODS[name]) for name in methods}
     }
     for repetition in range(repetitions):
         start = repetition % len(methods)
         turn = replace(setting, seed=setting.seed + repetition)
-        for method in methods[start:] + methods[:start]:
-            contender = CONTENDERS[method]
-            measured = _measure(problem, contender, turn, *inputs[_forms(contender)])
+        for name in methods[start:] + methods[:start]:
+            method = SPEED_METHODS[name]
+            measured = _measure(problem, method, turn, *inputs[_formats(method)])
             yield Timing(
                 table=problem.name,
                 n=len(problem.y),
@@ -96,31 +96,31 @@ def compare(
                 test_rows=len(problem.y_test),
                 trees=setting.trees,
                 threads=setting.threads,
-                method=method,
-                version=version(method),
+                method=name,
+                version=version(name),
                 repetition=repetition,
                 **measured,
             )
 
 
-def warm_up(problem: Problem, contender: Contender, setting: Setting) -> None:
-    """Fit a few rows, of every class, and predict one row and many."""
+def warm_up(problem: Problem, method: SpeedMethod, setting: Setting) -> None:
+    """Fit a few rows, with all classes, and predict one row and many."""
     rows = np.arange(min(WARM_UP_ROWS, len(problem.y)))
     if problem.task == "classification":
         rows = np.union1d(rows, np.unique(problem.y, return_index=True)[1])
-    some = problem.X.iloc[rows]
-    model = contender.fit(contender.arrange(some, problem.y[rows]), problem.task, setting)
-    model.predict(contender.arrange(some, None))
-    model.predict_row(contender.arrange_row(some.iloc[[0]]))
+    X = problem.X.iloc[rows]
+    model = method.fit(method.arrange(X, problem.y[rows]), problem.task, setting)
+    model.predict(method.arrange(X, None))
+    model.predict_row(method.arrange_row(X.iloc[[0]]))
 
 
-def _forms(contender: Contender) -> tuple[Any, Any]:
-    return contender.arrange, contender.arrange_row
+def _formats(method: SpeedMethod) -> tuple[Any, Any]:
+    return method.arrange, method.arrange_row
 
 
 def _measure(
     problem: Problem,
-    contender: Contender,
+    method: SpeedMethod,
     setting: Setting,
     train: Any,
     test: Any,
@@ -128,14 +128,14 @@ def _measure(
 ) -> dict[str, float]:
     gc.collect()
     cpu, start = time.process_time(), time.perf_counter()
-    model = contender.fit(train, problem.task, setting)
+    model = method.fit(train, problem.task, setting)
     fit_s, fit_cpu_s = time.perf_counter() - start, time.process_time() - cpu
     start = time.perf_counter()
     prediction = model.predict(test)
     predict_s = time.perf_counter() - start
     return {
         "fit_s": fit_s,
-        "fit_cpu_s": fit_cpu_s if contender.pid() == os.getpid() else nan,
+        "fit_cpu_s": fit_cpu_s if method.pid() == os.getpid() else nan,
         "predict_s": predict_s,
         "row_us": 1e6 * median(_seconds(model.predict_row, row) for row in singles),
         "error": _error(problem, np.asarray(prediction)),

@@ -12,7 +12,7 @@ import pandas as pd
 __all__ = ["make_environment"]
 
 REQUIREMENTS = ("treeple==0.10.3", "scikit-learn==1.6.*", f"pandas=={pd.__version__}")
-"""The same pandas as here, because data frames travel between the two as pickles."""
+"""The same pandas as here, because data frames are pickled from one to the other."""
 
 
 def make_environment(folder: Path) -> Path:

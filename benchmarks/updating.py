@@ -1,19 +1,21 @@
-"""Is a fit that is updated by the second half of its rows as good as one made on all at once?
+"""Fits that are updated with the second half of the rows, against fits of all rows at once.
 
     python benchmarks/updating.py --out updating.csv [--data DIR] [--repeats 10] [--trees 100]
     python benchmarks/updating.py --report updating.csv
 
-On random partitions of six tables, two thirds for training and at most ``--rows`` of them, trees
-and forests are fitted to the first half of the training rows and updated with the second, and
-fitted to all training rows at once.  Judged are the errors on the test rows, mean squared error or
-share of misclassified rows, and the seconds of the update and of both fits, in turn first one and
-then the other, on one thread.
+On random partitions of six tables, with two thirds of the rows and at most ``--rows`` rows for
+training, trees and forests are fitted to the first half of the training rows and updated with the
+second half; they are also fitted to all training rows at once.  Measured are the errors on the test
+rows, mean squared error or misclassification rate, and the seconds of the update and of both fits
+on one thread; the two ways take turns at being first.
 
-An update is as good where its mean error exceeds that of the one fit by no more than one standard
-error of the test error: that of its mean loss over the test rows of a partition.  Beside it stands
-the difference with its standard error over partitions, of which trees have four times as many.
+An update counts as good as the fit of all rows if its mean error is larger by at most one standard
+error of the test error, which is the standard error of the mean loss over the test rows of a
+partition.  The report also has the difference with its standard error over partitions.  Trees have
+four times as many partitions.
 
-The csv has one line for each table, partition and method.  A run goes on with what a csv lacks.
+The csv has one line for each table, partition and method.  A run with an existing csv adds the
+missing lines.
 """
 
 from __future__ import annotations
@@ -48,30 +50,30 @@ COLUMNS = [
 
 
 def losses(fit: Any, test: pd.DataFrame) -> NDArray[np.float64]:
-    """Return the loss of each test row: its squared error, or whether its class is another."""
-    said = fit.predict(test)
-    wrong = said != test["y"] if fit.kind == "classification" else (said - test["y"]) ** 2
-    return wrong.to_numpy(dtype=np.float64)
+    """Return the loss of each test row: squared error, or whether the class is wrong."""
+    predicted, y = fit.predict(test), test["y"]
+    loss = predicted != y if fit.kind == "classification" else (predicted - y) ** 2
+    return loss.to_numpy(dtype=np.float64)
 
 
 def timed(make: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what is made, and the seconds that it took."""
+    """Return the result of `make`, and the seconds that it took."""
     began = time.perf_counter()
-    made = make()
-    return made, time.perf_counter() - began
+    result = make()
+    return result, time.perf_counter() - began
 
 
-def judge(
+def evaluate(
     name: str, table: Table, train: pd.DataFrame, test: pd.DataFrame, trees: int, number: int
 ) -> tuple[float, ...]:
-    """Return errors, standard error and seconds of a method, as `COLUMNS` has them."""
-    given: dict[str, Any] = {"kind": table.task, "seed": number}
+    """Return errors, standard error and seconds of a method, in the order of `COLUMNS`."""
+    common: dict[str, Any] = {"kind": table.task, "seed": number}
     middle = len(train) // 2
 
     def fit(rows: pd.DataFrame) -> Any:
         if name == TREE:
-            return odt("y ~ .", rows, **given)
-        return odrf("y ~ .", rows, n_trees=trees, blend=name == BLEND, n_jobs=1, **given)
+            return odt("y ~ .", rows, **common)
+        return odrf("y ~ .", rows, n_trees=trees, blend=name == BLEND, n_jobs=1, **common)
 
     def in_halves() -> tuple[Any, float, Any, float]:
         half, half_s = timed(lambda: fit(train[:middle]))
@@ -83,13 +85,13 @@ def judge(
     else:
         half, half_s, updated, update_s = in_halves()
         once, once_s = timed(lambda: fit(train))
-    lost = losses(once, test)
-    errors = [float(losses(made, test).mean()) for made in (half, updated)]
-    se = float(lost.std(ddof=1) / np.sqrt(len(lost)))
-    return *errors, float(lost.mean()), se, half_s, update_s, once_s
+    errors = [float(losses(each, test).mean()) for each in (half, updated)]
+    of_once = losses(once, test)
+    se = float(of_once.std(ddof=1) / np.sqrt(len(of_once)))
+    return *errors, float(of_once.mean()), se, half_s, update_s, once_s
 
 
-def parts(table: Table, number: int, rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def split(table: Table, number: int, rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return training and test rows of a partition, in random order."""
     rng = np.random.default_rng([seed, number, crc32(table.name.encode())])
     order = rng.permutation(len(table.data))
@@ -98,7 +100,7 @@ def parts(table: Table, number: int, rows: int, seed: int) -> tuple[pd.DataFrame
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return the lines of every partition, COLUMNS, going on with the csv."""
+    """Return the lines of every partition, COLUMNS, continuing the csv."""
     names = [name for name in TABLES if (options.data / f"{name}.csv.gz").exists()]
     if not names:
         sys.exit(f"no tables: {options.data} holds none of {', '.join(TABLES)}")
@@ -109,12 +111,12 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
     def lines(name: str, number: int) -> Iterator[tuple]:
         table = read(options.data, name)
-        train, test = parts(table, number, options.rows, options.seed)
+        train, test = split(table, number, options.rows, options.seed)
         for method in METHODS if number < options.repeats else (TREE,):
             if method + table.task not in compiled:  # the first calls wait for the compiler
-                judge(method, table, train[:200], test, options.trees, number)
+                evaluate(method, table, train[:200], test, options.trees, number)
                 compiled.add(method + table.task)
-            yield len(train), method, *judge(method, table, train, test, options.trees, number)
+            yield len(train), method, *evaluate(method, table, train, test, options.trees, number)
 
     return go_on(options.out, COLUMNS, tasks, lines)
 
@@ -122,41 +124,41 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 def summarised(lines: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each method and table: means over partitions, and whether it is as good."""
     lines = lines.assign(difference=lines["updated"] - lines["once"])
-    of_each = lines.groupby(["method", "table"], sort=False)
-    found = of_each[["n", *COLUMNS[4:], "difference"]].mean()
-    found["difference_se"] = of_each["difference"].sem()
-    return found.assign(as_good=found["difference"] <= found["se"])
+    groups = lines.groupby(["method", "table"], sort=False)
+    means = groups[["n", *COLUMNS[4:], "difference"]].mean()
+    means["difference_se"] = groups["difference"].sem()
+    return means.assign(as_good=means["difference"] <= means["se"])
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Show errors and seconds by method and table, as markdown."""
+    """Write errors and seconds by method and table, as markdown."""
     texts = []
-    for method, found in summarised(lines).groupby(level="method", sort=False):
-        own = found.droplevel("method")
-        shown = pd.DataFrame(index=own.index)
-        shown["rows"] = [f"{n:.0f}" for n in own["n"]]
+    for method, of_method in summarised(lines).groupby(level="method", sort=False):
+        means = of_method.droplevel("method")
+        shown = pd.DataFrame(index=means.index)
+        shown["rows"] = [f"{n:.0f}" for n in means["n"]]
         for name, words in (("half", "first half"), ("updated", "updated"), ("once", "at once")):
-            shown[words] = [f"{error:.4g}" for error in own[name]]
-        shown["SE"] = [f"{se:.2g}" for se in own["se"]]
-        pairs = zip(own["difference"], own["difference_se"], strict=True)
+            shown[words] = [f"{error:.4g}" for error in means[name]]
+        shown["SE"] = [f"{se:.2g}" for se in means["se"]]
+        pairs = zip(means["difference"], means["difference_se"], strict=True)
         shown["updated - at once"] = [f"{mean:.2g} ± {se:.2g}" for mean, se in pairs]
         for name, words in (
             ("half_s", "half, s"),
             ("update_s", "update, s"),
             ("once_s", "once, s"),
         ):
-            shown[words] = [f"{seconds:.3g}" for seconds in own[name]]
-        good, fast = int(own["as_good"].sum()), int((own["update_s"] < own["once_s"]).sum())
-        both = int((own["half_s"] + own["update_s"] < own["once_s"]).sum())
+            shown[words] = [f"{seconds:.3g}" for seconds in means[name]]
+        good, fast = int(means["as_good"].sum()), int((means["update_s"] < means["once_s"]).sum())
+        both = int((means["half_s"] + means["update_s"] < means["once_s"]).sum())
         texts.append(
-            f"**{method}**: as good on {good} of {len(own)} tables; the update takes less time on "
-            f"{fast}, with the fit before it on {both}\n\n{markdown_table(shown, 'table')}"
+            f"**{method}**: as good on {good} of {len(means)} tables; the update takes less time "
+            f"on {fast}, with the fit before it on {both}\n\n{markdown_table(shown, 'table')}"
         )
     return "\n\n".join(texts)
 
 
 def main() -> int:
-    """Judge the updates, or report what a csv holds."""
+    """Evaluate the updates, or report an existing csv."""
     asked = parser(__doc__ or "", "updating.csv", repeats=10, trees=100)
     options = with_tables(asked, rows=4000).parse_args()
     lines = run(options) if options.report is None else pd.read_csv(options.report)

@@ -1,7 +1,7 @@
 """The process in which methods are fitted: ``python worker.py SOCKET``; started by `fitter.py`.
 
-It answers requests until its standard input ends, as it does when the process that started it
-does.  Before a method's first fit it fits a few rows, untimed, so that what is loaded or compiled
+It answers requests until its standard input ends, which happens when the process that started it
+ends.  Before the first fit of a method it fits a few rows, untimed, so that loading and compiling
 on first use is not counted.
 """
 
@@ -30,7 +30,7 @@ WARM_UP_TREES = 5
 
 
 def main() -> None:
-    """Serve until told otherwise."""
+    """Answer requests until the connection is closed."""
     Thread(target=_end_with_parent, daemon=True).start()
     connection = Connection(int(sys.argv[1]))
     warm: set[str] = set()
@@ -39,7 +39,7 @@ def main() -> None:
             request = connection.recv()
             if request.method not in warm:
                 warm.add(request.method)
-                with suppress(Exception):  # the fit itself will say what is wrong
+                with suppress(Exception):  # the fit itself will report the error
                     answer(_few(request))
             try:
                 connection.send(answer(request))
@@ -68,7 +68,7 @@ def answer(request: Request) -> Answer:
 
 
 def _few(request: Request) -> Request:
-    """Return the same with a few rows, of every class, and a few trees."""
+    """Return the request with a few rows, of every class, and a few trees."""
     y = request.train["y"]
     rows = np.arange(min(WARM_UP_ROWS, len(y)))
     if request.task == "classification":

@@ -1,1 +1,1 @@
-"""Several fits, one conclusion: comparing, tuning, learning curves, bias and variance."""
+"""Evaluating several fits: comparison, tuning, learning curves, bias and variance."""

@@ -1,4 +1,4 @@
-"""How well models learn from parts of the rows that a guided forest chooses."""
+"""Errors of models that are trained on subsets of rows selected by a guided forest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["approximation_curve"]
 
 FRACTIONS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TREES = 100
-TABLE = "training and test rows"
+TABLE_NAME = "training and test rows"
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
@@ -46,47 +46,47 @@ def approximation_curve(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ApproximationCurve:
-    """Ask how many rows it takes, if a guided forest chooses them ([G], Figure 13).
+    """Compare models trained on subsets of the rows, chosen by a guided forest ([G], Figure 13).
 
-    Models are fitted to parts of the training rows of `fit`, and judged on `newdata`.  The parts
-    are drawn uniformly, in proportion to the sensitivities of the rows, or are the most sensitive;
-    see `GRAFResults.approximate`.
+    Models are fitted to subsets of the training rows of `fit` and evaluated on `newdata`.  A subset
+    is drawn uniformly, or in proportion to the sensitivities of the rows, or consists of the most
+    sensitive rows; see `GRAFResults.approximate`.
 
     Parameters
     ----------
     fit : GRAFResults
-        A guided forest, whose sensitivities are used; see `odrf.graf`.
+        A guided forest; its sensitivities choose the rows.  See `odrf.graf`.
     newdata : DataFrame
-        Test rows with their responses.
+        Test rows, with the response.
     models : mapping of str to model, optional
-        As in `compare`; by default "graf", a guided forest with the options of `fit`, and
-        "forest", the forest of `odrf`, of 100 trees each.  All are fitted to the same parts,
-        without case weights.
+        As in `compare`.  By default "graf", a guided forest with the options of `fit`, and
+        "forest", the forest of `odrf`, both with 100 trees.  All models are fitted to the same
+        subsets, without case weights.
     fractions : sequence of float, default (0.05, 0.1, 0.25, 0.5, 0.75, 1)
-        Shares of the rows, above 0 and at most 1.
+        Shares of the training rows to keep, above 0 and at most 1.
     repeats : int, default 10
-        How often rows are drawn, and models grown, anew.
+        How often new subsets are drawn and the models refitted with new seeds.
     seed : int, SeedSequence or Generator, optional
         Makes the curve reproducible, for any number of threads.
     n_jobs : int, optional
-        Threads, one part each; by default all cores.
+        Threads, one subset each; by default all cores.
     progress : bool, default False
         Show a progress bar.
 
     Returns
     -------
     ApproximationCurve
-        With ``table``, ``summary()`` and ``plot()``; errors are misclassification rates, or mean
-        squared errors.
+        With ``table``, ``summary()`` and ``plot()``.  The error is the misclassification rate, or
+        the mean squared error for a numeric response.
 
     Raises
     ------
     InputError
-        Naming the argument at fault and the way out; or the model that fails, and where.
+        If an argument is invalid, or a model fails; the message says which and what to do.
 
     Notes
     -----
-    Where the rows of a part are all of one class, every model predicts it.
+    If the rows of a subset are all of one class, no model is fitted: that class is predicted.
 
     References
     ----------
@@ -108,37 +108,40 @@ def approximation_curve(
     env = environment(1)
     if not isinstance(fit, GRAFResults):
         raise InputError(
-            f"fit is of type {type(fit).__name__}: only guided forests have sensitivities, which "
-            "odrf.graf fits"
+            f"fit is of type {type(fit).__name__}: only guided forests have sensitivities; fit one "
+            "with odrf.graf"
         )
-    shares = _shares(fractions, fit.nobs)
+    shares = _checked_fractions(fractions, fit.nobs)
     task = _task(fit, newdata, env)
-    named_models = read_models(_usual(fit) if models is None else models, fewest=1)
-    rule = metric_for("auto", fit.kind, task.n_classes)
-    own, R = checked_seed(seed), checked_whole("repeats", repeats, 1)
-    wanted = [
-        (repeat, method, share) for repeat in range(R) for method in METHODS for share in shares
+    named_models = read_models(_default_models(fit) if models is None else models, fewest=1)
+    metric = metric_for("auto", fit.kind, task.n_classes)
+    seed, n_repeats = checked_seed(seed), checked_whole("repeats", repeats, 1)
+    cells = [
+        (repeat, method, share)
+        for repeat in range(n_repeats)
+        for method in METHODS
+        for share in shares
     ]
-    parts = _parts(fit, wanted, own)
-    judge = partial(_errors, Scoring(named_models, rule, env), task, fit.nobs)
-    with tqdm(total=len(parts), unit="part", disable=not progress) as bar:
+    subsets = _subsets(fit, cells, seed)
+    errors_on = partial(_errors, Scoring(named_models, metric, env), task, fit.nobs)
+    with tqdm(total=len(subsets), unit="subset", disable=not progress) as bar:
         errors = {}
-        found = in_order(judge, parts.values(), checked_jobs(n_jobs))
-        for key, line in zip(parts, found, strict=True):
-            errors[key] = line
+        results = in_order(errors_on, subsets.values(), checked_jobs(n_jobs))
+        for key, of_models in zip(subsets, results, strict=True):
+            errors[key] = of_models
             bar.update()
     index = pd.MultiIndex.from_tuples(
-        [(repeat + 1, method, share) for repeat, method, share in wanted],
+        [(repeat + 1, method, share) for repeat, method, share in cells],
         names=["repeat", "method", "fraction"],
     )
-    lines = [errors[_key(*each)] for each in wanted]
+    lines = [errors[_key(*cell)] for cell in cells]
     table = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
     n_test = len(task.y) - fit.nobs
-    return ApproximationCurve(table, rule, fit.formula, fit.nobs, n_test, own)
+    return ApproximationCurve(table, metric, fit.formula, fit.nobs, n_test, seed)
 
 
-def _usual(fit: GRAFResults) -> dict[str, Any]:
-    """Return the models by default: those of Figure 13."""
+def _default_models(fit: GRAFResults) -> dict[str, Any]:
+    """Return the models of Figure 13."""
     control = fit.control
     guided = partial(
         graf,
@@ -151,46 +154,58 @@ def _usual(fit: GRAFResults) -> dict[str, Any]:
     return {"graf": guided, "forest": partial(odrf, n_trees=TREES)}
 
 
-def _shares(fractions: Any, n: int) -> list[float]:
-    """Return the fractions, rising; raise `InputError` where one is none, or leaves no two rows."""
+def _checked_fractions(fractions: Any, n: int) -> list[float]:
+    """Return the fractions in rising order.
+
+    Raises
+    ------
+    InputError
+        If one is no share of the rows, or keeps fewer than two rows; or if there are none.
+    """
     if isinstance(fractions, str) or not isinstance(fractions, Sequence | np.ndarray):
         raise InputError(f"fractions={fractions!r}: use a list of shares of the rows")
     for share in fractions:
         if rows_kept(share, n) < 2:
-            raise InputError(f"fractions: {share!r} of {n} rows is less than 2 rows: use more")
+            raise InputError(
+                f"fractions: {share!r} of {n} rows is less than 2 rows: use a larger fraction"
+            )
     if not len(fractions):
         raise InputError("fractions is empty: name at least one share of the rows")
     return sorted({float(share) for share in fractions})
 
 
 def _task(fit: GRAFResults, newdata: pd.DataFrame, env: Any) -> Task:
-    """Return training rows and test rows as one table, of what the formula uses."""
+    """Return training rows, then test rows, as one table with the columns of the formula."""
     design = fit.design
     _, complete = design.matrix(newdata)
     test = newdata[complete]
     design.response.numbers(test)
     columns = list(dict.fromkeys([*design.schema.columns, *design.response.columns]))
     train = fit.fit.frame[columns]
-    # a category that only one of them knows would make text of the column
-    same = {name: of for name, of in train.dtypes.items() if isinstance(of, pd.CategoricalDtype)}
-    table = pd.concat([train, test[columns].astype(same)], ignore_index=True)
+    # columns with different categories would be concatenated as text
+    categorical = {
+        name: dtype
+        for name, dtype in train.dtypes.items()
+        if isinstance(dtype, pd.CategoricalDtype)
+    }
+    table = pd.concat([train, test[columns].astype(categorical)], ignore_index=True)
     if design.response.classes is not None and design.response.evaluation is None:
         table[design.response.name] = table[design.response.name].astype("category")
-    task = read_task(TABLE, design.formula, table, env)
+    task = read_task(TABLE_NAME, design.formula, table, env)
     if task.response.kind != fit.kind:
         raise InputError(
-            f"fit takes {design.response.name!r} for classes, which models would take for numbers: "
-            "put classes into a column of text"
+            f"fit takes {design.response.name!r} for classes, which other models would take for "
+            "numbers: put the classes into a column of text"
         )
     return task
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """Rows to learn from, what they are called, and a seed for models."""
+class _Subset:
+    """Training rows, their description for messages, and the seed of the models."""
 
     rows: NDArray[np.int64]
-    words: str
+    description: str
     seed: int
 
 
@@ -198,30 +213,30 @@ Key = tuple[int, str, float]
 
 
 def _key(repeat: int, method: str, share: float) -> Key:
-    """Return what tells parts apart: all rows are the same by any method."""
+    """Return the key of a subset; all rows together are one subset, whatever the method."""
     return repeat, next(iter(METHODS)) if share == 1 else method, share
 
 
-def _parts(fit: GRAFResults, wanted: Sequence[Key], seed: int) -> dict[Key, _Part]:
-    parts: dict[Key, _Part] = {}
+def _subsets(fit: GRAFResults, cells: Sequence[Key], seed: int) -> dict[Key, _Subset]:
+    subsets: dict[Key, _Subset] = {}
     sensitivity = fit.sensitivity()
-    for repeat, method, share in wanted:
+    for repeat, method, share in cells:
         key = _key(repeat, method, share)
-        drawn, grown = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
-        if key not in parts:
-            # one order of the rows for all fractions: smaller parts belong to larger ones
-            rows = sensitivity.order(method, int(drawn))[: rows_kept(share, fit.nobs)]
-            words = f"{share:.3g} of the rows, {METHODS[method]}"
-            parts[key] = _Part(np.sort(rows), words, int(grown))
-    return parts
+        state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
+        row_seed, model_seed = int(state[0]), int(state[1])
+        if key not in subsets:
+            # one order of the rows for all fractions, so that smaller subsets are nested
+            rows = sensitivity.order(method, row_seed)[: rows_kept(share, fit.nobs)]
+            description = f"{share:.3g} of the rows, {METHODS[method]}"
+            subsets[key] = _Subset(np.sort(rows), description, model_seed)
+    return subsets
 
 
-def _errors(scoring: Scoring, task: Task, n: int, part: _Part) -> list[float]:
-    """Return each model's error on the rows from n on."""
+def _errors(scoring: Scoring, task: Task, n: int, subset: _Subset) -> list[float]:
+    """Return each model's error on the test rows, which follow the first n rows of the table."""
     test = np.arange(n, len(task.y))
-    seen = np.unique(task.y[part.rows])
-    if len(seen) == 1:
+    if len(np.unique(task.y[subset.rows])) == 1:
         observed = task.observed(test, scoring.metric)
-        alone = np.repeat(task.observed(part.rows[:1], scoring.metric), len(test))
-        return [float(scoring.metric.function(observed, alone))] * len(scoring.named_models)
-    return scoring.scores(task, part.rows, test, part.seed, part.words)
+        constant = np.repeat(task.observed(subset.rows[:1], scoring.metric), len(test))
+        return [float(scoring.metric.function(observed, constant))] * len(scoring.named_models)
+    return scoring.scores(task, subset.rows, test, subset.seed, subset.description)

@@ -1,4 +1,4 @@
-"""Errors of models that learn from parts of the rows as a result."""
+"""Result of `approximation_curve`: errors of models that are trained on subsets of the rows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ __all__ = ["ApproximationCurve"]
 
 
 class ApproximationCurve:
-    """Errors against the share of rows that is kept; `odrf.approximation_curve` makes it.
+    """Error against the share of the training rows that is kept.
+
+    Made by `odrf.approximation_curve`.
 
     Parameters
     ----------
     errors : DataFrame
-        A row for each ``repeat``, ``method`` and ``fraction``, a column for each model.
+        One row for each ``repeat``, ``method`` and ``fraction``; one column for each model.
     metric : Metric
     formula : str
     n, n_test : int
-        Rows to choose from, and rows that models were judged on.
+        Training rows to choose from, and test rows.
     seed : int
 
     Attributes
@@ -50,20 +52,20 @@ class ApproximationCurve:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Mean error and its standard error over repeats.
+        """Mean error, ``error``, and its standard error over repeats, ``std_error``.
 
-        Index ``model``, ``method`` and ``fraction``.
+        Indexed by ``model``, ``method`` and ``fraction``.
         """
         levels = ["model", "method", "fraction"]
         groups = self.errors.stack().groupby(level=levels, sort=False)
-        found = pd.DataFrame({"error": groups.mean(), "se": groups.sem()})
+        means = pd.DataFrame({"error": groups.mean(), "std_error": groups.sem()})
         fractions = self.errors.index.unique("fraction")
-        return found.reindex(
+        return means.reindex(
             pd.MultiIndex.from_product([self.models, METHODS, fractions], names=levels)
         )
 
     def summary(self) -> Summary:
-        """Return the mean errors of each model as a summary with text, HTML and LaTeX."""
+        """Return the mean errors of each model, as a summary with text, HTML and LaTeX output."""
         facts = {
             "Metric": self.metric.words,
             "Rows": str(self.n),
@@ -72,18 +74,21 @@ class ApproximationCurve:
         }
         sections = {}
         for model in self.models:
-            for column, words in (("error", "mean error"), ("se", "standard error over repeats")):
+            for column, title in (
+                ("error", "mean error"),
+                ("std_error", "standard error over repeats"),
+            ):
                 wide = self.table.loc[model][column].unstack("fraction")
                 wide = wide.reindex([*METHODS]).rename(index=METHODS)
-                sections[f"{model}: {words}, by the share of rows kept"] = wide
+                sections[f"{model}: {title}, by the share of rows kept"] = wide
         call = f"approximation_curve(fit, newdata, …, seed={self.seed})"
-        note = "Repeats draw rows and models anew; the test rows stay the same."
+        note = "Each repeat draws new subsets and refits the models; the test rows stay the same."
         return Summary("Approximation of data", call, facts, sections, (note,))
 
     def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
-        """Draw the errors against the share of rows that is kept ([G], Figure 13).
+        """Draw the mean error against the share of rows that is kept ([G], Figure 13).
 
-        One standard error to either side.
+        Bars are one standard error to either side.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Bias and variance of models as a result."""
+"""Result of `bias_variance`: the terms of the expected error of models."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ SQUARED = {"noise": "noise", "bias2": "bias²", "variance": "variance"}
 
 @dataclass(frozen=True)
 class Experiment:
-    """What was done to tell bias from variance.
+    """How bias and variance were estimated.
 
     Attributes
     ----------
     problem : str
-        Its name; or the formula.
+        Name of the simulated problem, or the formula.
     kind : {"regression", "classification"}
     known : bool
-        Whether the truth was known; else labels, or responses, were taken for it.
+        Whether the truth is known.  If not, the observed responses are taken for it.
     test_rows, repeats, seed : int
     """
 
@@ -45,11 +45,11 @@ class Experiment:
 
 
 class BiasVariance:
-    """What the errors of models are made of; `odrf.bias_variance` makes it.
+    """Bias, variance and noise of models.  Made by `odrf.bias_variance`.
 
     Parameters
     ----------
-    table, se : DataFrame
+    table, std_error : DataFrame
     experiment : Experiment
 
     Attributes
@@ -57,37 +57,41 @@ class BiasVariance:
     table : DataFrame
         Means over the test rows; one row for each ``model`` and ``n``.
 
-        Of classes first ``error``; then James' terms: ``bayes_error``; ``bias``, the share of
-        rows whose systematic prediction, that which most training samples lead to, is not the
-        best one; ``variance``, how often another than the systematic class is predicted;
-        ``systematic_effect`` and ``variance_effect``, what the two cost:
-        ``error = bayes_error + systematic_effect + variance_effect``.  Then Kohavi and Wolpert's:
-        ``error = kw_noise + kw_bias2 + kw_variance``.
+        For classes:
 
-        Of numbers ``error``, the mean squared one, and its parts:
+        - ``error``, the misclassification rate;
+        - James' terms, ``error = bayes_error + systematic_effect + variance_effect``, and with
+          them ``bias``, the share of rows whose systematic prediction is not the most likely
+          class, and ``variance``, how often another class than the systematic one is predicted.
+          The systematic prediction of a row is the class that most training samples lead to;
+        - Kohavi and Wolpert's terms, ``error = kw_noise + kw_bias2 + kw_variance``.
+
+        For a numeric response: ``error``, the mean squared error, and
         ``error = noise + bias2 + variance``.
 
-        Squared biases and the variances that go with them are unbiased estimates, of which the
-        first can fall below 0.  Where the truth was not known, there are no columns of noise and
-        Bayes error: they are part of the bias.
-    se : DataFrame
-        Standard errors of the same, over test rows: how far others would change the means, the
-        training samples being as they were.
+        ``bias2``, ``kw_bias2`` and the variances beside them are unbiased estimates; an estimated
+        squared bias can be negative.  If the truth is not known, there are no columns of noise and
+        Bayes error: both are part of the bias.
+    std_error : DataFrame
+        Standard errors of the same means over test rows.  They do not include the variation
+        between sets of training samples.
     experiment : Experiment
 
     Examples
     --------
     >>> import odrf
     >>> problem = odrf.simulate.trunk()
-    >>> found = odrf.bias_variance(odrf.odt, problem, 100, repeats=10, seed=1)
-    >>> row = found.table.loc["odt", 100]
-    >>> parts = row["bayes_error"] + row["systematic_effect"] + row["variance_effect"]
-    >>> bool(abs(row["error"] - parts) < 1e-12)
+    >>> result = odrf.bias_variance(odrf.odt, problem, 100, repeats=10, seed=1)
+    >>> row = result.table.loc["odt", 100]
+    >>> total = row["bayes_error"] + row["systematic_effect"] + row["variance_effect"]
+    >>> bool(abs(row["error"] - total) < 1e-12)
     True
     """
 
-    def __init__(self, table: pd.DataFrame, se: pd.DataFrame, experiment: Experiment) -> None:
-        self.table, self.se, self.experiment = table, se, experiment
+    def __init__(
+        self, table: pd.DataFrame, std_error: pd.DataFrame, experiment: Experiment
+    ) -> None:
+        self.table, self.std_error, self.experiment = table, std_error, experiment
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -101,39 +105,43 @@ class BiasVariance:
 
     @property
     def call(self) -> str:
-        """The call that made it."""
-        done = self.experiment
-        problem = f"<{done.problem}>" if done.known else f"({done.problem!r}, data)"
+        """The call that made the result."""
+        experiment = self.experiment
+        name = experiment.problem
+        problem = f"<{name}>" if experiment.known else f"({name!r}, data)"
         n = self.n.tolist()
         return (
             f"bias_variance(models, {problem}, n={n[0] if len(n) == 1 else n}, "
-            f"repeats={done.repeats}, test_rows={done.test_rows}, seed={done.seed})"
+            f"repeats={experiment.repeats}, test_rows={experiment.test_rows}, "
+            f"seed={experiment.seed})"
         )
 
     def summary(self) -> Summary:
-        """Return the terms and their standard errors as a summary with text, HTML and LaTeX."""
-        done, n = self.experiment, self.n
+        """Return terms and standard errors, as a summary with text, HTML and LaTeX output."""
+        experiment, n = self.experiment, self.n
         facts = {
-            "Problem": done.problem,
-            "Error": "squared" if done.kind == "regression" else "0-1 loss",
+            "Problem": experiment.problem,
+            "Error": "squared" if experiment.kind == "regression" else "0-1 loss",
             "Training rows": str(n[0]) if len(n) == 1 else f"{n[0]} to {n[-1]}",
-            "Training samples": f"{done.repeats} of each size",
-            "Test rows": str(done.test_rows),
-            "Truth": "known" if done.known else "the responses",
+            "Training samples": f"{experiment.repeats} of each size",
+            "Test rows": str(experiment.test_rows),
+            "Truth": "known" if experiment.known else "the responses",
         }
         sections = {}
-        for whose, (title, columns) in self._parts().items():
-            sections[whose + title] = self._labelled(self.table[columns])
-            sections[f"{whose}standard errors, over test rows"] = self._labelled(self.se[columns])
+        for authors, (title, columns) in self._decompositions().items():
+            sections[authors + title] = self._labelled(self.table[columns])
+            sections[f"{authors}standard errors, over test rows"] = self._labelled(
+                self.std_error[columns]
+            )
         return Summary("Bias and variance", self.call, facts, sections, self._notes())
 
     def plot(self, *, axes: NDArray | None = None) -> NDArray[np.object_]:
         """Draw bias, variance and error of each model, side by side.
 
-        Lines against n, or dots where there is one n; with one standard error to either side.
-        Of classes bias, variance, variance effect and error, as in Figure 12 of Tomita et al.
-        (2020); of numbers squared bias, variance and error.  The least possible error is a dashed
-        line, where it is known.
+        Lines against n, or dots if there is only one n; bars are one standard error to either
+        side.  For classes bias, variance, variance effect and error, as in Figure 12 of Tomita et
+        al. (2020); for a numeric response squared bias, variance and error.  A dashed line is the
+        least possible error, if it is known.
 
         Parameters
         ----------
@@ -144,42 +152,43 @@ class BiasVariance:
         -------
         array of Axes
         """
-        return plots.plot_bias_variance(self.table, self.se, axes)
+        return plots.plot_bias_variance(self.table, self.std_error, axes)
 
     def __repr__(self) -> str:
-        done = self.experiment
+        experiment = self.experiment
         return (
-            f"BiasVariance on {done.problem}: {done.repeats} training samples, "
-            f"{done.test_rows} test rows\n{self.table.to_string()}"
+            f"BiasVariance on {experiment.problem}: {experiment.repeats} training samples, "
+            f"{experiment.test_rows} test rows\n{self.table.to_string()}"
         )
 
-    def _parts(self) -> dict[str, tuple[str, list[str]]]:
-        """Return for each decomposition what it says, and its columns."""
+    def _decompositions(self) -> dict[str, tuple[str, list[str]]]:
+        """Return by author the equation of each decomposition and its columns."""
         if self.experiment.kind == "regression":
             return {"": (_sum(SQUARED, self.table), list(self.table.columns))}
-        theirs = [name for name in self.table.columns if name.startswith("kw_")]
+        kw_columns = [name for name in self.table.columns if name.startswith("kw_")]
         return {
-            "James: ": (_sum(JAMES, self.table), list(self.table.columns.drop(theirs))),
-            "Kohavi and Wolpert: ": (_sum(KOHAVI_WOLPERT, self.table), ["error", *theirs]),
+            "James: ": (_sum(JAMES, self.table), list(self.table.columns.drop(kw_columns))),
+            "Kohavi and Wolpert: ": (_sum(KOHAVI_WOLPERT, self.table), ["error", *kw_columns]),
         }
 
     def _labelled(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Name each row by its model, and by n where there are several."""
-        alone = len(self.n) == 1
-        labels = [model if alone else f"{model}, n = {n}" for model, n in table.index]
+        """Name each row by its model, and by n if there are several."""
+        one_size = len(self.n) == 1
+        labels = [model if one_size else f"{model}, n = {n}" for model, n in table.index]
         return table.set_index(pd.Index(labels))
 
     def _notes(self) -> tuple[str, ...]:
-        notes = ["Standard errors are over test rows, for these training samples."]
+        notes = ["Standard errors are over test rows, given these training samples."]
         if (self.table.filter(like="bias2") < 0).to_numpy().any():
             notes.append("bias² is estimated without bias, so that it can fall below 0.")
         if not self.experiment.known:
             notes.append(
-                "What was observed is taken for the truth: noise counts as bias.  Training samples "
-                "overlap, which makes the variance too small."
+                "The observed responses are taken for the truth, so noise counts as bias.  "
+                "Training samples overlap, which makes the variance too small."
             )
         return tuple(notes)
 
 
 def _sum(terms: dict[str, str], table: pd.DataFrame) -> str:
+    """Write the equation of those terms that the table has."""
     return "error = " + " + ".join(words for name, words in terms.items() if name in table)

@@ -1,4 +1,4 @@
-"""Comparison of models on the same folds."""
+"""Comparison of models by cross-validation, all on the same folds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from odrf.evaluation.comparison import Comparison
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import Model, read_models
 from odrf.evaluation.scoring import Scoring, check_formulas
-from odrf.evaluation.tasks import Task, check_alike, named_tables, read_task
+from odrf.evaluation.tasks import Task, check_same_kind, named_tables, read_task
 
 __all__ = ["compare"]
 
@@ -46,40 +46,41 @@ def compare(
     Parameters
     ----------
     formula : str or None
-        The model, such as ``"y ~ ."``; see `odt`.  Classes that are numbers are written
-        ``"C(y) ~ ."``.  None if every table comes with its own.
+        The model, such as ``"y ~ ."``; see `odt`.  If the classes are numbers, write
+        ``"C(y) ~ ."``.  None if every table comes with its own formula.
     data : DataFrame or mapping
         One table, or several by name: for each a data frame, or a pair (formula, data frame).
-        Rows with missing values are refused, as models would be judged on different rows.  Text
-        may have levels that a fold lacks; numbers that are levels, ``C(n)``, are better declared
-        as categories.
+        Rows with missing values are refused, because models that drop them would be evaluated on
+        different rows.  Training rows may lack a level of a text column.  For a column of numbers
+        used as a factor, ``C(n)``, this is an error: make the column categorical first.
     models : mapping of str to model
         Two or more by name, each one of
 
         - a function of formula and data that returns a fit with ``predict(newdata)``, such as
           `odt` or ``functools.partial(odrf.odrf, n_trees=100)``; for probabilities it is called
-          as ``predict(newdata, type="prob")``.  If it takes a `seed` that is not bound yet, it
-          is given one;
+          as ``predict(newdata, type="prob")``.  If it has an argument `seed` that is not set yet,
+          a seed is passed to it;
         - a formula with the same response, for `odrf`;
         - a pair (formula, function);
-        - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, a copy of which
-          is fed the columns of the formula's design, each scaled to [0, 1] on the training rows,
-          a factor being one 0/1 column per level.  A ``random_state`` of None is set.
+        - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn.  A copy of it is
+          fitted to the columns of the formula's design matrix, each scaled to [0, 1] on the
+          training rows, with one 0/1 column per level of a factor.  If its ``random_state`` is
+          None, a seed is set.
     cv : int, default 10
-        Folds, the classes dealt out evenly.  A row that is judged counts once, also where a model
-        is given case weights.
+        Number of folds, stratified by class.  Every test row counts once, also if a model is
+        fitted with case weights.
     repeats : int, default 1
-        How often the table is divided anew.
+        How often the table is divided into new folds.
     metric : str or callable, default "auto"
-        - For numbers ``"mse"`` (the default), ``"rmse"``, ``"mae"``, ``"r2"``.
-        - For classes ``"error"`` (the default), ``"accuracy"``; by their probabilities
+        - For a numeric response ``"mse"`` (the default), ``"rmse"``, ``"mae"``, ``"r2"``.
+        - For classes ``"error"`` (the default) and ``"accuracy"``; on predicted probabilities
           ``"brier"`` (the sum over the classes, so for two classes twice the squared error of
-          one's probability), ``"log_loss"``, and for two classes ``"auc"``.
-        - Or a function of the observed and the predicted numbers or labels, two arrays (n,), to
-          a number, of which less is better.
+          the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
+        - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  It
+          returns a number; smaller is better.
     seed : int, SeedSequence or Generator, optional
-        Makes the comparison reproducible, for any number of threads; `Comparison.seed` keeps the
-        one that was used.
+        Makes the comparison reproducible, for any number of threads.  `Comparison.seed` is the
+        seed that was used.
     n_jobs : int, optional
         Threads, one fold each; by default all cores.
     progress : bool, default False
@@ -88,12 +89,12 @@ def compare(
     Returns
     -------
     Comparison
-        Scores, means with standard errors, and tests for each pair of models.
+        Scores, mean scores with standard errors, and tests for each pair of models.
 
     Raises
     ------
     InputError
-        Naming the argument at fault and the way out; or the model that fails, and where.
+        If an argument is invalid, or a model fails; the message says which and what to do.
 
     References
     ----------
@@ -115,20 +116,20 @@ def compare(
     """
     env = environment(1)
     tasks = []
-    for name, (own, frame) in named_tables(formula, data).items():
-        tasks.append(read_task(name, own, frame, env))
-    check_alike(tasks)
+    for name, (table_formula, table) in named_tables(formula, data).items():
+        tasks.append(read_task(name, table_formula, table, env))
+    check_same_kind(tasks)
     kind = tasks[0].response.kind
-    rule = metric_for(metric, kind, max(task.n_classes for task in tasks))
+    score = metric_for(metric, kind, max(task.n_classes for task in tasks))
     named_models = read_models(models)
-    _check_probabilities(named_models, rule)
+    _check_probabilities(named_models, score)
     check_formulas(named_models, tasks, env)
     division = _Division(
         checked_folds(cv, min(len(task.y) for task in tasks)),
         checked_whole("repeats", repeats, 1),
         checked_seed(seed),
     )
-    scoring = Scoring(named_models, rule, env)
+    scoring = Scoring(named_models, score, env)
     folds = list(_folds(tasks, division))
     rows = []
     with tqdm(total=len(folds), unit="fold", disable=not progress) as bar:
@@ -141,7 +142,7 @@ def compare(
     )
     scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(named_models), name="model"))
     sizes = {task.name: len(task.y) for task in tasks}
-    return Comparison(scores, rule, formula, sizes, division.cv, division.seed)
+    return Comparison(scores, score, formula, sizes, division.cv, division.seed)
 
 
 class _Division(NamedTuple):
@@ -154,12 +155,12 @@ class _Division(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
-    """Rows (n,) to be predicted by models that have not seen them, counted from 1."""
+    """One fold of a table: `held_out` (n,) marks its test rows; fold and repeat count from 1."""
 
     task: Task
     repeat: int
     number: int
-    out: NDArray[np.bool_]
+    held_out: NDArray[np.bool_]
     seed: int
 
     def __str__(self) -> str:
@@ -167,19 +168,20 @@ class _Fold:
 
 
 def _folds(tasks: list[Task], division: _Division) -> Iterator[_Fold]:
-    """Divide every table; each division has its own seed, and each fold one for the models."""
+    """Divide every table; each division has a seed, and each fold a seed for its models."""
     cv, repeats, seed = division
-    for at, task in enumerate(tasks):
+    for number, task in enumerate(tasks):
         for repeat in range(repeats):
-            own = np.random.SeedSequence(seed, spawn_key=(at, repeat)).generate_state(cv + 1)
-            fold = fold_of_rows(task.y, task.n_classes, cv, int(own[cv]))
+            sequence = np.random.SeedSequence(seed, spawn_key=(number, repeat))
+            seeds = sequence.generate_state(cv + 1)
+            fold = fold_of_rows(task.y, task.n_classes, cv, int(seeds[cv]))
             for k in range(cv):
-                yield _Fold(task, repeat + 1, k + 1, fold == k, int(own[k]))
+                yield _Fold(task, repeat + 1, k + 1, fold == k, int(seeds[k]))
 
 
 def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
-    """Return each model's score on a fold; raise `InputError` where one is no number."""
-    scores = scoring.scores(fold.task, ~fold.out, fold.out, fold.seed, str(fold))
+    """Return each model's score on a fold; raise `InputError` if one is not finite."""
+    scores = scoring.scores(fold.task, ~fold.held_out, fold.held_out, fold.seed, str(fold))
     for name, score in zip(scoring.named_models, scores, strict=True):
         if not np.isfinite(score):
             raise InputError(
@@ -190,7 +192,7 @@ def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
 
 
 def _check_probabilities(named_models: dict[str, Model], metric: Metric) -> None:
-    """Raise `InputError` where the metric needs probabilities and a model cannot give them."""
+    """Raise `InputError` if the metric needs probabilities and a model has none."""
     for name, model in named_models.items():
         if metric.needs_probabilities and not model.has_probabilities:
             raise InputError(

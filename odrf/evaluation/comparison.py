@@ -1,4 +1,4 @@
-"""What a comparison of models has found."""
+"""Result of `compare`: scores of models on the same folds, and tests between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from odrf import plots
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.paired import (
     bonferroni,
-    corrected_se,
+    corrected_std_error,
     corrected_t,
     critical_difference,
     differences,
@@ -31,29 +31,29 @@ __all__ = ["Comparison"]
 
 
 class Comparison:
-    """Scores of models that were all judged on the same folds, and what they say.
+    """Scores of models on the same folds, with standard errors, ranks and tests.
 
-    `odrf.compare` makes it.
+    Made by `odrf.compare`.
 
     Parameters
     ----------
     scores : DataFrame
-        A row for each fold, a column for each model.
+        One row for each fold, one column for each model.
     metric : Metric
-        What the models are judged by.
+        The metric of the scores.
     formula : str or None
-        As given; None if every table has its own.
+        None if every table has its own formula.
     sizes : dict of str to int
         Rows of each table.
     cv : int
-        Folds that a table is divided into.
+        Number of folds.
     seed : int
 
     Attributes
     ----------
     scores : DataFrame
-        The metric of each model (columns) on each fold; index ``table``, ``repeat``, ``fold``,
-        the last two counted from 1.
+        The score of each model (columns) on each fold.  Indexed by ``table``, ``repeat`` and
+        ``fold``; the last two count from 1.
     metric : Metric
     formula : str or None
     sizes : dict of str to int
@@ -66,7 +66,7 @@ class Comparison:
     >>> models = {"all": ("progression ~ .", odrf.odt), "two": ("progression ~ bmi + bp", odrf.odt)}
     >>> comparison = odrf.compare("progression ~ .", data, models, cv=5, seed=1)
     >>> comparison.table.columns.tolist()
-    ['mean', 'se', 'rank', 'wins']
+    ['estimate', 'std_error', 'rank', 'wins']
     >>> comparison.pairs.index.tolist()
     [('all', 'two'), ('two', 'all')]
     """
@@ -87,10 +87,10 @@ class Comparison:
     def call(self) -> str:
         """The call that made the comparison."""
         metric = self.metric
-        asked = repr(metric.name) if metric.kind is not None else metric.name
+        name = repr(metric.name) if metric.kind is not None else metric.name
         repeats = f", repeats={self.repeats}" if self.repeats > 1 else ""
         return (
-            f"compare({self.formula!r}, data, models, cv={self.cv}{repeats}, metric={asked}, "
+            f"compare({self.formula!r}, data, models, cv={self.cv}{repeats}, metric={name}, "
             f"seed={self.seed})"
         )
 
@@ -101,7 +101,7 @@ class Comparison:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The names of the models, as given."""
+        """The names of the models."""
         return tuple(self.scores.columns)
 
     @cached_property
@@ -113,71 +113,73 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """One row for each model, the best first.
 
-        ``mean``: mean score over the folds; with several tables, over their means, which says
-        something where all are measured in the same unit; ranks always do.  ``se``: its
-        standard error, corrected for the overlap of training sets (Nadeau and Bengio 2003); with
-        several tables, that over tables.  ``rank``: mean rank over the folds, or tables, 1 being
-        the best.  ``wins``: folds, or tables, on which no model is better; ties count for each.
+        - ``estimate``: mean score over the folds.  With several tables, the mean of their means;
+          compare it only if all responses have the same unit, otherwise compare ranks.
+        - ``std_error``: its standard error, corrected for the overlap of training sets (Nadeau and
+          Bengio 2003); with several tables, the standard error over tables.
+        - ``rank``: mean rank over the folds, or over the tables; 1 is best.
+        - ``wins``: number of folds, or tables, on which no model is better.  Ties count for each.
         """
-        judged = self._losses
-        ratio = 0.0 if self._several else self._ratio
+        losses = self._losses
+        ratio = 0.0 if self._several_tables else self._ratio
         table = pd.DataFrame(
             {
-                "mean": self.metric.sign * judged.mean(axis=0),
-                "se": corrected_se(judged, ratio),
-                "rank": mean_ranks(judged),
-                "wins": wins(judged),
+                "estimate": self.metric.sign * losses.mean(axis=0),
+                "std_error": corrected_std_error(losses, ratio),
+                "rank": mean_ranks(losses),
+                "wins": wins(losses),
             },
             index=self.scores.columns,
         )
-        order = table["rank"] if self._several else self.metric.sign * table["mean"]
+        order = table["rank"] if self._several_tables else self.metric.sign * table["estimate"]
         return table.loc[order.sort_values(kind="stable").index]
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
-        """One row for each ordered pair of models, to tell whether `model` is better than `than`.
+        """Tests, for each ordered pair of models, that `model` is better than `than`.
 
-        ``difference``: mean difference of their scores.  ``p_wilcoxon``: p-value of Wilcoxon's
-        one-sided signed-rank test over the folds, or the means of several tables (Demšar 2006).
-        ``p_adjusted``: the same after Bonferroni's correction for all these tests.
+        ``difference`` is the mean difference of their scores.
 
-        With one table, further ``t`` and ``p_t``: the corrected resampled t of the difference,
-        with its sign, and its one-sided p-value (Nadeau and Bengio 2003).  Folds share
-        most of their training rows; Wilcoxon's test takes them for independent and finds
-        differences too readily, this one does not.  ``p_t_adjusted``: after Bonferroni's
-        correction.
+        Wilcoxon's one-sided signed-rank test, over the folds, or over the means of several tables
+        (Demšar 2006): ``p_value_wilcoxon``, and ``p_adjusted_wilcoxon`` after Bonferroni's
+        correction for all pairs.
+
+        With one table also the one-sided corrected resampled t-test (Nadeau and Bengio 2003):
+        ``statistic_t``, with the sign of the difference, ``p_value_t`` and ``p_adjusted_t``.  It
+        allows for training sets that overlap.  Wilcoxon's test takes the folds for independent,
+        so its p-values are too small.
         """
         losses = dict(zip(self.models, self._losses.T, strict=True))
         ordered = list(permutations(self.models, 2))
-        between = [differences(losses[one], losses[other]) for one, other in ordered]
+        between = [differences(losses[model], losses[than]) for model, than in ordered]
         table = pd.DataFrame(
             {
-                # -0.0 is no way to write that there is none
-                "difference": [self.metric.sign * found.mean() + 0.0 for found in between],
-                "p_wilcoxon": [signed_rank(found) for found in between],
+                # adding 0.0 turns -0.0 into 0.0
+                "difference": [self.metric.sign * pair.mean() + 0.0 for pair in between],
+                "p_value_wilcoxon": [signed_rank(pair) for pair in between],
             },
             index=pd.MultiIndex.from_tuples(ordered, names=["model", "than"]),
         )
-        table["p_adjusted"] = bonferroni(table["p_wilcoxon"].to_numpy())
-        if not self._several:
-            t, p = np.array([corrected_t(found, self._ratio) for found in between]).T
-            table["t"] = self.metric.sign * t + 0.0
-            table["p_t"] = p
-            table["p_t_adjusted"] = bonferroni(table["p_t"].to_numpy())
+        table["p_adjusted_wilcoxon"] = bonferroni(table["p_value_wilcoxon"].to_numpy())
+        if not self._several_tables:
+            t, p = np.array([corrected_t(pair, self._ratio) for pair in between]).T
+            table["statistic_t"] = self.metric.sign * t + 0.0
+            table["p_value_t"] = p
+            table["p_adjusted_t"] = bonferroni(table["p_value_t"].to_numpy())
         return table
 
     @property
     def critical_difference(self) -> float | None:
         """The difference of mean ranks that is significant at 5 % by Nemenyi's test.
 
-        None with one table: its folds are no sample of independent problems.
+        None with one table, whose folds are not independent.
         """
-        if not self._several:
+        if not self._several_tables:
             return None
         return critical_difference(len(self.models), len(self.sizes))
 
     def summary(self) -> Summary:
-        """Return the tables as a summary with text, HTML and LaTeX output."""
+        """Return scores and tests, as a summary with text, HTML and LaTeX output."""
         return Summary(
             "Comparison of models", self.call, self._facts(), self._sections(), self._notes()
         )
@@ -193,8 +195,8 @@ class Comparison:
         Returns
         -------
         Axes
-            Dots with one standard error to either side, as in `table`; or the diagram of Demšar
-            (2006), in which a bar joins models whose ranks differ by less than
+            Dots with one standard error to either side, as in `table`.  With several tables the
+            diagram of Demšar (2006), in which a bar joins models whose ranks differ by less than
             `critical_difference`.
         """
         if self.critical_difference is None:
@@ -203,32 +205,32 @@ class Comparison:
         return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
 
     def __repr__(self) -> str:
-        tables = f"{len(self.sizes)} tables, " if self._several else ""
+        tables = f"{len(self.sizes)} tables, " if self._several_tables else ""
         return (
             f"Comparison: {len(self.models)} models, {tables}{self.cv} folds, "
             f"{self.metric.words}\n{self.table.to_string()}"
         )
 
     @property
-    def _several(self) -> bool:
+    def _several_tables(self) -> bool:
         return len(self.sizes) > 1
 
     @property
     def _ratio(self) -> float:
-        """Rows of a test set divided by those of a training set."""
+        """Number of test rows divided by number of training rows."""
         return 1.0 / (self.cv - 1)
 
     @cached_property
     def _losses(self) -> NDArray[np.float64]:
-        """What is compared, less being better: a row for each fold, or for each of the tables."""
-        judged = self.means if self._several else self.scores
-        return self.metric.sign * judged.to_numpy()
+        """Losses (J, m) of the models on J folds, or on J tables; smaller is better."""
+        scores = self.means if self._several_tables else self.scores
+        return self.metric.sign * scores.to_numpy()
 
     def _facts(self) -> dict[str, str]:
         better = "larger" if self.metric.greater_is_better else "smaller"
         fewest, most = min(self.sizes.values()), max(self.sizes.values())
         facts = {"Models": str(len(self.models))}
-        if self._several:
+        if self._several_tables:
             facts["Tables"] = str(len(self.sizes))
         facts |= {
             "Rows": str(fewest) if fewest == most else f"{fewest} to {most}",
@@ -243,24 +245,25 @@ class Comparison:
     def _sections(self) -> dict[str, pd.DataFrame]:
         sections = {"Models, the best first": self.table.rename_axis(None)}
         order = {name: place for place, name in enumerate(self.table.index)}
-        kept = [(one, other) for one, other in self.pairs.index if order[one] < order[other]]
+        kept = [(model, than) for model, than in self.pairs.index if order[model] < order[than]]
         kept.sort(key=lambda pair: (order[pair[0]], order[pair[1]]))
         pairs = self.pairs.loc[kept]
-        pairs.index = pd.Index([f"{one} / {other}" for one, other in kept])
+        pairs.index = pd.Index([f"{model} / {than}" for model, than in kept])
         sections["Pairs: the first better than the second"] = pairs
-        if self._several:
+        if self._several_tables:
             sections["Mean scores by table"] = self.means
         return sections
 
     def _notes(self) -> tuple[str, ...]:
         tests = len(self.models) * (len(self.models) - 1)
-        adjusted = f"Adjusted p-values are Bonferroni's for {tests} one-sided tests."
-        if self._several:
+        adjusted = f"Adjusted p-values: Bonferroni's correction for {tests} one-sided tests."
+        if self._several_tables:
             return (
                 "Ranks and tests are over the tables' means (Demšar 2006); mean ranks that differ "
                 f"by more than the critical difference do so at 5 % (Nemenyi). {adjusted}",
             )
         return (
-            "se and t are corrected for training sets that overlap (Nadeau and Bengio 2003); "
-            f"Wilcoxon's test is not, and finds differences too readily. {adjusted}",
+            "std_error and the t-test are corrected for training sets that overlap (Nadeau and "
+            "Bengio 2003); Wilcoxon's test is not, so its p-values are too small. "
+            f"{adjusted}",
         )

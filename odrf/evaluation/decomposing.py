@@ -1,4 +1,4 @@
-"""Bias and variance of models, over training samples."""
+"""Estimating bias and variance of models from repeated training samples."""
 
 from __future__ import annotations
 
@@ -42,33 +42,33 @@ def bias_variance(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> BiasVariance:
-    """Ask how much of a model's error is noise, bias, and variance.
+    """Decompose the expected error of models into noise, bias and variance.
 
-    Each model is fitted to `repeats` training samples of n rows, and predicts the same test rows
+    Each model is fitted to `repeats` training samples of n rows and predicts the same test rows
     each time.
 
     Parameters
     ----------
     models : model, or mapping of str to model
-        One, or several by name: whatever `compare` takes.  All are fitted to the same samples.
+        One model, or several by name, of any kind that `compare` takes.  All are fitted to the
+        same samples.
     problem : Problem, or pair (formula, DataFrame)
-        - A problem of `odrf.simulate`: every training sample is drawn afresh, and the truth tells
-          noise from bias.
-        - A formula and a table, of which some rows are set aside for the test; training samples
-          are drawn from the others without replacement, so that they overlap [2]_.  What was
-          observed is taken for the truth: noise cannot be told from bias, and counts as such.
-          The closer n comes to the number of rows that are left, the more samples are alike, and
-          the smaller the variance seems.
+        - A problem of `odrf.simulate`.  Training samples are independent, and because the truth is
+          known, noise and bias are told apart.
+        - A formula and a table.  Some rows are set aside as test rows; training samples are drawn
+          from the others without replacement, so they overlap [2]_.  The observed responses are
+          taken for the truth, so noise counts as bias.  The closer n is to the number of rows to
+          draw from, the more alike the samples are, and the smaller the estimated variance.
     n : int or sequence of int
-        Rows of a training sample, 2 or more; a sequence asks for curves.
+        Rows of a training sample, 2 or more.  A sequence gives curves over n.
     repeats : int, default 50
-        Training samples of each size, 2 or more.  Which class is predicted most often is decided
-        by them: where they are few, James' bias is too large and his variance too small.
+        Training samples of each size, 2 or more.  They determine which class is predicted most
+        often: with few of them, James' bias is too large and his variance too small.
     test_rows : int, optional
-        By default 2000 rows of a problem, or half of a table's.
+        By default 2000 for a problem, or half of the rows of a table.
     seed : int, SeedSequence or Generator, optional
-        Makes the result reproducible, for any number of threads.  What is found for one n does
-        not depend on the others.
+        Makes the result reproducible, for any number of threads.  The results at one n do not
+        depend on the other n.
     n_jobs : int, optional
         Threads, one sample each; by default all cores.
     progress : bool, default False
@@ -77,12 +77,12 @@ def bias_variance(
     Returns
     -------
     BiasVariance
-        With ``table``, ``se``, ``summary()`` and ``plot()``.
+        With ``table``, ``std_error``, ``summary()`` and ``plot()``.
 
     Raises
     ------
     InputError
-        Naming the argument at fault and the way out; or the model that fails, and where.
+        If an argument is invalid, or a model fails; the message says which and what to do.
 
     References
     ----------
@@ -97,106 +97,111 @@ def bias_variance(
     --------
     >>> import odrf
     >>> problem = odrf.simulate.friedman1()
-    >>> found = odrf.bias_variance({"tree": odrf.odt}, problem, [50, 200], 10, seed=1)
-    >>> found.table.columns.tolist()
+    >>> result = odrf.bias_variance({"tree": odrf.odt}, problem, [50, 200], 10, seed=1)
+    >>> result.table.columns.tolist()
     ['error', 'noise', 'bias2', 'variance']
-    >>> error = found.table["error"]
+    >>> error = result.table["error"]
     >>> bool(error["tree", 200] < error["tree", 50])
     True
     """
     env = environment(1)
-    own = checked_seed(seed)
-    source = read_source(problem, test_rows, _drawn(own, ())[0], env)
+    seed = checked_seed(seed)
+    source = read_source(problem, test_rows, _two_seeds(seed, ())[0], env)
     named_models = read_models(named(models), fewest=1)
-    check_formulas(named_models, [source.table], env)
+    check_formulas(named_models, [source.task], env)
     sizes, R = _sizes(n, source), checked_whole("repeats", repeats, FEWEST_REPEATS)
-    parts = [_Sample(size, *_drawn(own, (size, repeat))) for size in sizes for repeat in range(R)]
-    said = []
-    with tqdm(total=len(parts), unit="sample", disable=not progress) as bar:
-        answer = partial(_predicted, _Study(source, named_models, env))
-        for answers in in_order(answer, parts, checked_jobs(n_jobs)):
-            said.append(answers)
+    samples = [
+        _Sample(size, *_two_seeds(seed, (size, repeat))) for size in sizes for repeat in range(R)
+    ]
+    predictions = []
+    with tqdm(total=len(samples), unit="sample", disable=not progress) as bar:
+        predict = partial(_predictions, _Study(source, named_models, env))
+        for of_models in in_order(predict, samples, checked_jobs(n_jobs)):
+            predictions.append(of_models)
             bar.update()
-    of_model = np.array(said).reshape(len(sizes), R, len(named_models), -1).transpose(2, 0, 1, 3)
-    terms = [_terms(predicted, source) for curve in of_model for predicted in curve]
+    shape = (len(sizes), R, len(named_models), -1)
+    by_model = np.array(predictions).reshape(shape).transpose(2, 0, 1, 3)
+    terms = [_terms(predicted, source) for by_size in by_model for predicted in by_size]
     index = pd.MultiIndex.from_product([named_models, sizes], names=["model", "n"])
     table = pd.DataFrame(
         [{name: by_row.mean() for name, by_row in term.items()} for term in terms], index
     )
-    se = pd.DataFrame(
-        [{name: _se(by_row) for name, by_row in term.items()} for term in terms], index
+    std_error = pd.DataFrame(
+        [{name: _std_error(by_row) for name, by_row in term.items()} for term in terms], index
     )
     known, m = source.noise is not None, len(source.test)
-    return BiasVariance(table, se, Experiment(source.name, source.response.kind, known, m, R, own))
+    experiment = Experiment(source.name, source.response.kind, known, m, R, seed)
+    return BiasVariance(table, std_error, experiment)
 
 
 class _Sample(NamedTuple):
-    """A training sample: how many rows, and the seeds of the sample and the models."""
+    """A training sample: its number of rows, and the seeds of the rows and of the models."""
 
     size: int
-    sample: int
-    models: int
+    row_seed: int
+    model_seed: int
 
 
 @dataclass(frozen=True, eq=False)
 class _Study:
-    """Where training samples come from, and who learns from them."""
+    """The source of the training samples, and the models that are fitted to them."""
 
     source: SampleSource
     named_models: dict[str, Model]
     env: EvalEnvironment
 
 
-def _predicted(study: _Study, part: _Sample) -> NDArray[Any]:
-    """Return what each model predicts for the test rows: numbers, or codes of classes."""
+def _predictions(study: _Study, sample: _Sample) -> NDArray[Any]:
+    """Return each model's predictions of the test rows: numbers, or class codes."""
     source, response = study.source, study.source.response
-    train = source.sample(part.size, part.sample)
-    formula = source.table.formula
-    split = Split(formula, response, train, source.test, part.models, False, study.env)
-    answers = list(predictions_of_all(study.named_models, split, f"{part.size} rows"))
+    train = source.sample(sample.size, sample.row_seed)
+    formula = source.task.formula
+    split = Split(formula, response, train, source.test, sample.model_seed, False, study.env)
+    predicted = list(predictions_of_all(study.named_models, split, f"{sample.size} rows"))
     if response.classes is None:
-        return np.array(answers)
-    return np.array([response.classes.get_indexer(pd.Index(labels)) for labels in answers])
+        return np.array(predicted)
+    return np.array([response.classes.get_indexer(pd.Index(labels)) for labels in predicted])
 
 
 def _terms(predicted: NDArray[Any], source: SampleSource) -> dict[str, NDArray[np.float64]]:
-    """Return each term of each test row, from one model's predictions (R, m)."""
+    """Return the terms of each test row, from one model's predictions (R, m)."""
     known = source.noise is not None
     if source.response.classes is None:
         terms = squared(predicted, source.truth, source.noise or 0.0)._asdict()
-        unknown = ["noise"]
+        need_truth = ["noise"]
     else:
         terms = james(predicted, source.truth)._asdict()
-        halves = kohavi_wolpert(predicted, source.truth)._asdict()
-        terms |= {f"kw_{name}": by_row for name, by_row in halves.items()}
-        unknown = ["bayes_error", "kw_noise"]
-    return {name: by_row for name, by_row in terms.items() if known or name not in unknown}
+        kw_terms = kohavi_wolpert(predicted, source.truth)._asdict()
+        terms |= {f"kw_{name}": by_row for name, by_row in kw_terms.items()}
+        need_truth = ["bayes_error", "kw_noise"]
+    return {name: by_row for name, by_row in terms.items() if known or name not in need_truth}
 
 
-def _se(by_row: NDArray[np.float64]) -> float:
-    # what is the same in every row, but for rounding, has none
+def _std_error(by_row: NDArray[np.float64]) -> float:
+    # exactly 0 if the rows differ only by rounding
     varies = not np.allclose(by_row, by_row[0], rtol=1e-12, atol=1e-15)
     return float(by_row.std(ddof=1) / np.sqrt(len(by_row))) if varies else 0.0
 
 
-def _drawn(seed: int, key: tuple[int, ...]) -> tuple[int, int]:
-    """Return two seeds of their own for each key."""
+def _two_seeds(seed: int, key: tuple[int, ...]) -> tuple[int, int]:
+    """Return two seeds, different for each key."""
     first, second = np.random.SeedSequence(seed, spawn_key=key).generate_state(2)
     return int(first), int(second)
 
 
 def _sizes(n: int | Sequence[int], source: SampleSource) -> list[int]:
-    """Return the numbers of training rows, rising; raise `InputError` where they are none."""
-    found: list[Any] = list(n) if isinstance(n, Sequence | np.ndarray) else [n]
-    whole = all(is_whole(size) for size in found)
-    if not found or not whole or min(found) < FEWEST_ROWS:
+    """Return the numbers of training rows in rising order; raise `InputError` if invalid."""
+    sizes: list[Any] = list(n) if isinstance(n, Sequence | np.ndarray) else [n]
+    whole = all(is_whole(size) for size in sizes)
+    if not sizes or not whole or min(sizes) < FEWEST_ROWS:
         raise InputError(
             f"n={n!r}: use a whole number of training rows of at least {FEWEST_ROWS}, or a list "
             "of them"
         )
-    if source.most is not None and max(found) > source.most:
+    if source.max_rows is not None and max(sizes) > source.max_rows:
         raise InputError(
-            f"n={n!r}: use at most {source.most}, for samples are drawn from the {source.most + 1} "
-            "rows that are not set aside, and would all be the same"
+            f"n={n!r}: use at most {source.max_rows}; samples are drawn from the "
+            f"{source.max_rows + 1} rows that are not test rows, and samples of all of them would "
+            "be the same"
         )
-    return sorted({int(size) for size in found})
+    return sorted({int(size) for size in sizes})

@@ -1,7 +1,7 @@
-"""Bias and variance: what a model's expected error on a row is made of.
+"""Bias, variance and noise: the terms of a model's expected error on a row.
 
 A model is fitted to R training samples and predicts the same m rows each time.  Every function
-takes these predictions and what is true of the rows, and returns one value of each term for each
+takes these predictions and the truth of the rows, and returns the value of each term for each
 row, to be averaged over rows.  In every row the terms add up to the error exactly.
 
 Classes: G. M. James, "Variance and bias for general loss functions", Machine Learning 51 (2003),
@@ -26,10 +26,10 @@ class James(NamedTuple):
 
     Attributes
     ----------
-    error : how probably a prediction is wrong.
+    error : probability that a prediction is wrong.
     bayes_error : 1 - P(Y = h* | x), h* being the most likely class.
-    bias : whether the systematic prediction h̄, the class that is predicted most often, is not h*.
-    variance : how often another class than h̄ is predicted.
+    bias : 1 if the systematic prediction h̄, the class predicted most often, is not h*, else 0.
+    variance : share of predictions that are not h̄.
     systematic_effect : P(Y = h* | x) - P(Y = h̄ | x), what bias adds to the error.
     variance_effect : P(Y = h̄ | x) - P(Y = h | x), what variance adds; below 0 where it helps.
     """
@@ -50,8 +50,8 @@ class KohaviWolpert(NamedTuple):
     Attributes
     ----------
     noise : half of 1 - Σ P(Y = k | x)².
-    bias2 : half of Σ (P(Y = k | x) - P(h = k | x))², unbiased, so maybe below 0.
-    variance : half of 1 - Σ P(h = k | x)², unbiased.
+    bias2 : half of Σ (P(Y = k | x) - P(h = k | x))²; estimated without bias, so can be negative.
+    variance : half of 1 - Σ P(h = k | x)²; estimated without bias.
     """
 
     noise: NDArray[np.float64]
@@ -66,10 +66,10 @@ class Squared(NamedTuple):
 
     Attributes
     ----------
-    error : mean squared distance of a prediction from the response.
+    error : mean squared difference of prediction and response.
     noise : variance of the response.
-    bias2 : (m(x) - E h(x))², unbiased, so maybe below 0.
-    variance : variance of the predictions, unbiased.
+    bias2 : (m(x) - E h(x))²; estimated without bias, so can be negative.
+    variance : variance of the predictions; estimated without bias.
     """
 
     error: NDArray[np.float64]
@@ -81,9 +81,9 @@ class Squared(NamedTuple):
 def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> James:
     """Decompose the 0-1 loss by James' definitions.
 
-    Where several classes are the most likely ones, none of them is biased; where several are
-    predicted most often, each of them is h̄ for an equal part.  So the names of the classes, and
-    their order, do not matter.
+    If several classes are equally likely, predicting any of them has no bias.  If several are
+    predicted equally often, each of them counts as h̄ with equal weight.  So the result does not
+    depend on the names or the order of the classes.
 
     Parameters
     ----------
@@ -118,18 +118,18 @@ def james(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> James:
 def kohavi_wolpert(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> KohaviWolpert:
     """Decompose the 0-1 loss by Kohavi and Wolpert's definitions.
 
-    Shares of R predictions vary by themselves.  That makes their squared distance from the truth
-    too large and their variance too small by the same amount, V / (R - 1), V being half of
-    1 - Σ share².  Equation (27) of Gupta et al. corrects the first; here both are, or the terms
-    would not add up.  Their equations have no factor of one half: with labels as the truth,
-    twice `bias2` is (27), and twice `variance`, times (R - 1)/R, is (28).
+    The shares of the classes among R predictions are estimates.  Their sampling error makes the
+    squared distance from the truth too large, and the variance too small, by V / (R - 1), where V
+    is half of 1 - Σ share².  Equation (27) of Gupta et al. corrects the squared distance only; here
+    both are corrected, so that the terms add up.  Their equations have no factor of one half: with
+    labels as the truth, twice `bias2` is (27), and twice `variance`, times (R - 1)/R, is (28).
 
     Parameters
     ----------
     predicted : (R, m) int64
         Codes of the predicted classes, 0 … K - 1, by training sample and row; R is 2 or more.
     truth : (m, K) float64
-        P(Y = k | x) of each row; 1 for a label that is taken as the truth.
+        P(Y = k | x) of each row; 1 for an observed label that is taken for the truth.
 
     Examples
     --------
@@ -138,20 +138,20 @@ def kohavi_wolpert(predicted: NDArray[np.int64], truth: NDArray[np.float64]) -> 
     (array([0.]), array([0.]), array([0.5]))
     """
     share, R = _shares(predicted, truth.shape[1]), len(predicted)
-    spread = (1 - np.sum(share**2, axis=1)) / 2
-    excess = spread / (R - 1)
+    uncorrected = (1 - np.sum(share**2, axis=1)) / 2
+    correction = uncorrected / (R - 1)
     return KohaviWolpert(
         noise=(1 - np.sum(truth**2, axis=1)) / 2,
-        bias2=np.sum((truth - share) ** 2, axis=1) / 2 - excess,
-        variance=spread + excess,
+        bias2=np.sum((truth - share) ** 2, axis=1) / 2 - correction,
+        variance=uncorrected + correction,
     )
 
 
 def squared(predicted: NDArray[np.float64], truth: NDArray[np.float64], noise: float) -> Squared:
     """Decompose the squared error.
 
-    The mean of R predictions varies by itself, which makes its squared distance from the truth
-    too large by the R-th part of the variance; that is taken off.
+    The mean of R predictions is an estimate.  Its sampling error makes the squared distance from
+    the truth too large by variance / R, which is subtracted.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def squared(predicted: NDArray[np.float64], truth: NDArray[np.float64], noise: f
     truth : (m,) float64
         m(x) of each row.
     noise : float
-        Variance of the response about it.
+        Variance of the response given x.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def squared(predicted: NDArray[np.float64], truth: NDArray[np.float64], noise: f
 
 
 def _shares(predicted: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Return how often each class is predicted, (m, K), as a share."""
+    """Return the share of predictions of each class, (m, K)."""
     R, m = predicted.shape
     cell = np.arange(m) * n_classes + predicted
     return np.bincount(cell.ravel(), minlength=m * n_classes).reshape(m, n_classes) / R

@@ -1,4 +1,4 @@
-"""Learning curves: error against the number of training rows."""
+"""Fitting models to nested samples: error against the number of training rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
-from odrf.evaluation.tasks import ALONE, Task, read_task
+from odrf.evaluation.tasks import UNNAMED, Task, read_task
 
 __all__ = ["learning_curve"]
 
@@ -43,10 +43,10 @@ def learning_curve(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> LearningCurve:
-    """Ask what more rows would buy.
+    """Estimate how the error of models falls with the number of training rows.
 
-    A quarter of the rows is set aside, models are fitted to nested subsamples of the others and
-    judged on that quarter; the law error(n) = a + b·n^(-c) is fitted to the mean errors.
+    A quarter of the rows is held out.  Models are fitted to nested samples of the other rows and
+    evaluated on that quarter.  The power law error(n) = a + b·n^(-c) is fitted to the mean errors.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ def learning_curve(
     models : mapping of str to model, optional
         As in `compare`; by default the forest of `odrf`.
     sizes : "geometric" or sequence of int, default "geometric"
-        Numbers of training rows, 3 or more: by default 8 from 20 to three quarters of the table,
-        each the same multiple of the one before.
+        Numbers of training rows; 3 or more different ones.  By default 8 from 20 to three quarters
+        of the table, in geometric progression.
     repeats : int, default 5
-        How often the rows are divided anew.
+        How often the rows are divided anew into training and test rows.
     metric : str or callable, default "auto"
-        As in `compare`, of those where less is better.
+        As in `compare`, but only metrics for which smaller is better.
     seed : int, SeedSequence or Generator, optional
         Makes the curve reproducible, for any number of threads.
     n_jobs : int, optional
@@ -77,7 +77,7 @@ def learning_curve(
     Raises
     ------
     InputError
-        Naming the argument at fault and the way out; or the model that fails, and where.
+        If an argument is invalid, or a model fails; the message says which and what to do.
 
     Examples
     --------
@@ -85,57 +85,58 @@ def learning_curve(
     >>> data = odrf.load_data("diabetes")
     >>> curve = odrf.learning_curve("progression ~ .", data, {"tree": odrf.odt}, seed=1)
     >>> curve.law.columns.tolist()
-    ['a', 'b', 'c', 'a_low', 'a_high', 'c_low', 'c_high']
+    ['a', 'b', 'c', 'a_conf_low', 'a_conf_high', 'c_conf_low', 'c_conf_high']
     """
     env = environment(1)
-    task = read_task(ALONE, formula, data, env)
-    rule = metric_for(metric, task.response.kind, task.n_classes)
-    if rule.greater_is_better:
+    task = read_task(UNNAMED, formula, data, env)
+    loss = metric_for(metric, task.response.kind, task.n_classes)
+    if loss.greater_is_better:
         raise InputError(
-            f"metric={metric!r} grows with accuracy: use an error, such as its default"
+            f"metric={metric!r} grows with accuracy: use a metric for which smaller is better, "
+            'such as the default, "auto"'
         )
     named_models = read_models({"odrf": odrf} if models is None else models, fewest=1)
     n_test = max(1, round(TEST_SHARE * len(task.y)))
-    rows = _sizes(sizes, len(task.y) - n_test)
-    own = checked_seed(seed)
-    parts = [
-        _SizeSplit(task, size, repeat, *_divided(task, n_test, size, own, repeat))
+    train_sizes = _train_sizes(sizes, len(task.y) - n_test)
+    seed = checked_seed(seed)
+    splits = [
+        _SizeSplit(task, size, repeat, *_divided(task, n_test, size, seed, repeat))
         for repeat in range(checked_whole("repeats", repeats, 1))
-        for size in rows
+        for size in train_sizes
     ]
-    scoring = Scoring(named_models, rule, env)
+    scoring = Scoring(named_models, loss, env)
     lines = []
-    with tqdm(total=len(parts), unit="size", disable=not progress) as bar:
-        for line in in_order(partial(_errors, scoring), parts, checked_jobs(n_jobs)):
+    with tqdm(total=len(splits), unit="size", disable=not progress) as bar:
+        for line in in_order(partial(_errors, scoring), splits, checked_jobs(n_jobs)):
             lines.append(line)
             bar.update()
     index = pd.MultiIndex.from_tuples(
-        [(part.repeat + 1, part.size) for part in parts], names=["repeat", "n"]
+        [(split.repeat + 1, split.size) for split in splits], names=["repeat", "n"]
     )
     errors = pd.DataFrame(lines, index=index, columns=pd.Index(list(named_models), name="model"))
-    return LearningCurve(errors, rule, formula, n_test, own)
+    return LearningCurve(errors, loss, formula, n_test, seed)
 
 
-def _sizes(sizes: str | Sequence[int], most: int) -> list[int]:
-    """Return the numbers of training rows, rising; raise `InputError` where they are none."""
+def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
+    """Return the numbers of training rows in rising order; raise `InputError` if invalid."""
     if isinstance(sizes, str):
         if sizes != "geometric":
             raise InputError(f'sizes={sizes!r}: use "geometric" or a list of numbers of rows')
         fewest = min(FEWEST_ROWS, most)
         return sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
-    found: list[Any] = sorted(set(sizes))
-    whole = all(is_whole(size) for size in found)
-    if not whole or len(found) < FEWEST_SIZES or found[0] < 2 or found[-1] > most:
+    different: list[Any] = sorted(set(sizes))
+    whole = all(is_whole(size) for size in different)
+    if not whole or len(different) < FEWEST_SIZES or different[0] < 2 or different[-1] > most:
         raise InputError(
             f"sizes={sizes!r}: use {FEWEST_SIZES} or more whole numbers of rows from 2 to {most}, "
             "three quarters of the table"
         )
-    return [int(size) for size in found]
+    return [int(size) for size in different]
 
 
 @dataclass(frozen=True, eq=False)
 class _SizeSplit:
-    """A number of rows to learn from, and those to be predicted."""
+    """Training rows of one size, and test rows."""
 
     task: Task
     size: int
@@ -148,21 +149,21 @@ class _SizeSplit:
 def _divided(
     task: Task, n_test: int, size: int, seed: int, repeat: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Return training rows, test rows and a seed; smaller samples are parts of larger ones.
+    """Return training rows, test rows and a seed; smaller training samples are nested in larger.
 
-    The rows are in an order in which any run of them has the classes' shares.
+    The rows are ordered so that every run of consecutive rows has the class shares of the table.
     """
     state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
     place: NDArray[np.float64] = np.random.default_rng(state[0]).random(len(task.y))
     if task.n_classes > 1:
         for code in range(task.n_classes):
-            own = np.flatnonzero(task.y == code)
-            rank = np.argsort(np.argsort(place[own]))
-            place[own] = (rank + place[own]) / len(own)
+            rows = np.flatnonzero(task.y == code)
+            rank = np.argsort(np.argsort(place[rows]))
+            place[rows] = (rank + place[rows]) / len(rows)
     order = np.argsort(place, kind="stable")
     return order[n_test : n_test + size], order[:n_test], int(state[1])
 
 
-def _errors(scoring: Scoring, part: _SizeSplit) -> list[float]:
+def _errors(scoring: Scoring, split: _SizeSplit) -> list[float]:
     """Return each model's error on the test rows."""
-    return scoring.scores(part.task, part.train, part.test, part.seed, f"{part.size} rows")
+    return scoring.scores(split.task, split.train, split.test, split.seed, f"{split.size} rows")

@@ -1,4 +1,4 @@
-"""A learning curve and its law."""
+"""Result of `learning_curve`: mean errors and the power law fitted to them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 __all__ = ["LearningCurve"]
 
 DRAWS, LEVEL = 200, 0.95
-FARTHER = 10.0
+EXTRAPOLATION = 10.0
 POINTS = 60
 
 
 class LearningCurve:
-    """Errors of models against the number of training rows; `odrf.learning_curve` makes it.
+    """Errors of models against the number of training rows.  Made by `odrf.learning_curve`.
 
     Parameters
     ----------
     errors : DataFrame
-        A row for each repeat and number of rows n, a column for each model.
+        One row for each repeat and number of training rows n; one column for each model.
     metric : Metric
     formula : str
     n_test : int
-        Rows that the models were judged on.
+        Number of test rows.
     seed : int
 
     Attributes
@@ -64,24 +64,28 @@ class LearningCurve:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """Mean error and its standard error over repeats; index ``model`` and ``n``."""
+        """Mean error, ``error``, and its standard error over repeats, ``std_error``.
+
+        Indexed by ``model`` and ``n``.
+        """
         groups = self.errors.stack().groupby(level=["model", "n"], sort=False)
-        return pd.DataFrame({"error": groups.mean(), "se": groups.sem()})
+        return pd.DataFrame({"error": groups.mean(), "std_error": groups.sem()})
 
     @cached_property
     def law(self) -> pd.DataFrame:
-        """The law a + b·n^(-c) of each model, with 95 % intervals for a and c.
+        """The power law a + b·n^(-c) of each model, with 95 % intervals for a and c.
 
-        The intervals are from laws of repeats drawn with replacement, so that they say how far
-        the division of the rows matters, not how far the table does.
+        Columns ``a``, ``b``, ``c``, ``a_conf_low``, ``a_conf_high``, ``c_conf_low`` and
+        ``c_conf_high``.  The intervals are bootstrap intervals over repeats.  They reflect how
+        the rows were divided into training and test rows, not how the table was sampled.
         """
         lines = []
         for model in self.models:
-            law, drawn = self._laws[model], self._drawn[model]
-            low_a, high_a = _interval([other.a for other in drawn])
-            low_c, high_c = _interval([other.c for other in drawn])
+            law, resampled = self._laws[model], self._bootstrap_laws[model]
+            low_a, high_a = _interval([drawn.a for drawn in resampled])
+            low_c, high_c = _interval([drawn.c for drawn in resampled])
             lines.append((*law, low_a, high_a, low_c, high_c))
-        names = ["a", "b", "c", "a_low", "a_high", "c_low", "c_high"]
+        names = ["a", "b", "c", "a_conf_low", "a_conf_high", "c_conf_low", "c_conf_high"]
         return pd.DataFrame(lines, index=pd.Index(self.models, name="model"), columns=names)
 
     @cached_property
@@ -89,7 +93,7 @@ class LearningCurve:
         return {model: fit_power_law(self.n, self._of(model).mean(axis=0)) for model in self.models}
 
     @cached_property
-    def _drawn(self) -> dict[str, list[PowerLaw]]:
+    def _bootstrap_laws(self) -> dict[str, list[PowerLaw]]:
         return {
             model: bootstrap_power_laws(self.n, self._of(model), DRAWS, self.seed)
             for model in self.models
@@ -100,7 +104,7 @@ class LearningCurve:
         return self.errors[model].to_numpy().reshape(-1, len(self.n))
 
     def extrapolate(self, n: float) -> pd.DataFrame:
-        """Return what the law expects of each model at n rows, with a 95 % interval.
+        """Return the error that the power law gives for each model at n rows.
 
         Parameters
         ----------
@@ -110,7 +114,8 @@ class LearningCurve:
         Returns
         -------
         DataFrame
-            Columns ``error``, ``low``, ``high``; a row for each model.
+            One row for each model; columns ``error``, and ``conf_low`` and ``conf_high``, the ends
+            of a 95 % bootstrap interval over repeats.
 
         Raises
         ------
@@ -122,15 +127,15 @@ class LearningCurve:
         lines = [
             (
                 float(self._laws[model].error(n)),
-                *_interval([float(law.error(n)) for law in self._drawn[model]]),
+                *_interval([float(law.error(n)) for law in self._bootstrap_laws[model]]),
             )
             for model in self.models
         ]
         index = pd.Index(self.models, name="model")
-        return pd.DataFrame(lines, index=index, columns=["error", "low", "high"])
+        return pd.DataFrame(lines, index=index, columns=["error", "conf_low", "conf_high"])
 
     def summary(self) -> Summary:
-        """Return errors, law and what ten times the rows would buy, as a summary."""
+        """Return errors, power law and its extrapolation to ten times the rows, as a summary."""
         most = float(self.n.max())
         facts = {
             "Metric": self.metric.words,
@@ -139,16 +144,20 @@ class LearningCurve:
             "Repeats": str(len(self.errors) // len(self.n)),
         }
         sections = {
-            "PowerLaw: error = a + b·n^(-c)": self.law,
-            f"At n = {FARTHER * most:.0f}, ten times the rows": self.extrapolate(FARTHER * most),
+            "Power law: error = a + b·n^(-c)": self.law,
+            f"At n = {EXTRAPOLATION * most:.0f}, ten times the rows": self.extrapolate(
+                EXTRAPOLATION * most
+            ),
             "Mean errors": self.table["error"].unstack("n")[[int(n) for n in self.n]],
         }
-        note = "Intervals are from repeats drawn with replacement."
+        note = "Intervals are 95 % bootstrap intervals over repeats."
         call = f"learning_curve({self.formula!r}, data, …, seed={self.seed})"
         return Summary("Learning curve", call, facts, sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw errors and laws against n on logarithmic axes, out to ten times the rows.
+        """Draw errors and power laws against n, on logarithmic axes, up to ten times the rows.
+
+        Bars are one standard error to either side; bands are 95 % bootstrap intervals.
 
         Parameters
         ----------
@@ -159,13 +168,12 @@ class LearningCurve:
         -------
         Axes
         """
-        at = np.geomspace(self.n.min(), FARTHER * self.n.max(), POINTS)
+        n = np.geomspace(self.n.min(), EXTRAPOLATION * self.n.max(), POINTS)
         curves = {}
         for model in self.models:
-            drawn = np.array([law.error(at) for law in self._drawn[model]])
-            low, high = _interval(drawn)
+            low, high = _interval(np.array([law.error(n) for law in self._bootstrap_laws[model]]))
             curves[model] = pd.DataFrame(
-                {"n": at, "error": self._laws[model].error(at), "low": low, "high": high}
+                {"n": n, "error": self._laws[model].error(n), "conf_low": low, "conf_high": high}
             )
         return plots.plot_learning(self.table, curves, self.metric.words, ax)
 

@@ -1,4 +1,4 @@
-"""Measures of how well predictions meet what was observed."""
+"""Metrics: how well predictions agree with the observed responses."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from odrf.errors import InputError, allowed
 __all__ = ["AUTO", "METRICS", "Metric", "metric_for"]
 
 AUTO = {"regression": "mse", "classification": "error"}
-"""The metric of each kind of response, unless another is asked for."""
+"""The default metric for each kind of response."""
 
 Function = Callable[[NDArray[Any], NDArray[Any]], float]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure of predictions.
+    """A metric of predictions.
 
     Attributes
     ----------
     name : str
+        As users type it.
     words : str
-        What it is called in full.
+        Its full name.
     function : callable
-        From what was observed, (n,), and the predictions, (n,), to a number: both are numbers, or
-        labels of classes.  If it needs probabilities, from class codes 0 … K - 1, (n,), and the
-        probabilities of the classes, (n, K).
+        Takes the observed responses (n,) and the predictions (n,), both numbers or both labels,
+        and returns a number.  If `needs_probabilities`, it takes class codes 0 … K - 1, (n,), and
+        probabilities (n, K).
     kind : str or None
-        "regression" or "classification"; None for a function of the user's, which goes with both.
+        "regression" or "classification"; None for a user's function, which may be used for both.
     greater_is_better, needs_probabilities, needs_two_classes : bool
     """
 
@@ -48,7 +49,7 @@ class Metric:
 
     @property
     def sign(self) -> float:
-        """What turns it into a loss, of which less is better: 1 or -1."""
+        """Factor that turns a score into a loss: 1, or -1 if greater scores are better."""
         return -1.0 if self.greater_is_better else 1.0
 
 
@@ -78,24 +79,24 @@ def _accuracy(y: NDArray, predicted: NDArray) -> float:
 
 
 def _brier(codes: NDArray, shares: NDArray) -> float:
-    """Return the mean squared distance of the probabilities from the class that came (Brier)."""
-    came = np.arange(shares.shape[1]) == codes[:, np.newaxis]
-    return float(np.mean(np.sum((shares - came) ** 2, axis=1)))
+    """Return Brier's score: mean squared distance of probabilities and 0/1 class indicators."""
+    observed = np.arange(shares.shape[1]) == codes[:, np.newaxis]
+    return float(np.mean(np.sum((shares - observed) ** 2, axis=1)))
 
 
 def _log_loss(codes: NDArray, shares: NDArray) -> float:
-    own = shares[np.arange(len(codes)), codes]
-    # what was held impossible and came would cost infinitely much, and one row decide all
-    return float(-np.mean(np.log(np.clip(own, np.finfo(np.float64).eps, 1.0))))
+    of_observed = shares[np.arange(len(codes)), codes]
+    # clipped, because a single row with probability 0 would make the mean infinite
+    return float(-np.mean(np.log(np.clip(of_observed, np.finfo(np.float64).eps, 1.0))))
 
 
 def _auc(codes: NDArray, shares: NDArray) -> float:
-    """Return how often a row of the second class gets more of it than one of the first."""
+    """Return how often a row of class 1 has a larger probability of it than a row of class 0."""
     second = codes == 1
     n, m = int(second.sum()), int((~second).sum())
     if n == 0 or m == 0:
         return np.nan
-    # Mann and Whitney's statistic: tied rows count a half
+    # Mann and Whitney's statistic; tied pairs count one half
     return float((rankdata(shares[:, 1])[second].sum() - n * (n + 1) / 2) / (n * m))
 
 
@@ -114,26 +115,26 @@ METRICS = {
         Metric("auc", "area under the ROC curve", _auc, CLASS, True, True, True),
     )
 }
-"""Those known by name."""
+"""Metrics by name."""
 
 
 def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
-    """Return the metric that is asked for.
+    """Return the metric of a name or a function.
 
     Parameters
     ----------
     metric : str or callable
-        "auto", one of `METRICS`, or a function of the observed and the predicted, numbers or
-        labels (n,), to a number, of which less is better.
+        "auto", one of `METRICS`, or a function of observed and predicted values (n,), numbers or
+        labels, that returns a number; smaller is better.
     kind : {"regression", "classification"}
-        What is predicted.
+        Kind of the response.
     n_classes : int
-        How many classes there are at most; 1 for a regression.
+        Largest number of classes of any table; 1 for a regression.
 
     Raises
     ------
     InputError
-        If there is no such metric, or it does not go with what is predicted.
+        If the metric is not known, or cannot be used for the response.
 
     Examples
     --------
@@ -149,14 +150,13 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
         return METRICS[AUTO[kind]]
     if not isinstance(metric, str) or metric not in METRICS:
         raise allowed("metric", metric, ["auto", *METRICS])
-    found = METRICS[metric]
-    suited = [
+    suitable = [
         name
         for name, other in METRICS.items()
         if other.kind == kind and (n_classes == 2 or not other.needs_two_classes)
     ]
-    if metric not in suited:
-        what = "a regression" if kind == NUMBER else f"{n_classes} classes"
-        listing = ", ".join(map(repr, suited))
-        raise InputError(f"metric={found.name!r} does not go with {what}: use one of {listing}")
-    return found
+    if metric not in suitable:
+        response = "a regression" if kind == NUMBER else f"{n_classes} classes"
+        listing = ", ".join(map(repr, suitable))
+        raise InputError(f"metric={metric!r} does not go with {response}: use one of {listing}")
+    return METRICS[metric]

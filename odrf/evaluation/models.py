@@ -1,4 +1,4 @@
-"""What a model to be compared can be, and how each predicts rows that it has not seen."""
+"""Kinds of models that can be compared, and how each is fitted and predicts test rows."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ FEWEST = 2
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One fold, as every model meets it.
+    """Training and test rows, the same for every model.
 
     Attributes
     ----------
     formula : str
-        The table's; a model may have its own.
+        Formula of the table; that of a model takes precedence.
     response : Response
-        What is to be predicted, its kind and classes those of the whole table.
+        The response, with the kind and the classes of the whole table.
     train, test : DataFrame
     seed : int
     probabilities : bool
-        Whether probabilities of the classes are asked for.
+        Whether probabilities of the classes are to be predicted.
     env : EvalEnvironment
-        Where the formula's functions are looked up.
+        Where functions in formulas are looked up.
     """
 
     formula: str
@@ -56,17 +56,16 @@ class Model(Protocol):
 
     @property
     def formula(self) -> str | None:
-        """Its own formula, if it has one."""
+        """The model's formula; None if it uses that of the table."""
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether it can be asked for probabilities, as far as can be told before a fit."""
+        """Whether the model can predict probabilities, as far as is known before a fit."""
 
-    def answer(self, split: Split) -> Any:
-        """Fit the training rows and return what is predicted for the others.
+    def fit_predict(self, split: Split) -> Any:
+        """Fit the model to the training rows and return its predictions of the test rows.
 
-        Numbers or labels; if probabilities are asked for, a data frame with a column for each
-        class.
+        Numbers or labels; if `split.probabilities`, a data frame with a column for each class.
         """
 
 
@@ -78,8 +77,8 @@ class Function:
     formula: str | None
     has_probabilities: bool = True
 
-    def answer(self, split: Split) -> Any:
-        """Return what the fit predicts."""
+    def fit_predict(self, split: Split) -> Any:
+        """Call the function on the training rows, and ``predict`` of the fit on the test rows."""
         seed = {"seed": split.seed} if _wants_seed(self.function) else {}
         with looked_up_in(split.env):
             fit = self.function(self.formula or split.formula, split.train, **seed)
@@ -98,8 +97,8 @@ class Estimator:
         """Whether it has ``predict_proba``."""
         return hasattr(self.estimator, "predict_proba")
 
-    def answer(self, split: Split) -> Any:
-        """Return what a copy of it predicts, fed with the design's columns."""
+    def fit_predict(self, split: Split) -> Any:
+        """Fit a copy to the columns of the design matrix, and predict the test rows."""
         formula, kind = self.formula or split.formula, split.response.kind
         design, training = build_design(formula, split.train, kind=kind, env=split.env)
         y, classes = training.y, design.response.classes
@@ -117,7 +116,7 @@ def read_models(models: Any, fewest: int = FEWEST) -> dict[str, Model]:
     Raises
     ------
     InputError
-        If they are not a mapping of two or more, or one of them is nothing that can be compared.
+        If `models` is no mapping of at least `fewest` models, or one of them is of no known kind.
     """
     if not isinstance(models, Mapping):
         raise InputError(
@@ -131,12 +130,12 @@ def read_models(models: Any, fewest: int = FEWEST) -> dict[str, Model]:
         )
     named_models = {str(name): _read_model(name, model) for name, model in models.items()}
     if len(named_models) < len(models):
-        raise InputError("models has names that read alike: give each model its own")
+        raise InputError("models has names that read alike: use different names")
     return named_models
 
 
 def named(models: Any) -> Any:
-    """Return a single model under the name of its function or class; a mapping as it is."""
+    """Return a single model as a mapping from its function's or class's name; else `models`."""
     if isinstance(models, Mapping):
         return models
     model = models[1] if isinstance(models, tuple) and len(models) == 2 else models
@@ -148,36 +147,36 @@ def named(models: Any) -> Any:
 
 
 def predictions(model: Model, split: Split) -> NDArray[Any]:
-    """Return what the model, fitted to the training rows, predicts for the others.
+    """Return the predictions of the test rows by the model, fitted to the training rows.
 
     Returns
     -------
     (n,) float64 or labels, or (n, K) float64
-        Numbers; labels of classes; probabilities, 0 for a class that had no training rows.
+        Numbers; class labels; or probabilities, 0 for a class that had no training rows.
 
     Raises
     ------
     InputError
-        If the predictions are not one for each row, or no numbers or known classes.
+        If there is not one prediction for each row, or a prediction is no known class.
     """
-    answer, classes = model.answer(split), split.response.classes
+    predicted, classes = model.fit_predict(split), split.response.classes
     n = len(split.test)
-    if split.probabilities and not isinstance(answer, pd.DataFrame):
+    if split.probabilities and not isinstance(predicted, pd.DataFrame):
         raise InputError(
-            f"probabilities come as {type(answer).__name__}: predict(newdata, type='prob') must "
-            "return a data frame with a column for each class"
+            f"probabilities come as {type(predicted).__name__}: predict(newdata, type='prob') "
+            "must return a data frame with a column for each class"
         )
     if split.probabilities:
-        shares = answer.reindex(columns=classes, fill_value=0.0)
-        return _all_there(shares, n, 2).astype(np.float64)
-    values = _all_there(answer, n, 1)
+        probabilities = predicted.reindex(columns=classes, fill_value=0.0)
+        return _one_for_each_row(probabilities, n, 2).astype(np.float64)
+    values = _one_for_each_row(predicted, n, 1)
     if classes is None:
         return values.astype(np.float64)
     codes = classes.get_indexer(pd.Index(values))
     if (codes < 0).any():
         raise InputError(
             f"it predicts {values[codes < 0][0]!r}, which is no class of "
-            f"{split.response.name!r}: predict(newdata) must return classes"
+            f"{split.response.name!r}: predict(newdata) must return class labels"
         )
     return classes.to_numpy()[codes]
 
@@ -188,12 +187,12 @@ def _read_model(name: Any, model: Any) -> Model:
         formula, model = model
     if isinstance(model, str) and formula is None:
         return Function(odrf, model)
-    fits = hasattr(model, "fit") and hasattr(model, "predict")
-    if fits and inspect.isclass(model):
+    is_estimator = hasattr(model, "fit") and hasattr(model, "predict")
+    if is_estimator and inspect.isclass(model):
         raise InputError(
             f"model {name!r} is a class: write {model.__name__}() for an estimator of that class"
         )
-    if fits:
+    if is_estimator:
         return Estimator(model, formula)
     if callable(model):
         return Function(model, formula)
@@ -205,17 +204,17 @@ def _read_model(name: Any, model: Any) -> Model:
 
 
 def _wants_seed(function: Callable[..., Any]) -> bool:
-    """Return whether there is a seed to give that the user has not given."""
+    """Return whether the function has an argument `seed` that the user has not set."""
     if isinstance(function, functools.partial) and "seed" in function.keywords:
         return False
     try:
         return "seed" in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some built-in functions do not tell
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return False
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
-    """Give the estimator, and the steps of a pipeline, a ``random_state`` where it has none."""
+    """Set ``random_state`` of the estimator, or of the steps of a pipeline, where it is None."""
     if hasattr(estimator, "get_params") and hasattr(estimator, "set_params"):
         unset = [
             name
@@ -226,9 +225,9 @@ def _seeded(estimator: Any, seed: int) -> Any:
     return estimator
 
 
-def _all_there(answer: Any, n: int, n_axes: int) -> NDArray[Any]:
-    """Return the predictions as an array; raise where there is not one for each of n rows."""
-    values = np.asarray(answer)
+def _one_for_each_row(predicted: Any, n: int, n_axes: int) -> NDArray[Any]:
+    """Return the predictions as an array; raise `InputError` if any of n rows has none."""
+    values = np.asarray(predicted)
     if values.shape[1:] == (1,):
         values = values[:, 0]
     if values.ndim != n_axes or len(values) != n:

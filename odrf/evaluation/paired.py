@@ -1,4 +1,4 @@
-"""Comparisons of methods that were judged on the same folds, or on the same tables.
+"""Statistics of methods that are compared on the same folds, or on the same tables.
 
 References
 ----------
@@ -17,7 +17,7 @@ from scipy.stats import t as student
 
 __all__ = [
     "bonferroni",
-    "corrected_se",
+    "corrected_std_error",
     "corrected_t",
     "critical_difference",
     "differences",
@@ -29,39 +29,40 @@ __all__ = [
 DIGITS = 12
 
 
-def differences(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``one - other`` (J,), rounded to 12 digits of the largest value.
+def differences(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``first - second`` (J,), rounded to 12 digits of the largest value.
 
-    What differs only by the order of additions is a tie, and shall be one.
+    Losses that differ only by rounding, as from another order of summation, become ties.
     """
-    scale = float(max(np.abs(one).max(), np.abs(other).max()))
+    scale = float(max(np.abs(first).max(), np.abs(second).max()))
     if scale == 0:
-        return np.zeros(len(one))
-    return scale * np.round((one - other) / scale, DIGITS)
+        return np.zeros(len(first))
+    return scale * np.round((first - second) / scale, DIGITS)
 
 
 def signed_rank(difference: NDArray[np.float64]) -> float:
     """Return the p-value of Wilcoxon's signed-rank test that differences (J,) tend below 0.
 
-    It is 1 where all are 0: nothing speaks for either.
+    It is 1 if all differences are 0.
     """
     if not difference.any():
         return 1.0
     return float(wilcoxon(difference, alternative="less").pvalue)
 
 
-def corrected_se(values: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
+def corrected_std_error(values: NDArray[np.float64], ratio: float) -> NDArray[np.float64]:
     """Return the standard errors of means over folds (Nadeau and Bengio 2003).
 
-    The training sets of the folds overlap, so that their scores are no independent sample; the
-    plain standard error, √(variance / J), is far too small.
+    The training sets of the folds overlap, so the scores of the folds are not independent and the
+    plain standard error, √(variance / J), is far too small.  This one is
+    √((1/J + n_test/n_train)·variance).
 
     Parameters
     ----------
     values : (J, …) float64
         Scores of J folds.
     ratio : float
-        Rows of a test set divided by those of a training set.
+        n_test / n_train.
 
     Returns
     -------
@@ -86,27 +87,27 @@ def corrected_t(difference: NDArray[np.float64], ratio: float) -> tuple[float, f
     Returns
     -------
     t, p : float
-        0 and 1 where all differences are 0.
+        0 and 1 if all differences are 0.
     """
     if not difference.any():
         return 0.0, 1.0
-    mean, error = float(difference.mean()), float(corrected_se(difference, ratio))
-    t = mean / error if np.ptp(difference) > 0 else np.copysign(np.inf, mean)
+    mean, std_error = float(difference.mean()), float(corrected_std_error(difference, ratio))
+    t = mean / std_error if np.ptp(difference) > 0 else np.copysign(np.inf, mean)
     return float(t), float(student.cdf(t, len(difference) - 1))
 
 
 def bonferroni(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return p-values (T,) of T tests, so adjusted that all hold together."""
+    """Return p-values (T,) of T tests, adjusted by Bonferroni's correction."""
     return np.minimum(1.0, len(p) * p)
 
 
 def mean_ranks(losses: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each method's mean rank (m,) by its losses (J, m): 1 the best, ties share theirs."""
+    """Return each method's mean rank (m,) from losses (J, m): 1 is best, ties get mean ranks."""
     return rankdata(losses, axis=1).mean(axis=0)
 
 
 def wins(losses: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return for each method (m,) how often none has a smaller loss; losses (J, m)."""
+    """Return how often no method has a smaller loss, for each method (m,); losses are (J, m)."""
     return (losses == losses.min(axis=1, keepdims=True)).sum(axis=0)
 
 
@@ -116,7 +117,7 @@ def critical_difference(methods: int, tables: int, level: float = 0.05) -> float
     Parameters
     ----------
     methods, tables : int
-        How many methods were ranked, and on how many tables.
+        Number of methods that are ranked, and number of tables.
     level : float, default 0.05
         Significance level for all pairs together.
 

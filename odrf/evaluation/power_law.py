@@ -1,4 +1,4 @@
-"""The law of a learning curve: error(n) = a + b·n^(-c)."""
+"""Power law of a learning curve: error(n) = a + b·n^(-c)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scipy.optimize import minimize_scalar, nnls
 
 __all__ = ["PowerLaw", "bootstrap_power_laws", "fit_power_law"]
 
-# Rates that are looked for: slower ones cannot be told from a constant, faster ones are not had.
+# Range of c: a slower rate cannot be told from a constant, a faster one does not occur.
 SLOWEST, FASTEST, STEPS = 0.02, 2.0, 40
 
 
 class PowerLaw(NamedTuple):
-    """error(n) = a + b·n^(-c), a ≥ 0 the error that no number of rows removes."""
+    """error(n) = a + b·n^(-c); a ≥ 0 is the error in the limit of many rows."""
 
     a: float
     b: float
@@ -27,29 +27,30 @@ class PowerLaw(NamedTuple):
 
 
 def fit_power_law(n: NDArray[np.float64], error: NDArray[np.float64]) -> PowerLaw:
-    """Return the law that comes nearest to errors (k,) at n (k,) rows, in relative terms.
+    """Return the power law with the least sum of squared relative errors.
 
-    For a given c, a and b are linear and not negative; c is searched for.
+    `n` (k,) are numbers of rows, `error` (k,) the errors at them.  For a given c the non-negative
+    a and b are found by least squares; c is found by a one-dimensional search.
     """
     scale = 1.0 / np.maximum(error, 1e-12 * max(error.max(), 1e-300))
 
-    def of(c: float) -> tuple[PowerLaw, float]:
+    def fit_at(c: float) -> tuple[PowerLaw, float]:
         power = (n / n.max()) ** -c
         columns = np.column_stack([np.ones_like(power), power]) * scale[:, None]
-        (a, b), left = nnls(columns, error * scale)
-        return PowerLaw(float(a), float(b * n.max() ** c), c), float(left)
+        (a, b), residual_norm = nnls(columns, error * scale)
+        return PowerLaw(float(a), float(b * n.max() ** c), c), float(residual_norm)
 
     rates = np.geomspace(SLOWEST, FASTEST, STEPS)
-    best = int(np.argmin([of(c)[1] for c in rates]))
-    around = rates[max(best - 1, 0)], rates[min(best + 1, STEPS - 1)]
-    found = minimize_scalar(lambda c: of(c)[1], bounds=around, method="bounded")
-    return of(float(found.x))[0]
+    best = int(np.argmin([fit_at(c)[1] for c in rates]))
+    bounds = rates[max(best - 1, 0)], rates[min(best + 1, STEPS - 1)]
+    search = minimize_scalar(lambda c: fit_at(c)[1], bounds=bounds, method="bounded")
+    return fit_at(float(search.x))[0]
 
 
 def bootstrap_power_laws(
     n: NDArray[np.float64], errors: NDArray[np.float64], draws: int, seed: int
 ) -> list[PowerLaw]:
-    """Return laws of means over repeats drawn with replacement; errors is (repeats, k)."""
+    """Return power laws of means over repeats drawn with replacement; errors is (repeats, k)."""
     rng = np.random.default_rng(seed)
     repeats = len(errors)
     chosen = rng.integers(0, repeats, (draws, repeats))

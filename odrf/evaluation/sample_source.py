@@ -1,4 +1,4 @@
-"""Where the training rows of models come from, and what is known of the rows they are judged on."""
+"""Sources of training samples and test rows: simulated problems, and tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from patsy import EvalEnvironment
 from odrf.checks import checked_whole
 from odrf.design import Response
 from odrf.errors import InputError
-from odrf.evaluation.tasks import ALONE, Task, read_task
-from odrf.simulate.problem import RESPONSE, Problem, certain
+from odrf.evaluation.tasks import UNNAMED, Task, read_task
+from odrf.simulate.problem import RESPONSE, Problem, one_hot
 
 __all__ = ["SampleSource", "read_source"]
 
@@ -25,36 +25,37 @@ FEWEST_TEST_ROWS = 2
 
 @dataclass(frozen=True, eq=False)
 class SampleSource:
-    """Training samples without end, and m test rows of which something is known.
+    """Training samples of any size, and m test rows with their truth.
 
     Attributes
     ----------
     name : str
-        The problem's; or the formula.
-    table : Task
-        What a model's own formula is checked against.
+        Name of the problem; or the formula.
+    task : Task
+        Formulas of models are checked against it.
     response : Response
-        Its classes are those of the problem, whether or not there are rows of them.
+        With all classes of the problem, also those without rows.
     test : DataFrame
         The m test rows.
     truth : (m,) or (m, K) float64
-        m(x), or P(class | x); without a truth the response, or 1 for its class.
+        m(x), or P(class | x).  If it is not known, the observed responses, or 1 for the observed
+        class.
     noise : float or None
-        Variance of a regression's noise, 0 for classes, whose truth has it reckoned in; None if
-        the truth is not known.
-    most : int or None
-        The largest training sample; None if there is none.
+        Variance of the noise of a regression; 0 for classes, whose `truth` includes the noise;
+        None if the truth is not known.
+    max_rows : int or None
+        Largest size of a training sample; None if there is no limit.
     sample : callable
-        From a number of rows and a seed to a training sample.
+        Takes a number of rows and a seed, and returns a training sample.
     """
 
     name: str
-    table: Task
+    task: Task
     response: Response
     test: pd.DataFrame
     truth: NDArray[np.float64]
     noise: float | None
-    most: int | None
+    max_rows: int | None
     sample: Callable[[int, int], pd.DataFrame]
 
 
@@ -66,7 +67,7 @@ def read_source(
     Raises
     ------
     InputError
-        If `problem` is neither, or is at fault; or `test_rows` is no number of rows that it has.
+        If `problem` is neither, or is invalid; or if `test_rows` is too small or too large.
     """
     if isinstance(problem, Problem):
         return _simulated(problem, test_rows, seed, env)
@@ -86,12 +87,12 @@ def _simulated(
     classes = problem.classes
     return SampleSource(
         name=problem.name,
-        table=read_task(problem.name, f"{RESPONSE} ~ .", test, env),
+        task=read_task(problem.name, f"{RESPONSE} ~ .", test, env),
         response=Response(RESPONSE, problem.kind, None if classes is None else pd.Index(classes)),
         test=test,
         truth=problem.truth(test),
         noise=problem.noise**2 if classes is None else 0.0,
-        most=None,
+        max_rows=None,
         sample=problem.sample,
     )
 
@@ -99,30 +100,30 @@ def _simulated(
 def _observed(
     formula: Any, data: Any, test_rows: int | None, seed: int, env: EvalEnvironment
 ) -> SampleSource:
-    table = read_task(ALONE, formula, data, env)
-    rows = len(table.y)
+    task = read_task(UNNAMED, formula, data, env)
+    rows = len(task.y)
     m = round(TEST_SHARE * rows) if test_rows is None else test_rows
     m = checked_whole("test_rows", m, FEWEST_TEST_ROWS)
-    most = rows - m - 1
-    if most < 2:
+    max_rows = rows - m - 1
+    if max_rows < 2:
         raise InputError(
             f"test_rows={m} leaves {max(rows - m, 0)} of {rows} rows to draw training samples "
-            "from: use fewer"
+            "from: use fewer test rows"
         )
     order = np.random.default_rng(seed).permutation(rows)
-    rest = order[m:]
+    training_rows = order[m:]
 
     def sample(n: int, seed: int) -> pd.DataFrame:
-        return table.data.iloc[np.random.default_rng(seed).choice(rest, n, replace=False)]
+        return task.data.iloc[np.random.default_rng(seed).choice(training_rows, n, replace=False)]
 
-    y = table.y[order[:m]]
+    y = task.y[order[:m]]
     return SampleSource(
-        name=table.formula,
-        table=table,
-        response=table.response,
-        test=table.data.iloc[order[:m]],
-        truth=y if table.n_classes == 1 else certain(y.astype(np.int64), table.n_classes),
+        name=task.formula,
+        task=task,
+        response=task.response,
+        test=task.data.iloc[order[:m]],
+        truth=y if task.n_classes == 1 else one_hot(y.astype(np.int64), task.n_classes),
         noise=None,
-        most=most,
+        max_rows=max_rows,
         sample=sample,
     )

@@ -1,4 +1,4 @@
-"""Models that are all fitted to the same rows and judged on the same others."""
+"""Scoring models that are fitted to the same training rows on the same test rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Scoring", "check_formulas", "predictions_of_all"]
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """The models, what they are judged by, and where formulas look up functions."""
+    """The models, the metric, and the environment in which formulas look up functions."""
 
     named_models: dict[str, Model]
     metric: Metric
@@ -37,12 +37,12 @@ class Scoring:
         seed : int
             For the models that take one.
         where : str
-            What the rows are called if a model fails.
+            Description of the rows, for the message if a model fails.
 
         Raises
         ------
         InputError
-            Naming the model that fails.
+            If a model fails; the message names it.
         """
         split = Split(
             task.formula,
@@ -63,19 +63,19 @@ class Scoring:
 def predictions_of_all(
     named_models: Mapping[str, Model], split: Split, where: str
 ) -> Iterator[NDArray[Any]]:
-    """Yield what each model, fitted to the training rows, predicts for the others.
+    """Yield each model's predictions of the test rows, fitted to the training rows.
 
-    `where` is what the rows are called if a model fails.
+    `where` describes the rows, for the message if a model fails.
 
     Raises
     ------
     InputError
-        Naming the model that fails.
+        If a model fails; the message names it.
     """
     for name, model in named_models.items():
         try:
             predicted = predictions(model, split)
-        except Exception as error:  # whatever a model of the user's may raise
+        except Exception as error:  # a user's model may raise anything
             cause = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
             raise InputError(f"model {name!r} fails on {where}: {cause}{error}") from error
         yield predicted
@@ -84,7 +84,7 @@ def predictions_of_all(
 def check_formulas(
     named_models: Mapping[str, Model], tasks: Sequence[Task], env: EvalEnvironment
 ) -> None:
-    """Raise `InputError` where a model's own formula does not go with one of the tables."""
+    """Raise `InputError` if the formula of a model cannot be used on one of the tables."""
     for name, model in named_models.items():
         if model.formula is None:
             continue

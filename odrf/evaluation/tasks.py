@@ -1,4 +1,4 @@
-"""Tables to compare models on, with what is to be predicted in each."""
+"""Tables to compare models on, each with its formula and response."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from odrf.design.columns.measurement import TEXT, contents
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 
-__all__ = ["ALONE", "Task", "check_alike", "named_tables", "read_task"]
+__all__ = ["UNNAMED", "Task", "check_same_kind", "named_tables", "read_task"]
 
-ALONE = "data"
-"""What the only table is called where it comes without a name."""
+UNNAMED = "data"
+"""Name of a single table, which the user has not named."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A table and what is to be predicted in it.
+    """A table and the response to be predicted in it.
 
     Attributes
     ----------
     name : str
     formula : str
     data : DataFrame
-        Its n rows, text as categories: a level that a fold lacks stays known.
+        Its n rows.  Text columns are categorical, so that levels which a fold lacks stay known.
     response : Response
-        The kind and the classes are those of the whole table.
+        With the kind and the classes of the whole table.
     y : (n,) float64
         The response, or class codes 0 … K - 1.
     """
@@ -51,7 +51,7 @@ class Task:
         return self.response.n_classes
 
     def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any]:
-        """Return the responses of some rows as the metric takes them: numbers, labels or codes."""
+        """Return the responses of rows as the metric takes them: numbers, labels or class codes."""
         classes = self.response.classes
         if classes is None:
             return self.y[rows]
@@ -59,19 +59,19 @@ class Task:
         return codes if metric.needs_probabilities else classes.to_numpy()[codes]
 
     def check_formula(self, formula: str, env: EvalEnvironment) -> None:
-        """Raise `InputError` where another formula is at fault, or has another response."""
+        """Raise `InputError` if another formula is invalid, or has another response."""
         kind = self.response.kind
         _, training = build_design(formula, self.data, kind=kind, missing="drop", env=env)
         _require_complete(training)
         if not np.array_equal(training.y, self.y):
             raise InputError(
-                f"formula {formula!r} has another response than {self.formula!r}: errors compare "
-                "only if all models predict the same"
+                f"formula {formula!r} has another response than {self.formula!r}: all models must "
+                "predict the same response"
             )
 
 
 def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
-    """Return formula and table by the table's name.
+    """Return pairs of formula and table by the name of the table.
 
     Raises
     ------
@@ -79,10 +79,10 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
         If `data` is neither a table nor a mapping of names to tables, or holds none.
     """
     if isinstance(data, pd.DataFrame):
-        return {ALONE: (formula, data)}
+        return {UNNAMED: (formula, data)}
     if not isinstance(data, Mapping):
         raise InputError(
-            f"data must be a pandas DataFrame, or a mapping of names to them, not "
+            f"data must be a pandas DataFrame, or a mapping of names to data frames, not "
             f"{type(data).__name__}"
         )
     if not data:
@@ -94,12 +94,12 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
-    """Find what is to be predicted.
+    """Return the task of a formula and a table.
 
     Raises
     ------
     InputError
-        If formula or table are at fault, or values are missing.
+        If the formula or the table is invalid, or values are missing.
     """
     if not isinstance(data, pd.DataFrame):
         raise InputError(
@@ -108,7 +108,7 @@ def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
         )
     try:
         check_frame(data)
-        data = _with_declared_levels(data)
+        data = _text_as_categories(data)
         design, training = build_design(formula, data, missing="drop", env=env)
         _require_complete(training)
     except InputError as error:
@@ -116,18 +116,18 @@ def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
     return Task(name, formula, data, design.response, training.y)
 
 
-def check_alike(tasks: list[Task]) -> None:
-    """Raise `InputError` where some tables have classes to predict and others numbers."""
+def check_same_kind(tasks: list[Task]) -> None:
+    """Raise `InputError` if some tables have a class as response and others a number."""
     of_kind = {task.response.kind: task.name for task in tasks}
     if len(of_kind) > 1:
         numbers, classes = of_kind["regression"], of_kind["classification"]
         raise InputError(
-            f"the response is a number in table {numbers!r} and a class in table {classes!r}, "
-            "which no metric goes with: compare on each kind of table apart"
+            f"the response is a number in table {numbers!r} and a class in table {classes!r}, and "
+            "no metric can be used for both: call compare once for each kind of table"
         )
 
 
-def _with_declared_levels(data: pd.DataFrame) -> pd.DataFrame:
+def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
     text = [name for name in data.columns if contents(data[name]) == TEXT]
     return data.astype(dict.fromkeys(text, "category"))
 
@@ -136,6 +136,6 @@ def _require_complete(training: TrainingData) -> None:
     if training.n_dropped:
         listing = ", ".join(f"{name!r} ({n})" for name, n in training.missing_columns.items())
         raise InputError(
-            f"{training.n_dropped} rows have missing values, in {listing}: fill them in or leave "
-            "such rows out first, so that every model meets the same"
+            f"{training.n_dropped} rows have missing values, in {listing}: fill them in or drop "
+            "these rows first, so that all models use the same rows"
         )

@@ -1,4 +1,4 @@
-"""What each candidate's options are worth."""
+"""Result of `tune`: the error of each candidate."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["Tuning"]
 
 SHOWN = 20
-JUDGED = ["error", "std"]
+ERROR_COLUMNS = ["error", "std_error"]
 
 
 class Tuning:
-    """Candidates of options, judged; `odrf.tune` makes it.
+    """Candidates, which are combinations of options, and their errors.  Made by `odrf.tune`.
 
     Parameters
     ----------
@@ -35,17 +35,18 @@ class Tuning:
     candidates : mapping of int to dict
         The options of each candidate, by the index of `table`.
     refit : callable
-        Fits the model with given options on all rows.
+        Fits the model to all rows with the options it is called with.
     facts : mapping
-        How the candidates were judged, for the summary.
+        How the candidates were evaluated, for the summary.
 
     Attributes
     ----------
     call : str
     table : DataFrame
-        One row for each candidate, the best first: a column for each option of the grid;
-        ``error``, mean squared error or misclassification rate; ``std``, its standard error; after
-        successive halving ``trees``, how many trees the candidate came to be judged with.
+        One row for each candidate, the best first.  One column for each option of the grid;
+        ``error``, the mean squared error or misclassification rate; ``std_error``, its standard
+        error.  After successive halving also ``trees``, the number of trees in the last round
+        that the candidate took part in.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Tuning:
     @property
     def options(self) -> list[str]:
         """The options of the grid."""
-        return [str(name) for name in self.table if name not in (*JUDGED, "trees")]
+        return [str(name) for name in self.table if name not in (*ERROR_COLUMNS, "trees")]
 
     @property
     def best_options(self) -> dict[str, Any]:
@@ -78,20 +79,21 @@ class Tuning:
         return self._refit(**self.best_options)
 
     def summary(self) -> Summary:
-        """Return the table as a summary with text, HTML and LaTeX output."""
+        """Return the candidates and their errors, as a summary with text, HTML and LaTeX output."""
         shown = self.table.head(SHOWN)
         of = f" (best {SHOWN} of {len(self.table)})" if len(self.table) > SHOWN else ""
         best = ", ".join(f"{name}={value!r}" for name, value in self.best_options.items())
         note = (
-            f"Best: {best}.  The error of the best of many candidates is a little too low: judge "
-            "it on new rows."
+            f"Best: {best}.  Its error is optimistic, because it is the smallest of several: "
+            "evaluate the best model on new rows."
         )
         return Summary("Tuning", self.call, self._facts, {f"Candidates{of}": shown}, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the errors, one standard error to either side.
+        """Draw the errors, with bars of one standard error to either side.
 
-        A single option of numbers is an axis; else each candidate is a row, the best on top.
+        If the grid has one numeric option, the error is drawn against its values.  Otherwise each
+        candidate is a row, the best on top.
 
         Parameters
         ----------
@@ -108,8 +110,8 @@ class Tuning:
             if is_numeric_dtype(values) and not is_bool_dtype(values):
                 return plots.plot_option(self.options[0], values, self.table, error, ax)
         labels = [
-            ", ".join(f"{name}={line[name]}" for name in self.options)
-            for _, line in self.table.iterrows()
+            ", ".join(f"{name}={row[name]}" for name in self.options)
+            for _, row in self.table.iterrows()
         ]
         return plots.plot_candidates(np.array(labels), self.table, error, ax)
 

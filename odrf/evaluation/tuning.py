@@ -1,4 +1,4 @@
-"""Choosing options by out-of-bag error or cross-validation."""
+"""Choosing options of a model by out-of-bag error or cross-validation."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from odrf.api.calling import DESIGN_ARGUMENTS
 from odrf.api.trees import odrf
+from odrf.checks import checked_switch
 from odrf.design import build_design
 from odrf.design.formulas.lookup import environment, looked_up_in
 from odrf.errors import InputError, allowed, nearest
@@ -26,7 +27,7 @@ from odrf.results.forest import ODRFResults
 __all__ = ["tune"]
 
 METHODS = ("oob", "cv")
-# More candidates than this are raced: begun with a part of the trees, the better half going on.
+# With more candidates than MANY, halving="auto" means successive halving.
 MANY, ROUNDS, FEWEST_TREES = 16, 4, 100
 FEWEST = 2
 
@@ -46,7 +47,7 @@ def tune(
     progress: bool = False,
     **fixed: Any,
 ) -> Tuning:
-    """Judge every combination of options and find the best.
+    """Evaluate combinations of options and find the best.
 
     Parameters
     ----------
@@ -54,20 +55,23 @@ def tune(
         The model; see `odt`.
     data : DataFrame
     grid : mapping of str to sequence, or sequence of mappings
-        The values to try of each option, in all combinations; or the combinations one by one.
+        Values to try of each option, in all combinations; or a list of combinations.
     model : callable, default `odrf`
-        `odrf` or `odt`, or a function of formula, data and options that returns what they do.
+        `odrf` or `odt`, or a function of formula, data and options that returns such a fit.
     method : {"oob", "cv"}, default "oob"
-        Judge by the rows out of bag, which forests have and which count by their case weights, or
-        by cross-validation, on the same folds for all candidates, where a row counts once.
+        - ``"oob"``: the error on out-of-bag rows, which count by their case weights.  Only for
+          forests.
+        - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
+          counts once.
     cv : int, default 10
-        Folds, for ``method="cv"``.
+        Number of folds, for ``method="cv"``.
     halving : "auto" or bool, default "auto"
-        Successive halving (Jamieson and Talwalkar 2016), by default of more than 16 forests: all
-        candidates begin with an eighth of the trees, but no fewer than 100, and the better half of
-        each round goes on with twice as many.
+        Whether to use successive halving (Jamieson and Talwalkar 2016).  All candidates are grown
+        with an eighth of the trees, but with no fewer than 100; then the better half with twice as
+        many, and so on.  ``"auto"`` uses it for more than 16 candidates.  Only for
+        ``method="oob"``, and if `n_trees` is not in the grid.
     seed : int, default 0
-        Of every fit and of the folds, so that candidates differ by their options alone.
+        Seed of every fit and of the folds, so that candidates differ only by their options.
     progress : bool, default False
         Show a progress bar.
     **fixed
@@ -81,39 +85,39 @@ def tune(
     Raises
     ------
     InputError
-        If `grid` is empty or names an unknown option, or one that is fixed; or what a fit
-        raises.
+        If `grid` has fewer than two combinations, or names an option that is unknown or also
+        fixed; or if a fit fails.
 
     Examples
     --------
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
-    >>> found = odrf.tune("progression ~ .", data, {"min_leaf": [2, 30]}, n_trees=30)
-    >>> found.best_options
+    >>> tuning = odrf.tune("progression ~ .", data, {"min_leaf": [2, 30]}, n_trees=30)
+    >>> tuning.best_options
     {'min_leaf': 30}
     """
     if method not in METHODS:
         raise allowed("method", method, METHODS)
     candidates = _candidates(grid, model, fixed)
     env = environment(1)
-    reading = {name: fixed[name] for name in DESIGN_ARGUMENTS if name in fixed}
-    kind = build_design(formula, data, env=env, **reading)[0].response.kind
-    fit_of = partial(model, seed=seed, **fixed)
-    fit = partial(fit_of, formula, data)
+    design_arguments = {name: fixed[name] for name in DESIGN_ARGUMENTS if name in fixed}
+    kind = build_design(formula, data, env=env, **design_arguments)[0].response.kind
+    seeded = partial(model, seed=seed, **fixed)
+    fit = partial(seeded, formula, data)
     with looked_up_in(env):
         if method == "cv":
-            models = {str(i): partial(fit_of, **c) for i, c in candidates.items()}
-            found = compare(formula, data, models, cv=cv, seed=seed, progress=progress).table
-            judged = pd.DataFrame.from_dict(candidates, orient="index")
-            judged["error"] = [found["mean"][str(i)] for i in candidates]
-            judged["std"] = [found["se"][str(i)] for i in candidates]
+            models = {str(i): partial(seeded, **options) for i, options in candidates.items()}
+            compared = compare(formula, data, models, cv=cv, seed=seed, progress=progress).table
+            table = pd.DataFrame.from_dict(candidates, orient="index")
+            table["error"] = [compared["estimate"][str(i)] for i in candidates]
+            table["std_error"] = [compared["std_error"][str(i)] for i in candidates]
         else:
-            _require_one_population(candidates)
+            _require_same_weights(candidates)
             rounds = _rounds(halving, candidates, model, fixed)
-            judged = _out_of_bag(fit, candidates, rounds, progress)
+            table = _out_of_bag(fit, candidates, rounds, progress)
     facts = {
         "Candidates": str(len(candidates)),
-        "Judged by": "out-of-bag rows" if method == "oob" else f"{cv}-fold cross-validation",
+        "Evaluated by": "out-of-bag rows" if method == "oob" else f"{cv}-fold cross-validation",
         "Error": error_name(kind),
         "Seed": str(seed),
     }
@@ -122,24 +126,24 @@ def tune(
         with looked_up_in(env):
             return fit(**options)
 
-    return Tuning(f"tune({formula!r}, data, …)", judged, candidates, refit, facts)
+    return Tuning(f"tune({formula!r}, data, …)", table, candidates, refit, facts)
 
 
 def _candidates(
     grid: Grid, model: Callable[..., Any], fixed: Mapping[str, Any]
 ) -> dict[int, dict[str, Any]]:
-    """Return the options of each candidate, numbered; raise `InputError` where there are none."""
+    """Return the options of each candidate by its number; raise `InputError` if invalid."""
     if isinstance(grid, Mapping):
         for name, values in grid.items():
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-                raise InputError(f"grid[{name!r}]={values!r}: give a list of values to try")
+                raise InputError(f"grid[{name!r}]={values!r}: use a list of values to try")
         combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     else:
         combinations = [dict(options) for options in grid]
     if len(combinations) < FEWEST or not all(combinations):
         raise InputError(
             f"grid holds {len(combinations)} combinations of options: name at least one option, "
-            "and two values to try of it"
+            "with at least two values to try"
         )
     known = inspect.signature(model).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
@@ -153,8 +157,8 @@ def _candidates(
     return dict(enumerate(combinations))
 
 
-def _require_one_population(candidates: Mapping[int, Mapping[str, Any]]) -> None:
-    """Raise `InputError` where out-of-bag errors of candidates would be of differing rows."""
+def _require_same_weights(candidates: Mapping[int, Mapping[str, Any]]) -> None:
+    """Raise `InputError` if candidates would weigh the out-of-bag rows differently."""
     for name in ("weights", "class_weights"):
         if any(name in options for options in candidates.values()):
             raise InputError(
@@ -169,17 +173,17 @@ def _rounds(
     model: Callable[..., Any],
     fixed: Mapping[str, Any],
 ) -> list[int] | None:
-    """Return the numbers of trees of successive rounds; None where candidates say themselves."""
+    """Return the numbers of trees of successive rounds; None if the model or grid sets them."""
     known = inspect.signature(model).parameters
-    named = any("n_trees" in options for options in candidates.values())
-    can_race = "n_trees" in known and not named
-    if not isinstance(halving, bool) and halving != "auto":
-        raise InputError(f'halving={halving!r}: use "auto", True or False')
-    if halving is True and not can_race:
+    in_grid = any("n_trees" in options for options in candidates.values())
+    can_halve = "n_trees" in known and not in_grid
+    halving = checked_switch("halving", halving)
+    if halving is True and not can_halve:
         raise InputError(
-            "halving=True needs a model with n_trees, and these not in the grid: use halving=False"
+            "halving=True needs a model with an option n_trees that is not in grid: use "
+            "halving=False"
         )
-    if not can_race:
+    if not can_halve:
         return None
     most = int(fixed.get("n_trees", known["n_trees"].default))
     if halving is False or (halving == "auto" and len(candidates) <= MANY):
@@ -194,24 +198,26 @@ def _out_of_bag(
     rounds: list[int] | None,
     progress: bool,
 ) -> pd.DataFrame:
-    """Judge candidates by their rows out of bag, in rounds that the better half survives."""
-    found: dict[int, dict[str, Any]] = {}
-    alive = list(candidates)
+    """Evaluate candidates on out-of-bag rows; the better half of each round enters the next."""
+    rows: dict[int, dict[str, Any]] = {}
+    remaining = list(candidates)
     with tqdm(unit="fit", disable=not progress) as bar:
         for trees in [0] if rounds is None else rounds:
-            for i in alive:
+            for i in remaining:
                 size = {} if rounds is None else {"n_trees": trees}
-                error, spread = _loss(fit(**(size | candidates[i])))
-                raced = {"trees": trees} if rounds is not None and len(rounds) > 1 else {}
-                found[i] = {**candidates[i], **raced, "error": error, "std": spread}
+                error, std_error = _out_of_bag_error(fit(**(size | candidates[i])))
+                column = {"trees": trees} if rounds is not None and len(rounds) > 1 else {}
+                rows[i] = {**candidates[i], **column, "error": error, "std_error": std_error}
                 bar.update()
-            alive = sorted(alive, key=lambda i: found[i]["error"])[: -(-len(alive) // 2)]
-    return pd.DataFrame.from_dict(found, orient="index")
+            remaining.sort(key=lambda i: rows[i]["error"])
+            remaining = remaining[: -(-len(remaining) // 2)]
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _loss(fit: TreeResults) -> tuple[float, float]:
+def _out_of_bag_error(fit: TreeResults) -> tuple[float, float]:
     if not isinstance(fit, ODRFResults):
         raise InputError(
-            'method="oob" needs rows out of bag, as forests of odrf.odrf have: use method="cv"'
+            'method="oob" needs out-of-bag rows, which only forests of odrf.odrf have: use '
+            'method="cv"'
         )
     return out_of_bag_loss(fit.fit)

@@ -1,30 +1,30 @@
-"""Problems whose truth is known, to learn from and to be judged on.
+"""Simulated problems whose truth is known, for training and testing models.
 
-Each function returns a `Problem`: it draws samples as data frames, and knows the regression
-function or the probabilities of the classes, and the least error that any predictor can have.
+Each function returns a `Problem`.  It draws samples as data frames and gives the regression
+function or the class probabilities, and the Bayes error.
 
 ==================  ==============  =============================================================
-problem             response        what it is for
+problem             response        description
 ==================  ==============  =============================================================
-``sparse_parity``   2 classes       no predictor helps alone; few matter
-``orthant``         2^p classes     axis-parallel splits are right
-``trunk``           2 classes       one oblique plane; each predictor says less than the last
+``sparse_parity``   2 classes       few predictors are relevant, none of them alone
+``orthant``         2^p classes     the true boundaries are axis-parallel
+``trunk``           2 classes       one oblique plane; predictors are ever less informative
 ``biau``            2 classes       axis-parallel forests are not consistent
-``hypercube``       2 or p + 1      every predictor matters, none alone
+``hypercube``       2 or p + 1      all predictors are relevant, none of them alone
 ``random_rbf``      2 or more       clusters in many dimensions
-``rings``           2 or more       concentric rings on a plane: no plane is right
+``rings``           2 or more       concentric rings; no boundary is linear
 ``pie``             2 or more       slices of a disc, rays between them
-``checkerboard``    2 or more       squares of a board; exclusive or
+``checkerboard``    2 or more       squares of a board; with two classes exclusive or
 ``circle``          2 classes       segments on a ring of pixels
 ``bars``            2 classes       horizontal and vertical bars in an image
 ``impulse``         2 classes       an impulse in noise
 ``additive``        number          a sum of functions of single predictors
 ``single_index``    number          one function of one direction
 ``ridge_sum``       number          a sum of functions of several directions
-``radial``          number          waves around a centre: no direction is better than another
-``friedman1``       number          Friedman's first, with an interaction
-``friedman2``       number          Friedman's second, the impedance of a circuit
-``friedman3``       number          Friedman's third, its phase
+``radial``          number          waves around a centre; no direction is preferred
+``friedman1``       number          Friedman's first problem, with an interaction
+``friedman2``       number          Friedman's second problem, the impedance of a circuit
+``friedman3``       number          Friedman's third problem, the phase of a circuit
 ``jump``            number          a step across an oblique plane
 ==================  ==============  =============================================================
 

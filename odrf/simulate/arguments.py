@@ -1,4 +1,4 @@
-"""What the arguments of problems may be."""
+"""Checks of the arguments of simulated problems."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from odrf.checks import checked_seed, checked_whole, is_number
 from odrf.errors import InputError
 
-__all__ = ["checked_below", "checked_range", "layout_chance"]
+__all__ = ["checked_below", "checked_range", "layout_generator"]
 
 
 def checked_range(argument: str, value: Any, least: int, most: int, what: str) -> int:
-    """Return the whole number `value`; raise `InputError` where it is not `least` to `most`.
+    """Return the whole number `value`; raise `InputError` if it is not from `least` to `most`.
 
-    `what` says what the most is.
+    `what` explains the upper limit in the message.
     """
     whole = checked_whole(argument, value, least)
     if whole > most:
@@ -25,15 +25,15 @@ def checked_range(argument: str, value: Any, least: int, most: int, what: str) -
 
 
 def checked_below(argument: str, value: Any, below: float) -> float:
-    """Return the number `value`; raise `InputError` where it is not from 0 to under `below`."""
+    """Return the number `value`; raise `InputError` if it is not from 0 to below `below`."""
     if not is_number(value) or not 0 <= float(value) < below:
         raise InputError(f"{argument}={value!r}: use a number from 0 to below {below:.4g}")
     return float(value)
 
 
-def layout_chance(layout: Any) -> np.random.Generator:
-    """Return the generator of what is random in a problem itself, from its seed `layout`."""
-    whole = isinstance(layout, Integral)
+def layout_generator(layout: Any) -> np.random.Generator:
+    """Return the generator for the random parameters of a problem, from its seed `layout`."""
+    is_integer = isinstance(layout, Integral)
     return np.random.default_rng(
-        checked_whole("layout", layout, 0) if whole else checked_seed(layout)
+        checked_whole("layout", layout, 0) if is_integer else checked_seed(layout)
     )

@@ -1,4 +1,4 @@
-"""Classes divided by planes.
+"""Classes whose boundaries are planes: sparse parity, orthant, Trunk, Biau.
 
 [T] is Tomita et al., *Sparse projection oblique randomer forests*, JMLR 21 (2020).
 """
@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from odrf.checks import checked_whole
 from odrf.simulate.arguments import checked_below, checked_range
-from odrf.simulate.problem import Problem, View, certain
+from odrf.simulate.problem import Problem, View, one_hot
 
 __all__ = ["biau", "orthant", "sparse_parity", "trunk"]
 
@@ -23,19 +23,20 @@ MOST_ORTHANTS = 12
 
 
 def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem:
-    """Whether an odd number of the relevant predictors is positive ([T], section 4.2).
+    """Parity of the number of positive relevant predictors ([T], section 4.2).
 
     X is uniform on (-1, 1)^p; the class is "1" where an odd number of the first `relevant`
-    predictors is above zero, else "0".  No fewer than all of these say anything of the class.
+    predictors is above zero, else "0".  Any smaller subset of them carries no information on the
+    class.
 
     Parameters
     ----------
     p : int, default 20
-        Predictors, as in [T].
+        Number of predictors, as in [T].
     relevant : int, default 3
-        Those that matter, as in [T].
+        Number of relevant predictors, as in [T].
     noise : float, default 0.0
-        Chance that a label is exchanged, below 1/2.
+        Probability that a label is flipped, below 1/2.
 
     Returns
     -------
@@ -58,24 +59,24 @@ def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem
     p = checked_whole("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
     noise = checked_below("noise", noise, 1 / 2)
-    known = partial(_odd, relevant=relevant)
-    # as in Figure 2A: where a predictor stands at zero, the class is about to change
+    truth = partial(_odd, relevant=relevant)
+    # the picture of Figure 2A; the others are not fixed at 0, where the class changes
     view = View(-1.0, 1.0, -0.5)
-    return Problem("sparse parity", p, relevant, TWO, noise, partial(_cube, p=p), known, 0.0, view)
+    return Problem("sparse parity", p, relevant, TWO, noise, partial(_cube, p=p), truth, 0.0, view)
 
 
 def orthant(p: int = 6, noise: float = 0.0) -> Problem:
-    """In which of the 2^p orthants a row lies ([T], section 4.2).
+    """One class for each of the 2^p orthants ([T], section 4.2).
 
     X is uniform on (-1, 1)^p; the class is 1 + Σ 2^(j - 1) over the predictors j above zero.
-    [T] leaves the numbering open.
+    [T] does not say how the orthants are numbered.
 
     Parameters
     ----------
     p : int, default 6
-        Predictors, as in [T]; at most 12, which makes 4096 classes.
+        Number of predictors, as in [T]; at most 12, which makes 4096 classes.
     noise : float, default 0.0
-        Chance that a label is exchanged for one of the others, below 1 - 1/2^p.
+        Probability that a label is replaced by one of the others, below 1 - 1/2^p.
 
     Returns
     -------
@@ -104,15 +105,15 @@ def trunk(p: int = 10, noise: float = 0.0) -> Problem:
     """Two normal classes, each predictor less informative than the one before ([T], section 4.2).
 
     Class "1" is normal with mean μ = (1, 1/√2, …, 1/√p) and identity covariance, class "0" with
-    mean -μ; both come equally often.  The Bayes rule is the plane μᵀx = 0, its error Φ(-‖μ‖).
+    mean -μ; both are equally likely.  The Bayes rule is the plane μᵀx = 0, its error Φ(-‖μ‖).
     The problem is due to Trunk, IEEE PAMI 1 (1979) 306–307.
 
     Parameters
     ----------
     p : int, default 10
-        Predictors, as in [T].
+        Number of predictors, as in [T].
     noise : float, default 0.0
-        Chance that a label is exchanged, below 1/2.
+        Probability that a label is flipped, below 1/2.
 
     Returns
     -------
@@ -132,34 +133,34 @@ def trunk(p: int = 10, noise: float = 0.0) -> Problem:
     p = checked_whole("p", p, 2)
     noise = checked_below("noise", noise, 1 / 2)
     mean = 1 / np.sqrt(np.arange(1, p + 1))
-    least = float(ndtr(-np.linalg.norm(mean)))
-    rows, known = partial(_two_normals, mean=mean), partial(_side, mean=mean)
-    return Problem("Trunk", p, p, TWO, noise, rows, known, least, View(-4.0, 4.0, 0.0))
+    error = float(ndtr(-np.linalg.norm(mean)))
+    draw, truth = partial(_two_normals, mean=mean), partial(_normal_shares, mean=mean)
+    return Problem("Trunk", p, p, TWO, noise, draw, truth, error, View(-4.0, 4.0, 0.0))
 
 
 def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
     """Stripes and a checkerboard: axis-parallel forests are not consistent ([T], Figure 1).
 
     X is uniform on [0, 1]² ∪ [1, 2]² ∪ [2, 3]².  The first square has vertical stripes, the last
-    one horizontal ones, and the middle one is a 2 × 2 checkerboard.  A greedy axis-parallel split
-    gains something in the stripes, and nothing in the middle, where the error stays 1/2: over all
-    it is no less than 1/6 (Biau, Devroye and Lugosi, JMLR 9 (2008) 2015–2033).  Beside the three
-    squares no rows come: `truth` is NaN there.
+    one horizontal stripes, and the middle one is a 2 × 2 checkerboard.  A greedy axis-parallel
+    split decreases the impurity in the stripes, but not in the middle square, where the error stays
+    1/2; the overall error is at least 1/6 (Biau, Devroye and Lugosi, JMLR 9 (2008) 2015–2033).
+    Rows are drawn in the three squares only; elsewhere `truth` is NaN.
 
     Parameters
     ----------
     stripes : int, optional
-        Stripes of equal width in a square, at least 2.  By default there are infinitely many, as
-        in the definition, the k-th of width 2^-k: the sources leave the widths open, and with
-        these every scale has its stripes.
+        Number of stripes of equal width in a square, at least 2.  By default there are infinitely
+        many, as in the definition.  The sources do not give their widths; here the k-th has width
+        2^-k, so that there are stripes at every scale.
     noise : float, default 0.0
-        Chance that a label is exchanged, below 1/2.
+        Probability that a label is flipped, below 1/2.
 
     Returns
     -------
     Problem
-        Two predictors, as in [T]; stripes alternate from class "0" on, and the checkerboard has
-        class "0" at its lower left.  Bayes error: the noise.
+        Two predictors, as in [T].  The first stripe, and the lower left of the checkerboard, have
+        class "0".  Bayes error: the noise.
 
     Raises
     ------
@@ -180,8 +181,8 @@ def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
     if stripes is not None:
         stripes = checked_whole("stripes", stripes, 2)
     noise = checked_below("noise", noise, 1 / 2)
-    known = partial(_striped, stripes=stripes)
-    return Problem("Biau", 2, 2, TWO, noise, _three_squares, known, 0.0, View(0.0, 3.0, 0.0))
+    truth = partial(_striped, stripes=stripes)
+    return Problem("Biau", 2, 2, TWO, noise, _three_squares, truth, 0.0, View(0.0, 3.0, 0.0))
 
 
 def _cube(rng: np.random.Generator, n: int, p: int) -> NDArray[np.float64]:
@@ -189,12 +190,12 @@ def _cube(rng: np.random.Generator, n: int, p: int) -> NDArray[np.float64]:
 
 
 def _odd(X: NDArray[np.float64], relevant: int) -> NDArray[np.float64]:
-    return certain((X[:, :relevant] > 0).sum(axis=1) % 2, 2)
+    return one_hot((X[:, :relevant] > 0).sum(axis=1) % 2, 2)
 
 
 def _orthant_of(X: NDArray[np.float64]) -> NDArray[np.float64]:
     p = X.shape[1]
-    return certain((X > 0) @ 2 ** np.arange(p), 2**p)
+    return one_hot((X > 0) @ 2 ** np.arange(p), 2**p)
 
 
 def _two_normals(rng: np.random.Generator, n: int, mean: NDArray) -> NDArray[np.float64]:
@@ -202,10 +203,10 @@ def _two_normals(rng: np.random.Generator, n: int, mean: NDArray) -> NDArray[np.
     return side * mean + rng.standard_normal((n, len(mean)))
 
 
-def _side(X: NDArray[np.float64], mean: NDArray) -> NDArray[np.float64]:
-    # log-odds of two normal classes are linear: half their difference is the exponent of tanh
-    lead = np.tanh(X @ mean)
-    return np.column_stack([(1 - lead) / 2, (1 + lead) / 2])
+def _normal_shares(X: NDArray[np.float64], mean: NDArray) -> NDArray[np.float64]:
+    # the log odds of class "1" are 2μᵀx, so P("1" | x) - P("0" | x) = tanh(μᵀx)
+    difference = np.tanh(X @ mean)
+    return np.column_stack([(1 - difference) / 2, (1 + difference) / 2])
 
 
 def _three_squares(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
@@ -216,17 +217,17 @@ def _striped(X: NDArray[np.float64], stripes: int | None) -> NDArray[np.float64]
     square = np.floor(X)
     inside = (square[:, 0] == square[:, 1]) & (square[:, 0] >= 0) & (square[:, 0] <= 2)
     which = square[inside, 0]
-    within = X[inside] - square[inside]
-    board = np.floor(2 * within).sum(axis=1)
-    first, second = (_stripe(within[:, axis], stripes) for axis in (0, 1))
-    number = np.select([which == 0, which == 1], [first, board], second)
+    position = X[inside] - square[inside]
+    board = np.floor(2 * position).sum(axis=1)
+    vertical, horizontal = (_stripe(position[:, axis], stripes) for axis in (0, 1))
+    number = np.select([which == 0, which == 1], [vertical, board], horizontal)
     shares = np.full(X.shape, np.nan)
-    shares[inside] = certain(number.astype(np.int64) % 2, 2)
+    shares[inside] = one_hot(number.astype(np.int64) % 2, 2)
     return shares
 
 
-def _stripe(at: NDArray[np.float64], stripes: int | None) -> NDArray[np.float64]:
-    """Return the number, from 0, of the stripe in which a place in [0, 1) lies."""
+def _stripe(position: NDArray[np.float64], stripes: int | None) -> NDArray[np.float64]:
+    """Return the number, from 0, of the stripe of each position in [0, 1)."""
     if stripes is not None:
-        return np.floor(at * stripes)
-    return np.floor(-np.log2(1 - at))
+        return np.floor(position * stripes)
+    return np.floor(-np.log2(1 - position))

@@ -14,8 +14,8 @@ from scipy.special import ndtr, ndtri
 
 from odrf.checks import checked_whole
 from odrf.errors import allowed
-from odrf.simulate.arguments import checked_below, layout_chance
-from odrf.simulate.problem import Problem, View, certain
+from odrf.simulate.arguments import checked_below, layout_generator
+from odrf.simulate.problem import Problem, View, one_hot
 
 __all__ = ["hypercube", "random_rbf"]
 
@@ -27,28 +27,29 @@ def hypercube(
 ) -> Problem:
     """Points near the vertices of a hypercube ([G], section 6, Algorithm 3).
 
-    A vertex is drawn, each equally likely; where it has a 0 the predictor is normal, cut off to
-    (-1/2, 1/2), where it has a 1, cut off to (1/2, 3/2).  In [G] each vertex has 3 to 5 rows;
-    here rows are independent, so that a sample may be of any size: 4 · 2^p rows come to the same
-    on average.  Means are drawn from these same ranges; so are, in [G], the standard deviations,
-    half of which would be negative: here they are drawn from (0, 1/2) and (1/2, 3/2).
+    A vertex is drawn, all equally likely.  Where it has a 0, the predictor is normal, truncated to
+    (-1/2, 1/2); where it has a 1, truncated to (1/2, 3/2).  In [G] each vertex has 3 to 5 rows;
+    here rows are independent, so that a sample can have any size; 4 · 2^p rows give 4 rows per
+    vertex on average.  The means of the normals are drawn from the same two ranges.  In [G] so are
+    the standard deviations, which would make some negative; here they are drawn from (0, 1/2) and
+    (1/2, 3/2).
 
     Parameters
     ----------
     p : int, default 10
-        Predictors; [G] has 3 to 15.
+        Number of predictors; [G] has 3 to 15.
     labels : {"parity", "ones"}
-        The class of a vertex: whether the number of its ones is odd, "1", or not, "0"; or this
-        number, which makes p + 1 classes.
+        The class of a vertex.  ``"parity"``: "1" if its number of ones is odd, else "0".
+        ``"ones"``: the number of its ones, which makes p + 1 classes.
     mixed : bool, default False
-        Whether the predictors are mixed by a random matrix, so that they depend on each other.
-        [G] does not say which; with entries uniform on (0, 1), as here, about as few
-        principal components hold nine tenths of the variance as in its Table 1.
+        Whether the predictors are multiplied by a random matrix, so that they are correlated.  [G]
+        does not define the matrix.  Here its entries are uniform on (0, 1), which needs about as
+        few principal components for nine tenths of the variance as Table 1 of [G].
     noise : float, default 0.0
-        Chance that a label is exchanged for one of the others, below 1 - 1/K for K classes.
+        Probability that a label is replaced by one of the others, below 1 - 1/K for K classes.
     layout : int, SeedSequence or Generator, default 0
-        Seed of the means, standard deviations and matrix: they belong to the problem, and stay
-        the same in all its samples.
+        Seed of the means, standard deviations and matrix, which are the same in all samples of the
+        problem.
 
     Returns
     -------
@@ -73,16 +74,16 @@ def hypercube(
         raise allowed("mixed", mixed, (True, False))
     classes = ("0", "1") if labels == "parity" else tuple(str(k) for k in range(p + 1))
     noise = checked_below("noise", noise, 1 - 1 / len(classes))
-    rng = layout_chance(layout)
+    rng = layout_generator(layout)
     mean = np.array([rng.uniform(-0.5, 0.5, p), rng.uniform(0.5, 1.5, p)])
     sd = np.array([rng.uniform(0.0, 0.5, p), rng.uniform(0.5, 1.5, p)])
     matrix = rng.random((p, p)) if mixed else np.eye(p)
-    rows = partial(_near_vertices, mean=mean, sd=sd, matrix=matrix)
-    known = partial(_vertex, back=np.linalg.inv(matrix), n_classes=len(classes))
+    draw = partial(_near_vertices, mean=mean, sd=sd, matrix=matrix)
+    truth = partial(_vertex, inverse=np.linalg.inv(matrix), n_classes=len(classes))
     ends = (-0.5 * matrix.sum(axis=0), 1.5 * matrix.sum(axis=0))
     low, high = (tuple(end.tolist()) for end in ends)
     rest = tuple((0.5 * matrix.sum(axis=0)).tolist()) if mixed else 0.0
-    return Problem("hypercube", p, p, classes, noise, rows, known, 0.0, View(low, high, rest))
+    return Problem("hypercube", p, p, classes, noise, draw, truth, 0.0, View(low, high, rest))
 
 
 def random_rbf(
@@ -90,31 +91,30 @@ def random_rbf(
 ) -> Problem:
     """Clusters around random centroids: Weka's RandomRBF ([G], section 7.1 and Appendix A).
 
-    Every centroid has a place, uniform on [0, 1]^p, a class, a weight and a standard deviation,
-    both uniform on (0, 1).  A row chooses one of them in proportion to the weights, goes into the
-    direction of a point that is uniform on [-1, 1]^p, so far as a normal number of this standard
-    deviation says, and has the centroid's class.
+    Every centroid has a location, uniform on [0, 1]^p, a class, a weight and a standard deviation,
+    both uniform on (0, 1).  For a row, a centroid is drawn in proportion to the weights.  The row
+    is the centroid plus a step in the direction of a point uniform on [-1, 1]^p, with normal length
+    of mean 0 and the centroid's standard deviation.  It has the centroid's class.
 
     Parameters
     ----------
     p : int, default 10
-        Predictors, as in [G].
+        Number of predictors, as in [G].
     classes : int, default 2
-        2 or 5 in [G].
+        Number of classes; 2 or 5 in [G].
     centroids : int, default 10
-        10, 20 or 50 in [G]; at least as many as classes.  The first of them have the classes in
-        turn, so that none is without; the others any.
+        Number of centroids, at least that of the classes; 10, 20 or 50 in [G].  The first K have
+        one class each, so that every class has a centroid; the classes of the others are random.
     noise : float, default 0.0
-        Chance that a label is exchanged for one of the others, below 1 - 1/K for K classes.
+        Probability that a label is replaced by one of the others, below 1 - 1/K for K classes.
     layout : int, SeedSequence or Generator, default 1
-        Seed of the centroids: they belong to the problem, and stay the same in all its samples.
-        With the same number Weka draws others.
+        Seed of the centroids, which are the same in all samples of the problem.  Weka's centroids
+        differ for the same seed.
 
     Returns
     -------
     Problem
-        The probabilities of its classes are exact; its Bayes error is estimated (see
-        `Problem.bayes_error`).
+        The class probabilities are exact; the Bayes error is estimated, see `Problem.bayes_error`.
 
     Raises
     ------
@@ -131,15 +131,17 @@ def random_rbf(
     K = checked_whole("classes", classes, 2)
     C = checked_whole("centroids", centroids, K)
     noise = checked_below("noise", noise, 1 - 1 / K)
-    rng = layout_chance(layout)
-    place = rng.random((C, p))
+    rng = layout_generator(layout)
+    centroid = rng.random((C, p))
     of_class = np.concatenate([np.arange(K), rng.integers(K, size=C - K)])
     weight, sd = rng.random(C), rng.random(C)
     weight /= weight.sum()
-    rows = partial(_around_centroids, place=place, weight=weight, sd=sd)
-    known = partial(_centroids_near, place=place, weight=weight, sd=sd, of_class=of_class)
+    draw = partial(_around_centroids, centroid=centroid, weight=weight, sd=sd)
+    truth = partial(
+        _shares_of_centroids, centroid=centroid, weight=weight, sd=sd, of_class=of_class
+    )
     names = tuple(str(k + 1) for k in range(K))
-    return Problem("random RBF", p, p, names, noise, rows, known, view=View(-0.5, 1.5, 0.5))
+    return Problem("random RBF", p, p, names, noise, draw, truth, view=View(-0.5, 1.5, 0.5))
 
 
 def _near_vertices(
@@ -153,39 +155,40 @@ def _near_vertices(
     return near @ matrix
 
 
-def _vertex(X: NDArray[np.float64], back: NDArray, n_classes: int) -> NDArray[np.float64]:
-    ones = (X @ back > 0.5).sum(axis=1)
-    return certain(ones % 2 if n_classes == 2 else ones, n_classes)
+def _vertex(X: NDArray[np.float64], inverse: NDArray, n_classes: int) -> NDArray[np.float64]:
+    ones = (X @ inverse > 0.5).sum(axis=1)
+    return one_hot(ones % 2 if n_classes == 2 else ones, n_classes)
 
 
 def _around_centroids(
-    rng: np.random.Generator, n: int, place: NDArray, weight: NDArray, sd: NDArray
+    rng: np.random.Generator, n: int, centroid: NDArray, weight: NDArray, sd: NDArray
 ) -> NDArray[np.float64]:
-    chosen = rng.choice(len(place), size=n, p=weight)
-    direction = rng.uniform(-1.0, 1.0, (n, place.shape[1]))
+    chosen = rng.choice(len(centroid), size=n, p=weight)
+    direction = rng.uniform(-1.0, 1.0, (n, centroid.shape[1]))
     direction /= np.linalg.norm(direction, axis=1, keepdims=True)
-    far = sd[chosen] * rng.standard_normal(n)
-    return place[chosen] + far[:, np.newaxis] * direction
+    distance = sd[chosen] * rng.standard_normal(n)
+    return centroid[chosen] + distance[:, np.newaxis] * direction
 
 
-def _centroids_near(
-    X: NDArray[np.float64], place: NDArray, weight: NDArray, sd: NDArray, of_class: NDArray
+def _shares_of_centroids(
+    X: NDArray[np.float64], centroid: NDArray, weight: NDArray, sd: NDArray, of_class: NDArray
 ) -> NDArray[np.float64]:
-    """Return the probabilities of the classes (n, K) from the densities around the centroids.
+    """Return the class probabilities (n, K) from the densities around the centroids.
 
-    In polar coordinates around its centroid a row's distance is half-normal, and its direction
-    has the density of a cube's volume seen from the middle, (r / max|x_j - c_j|)^p; the Jacobian
-    is r^(1 - p).  Together r / max|x_j - c_j|^p · φ(r / s) / s, but for a constant.
+    In polar coordinates around its centroid c, the distance r of a row is half-normal.  Its
+    direction has a density proportional to (r / max|x_j - c_j|)^p, the volume of a cube as seen
+    from its centre, and the Jacobian is r^(1 - p).  So the density is proportional to
+    r / max|x_j - c_j|^p · φ(r / s) / s.
     """
     p = X.shape[1]
-    log_density = np.empty((len(X), len(place)))
-    for c, centre in enumerate(place):
-        off = np.abs(X - centre)
-        # at a centroid itself the density has a pole: nearly there it is large enough
-        far = np.maximum(np.linalg.norm(off, axis=1), np.finfo(np.float64).tiny)
-        widest = np.maximum(off.max(axis=1), np.finfo(np.float64).tiny)
-        log_density[:, c] = np.log(far) - p * np.log(widest) - (far / sd[c]) ** 2 / 2
+    log_density = np.empty((len(X), len(centroid)))
+    for c, centre in enumerate(centroid):
+        difference = np.abs(X - centre)
+        # kept above 0, because the density has a pole at the centroid
+        distance = np.maximum(np.linalg.norm(difference, axis=1), np.finfo(np.float64).tiny)
+        widest = np.maximum(difference.max(axis=1), np.finfo(np.float64).tiny)
+        log_density[:, c] = np.log(distance) - p * np.log(widest) - (distance / sd[c]) ** 2 / 2
     log_density += np.log(weight / sd)
     density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
-    joint = density @ certain(of_class, int(of_class.max()) + 1)
+    joint = density @ one_hot(of_class, int(of_class.max()) + 1)
     return joint / joint.sum(axis=1, keepdims=True)

@@ -1,8 +1,8 @@
-"""Classes in patterns on a plane: rings, slices, the squares of a board.
+"""Classes in patterns on a plane: rings, slices of a disc, squares of a board.
 
 [G] is Gupta et al., *Guided random forest and its application to data approximation*; its Figure
-12 shows such patterns, with two classes and with more.  It does not say how they are made: sizes
-and numbers are ours.
+12 shows such patterns, with two classes and with more, but the paper does not define them; sizes
+and numbers are our choice.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
 from odrf.simulate.arguments import checked_below
-from odrf.simulate.problem import Problem, Rows, Truth, View, certain
+from odrf.simulate.problem import Draw, Problem, Truth, View, one_hot
 
 __all__ = ["checkerboard", "pie", "rings"]
 
 RINGS, SLICES = 2, 3
-"""How often each class comes by default."""
+"""How many rings or slices each class has by default."""
 
 
 def rings(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Problem:
     """Concentric rings ([G], Figure 12a and b).
 
-    X is uniform on the disc of radius 1, which circles divide into rings of equal width; from the
-    middle on they have the classes in turn.  Beside the disc no rows come: `truth` is NaN there.
+    X is uniform on the disc of radius 1, which is divided into rings of equal width.  From the
+    centre outwards they have the classes in turn.  Outside the disc `truth` is NaN.
 
     Parameters
     ----------
     classes : int, default 2
         K, 2 or more.
     number : int, optional
-        Rings, the inmost, a disc, counted; at least K.  By default 2 K.
+        Number of rings, counting the disc in the centre; at least K.  By default 2 K.
     noise : float, default 0.0
-        Chance that a label is exchanged for one of the others, below 1 - 1/K.
+        Probability that a label is replaced by one of the others, below 1 - 1/K.
 
     Returns
     -------
@@ -65,18 +65,18 @@ def rings(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Pr
 def pie(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Problem:
     """Slices of a pie chart ([G], Figure 12c and d).
 
-    X is uniform on the disc of radius 1, which rays divide into equal slices; counted against the
-    clock from x2 = 0 on they have the classes in turn.  Beside the disc no rows come: `truth` is
-    NaN there.
+    X is uniform on the disc of radius 1, which is divided into equal slices.  Counted
+    anticlockwise from the positive x1 axis, they have the classes in turn.  Outside the disc
+    `truth` is NaN.
 
     Parameters
     ----------
     classes : int, default 2
         K, 2 or more.
     number : int, optional
-        Slices, at least K.  By default 3 K.
+        Number of slices, at least K.  By default 3 K.
     noise : float, default 0.0
-        Chance that a label is exchanged for one of the others, below 1 - 1/K.
+        Probability that a label is replaced by one of the others, below 1 - 1/K.
 
     Returns
     -------
@@ -105,17 +105,17 @@ def pie(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Prob
 def checkerboard(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Problem:
     """Squares of a board: exclusive or, and larger ones ([G], Figure 12e and f).
 
-    X is uniform on (-1, 1)²; of the squares of the board that in column i and row j has class
-    (i + j) mod K.  With two classes and as many squares along a side it is exclusive or.
+    X is uniform on (-1, 1)².  The square in column i and row j has class number (i + j) mod K.
+    With two classes and two squares along a side this is exclusive or.
 
     Parameters
     ----------
     classes : int, default 2
         K, 2 or more.
     number : int, optional
-        Squares along a side, more than K/2, so that every class has one.  By default K.
+        Number of squares along a side, more than K/2, so that every class has one.  By default K.
     noise : float, default 0.0
-        Chance that a label is exchanged for one of the others, below 1 - 1/K.
+        Probability that a label is replaced by one of the others, below 1 - 1/K.
 
     Returns
     -------
@@ -141,10 +141,10 @@ def checkerboard(classes: int = 2, number: int | None = None, noise: float = 0.0
     return _on_plane("checkerboard", K, noise, _square, partial(_board, number=number, K=K))
 
 
-def _on_plane(name: str, K: int, noise: float, rows: Rows, known: Truth) -> Problem:
+def _on_plane(name: str, K: int, noise: float, draw: Draw, truth: Truth) -> Problem:
     noise = checked_below("noise", noise, 1 - 1 / K)
     names = tuple(str(k + 1) for k in range(K))
-    return Problem(name, 2, 2, names, noise, rows, known, 0.0, View(-1.0, 1.0, 0.0))
+    return Problem(name, 2, 2, names, noise, draw, truth, 0.0, View(-1.0, 1.0, 0.0))
 
 
 def _disc(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
@@ -169,13 +169,13 @@ def _slice(X: NDArray[np.float64], number: int, K: int) -> NDArray[np.float64]:
 def _within_disc(
     X: NDArray[np.float64], piece: NDArray[np.float64], number: int, K: int
 ) -> NDArray[np.float64]:
-    """Return the classes of the pieces; NaN beyond the radius of 1, but for rounding."""
-    # a row at the very rim, or on the first ray, may be rounded into a piece that is not there
-    shares = certain(np.minimum(piece, number - 1).astype(np.int64) % K, K)
+    """Return the class indicators of the pieces; NaN outside the disc, allowing for rounding."""
+    # a row on the rim, or on the first ray, may be rounded into a piece that does not exist
+    shares = one_hot(np.minimum(piece, number - 1).astype(np.int64) % K, K)
     shares[np.hypot(X[:, 0], X[:, 1]) > 1 + 1e-9] = np.nan
     return shares
 
 
 def _board(X: NDArray[np.float64], number: int, K: int) -> NDArray[np.float64]:
     cell = np.clip(np.floor((X + 1) / 2 * number), 0, number - 1).astype(np.int64)
-    return certain(cell.sum(axis=1) % K, K)
+    return one_hot(cell.sum(axis=1) % K, K)

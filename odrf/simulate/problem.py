@@ -1,4 +1,4 @@
-"""A problem of which the truth is known: what is common to all of them."""
+"""`Problem`: sampling, truth, Bayes error and picture of a simulated problem."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from odrf.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["RESPONSE", "Problem", "View", "certain", "column_names"]
+__all__ = ["RESPONSE", "Problem", "View", "column_names", "one_hot"]
 
 RESPONSE = "y"
-# The standard error of a mean of so many numbers between 0 and 1 is below 0.001.
+# The standard error of a mean of this many numbers between 0 and 1 is below 0.001.
 ERROR_ROWS = 2**18
 CHUNK = 2**14
 PICTURE_SEED = 0
 PICTURE_ROWS = 400
 PICTURE_SAMPLE = 2000
 
-Rows = Callable[[np.random.Generator, int], NDArray[np.float64]]
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 Truth = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class View:
-    """Where a problem is looked at in two dimensions.
+    """How a problem is drawn in two dimensions.
 
     Attributes
     ----------
     low, high : float, or (p,) tuple of float
-        The ends of the predictors' ranges in the picture.
+        Ends of the predictors' ranges in the picture.
     rest : float, or (p,) tuple of float
-        Where the predictors stand that are not shown.
+        Fixed values of the predictors that are not on an axis.
     shown : (int, int)
-        Those on the two axes, from 0.
+        The predictors on the two axes, counted from 0.
     """
 
     low: float | tuple[float, ...]
@@ -55,36 +55,35 @@ class View:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
-    """How rows come about, and what is true of them.
+    """A simulated problem: draws samples and gives their truth.
 
-    Problems are made by the functions of `odrf.simulate`.  The noise belongs to the problem, not
-    to a sample: with another noise the probabilities of the classes and the least error would be
-    others.
+    Problems are made by the functions of `odrf.simulate`.  The noise is part of the problem, not
+    of a sample: the class probabilities and the Bayes error depend on it.
 
     Attributes
     ----------
     name : str
     p : int
-        How many predictors there are: x1, …, xp.
+        Number of predictors x1, …, xp.
     relevant : int
-        The first so many of them have a part in the truth.
+        Number of relevant predictors; they are the first ones.
     classes : (K,) tuple of str, or None
         None for a regression.
     noise : float
-        Standard deviation of the normal noise of a regression; for classes the chance that a
-        label is exchanged for another, each of the others being equally likely.
-    rows : callable
-        From a generator and n to the predictors, (n, p) float64.
-    known : callable
-        From predictors (n, p) to the truth without noise: m(x), (n,); or the probabilities of the
-        classes, (n, K).
-    least : float or None
-        The Bayes error of a classification without noise, where there is a formula.
+        For a regression the standard deviation of the normal noise.  For classes the probability
+        that a label is replaced by one of the others, all equally likely.
+    draw_predictors : callable
+        Takes a generator and n, and returns the predictors of n rows, (n, p) float64.
+    noiseless_truth : callable
+        Takes predictors (n, p) and returns the truth without noise: m(x), (n,), or the class
+        probabilities, (n, K).
+    noiseless_error : float or None
+        The Bayes error of a classification without noise, if there is a formula.
     view : View or None
-        How it is drawn; None for images.
+        How the problem is drawn; None for images and series.
     shape : (int, int), or None
-        Height and width, where the predictors are the pixels of an image, row by row, or the
-        points of a series of height 1.
+        Height and width, if the predictors are the pixels of an image, row by row, or the points
+        of a series, which has height 1.
     wrap : bool
         Whether the last pixel is a neighbour of the first.
 
@@ -108,9 +107,9 @@ class Problem:
     relevant: int
     classes: tuple[str, ...] | None
     noise: float
-    rows: Rows
-    known: Truth
-    least: float | None = None
+    draw_predictors: Draw
+    noiseless_truth: Truth
+    noiseless_error: float | None = None
     view: View | None = None
     shape: tuple[int, int] | None = None
     wrap: bool = False
@@ -121,7 +120,7 @@ class Problem:
 
     @property
     def kind(self) -> str:
-        """What is predicted: "regression" or "classification"."""
+        """Kind of the response: "regression" or "classification"."""
         return "regression" if self.classes is None else "classification"
 
     @property
@@ -135,21 +134,21 @@ class Problem:
         Parameters
         ----------
         n : int
-            How many.
+            Number of rows.
         seed : int, SeedSequence or Generator, optional
             The same seed gives the same rows.
 
         Returns
         -------
         DataFrame
-            Columns x1, …, xp, float64, and y: float64, or categories that are text and among
-            which are all classes, whether or not there are rows of them.  Where the predictors
-            are pixels, ``attrs["shape"]`` holds the problem's `shape`.
+            Columns x1, …, xp, float64, and y.  For a regression y is float64; for classes it is
+            categorical, with all classes as text categories, also those without rows.  If the
+            predictors are pixels or a series, ``attrs["shape"]`` is the problem's `shape`.
 
         Raises
         ------
         InputError
-            If n is no whole number of at least 1, or the seed is none.
+            If n is no whole number of at least 1, or the seed is invalid.
 
         Examples
         --------
@@ -161,15 +160,15 @@ class Problem:
         """
         n = checked_whole("n", n, 1)
         rng = np.random.default_rng(checked_seed(seed))
-        X = self.rows(rng, n)
+        X = self.draw_predictors(rng, n)
         data = pd.DataFrame(X, columns=self.predictors)
         if self.shape is not None:
             set_grid(data, 1, *self.shape)
-        truth = self._noisy(self.known(X))
+        truth = self._noisy(self.noiseless_truth(X))
         if self.classes is None:
             data[RESPONSE] = truth + self.noise * rng.standard_normal(n)
         else:
-            # the last class takes what is left: rounding cannot lead beyond it
+            # the sum leaves out the last class, so rounding cannot give a code beyond it
             passed = np.cumsum(truth[:, :-1], axis=1) <= rng.random((n, 1))
             codes = passed.sum(axis=1)
             data[RESPONSE] = pd.Categorical.from_codes(
@@ -178,25 +177,25 @@ class Problem:
         return data
 
     def truth(self, data: pd.DataFrame) -> NDArray[np.float64]:
-        """Return what a predictor that knows everything but the noise would say.
+        """Return the regression function, or the class probabilities, at the rows of `data`.
 
         Parameters
         ----------
         data : DataFrame
-            With the columns x1, …, xp; others are passed over.
+            With the columns x1, …, xp; others are ignored.
 
         Returns
         -------
         (n,) float64
-            m(x) = E(y | x), of a regression.
+            For a regression: m(x) = E(y | x).
         (n, K) float64
-            P(class | x), in the order of `classes`, noise reckoned in.  NaN in rows of which the
-            problem's definition says nothing because they cannot come.
+            For classes: P(class | x) in the order of `classes`, including the noise.  NaN in rows
+            that the problem never draws.
 
         Raises
         ------
         InputError
-            If a predictor is missing, no number, or has missing values.
+            If a predictor is missing, is not numeric, or has missing values.
 
         Examples
         --------
@@ -205,27 +204,29 @@ class Problem:
         >>> problem.truth(pd.DataFrame({"x1": [0.5], "x2": [-0.5]})).round(3)
         array([[0.1, 0.7, 0.1, 0.1]])
         """
-        return self._noisy(self.known(self._matrix(data)))
+        return self._noisy(self.noiseless_truth(self._matrix(data)))
 
     @cached_property
     def bayes_error(self) -> float:
-        """The least error that is possible: of classes wrongly told, or squared.
+        """The smallest possible misclassification rate, or mean squared error.
 
-        It is exact where there is a formula, as for all problems but `random_rbf`: there it is
-        the mean of 1 - max P(class | x) over 262,144 rows of a fixed seed, with a standard error
-        below 0.001.  Of a regression it is the variance of the noise.
+        For a regression it is the variance of the noise.  For classes it is exact, except for
+        `random_rbf`, where it is the mean of 1 - max P(class | x) over 262,144 rows of a fixed
+        seed, with a standard error below 0.001.
         """
         if self.classes is None:
             return self.noise**2
-        least = self._estimated_least() if self.least is None else self.least
+        error = self.noiseless_error
+        if error is None:
+            error = self._estimated_noiseless_error()
         K = len(self.classes)
-        return self.noise + least * (1 - self.noise * K / (K - 1))
+        return self.noise + error * (1 - self.noise * K / (K - 1))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the truth on two of the relevant predictors, or images of each class.
+        """Draw the truth against two relevant predictors, or examples of images of each class.
 
-        Where there are more than two predictors, the others stand still at the place which the
-        title tells; where there are two, rows of a sample are drawn as dots.
+        If there are more than two predictors, the others are fixed at the values in the title.  If
+        there are two, the rows of a sample are drawn as dots.
 
         Parameters
         ----------
@@ -239,17 +240,19 @@ class Problem:
         if self.shape is not None:
             return self._plot_examples(self.shape, ax)
         view = self.view or View(0.0, 1.0, 0.5)
-        low, high, rest = (np.broadcast_to(at, self.p) for at in (view.low, view.high, view.rest))
+        low, high, rest = (
+            np.broadcast_to(values, self.p) for values in (view.low, view.high, view.rest)
+        )
         axes = view.shown
         box = [(float(low[axis]), float(high[axis])) for axis in axes]
 
         def on_plane(first: NDArray, second: NDArray) -> NDArray[np.float64]:
             X = np.tile(rest, (len(first), 1)).astype(np.float64)
             X[:, axes[0]], X[:, axes[1]] = first, second
-            return self._noisy(self.known(X))
+            return self._noisy(self.noiseless_truth(X))
 
         names = [self.predictors[axis] for axis in axes]
-        title = self.name + _standing(self.p, axes, rest)
+        title = self.name + _fixed_values(self.p, axes, rest)
         dots = self.sample(PICTURE_ROWS, PICTURE_SEED) if self.p == len(axes) else None
         if self.classes is None:
             return plots.plot_surface(on_plane, box, names, title, dots, ax)
@@ -268,10 +271,11 @@ class Problem:
             return truth
         return truth * (1 - self.noise) + (1 - truth) * self.noise / (len(self.classes) - 1)
 
-    def _estimated_least(self) -> float:
+    def _estimated_noiseless_error(self) -> float:
         rng = np.random.default_rng(PICTURE_SEED)
         errors = [
-            1 - self.known(self.rows(rng, CHUNK)).max(axis=1) for _ in range(ERROR_ROWS // CHUNK)
+            1 - self.noiseless_truth(self.draw_predictors(rng, CHUNK)).max(axis=1)
+            for _ in range(ERROR_ROWS // CHUNK)
         ]
         return float(np.mean(errors))
 
@@ -281,18 +285,20 @@ class Problem:
         for name in self.predictors:
             if name not in data.columns:
                 raise InputError(
-                    f"data has no column {name!r}: {self.name} needs x1 to x{self.p}, as sample() "
-                    "gives them"
+                    f"data has no column {name!r}: {self.name} needs the columns x1 to x{self.p}, "
+                    "as sample() returns them"
                 )
             if not pd.api.types.is_numeric_dtype(data[name]):
                 raise InputError(f"column {name!r} holds {data[name].dtype}: use numbers")
             if data[name].isna().any():
-                raise InputError(f"column {name!r} has missing values: fill in or leave them out")
+                raise InputError(
+                    f"column {name!r} has missing values: fill them in or drop these rows"
+                )
         return data[self.predictors].to_numpy(dtype=np.float64)
 
 
-def certain(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Return probabilities (n, K) of one for the classes that the codes tell."""
+def one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+    """Return indicators (n, K) of class codes (n,): probability 1 for the class of each row."""
     return (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
 
 
@@ -301,14 +307,14 @@ def column_names(p: int) -> list[str]:
     return [f"x{j}" for j in range(1, p + 1)]
 
 
-def _standing(p: int, shown: tuple[int, int], rest: NDArray) -> str:
-    """Say where the predictors stand that are not shown."""
+def _fixed_values(p: int, shown: tuple[int, int], rest: NDArray) -> str:
+    """Return the values of the predictors that are not on an axis, for the title."""
     others = [j for j in range(p) if j not in shown]
     if not others:
         return ""
-    places = np.unique(np.round(rest[others], 6))
-    if len(places) > 1:
+    values = np.unique(np.round(rest[others], 6))
+    if len(values) > 1:
         return ", the others in the middle of their ranges"
     names = [f"x{j + 1}" for j in others]
     listing = " = ".join(names) if len(names) < 3 else f"{names[0]} = … = {names[-1]}"
-    return f", {listing} = {places[0]:.3g}".replace("-", "−")
+    return f", {listing} = {values[0]:.3g}".replace("-", "−")

@@ -1,9 +1,9 @@
-"""Regression functions: from sums of functions of single predictors to steps and waves.
+"""Regression problems: additive, single-index, ridge and radial functions, steps, Friedman's.
 
 [Z] is Zhan, Liu and Xia, *Consistency of the oblique decision tree and its random forest*: its
 theorems hold for continuous functions, its corollaries for sums of functions of few predictors.
-Where the literature gives no noise, a default is chosen that leaves between a tenth and a fifth
-of the response's variance unexplained.
+Where the literature gives no noise, its default variance is between 10 % and 20 % of the variance
+of the response.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_amount, checked_whole
-from odrf.simulate.arguments import checked_range, layout_chance
+from odrf.simulate.arguments import checked_range, layout_generator
 from odrf.simulate.problem import Problem, Truth, View
 
 __all__ = [
@@ -46,7 +46,7 @@ def additive(p: int = 10, noise: float = 0.3) -> Problem:
     Parameters
     ----------
     p : int, default 10
-        Predictors, at least 4; the first four matter.
+        Number of predictors, at least 4; the first four are relevant.
     noise : float, default 0.3
         Standard deviation of the normal noise.
 
@@ -74,15 +74,15 @@ def additive(p: int = 10, noise: float = 0.3) -> Problem:
 def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
     """One function of one direction: m(x) = sin(πθᵀx), X uniform on (-1, 1)^p.
 
-    The direction θ weighs the first `relevant` predictors alike and has length 1.  An oblique
-    split along θ is all that is needed; axis-parallel ones have to build a staircase.
+    The direction θ has equal weights for the first `relevant` predictors and length 1.  Oblique
+    splits along θ suffice; axis-parallel splits have to approximate them by a staircase.
 
     Parameters
     ----------
     p : int, default 10
-        Predictors.
+        Number of predictors.
     relevant : int, default 5
-        Those that matter.
+        Number of relevant predictors.
     noise : float, default 0.3
         Standard deviation of the normal noise.
 
@@ -105,27 +105,27 @@ def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
     """
     p = checked_whole("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
-    known = partial(_wave_along, relevant=relevant)
-    return _problem("single index", p, relevant, noise, known, -1.0, 1.0)
+    truth = partial(_wave_along, relevant=relevant)
+    return _problem("single index", p, relevant, noise, truth, -1.0, 1.0)
 
 
 def ridge_sum(p: int = 10, ridges: int = 3, noise: float = 0.35, layout: Any = 1) -> Problem:
-    """Sum of functions of several directions, as projection pursuit supposes.
+    """Sum of functions of several directions, the model of projection pursuit.
 
-    m(x) = Σ g_k(θ_kᵀx), X uniform on (-1, 1)^p; the functions g_k are by turns sin(πt), 2|t| and
-    1/(1 + exp(-8t)), the directions θ_k uniform on the unit sphere.  The class of functions is
-    that of Friedman and Stuetzle, JASA 76 (1981) 817–823, and of networks of one hidden layer.
+    m(x) = Σ g_k(θ_kᵀx), X uniform on (-1, 1)^p.  The functions g_k are in turn sin(πt), 2|t| and
+    1/(1 + exp(-8t)); the directions θ_k are uniform on the unit sphere.  The class of functions is
+    that of Friedman and Stuetzle, JASA 76 (1981) 817–823, and of networks with one hidden layer.
 
     Parameters
     ----------
     p : int, default 10
-        Predictors; all of them matter.
+        Number of predictors; all are relevant.
     ridges : int, default 3
-        Directions: one of each kind of function.
+        Number of directions; with 3, each function is used once.
     noise : float, default 0.35
         Standard deviation of the normal noise.
     layout : int, SeedSequence or Generator, default 1
-        Seed of the directions: they belong to the problem, and stay the same in all its samples.
+        Seed of the directions, which are the same in all samples of the problem.
 
     Returns
     -------
@@ -146,24 +146,24 @@ def ridge_sum(p: int = 10, ridges: int = 3, noise: float = 0.35, layout: Any = 1
     """
     p = checked_whole("p", p, 2)
     ridges = checked_whole("ridges", ridges, 1)
-    directions = layout_chance(layout).standard_normal((ridges, p))
+    directions = layout_generator(layout).standard_normal((ridges, p))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    known = partial(_ridges, directions=directions)
-    return _problem("ridge sum", p, p, noise, known, -1.0, 1.0)
+    truth = partial(_ridges, directions=directions)
+    return _problem("ridge sum", p, p, noise, truth, -1.0, 1.0)
 
 
 def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
-    """Waves around a centre: m(x) = cos(πr), r the length of the relevant predictors.
+    """Waves around a centre: m(x) = cos(πr), r being the norm of the relevant predictors.
 
-    X is uniform on (-1, 1)^p.  No direction is better than another: neither axis-parallel nor
-    oblique splits are favoured.
+    X is uniform on (-1, 1)^p.  No direction is preferred, so neither axis-parallel nor oblique
+    splits have an advantage.
 
     Parameters
     ----------
     p : int, default 10
-        Predictors.
+        Number of predictors.
     relevant : int, default 2
-        Those that matter.
+        Number of relevant predictors.
     noise : float, default 0.2
         Standard deviation of the normal noise.
 
@@ -185,22 +185,22 @@ def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
     """
     p = checked_whole("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
-    known = partial(_wave_around, relevant=relevant)
-    return _problem("radial", p, relevant, noise, known, -1.0, 1.0)
+    truth = partial(_wave_around, relevant=relevant)
+    return _problem("radial", p, relevant, noise, truth, -1.0, 1.0)
 
 
 def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
     """Step across an oblique plane: m(x) = 1 where x1 + … + xq > 0, else 0, q = `relevant`.
 
-    X is uniform on (-1, 1)^p.  One oblique split is the whole truth, which is not continuous: the
-    theorems of [Z] do not speak of it.
+    X is uniform on (-1, 1)^p.  One oblique split fits m exactly.  As m is not continuous, the
+    theorems of [Z] do not apply.
 
     Parameters
     ----------
     p : int, default 10
-        Predictors.
+        Number of predictors.
     relevant : int, default 2
-        Those that matter.
+        Number of relevant predictors.
     noise : float, default 0.25
         Standard deviation of the normal noise.
 
@@ -227,16 +227,16 @@ def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
 
 
 def friedman1(p: int = 10, noise: float = 1.0) -> Problem:
-    """Friedman's first: m(x) = 10 sin(πx1x2) + 20(x3 - 1/2)² + 10x4 + 5x5.
+    """Friedman's first problem: m(x) = 10 sin(πx1x2) + 20(x3 - 1/2)² + 10x4 + 5x5.
 
-    X is uniform on (0, 1)^p.  Friedman, *Multivariate adaptive regression splines*, Annals of
-    Statistics 19 (1991) 1–67; with his ten predictors and unit noise, as Breiman,
-    *Bagging predictors*, Machine Learning 24 (1996) 123–140, uses it too.
+    X is uniform on (0, 1)^p.  From Friedman, *Multivariate adaptive regression splines*, Annals of
+    Statistics 19 (1991) 1–67.  The defaults, ten predictors and noise of variance 1, are his; they
+    are also those of Breiman, *Bagging predictors*, Machine Learning 24 (1996) 123–140.
 
     Parameters
     ----------
     p : int, default 10
-        Predictors, at least 5; the first five matter.
+        Number of predictors, at least 5; the first five are relevant.
     noise : float, default 1.0
         Standard deviation of the normal noise.
 
@@ -262,14 +262,15 @@ def friedman1(p: int = 10, noise: float = 1.0) -> Problem:
 
 
 def friedman2(noise: float = 125.0) -> Problem:
-    """Friedman's second, the impedance of a circuit: m(x) = √(x1² + (x2x3 - 1/(x2x4))²).
+    """Friedman's second, impedance of a circuit: m(x) = √(x1² + (x2x3 - 1/(x2x4))²).
 
-    X is uniform on (0, 100) × (40π, 560π) × (0, 1) × (1, 11).  Friedman (1991, as in `friedman1`).
+    X is uniform on (0, 100) × (40π, 560π) × (0, 1) × (1, 11).  From Friedman (1991), see
+    `friedman1`.
 
     Parameters
     ----------
     noise : float, default 125.0
-        Standard deviation of the normal noise; a third of that of m(X), as Friedman has it.
+        Standard deviation of the normal noise, a third of that of m(X) as in Friedman (1991).
 
     Returns
     -------
@@ -290,14 +291,14 @@ def friedman2(noise: float = 125.0) -> Problem:
 
 
 def friedman3(noise: float = 0.1) -> Problem:
-    """Friedman's third, a circuit's phase: m(x) = arctan((x2x3 - 1/(x2x4)) / x1).
+    """Friedman's third problem, phase of a circuit: m(x) = arctan((x2x3 - 1/(x2x4)) / x1).
 
-    X is distributed as in `friedman2`.  Friedman (1991, as in `friedman1`).
+    X is distributed as in `friedman2`.  From Friedman (1991), see `friedman1`.
 
     Parameters
     ----------
     noise : float, default 0.1
-        Standard deviation of the normal noise; a third of that of m(X), as Friedman has it.
+        Standard deviation of the normal noise, a third of that of m(X) as in Friedman (1991).
 
     Returns
     -------
@@ -322,16 +323,16 @@ def _problem(
     p: int,
     relevant: int,
     noise: float,
-    known: Truth,
+    truth: Truth,
     low: float | tuple[float, ...],
     high: float | tuple[float, ...],
     shown: tuple[int, int] = (0, 1),
 ) -> Problem:
     """Return the problem whose predictors are uniform between `low` and `high`."""
-    rows = partial(_box, p=p, low=low, high=high)
+    draw = partial(_box, p=p, low=low, high=high)
     rest = tuple(((np.broadcast_to(low, p) + np.broadcast_to(high, p)) / 2).tolist())
     view = View(low, high, rest, shown)
-    return Problem(name, p, relevant, None, checked_amount("noise", noise), rows, known, view=view)
+    return Problem(name, p, relevant, None, checked_amount("noise", noise), draw, truth, view=view)
 
 
 def _box(
@@ -355,13 +356,13 @@ def _wave_along(X: NDArray[np.float64], relevant: int) -> NDArray[np.float64]:
 
 def _ridges(X: NDArray[np.float64], directions: NDArray[np.float64]) -> NDArray[np.float64]:
     total = np.zeros(len(X))
-    for k, along in enumerate(directions @ X.T):
+    for k, t in enumerate(directions @ X.T):
         if k % 3 == 0:
-            total += np.sin(np.pi * along)
+            total += np.sin(np.pi * t)
         elif k % 3 == 1:
-            total += 2 * np.abs(along)
+            total += 2 * np.abs(t)
         else:
-            total += 1 / (1 + np.exp(-8 * along))
+            total += 1 / (1 + np.exp(-8 * t))
     return total
 
 
@@ -385,5 +386,5 @@ def _impedance(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _phase(X: NDArray[np.float64]) -> NDArray[np.float64]:
     x1, x2, x3, x4 = X.T
-    # x1 may be 0 where a picture begins; its phase is that of the limit
+    # x1 is 0 at the edge of a picture; arctan2 gives the limit there
     return np.arctan2(x2 * x3 - 1 / (x2 * x4), x1)

@@ -207,5 +207,5 @@ def test_a_contender_among_others():
     data = simulate.hypercube(4).sample(160, seed=1)
     models = {"guided": partial(graf, n_trees=10), "tree": odrf.odt}
     found = odrf.compare("y ~ .", data, models, cv=3, seed=1)
-    assert found.table["mean"].between(0, 1).all()
+    assert found.table["estimate"].between(0, 1).all()
     assert len(found.table) == 2

@@ -101,7 +101,7 @@ def test_table(curve):
     own = curve.errors.loc[(slice(None), "sample", 0.5), "guided"]
     line = table.loc[("guided", "sample", 0.5)]
     assert line["error"] == pytest.approx(own.mean())
-    assert line["se"] == pytest.approx(own.std(ddof=1) / np.sqrt(3))
+    assert line["std_error"] == pytest.approx(own.std(ddof=1) / np.sqrt(3))
 
 
 def test_threads_change_nothing(fit, rows, curve):
@@ -147,7 +147,7 @@ def test_classes_that_are_numbers_and_a_column_of_weights(rows):
     assert found.metric.name == "error"
     assert found.errors["tree"].max() < 0.8
     function = odrf.graf("np.abs(y) ~ x1", train, kind="classification", n_trees=2, seed=1)
-    with pytest.raises(InputError, match=r"'np.abs\(y\)' for classes, which models would"):
+    with pytest.raises(InputError, match=r"'np.abs\(y\)' for classes, which other models"):
         odrf.approximation_curve(function, test, TREE)
 
 

@@ -41,8 +41,8 @@ def test_table(alone):
     assert alone.table.index.tolist() == ["low", "mid", "high"]
     low = alone.scores["low"]
     row = alone.table.loc["low"]
-    assert row["mean"] == pytest.approx(low.mean())
-    assert row["se"] == pytest.approx(low.std() * sqrt(1 / 10 + 10 / 40))
+    assert row["estimate"] == pytest.approx(low.mean())
+    assert row["std_error"] == pytest.approx(low.std() * sqrt(1 / 10 + 10 / 40))
     assert row["rank"] == pytest.approx(alone.scores.rank(axis=1).mean()["low"])
     assert row["wins"] == (alone.scores.idxmin(axis=1) == "low").sum()
 
@@ -52,39 +52,42 @@ def test_pairs(alone):
     d = alone.scores["low"] - alone.scores["high"]
     row = alone.pairs.loc[("low", "high")]
     assert row["difference"] == pytest.approx(d.mean())
-    assert row["p_wilcoxon"] == pytest.approx(wilcoxon(d, alternative="less").pvalue)
-    assert row["p_adjusted"] == pytest.approx(min(1, 6 * row["p_wilcoxon"]))
+    assert row["p_value_wilcoxon"] == pytest.approx(wilcoxon(d, alternative="less").pvalue)
+    assert row["p_adjusted_wilcoxon"] == pytest.approx(min(1, 6 * row["p_value_wilcoxon"]))
     t = d.mean() / sqrt((1 / 10 + 1 / 4) * d.var())
-    assert row["t"] == pytest.approx(t)
-    assert row["p_t"] == pytest.approx(student.cdf(t, 9))
-    assert row["p_t_adjusted"] == pytest.approx(min(1, 6 * row["p_t"]))
+    assert row["statistic_t"] == pytest.approx(t)
+    assert row["p_value_t"] == pytest.approx(student.cdf(t, 9))
+    assert row["p_adjusted_t"] == pytest.approx(min(1, 6 * row["p_value_t"]))
     back = alone.pairs.loc[("high", "low")]
-    assert (back["t"], back["p_t"]) == pytest.approx((-row["t"], 1 - row["p_t"]))
+    assert (back["statistic_t"], back["p_value_t"]) == pytest.approx(
+        (-row["statistic_t"], 1 - row["p_value_t"])
+    )
 
 
 def test_where_more_is_better_signs_turn_and_nothing_else():
     less, more = made("error"), made("accuracy")
     assert more.table.index.tolist() == less.table.index.tolist()[::-1]
-    np.testing.assert_allclose(more.table["mean"], less.table["mean"][::-1])
+    np.testing.assert_allclose(more.table["estimate"], less.table["estimate"][::-1])
     one, other = less.pairs.loc[("low", "high")], more.pairs.loc[("high", "low")]
     assert one["difference"] == pytest.approx(-other["difference"])
-    assert one["p_wilcoxon"] == pytest.approx(other["p_wilcoxon"])
-    assert one["t"] == pytest.approx(-other["t"])
-    assert one["p_t"] == pytest.approx(other["p_t"])
+    assert one["p_value_wilcoxon"] == pytest.approx(other["p_value_wilcoxon"])
+    assert one["statistic_t"] == pytest.approx(-other["statistic_t"])
+    assert one["p_value_t"] == pytest.approx(other["p_value_t"])
 
 
 def test_several_tables_are_compared_by_their_means(several):
     means = several.scores.groupby("table").mean()
     pd.testing.assert_frame_equal(several.means, means)
     row = several.table.loc["low"]
-    assert row["mean"] == pytest.approx(means["low"].mean())
-    assert row["se"] == pytest.approx(means["low"].sem())
+    assert row["estimate"] == pytest.approx(means["low"].mean())
+    assert row["std_error"] == pytest.approx(means["low"].sem())
     assert row["rank"] == pytest.approx(means.rank(axis=1).mean()["low"])
     assert several.table["rank"].is_monotonic_increasing
-    assert several.pairs.columns.tolist() == ["difference", "p_wilcoxon", "p_adjusted"]
+    columns = ["difference", "p_value_wilcoxon", "p_adjusted_wilcoxon"]
+    assert several.pairs.columns.tolist() == columns
     d = means["low"] - means["high"]
     p = wilcoxon(d, alternative="less").pvalue
-    assert several.pairs.loc[("low", "high"), "p_wilcoxon"] == pytest.approx(p)
+    assert several.pairs.loc[("low", "high"), "p_value_wilcoxon"] == pytest.approx(p)
     assert several.critical_difference == critical_difference(3, 8)
 
 
@@ -96,18 +99,18 @@ def test_equal_models():
     found = made()
     found.scores["mid"] = found.scores["low"]
     row = found.pairs.loc[("mid", "low")]
-    assert row[["difference", "t"]].tolist() == [0, 0]
-    assert row[["p_wilcoxon", "p_t"]].tolist() == [1, 1]
+    assert row[["difference", "statistic_t"]].tolist() == [0, 0]
+    assert row[["p_value_wilcoxon", "p_value_t"]].tolist() == [1, 1]
     assert str(row["difference"]) == "0.0"
 
 
 def test_summary(alone, several):
-    text = str(alone.summary())
+    text = " ".join(str(alone.summary()).split())
     for words in ("error rate", "5 × 2 repeats", "low / high", "Nadeau and Bengio", "6 one-sided"):
         assert words in text
     assert "repeats=2, metric='error', seed=7" in text
     models, pairs = alone.summary().tables[1:]
-    assert len(pairs) == 3 and models["mean"].is_monotonic_increasing
+    assert len(pairs) == 3 and models["estimate"].is_monotonic_increasing
     assert {"Tables", "Critical difference"} <= set(several.summary().tables[0].index)
     assert several.summary().tables[-1].equals(several.means)
     assert several.summary().as_latex() and several.summary().as_html()
@@ -121,12 +124,12 @@ def test_repr(alone, several):
 def test_plots(alone, several):
     ax = alone.plot()
     (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
-    np.testing.assert_array_equal(dots.get_xdata(), alone.table["mean"])
+    np.testing.assert_array_equal(dots.get_xdata(), alone.table["estimate"])
     assert dots.get_ydata().tolist() == [2, 1, 0]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["low", "mid", "high"]
     (bars,) = [part for part in ax.collections if hasattr(part, "get_segments")]
     lengths = [segment[1, 0] - segment[0, 0] for segment in bars.get_segments()]
-    np.testing.assert_allclose(lengths, 2 * alone.table["se"])
+    np.testing.assert_allclose(lengths, 2 * alone.table["std_error"])
     given = plt.subplots()[1]
     assert several.plot(ax=given) is given
     assert any("critical difference" in text.get_text() for text in given.texts)

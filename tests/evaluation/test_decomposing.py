@@ -83,7 +83,7 @@ def test_a_constant_has_no_variance():
     truth = NUMBERS.truth(NUMBERS.sample(20_000, seed=2))
     assert numbers.table["variance"].item() == 0
     assert numbers.table["bias2"].item() == pytest.approx(np.mean(truth**2), rel=0.1)
-    assert numbers.se["bias2"].item() > 0
+    assert numbers.std_error["bias2"].item() > 0
 
 
 def test_the_nearest_row_repeats_the_noise():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.evaluation.decomposition import james, kohavi_wolpert, squared
-from odrf.simulate.problem import certain
+from odrf.simulate.problem import one_hot
 from reference import decomposition as reference
 
 
@@ -90,11 +90,11 @@ def test_labels_as_truth_give_the_published_equations(case):
     K, R = truth.shape[1], len(predicted)
     y = truth.argmax(axis=1)
     bias2, variance, error = reference.published(predicted, y, K)
-    found = kohavi_wolpert(predicted, certain(y, K))
+    found = kohavi_wolpert(predicted, one_hot(y, K))
     assert found.noise.mean() == 0
     assert 2 * found.bias2.mean() == pytest.approx(bias2)
     assert 2 * found.variance.mean() * (R - 1) / R == pytest.approx(variance)
-    assert james(predicted, certain(y, K)).error.mean() == pytest.approx(error)
+    assert james(predicted, one_hot(y, K)).error.mean() == pytest.approx(error)
 
 
 def test_estimates_are_unbiased():

@@ -79,10 +79,10 @@ def test_errors_table_and_law(data):
     np.testing.assert_allclose(curve.table.loc["tree"]["error"], means)
     law = fit_power_law(curve.n, means.to_numpy())
     np.testing.assert_allclose(curve.law.loc["tree", ["a", "b", "c"]].astype(float), law)
-    assert (curve.law["c_low"] <= curve.law["c_high"]).all()
+    assert (curve.law["c_conf_low"] <= curve.law["c_conf_high"]).all()
     far = curve.extrapolate(10_000)
     assert far["error"]["tree"] == pytest.approx(float(law.error(10_000)))
-    assert (far["low"] <= far["high"]).all()
+    assert (far["conf_low"] <= far["conf_high"]).all()
 
 
 def test_threads_change_nothing(data):
@@ -110,7 +110,7 @@ def test_summary_and_drawing(data):
     models = {"tree": odrf.odt, "stump": partial(odrf.odt, max_leaves=2)}
     curve = odrf.learning_curve("side ~ a + b", data, models, repeats=2, seed=1)
     text = str(curve.summary())
-    for words in ("ten times the rows", "PowerLaw", "error rate", "Repeats"):
+    for words in ("ten times the rows", "Power law", "error rate", "Repeats"):
         assert words in text
     ax = curve.plot()
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["tree", "stump"]

@@ -11,7 +11,7 @@ from scipy.stats import wilcoxon
 
 from odrf.evaluation.paired import (
     bonferroni,
-    corrected_se,
+    corrected_std_error,
     corrected_t,
     critical_difference,
     differences,
@@ -39,8 +39,8 @@ def test_corrected_t_is_nadeau_and_bengio_s():
 
 def test_without_overlap_the_standard_error_is_the_plain_one(losses):
     plain = losses.std(axis=0, ddof=1) / sqrt(12)
-    np.testing.assert_allclose(corrected_se(losses, 0.0), plain)
-    np.testing.assert_allclose(corrected_se(losses, 1 / 9), plain * sqrt(1 + 12 / 9))
+    np.testing.assert_allclose(corrected_std_error(losses, 0.0), plain)
+    np.testing.assert_allclose(corrected_std_error(losses, 1 / 9), plain * sqrt(1 + 12 / 9))
 
 
 @pytest.mark.parametrize(

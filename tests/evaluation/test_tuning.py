@@ -59,7 +59,7 @@ def test_trees_are_judged_by_folds(data):
         seed=3,
     )
     for i, line in found.table.iterrows():
-        assert line["error"] == comparison.table["mean"][str(i)]
+        assert line["error"] == comparison.table["estimate"][str(i)]
     assert found.table["projection"].isna().sum() == 1
     assert "4-fold" in str(found.summary())
 
@@ -114,14 +114,14 @@ def test_summary_and_drawings(data):
         ({}, {}, "grid holds 1 combinations of options: name at least one option"),
         ([], {}, "grid holds 0 combinations"),
         ({"min_leaf": [3]}, {}, "grid holds 1 combinations"),
-        ({"min_leaf": 3}, {}, r"grid\['min_leaf'\]=3: give a list"),
-        ({"projection": "axis"}, {}, r"grid\['projection'\]='axis': give a list"),
+        ({"min_leaf": 3}, {}, r"grid\['min_leaf'\]=3: use a list"),
+        ({"projection": "axis"}, {}, r"grid\['projection'\]='axis': use a list"),
         ({"min_leaves": [1, 2]}, {}, "'min_leaves', which is no option to try; did you mean"),
         ({"seed": [1, 2]}, {}, "'seed', which is no option to try"),
         ({"min_leaf": [1, 2]}, {"min_leaf": 3}, "'min_leaf' is in grid and fixed as well"),
         ({"min_leaf": [1, 2]}, {"method": "boot"}, "method='boot' is not known"),
         ({"min_leaf": [1, 2]}, {"halving": "yes"}, "halving='yes': use \"auto\""),
-        ({"min_leaf": [1, 2]}, {"model": odrf.odt}, 'needs rows out of bag, .* use method="cv"'),
+        ({"min_leaf": [1, 2]}, {"model": odrf.odt}, 'needs out-of-bag rows, .* use method="cv"'),
         ({"min_leaf": [1, 2]}, {"model": odrf.odt, "halving": True}, "halving=True needs"),
         ({"n_trees": [5, 9]}, {"halving": True}, "halving=True needs"),
         ({"min_leaf": [1, -2]}, {"n_trees": 3}, "min_leaf=-2"),

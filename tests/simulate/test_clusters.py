@@ -27,7 +27,7 @@ def test_rows_near_vertices(labels):
 
 def test_predictors_near_a_vertex_are_cut_normals():
     problem = simulate.hypercube(p=2, layout=7)
-    mean, sd = (problem.rows.keywords[name] for name in ("mean", "sd"))
+    mean, sd = (problem.draw_predictors.keywords[name] for name in ("mean", "sd"))
     x = problem.sample(6000, seed=2)["x2"].to_numpy()
     for bit, (low, high) in enumerate([(-0.5, 0.5), (0.5, 1.5)]):
         law = norm(mean[bit, 1], sd[bit, 1])
@@ -54,9 +54,9 @@ def test_mixed_predictors_depend_on_each_other_and_keep_their_labels():
 
 def test_clusters_against_rows_drawn_one_by_one():
     problem = simulate.random_rbf(p=2, classes=3, centroids=6, layout=4)
-    known = problem.known.keywords
+    known = problem.noiseless_truth.keywords
     drawn = naive.around_centroids(
-        np.random.default_rng(1), 20_000, known["place"], known["weight"], known["sd"]
+        np.random.default_rng(1), 20_000, known["centroid"], known["weight"], known["sd"]
     )
     X, label = drawn[0], known["of_class"][drawn[1]]
     data = pd.DataFrame(X, columns=["x1", "x2"])
@@ -81,8 +81,8 @@ def test_clusters_against_rows_drawn_one_by_one():
 
 def test_every_class_has_a_centroid():
     problem = simulate.random_rbf(classes=5, centroids=5)
-    assert sorted(problem.known.keywords["of_class"]) == [0, 1, 2, 3, 4]
-    centre = pd.DataFrame(problem.known.keywords["place"], columns=problem.predictors)
+    assert sorted(problem.noiseless_truth.keywords["of_class"]) == [0, 1, 2, 3, 4]
+    centre = pd.DataFrame(problem.noiseless_truth.keywords["centroid"], columns=problem.predictors)
     assert problem.truth(centre).argmax(axis=1).tolist() == [0, 1, 2, 3, 4]
 
 

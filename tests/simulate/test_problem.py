@@ -127,9 +127,9 @@ def test_truth_needs_the_predictors_only():
 def test_data_that_the_truth_cannot_be_told_of():
     problem = simulate.jump(p=3)
     data = problem.sample(10, seed=1)
-    with pytest.raises(InputError, match="no column 'x2': jump needs x1 to x3"):
+    with pytest.raises(InputError, match="no column 'x2': jump needs the columns x1 to x3"):
         problem.truth(data.drop(columns="x2"))
-    with pytest.raises(InputError, match="'x1' has missing values: fill in"):
+    with pytest.raises(InputError, match="'x1' has missing values: fill them in"):
         problem.truth(data.assign(x1=np.nan))
     with pytest.raises(InputError, match=r"column 'x1' holds (object|str): use numbers"):
         problem.truth(data.assign(x1="a"))

@@ -13,11 +13,12 @@ from odrf import InputError, simulate
 from reference import simulation as naive
 
 RIDGES = simulate.ridge_sum(p=3, ridges=7)
+DIRECTIONS = RIDGES.noiseless_truth.keywords["directions"]
 CASES = [
     (simulate.additive(), naive.additive, (0, 1)),
     (simulate.single_index(), partial(naive.single_index, relevant=5), (-1, 1)),
     (simulate.single_index(p=3, relevant=1), partial(naive.single_index, relevant=1), (-1, 1)),
-    (RIDGES, partial(naive.ridge_sum, directions=RIDGES.known.keywords["directions"]), (-1, 1)),
+    (RIDGES, partial(naive.ridge_sum, directions=DIRECTIONS), (-1, 1)),
     (simulate.radial(), partial(naive.radial, relevant=2), (-1, 1)),
     (simulate.radial(p=4, relevant=4), partial(naive.radial, relevant=4), (-1, 1)),
     (simulate.jump(), partial(naive.jump, relevant=2), (-1, 1)),
@@ -57,8 +58,7 @@ def test_noise_leaves_most_to_be_learnt(problem, _function, _ends):
 
 
 def test_directions_have_length_one_and_belong_to_the_problem():
-    directions = RIDGES.known.keywords["directions"]
-    np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1)
+    np.testing.assert_allclose(np.linalg.norm(DIRECTIONS, axis=1), 1)
     one, same, other = (simulate.ridge_sum(layout=layout).sample(9, 1) for layout in (3, 3, 4))
     pd.testing.assert_frame_equal(one, same)
     assert not one.equals(other)

@@ -1,4 +1,4 @@
-"""All methods on one table by one protocol, as far as not done before."""
+"""Running all methods on one table by one protocol; fits that are done are skipped."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from protocol import Partition, Protocol, partitions
 from results_file import Key, Results, Row
 from tables import Table
 
-__all__ = ["Study", "Trial"]
+__all__ = ["Study", "TableRun"]
 
 Done = Callable[[], object]
 
 
 @dataclass(frozen=True)
 class Study:
-    """What is run.
+    """Methods and settings of a run.
 
     Attributes
     ----------
     methods : list of str
     setting : Setting
-        Its seed is that of the partitions; a method's is that plus the partition's number.
+        Its seed is used for the partitions; the seed of a method is that plus the number of the
+        partition.
     partitions : int
-        Of the protocol with random partitions.
+        Number of partitions of the protocol with random partitions.
     slow_s, slow_partitions
-        A table whose first partition takes all methods together more than `slow_s` seconds gets
-        only `slow_partitions`; a fit that timed out counts as `limit`.
+        A table is slow if all methods together take more than `slow_s` seconds on its first
+        partition; it gets only `slow_partitions`.  A fit that timed out counts as `limit`.
     limit : float
-        Seconds that a fit with its prediction may take, a process's start included.
+        Seconds that a fit and its prediction may take, including the start of the process.
     interpreters : dict of str
-        Of the methods that need one of their own.
+        Interpreters of the methods that need a separate one.
     """
 
     methods: list[str]
@@ -51,8 +52,8 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A study's methods on one table by one protocol; `results` says what is done."""
+class TableRun:
+    """The methods of a study on one table by one protocol; `results` holds what is done."""
 
     table: Table
     protocol: Protocol
@@ -60,7 +61,7 @@ class Trial:
     results: Results
 
     def run(self, done: Done) -> None:
-        """Run what is missing, and call `done` after each fit."""
+        """Run the missing fits, and call `done` after each."""
         seed = self.study.setting.seed
         pythons = {
             method: self.study.interpreters.get(method, sys.executable)
@@ -83,10 +84,10 @@ class Trial:
                         done()
 
     def slow(self) -> bool:
-        """Whether the first partition took so long that the table gets fewer partitions.
+        """Whether the table gets fewer partitions because its first one took long.
 
-        What was decided once, and is written with the later partitions, holds for methods that
-        join later.
+        The decision is written with the later partitions, and is kept for methods that are added
+        in a later run.
         """
         if self.protocol.folds is not None:
             return False
@@ -128,10 +129,10 @@ class Trial:
         outcome: Answer | Failure,
         slow: bool | None,
     ) -> Row:
-        judged: dict[str, float] = {}
+        scores: dict[str, float] = {}
         if isinstance(outcome, Answer):
             try:
-                judged = measures(
+                scores = measures(
                     self.table.task, outcome.prediction, partition.train["y"], partition.test["y"]
                 )
             except ValueError as error:
@@ -149,10 +150,10 @@ class Trial:
             status=failure.status,
             message=failure.message,
             task=self.table.task,
-            rpe=judged.get("rpe"),
-            error_percent=judged.get("error_percent"),
-            kappa=judged.get("kappa"),
-            auc=judged.get("auc"),
+            rpe=scores.get("rpe"),
+            error_percent=scores.get("error_percent"),
+            kappa=scores.get("kappa"),
+            auc=scores.get("auc"),
             fit_s=answer.fit_s if answer else None,
             predict_s=answer.predict_s if answer else None,
             n=len(y),

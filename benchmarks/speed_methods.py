@@ -1,21 +1,20 @@
-"""The methods whose speed is compared, each fed in the way that suits it best.
+"""The methods whose speed is compared, each with the input format that suits it best.
 
-A contender has two parts.  ``arrange`` puts rows into the form that the library works on; it is not
-timed.  ``fit`` trains and returns functions that predict, a class as its number; both are timed.
-This package takes a data frame through its public face, formula and all; scikit-learn and the
-boosters take float32 arrays, ydf a dictionary of float32 columns, ranger a matrix in R's memory.
+A method has two parts.  ``arrange`` converts rows to the format of the library; it is not timed.
+``fit`` trains and returns functions that predict, a class as its number; both are timed.  This
+package takes a formula and a data frame; scikit-learn and the boosters take float32 arrays, ydf a
+dictionary of float32 columns, ranger a matrix in R's memory.
 
-A single row comes in the form that suits its method best too.  This package predicts it with
-``fit.row_predictor()``, which takes the p raw values as a float64 array; the others have one
-function for many rows and for one, scikit-learn and the boosters taking a float32 array (1, p).
+A single row is given in the format that suits the method best, too.  This package predicts it with
+``fit.row_predictor()``, which takes the p raw values as a float64 array.  The others use the same
+function for one row and for many; scikit-learn and the boosters take a float32 array (1, p).
 
-Everyone grows the same number of trees.  Random forests are grown until their leaves are pure, with
-the exception of ``odrf``, which is this package's default.  ``odrf_sparse`` and ``ydf_oblique``
-try p projections at each node, each with 3 nonzero weights of ±1 on average (SPORF's d = p and
-λ = 3/p), as does ``treeple``.  But ydf tries single predictors as well at every node;
-``odrf_sparse_more`` makes that up with as many more projections.  Out-of-bag errors are switched
-off where they are not free.
-``odt`` and ``obliquetree`` are single trees whatever the number of trees: compare them with each
+All forests have the same number of trees.  Random forests are grown until their leaves are pure,
+except for ``odrf``, which is this package's default.  ``odrf_sparse``, ``ydf_oblique`` and
+``treeple`` try p projections at each node, each with 3 nonzero weights of ±1 on average (SPORF's
+d = p and λ = 3/p).  At every node ydf tries single predictors as well; ``odrf_sparse_more`` tries
+as many additional projections instead.  Out-of-bag errors are switched off where they cost time.
+``odt`` and ``obliquetree`` are single trees, whatever the number of trees: compare them with each
 other.
 """
 
@@ -35,7 +34,7 @@ from numpy.typing import NDArray
 import odrf
 from methods import Setting
 
-__all__ = ["CONTENDERS", "SINGLE_TREES", "Contender", "missing", "version"]
+__all__ = ["SINGLE_TREES", "SPEED_METHODS", "SpeedMethod", "missing", "version"]
 
 NONZEROS = 3
 SINGLE_TREES = ("odt", "obliquetree")
@@ -46,7 +45,7 @@ Predict = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Model:
-    """What training gives: functions that predict many rows, and one row."""
+    """A trained model: functions that predict many rows, and one row."""
 
     predict: Predict
     predict_row: Predict
@@ -56,8 +55,8 @@ Fit = Callable[[Any, str, Setting], Model]
 
 
 @dataclass(frozen=True)
-class Contender:
-    """A method, the module that it needs, how it takes rows and a row, and its process."""
+class SpeedMethod:
+    """A method: the module it needs, how rows and one row are arranged, its fit, its process."""
 
     module: str
     arrange: Arrange
@@ -67,17 +66,17 @@ class Contender:
 
 
 def missing(name: str) -> str | None:
-    """Say why the contender cannot run here; None if it can."""
+    """Return why the method cannot run here; None if it can."""
     try:
-        import_module(CONTENDERS[name].module)
+        import_module(SPEED_METHODS[name].module)
     except ImportError as error:
         return str(error)
     return None
 
 
 def version(name: str) -> str:
-    """Version of the contender's library."""
-    return str(import_module(CONTENDERS[name].module).__version__)
+    """Version of the method's library."""
+    return str(import_module(SPEED_METHODS[name].module).__version__)
 
 
 def frame(X: pd.DataFrame, y: NDArray | None = None) -> pd.DataFrame:
@@ -138,7 +137,7 @@ def fit_sparse(data: pd.DataFrame, task: str, setting: Setting) -> Model:
 
 
 def fit_sparse_more(data: pd.DataFrame, task: str, setting: Setting) -> Model:
-    """Such a forest with as many more projections as ydf tries single predictors beside its own."""
+    """Such a forest with as many more projections as ydf tries single predictors."""
     p = data.shape[1] - 1
     singles = ceil(p / 3) if task == "regression" else ceil(sqrt(p))
     return _forest(
@@ -173,13 +172,13 @@ def fit_guided(data: pd.DataFrame, task: str, setting: Setting) -> Model:
 
 
 def fit_guided_together(data: pd.DataFrame, task: str, setting: Setting) -> Model:
-    """Such a forest, the planes of a step judged by one matrix product."""
+    """Such a forest, all planes of a step evaluated by one matrix product."""
     return _forest(odrf.graf, data, task, setting, batched=True)
 
 
 def fit_boosted(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """Boosted trees of this package at its defaults, as many rounds as the setting has trees."""
-    return _one_for_both(_grown(odrf.odbt, data, task, setting).predict)
+    return _same_for_one_row(_grown(odrf.odbt, data, task, setting).predict)
 
 
 def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
@@ -199,7 +198,7 @@ def estimator(module: str, family: str, **options: Any) -> Fit:
             n_jobs=setting.threads,
             **options,
         )
-        return _one_for_both(model.fit(*data).predict)
+        return _same_for_one_row(model.fit(*data).predict)
 
     return fit
 
@@ -220,7 +219,7 @@ def fit_obliquetree(data: tuple[NDArray, NDArray], task: str, setting: Setting) 
         random_state=setting.seed
     )
     model.fit(*data)
-    return _one_for_both(model.predict)
+    return _same_for_one_row(model.predict)
 
 
 def fit_ydf_axis(data: dict[str, NDArray], task: str, setting: Setting) -> Model:
@@ -257,16 +256,16 @@ def _fit_ydf(data: dict[str, NDArray], task: str, setting: Setting, **options: A
         **options,
     ).train(data)
     if task == "regression":
-        return _one_for_both(lambda rows: model.predict(rows, num_threads=setting.threads))
+        return _same_for_one_row(lambda rows: model.predict(rows, num_threads=setting.threads))
     numbers = np.array([int(label) for label in model.label_classes()])
-    return _one_for_both(
+    return _same_for_one_row(
         lambda rows: numbers[_class_number(model.predict(rows, num_threads=setting.threads))]
     )
 
 
 def fit_ranger(data: Any, task: str, setting: Setting) -> Model:
     """Random forest of R's ranger."""
-    return _one_for_both(import_module("ranger_bridge").fit(data, task, setting))
+    return _same_for_one_row(import_module("ranger_bridge").fit(data, task, setting))
 
 
 def pid_of_r() -> int:
@@ -274,7 +273,7 @@ def pid_of_r() -> int:
     return import_module("ranger_bridge").pid()
 
 
-def _one_for_both(predict: Predict) -> Model:
+def _same_for_one_row(predict: Predict) -> Model:
     return Model(predict, predict)
 
 
@@ -283,23 +282,25 @@ def _class_number(probability: NDArray) -> NDArray:
     return probability.argmax(axis=1) if probability.ndim == 2 else (probability > 0.5).astype(int)
 
 
-CONTENDERS: dict[str, Contender] = {
-    "odrf": Contender("odrf", frame, values, fit_default),
-    "odrf_grown": Contender("odrf", frame, values, fit_grown),
-    "odrf_sparse": Contender("odrf", frame, values, fit_sparse),
-    "odrf_sparse_more": Contender("odrf", frame, values, fit_sparse_more),
-    "odrf_axis": Contender("odrf", frame, values, fit_axis),
-    "graf": Contender("odrf", frame, values, fit_guided),
-    "graf_batched": Contender("odrf", frame, values, fit_guided_together),
-    "odbt": Contender("odrf", frame, frame, fit_boosted),
-    "rf": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "RandomForest")),
-    "et": Contender("sklearn", arrays, arrays, estimator("sklearn.ensemble", "ExtraTrees")),
-    "ydf_oblique": Contender("ydf", columns, columns, fit_ydf_oblique),
-    "ydf_axis": Contender("ydf", columns, columns, fit_ydf_axis),
-    "ranger": Contender("ranger_bridge", in_r, in_r, fit_ranger, pid_of_r),
-    "treeple": Contender("treeple", arrays, arrays, fit_treeple),
-    "xgboost": Contender("xgboost", arrays, arrays, estimator("xgboost", "XGB")),
-    "lightgbm": Contender("lightgbm", arrays, arrays, estimator("lightgbm", "LGBM", verbosity=-1)),
-    "odt": Contender("odrf", frame, values, fit_tree),
-    "obliquetree": Contender("obliquetree", doubles, doubles, fit_obliquetree),
+SPEED_METHODS: dict[str, SpeedMethod] = {
+    "odrf": SpeedMethod("odrf", frame, values, fit_default),
+    "odrf_grown": SpeedMethod("odrf", frame, values, fit_grown),
+    "odrf_sparse": SpeedMethod("odrf", frame, values, fit_sparse),
+    "odrf_sparse_more": SpeedMethod("odrf", frame, values, fit_sparse_more),
+    "odrf_axis": SpeedMethod("odrf", frame, values, fit_axis),
+    "graf": SpeedMethod("odrf", frame, values, fit_guided),
+    "graf_batched": SpeedMethod("odrf", frame, values, fit_guided_together),
+    "odbt": SpeedMethod("odrf", frame, frame, fit_boosted),
+    "rf": SpeedMethod("sklearn", arrays, arrays, estimator("sklearn.ensemble", "RandomForest")),
+    "et": SpeedMethod("sklearn", arrays, arrays, estimator("sklearn.ensemble", "ExtraTrees")),
+    "ydf_oblique": SpeedMethod("ydf", columns, columns, fit_ydf_oblique),
+    "ydf_axis": SpeedMethod("ydf", columns, columns, fit_ydf_axis),
+    "ranger": SpeedMethod("ranger_bridge", in_r, in_r, fit_ranger, pid_of_r),
+    "treeple": SpeedMethod("treeple", arrays, arrays, fit_treeple),
+    "xgboost": SpeedMethod("xgboost", arrays, arrays, estimator("xgboost", "XGB")),
+    "lightgbm": SpeedMethod(
+        "lightgbm", arrays, arrays, estimator("lightgbm", "LGBM", verbosity=-1)
+    ),
+    "odt": SpeedMethod("odrf", frame, values, fit_tree),
+    "obliquetree": SpeedMethod("obliquetree", doubles, doubles, fit_obliquetree),
 }
