@@ -219,7 +219,7 @@ def test_what_cannot_be_judged(fit, rows):
         odrf.approximation_curve(odrf.odrf("y ~ .", rows[0], n_trees=2), rows[1])
     with pytest.raises(InputError, match="new data lacks column 'x2'"):
         odrf.approximation_curve(fit, rows[1].drop(columns="x2"))
-    with pytest.raises(InputError, match="lacks 'y', from which the response"):
+    with pytest.raises(InputError, match="lacks column 'y' of the response"):
         odrf.approximation_curve(fit, rows[1].drop(columns="y"))
 
     def broken(formula, data):
