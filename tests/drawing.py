@@ -18,14 +18,14 @@ from problems import Problem
 
 
 @kernel
-def draw(laws, state, rows, m, first, feature_groups, proposals, work):
+def draw(samplers, state, rows, m, first, feature_groups, proposals, work):
     """Call what only kernels can call."""
-    return draw_round(laws, state, rows, 0, m, m, first, feature_groups, proposals, work)
+    return draw_round(samplers, state, rows, 0, m, m, first, feature_groups, proposals, work)
 
 
 @kernel
-def begin(laws, state, proposals):
-    return begin_samplers(laws, state, proposals)
+def begin(samplers, state, proposals):
+    return begin_samplers(samplers, state, proposals)
 
 
 def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> list[list[Any]]:
@@ -33,7 +33,7 @@ def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> l
     feature_groups, settings, n = problem.feature_groups, problem.settings.settings, len(problem.y)
     widest = family.widest(feature_groups, settings, n)
     estimated = max(1, family.estimated(feature_groups, settings, n))
-    laws, state = (family.law(number, feature_groups, settings, n),), streams(3, 0, 1)[0]
+    samplers, state = (family.sampler(number, feature_groups, settings, n),), streams(3, 0, 1)[0]
     rows = gather_rows(
         state, problem.X, problem.y, problem.weights, np.ones(n, dtype=np.int64), True
     )
@@ -42,9 +42,9 @@ def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> l
     work, nodes = workspace(estimated, max(n, 10 * estimated)), []
     for _ in range(n_nodes):
         found: list[tuple[NDArray, NDArray]] = []
-        first, last = 0, begin(laws, state, proposals)
+        first, last = 0, begin(samplers, state, proposals)
         while first < last:
-            drawn, first = draw(laws, state, rows, n, first, feature_groups, proposals, work)
+            drawn, first = draw(samplers, state, rows, n, first, feature_groups, proposals, work)
             for c in range(drawn):
                 size = proposals.sizes[c]
                 found.append((proposals.columns[c, :size].copy(), proposals.theta[c, :size].copy()))

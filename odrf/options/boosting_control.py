@@ -62,7 +62,8 @@ class BoostingControl:
         ``"regression"`` or ``"classification"``.
     loss : str
     n_outputs : int
-        Trees of a round: 1, or the number of classes.
+        Trees of a round of one run: the number of classes for ``"multinomial"``, one less for
+        ``"ordinal"``, 1 for the other losses.
     n_trees : int
         Rounds at most.
     learning_rate : float
