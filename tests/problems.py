@@ -34,7 +34,7 @@ ESTIMATORS = {LOGISTIC: Logistic(), LEAST_SQUARES: LeastSquares(), LDA: Discrimi
 
 
 class Recipe(NamedTuple):
-    """How trees grow by the samplers that all of them have: settings and mixture in one."""
+    """Settings and sampler mixture in one; the mixture has single, sparse, estimated directions."""
 
     criterion: int
     n_classes: int
@@ -124,7 +124,7 @@ def cart(
     weights: NDArray | None = None,
     **settings: Any,
 ) -> Problem:
-    """A problem in which every predictor, and every cut, is tried singly; or other `settings`."""
+    """A problem of single predictors with all cut points, unless `settings` change it."""
     X, y = np.ascontiguousarray(X, dtype=np.float32), np.asarray(y, dtype=float)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
     every = CART._replace(n_singles=len(feature_groups.types))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 def classed(draw: st.DrawFn, most_classes: int = 5) -> tuple[NDArray, NDArray, NDArray]:
     """Z (m, d), y and weights: coarse grids, collinear and constant columns, rare classes.
 
-    Class 5 or 6 may be there while others are absent; a class may have one row.
+    Codes need not be consecutive; a class may have one row.
     """
     m, d = draw(st.integers(3, 40)), draw(st.integers(1, 6))
     steps, n_classes = draw(st.sampled_from([2, 4, 1000])), draw(st.integers(2, most_classes))

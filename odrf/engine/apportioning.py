@@ -1,4 +1,4 @@
-"""Whole numbers in given proportions."""
+"""Whole numbers in proportion to weights, by the method of largest remainders."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["apportion"]
 
 
 def apportion(weights: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """Return whole numbers (G,) in proportion to the weights, in all n, by largest remainders.
+    """Return whole numbers (G,) that add up to n, in proportion to the weights (G,).
 
-    The weights add up to 1.
+    The weights must add up to 1.  By the method of largest remainders.
     """
     shares = n * weights
     counts = np.floor(shares).astype(np.int64)

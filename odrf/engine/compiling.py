@@ -21,10 +21,10 @@ __all__ = [
     "summing",
 ]
 
-# Compiled once per machine (cache), free of the interpreter lock, dividing as IEEE 754 does
-# instead of raising, without the C wrapper that nothing here calls, and without the runtime that
-# allocates arrays and counts who holds them: counting cost a quarter of the time.  So a kernel
-# must not return an array to one that counts, nor to Python.
+# Machine code is kept on disk (cache).  Kernels run without the interpreter lock and divide as
+# IEEE 754 does instead of raising.  They have no C wrapper, which nothing here calls, and no
+# reference counting of arrays, which cost a quarter of the time: so a kernel must not return an
+# array to Python, nor to a kernel that counts references.
 OPTIONS = {
     "cache": True,
     "nogil": True,
@@ -35,23 +35,23 @@ OPTIONS = {
 
 kernel = njit(**OPTIONS)
 
-# A whole number written out is a type of its own to Numba, and what it is passed to is compiled
-# once more for it; what is passed on starts from these.
+# Numba gives a literal integer a type of its own and compiles the called function once more for
+# it.  So arguments of kernels start from these.
 ZERO, ONE = np.int64(0), np.int64(1)
 
-# For a kernel that makes arrays.
+# For a kernel that allocates arrays.
 allocating = njit(**{**OPTIONS, "_nrt": True})
 
-# For what kernels alone call: without the wrapper through which Python would, whose unpacking
-# of tuples of arrays can take longer to compile than the function.
+# For functions that only kernels call: without the wrapper for calls from Python.  Its unpacking
+# of tuples of arrays can take longer to compile than the function itself.
 part = njit(no_cpython_wrapper=True, **OPTIONS)
 
-# For a step with one caller: merged into it before compilation, which spares LLVM from
-# optimising the same code once on its own and again inside each of its callers.
+# For a function with one caller: merged into it before compilation, so that LLVM does not
+# optimise the same code twice, on its own and inside the caller.
 inlined = njit(inline="always", **OPTIONS)
 
-# For a sum whose order is free: LLVM may add in SIMD lanes.  Never for a projection, which
-# training and prediction must add up alike.
+# For a sum whose terms may be added in any order, so that LLVM may use SIMD lanes.  Never for a
+# projection: training and prediction must add it up in the same order.
 summing = njit(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
 
 
@@ -59,8 +59,8 @@ summing = njit(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
 def compiled_at_ease(function: Any) -> Iterator[None]:
     """Pause the garbage collector while a process compiles `function` for the first time.
 
-    The compiler builds millions of objects that stay; walking them again and again takes a
-    fifth of its time.
+    The compiler builds millions of objects that live on.  Scanning them again and again would take
+    a fifth of the compilation time.
     """
     pause = gc.isenabled() and not function.signatures
     if pause:

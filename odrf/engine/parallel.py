@@ -1,4 +1,4 @@
-"""Threads over kernels that release the interpreter lock."""
+"""Run kernels, which release the interpreter lock, in several threads."""
 
 from __future__ import annotations
 
@@ -34,5 +34,8 @@ def in_order(
 
 
 def row_blocks(n: int, size: int = ROWS_PER_BLOCK) -> list[slice]:
-    """Cut n rows into blocks of `size`, a size that no number of threads changes, so sums agree."""
+    """Cut n rows into blocks of `size`.
+
+    The size must not depend on the number of threads: then sums over blocks do not either.
+    """
     return [slice(lo, min(lo + size, n)) for lo in range(0, n, size)]

@@ -1,8 +1,8 @@
 """Random numbers inside kernels: one xoshiro256++ stream per tree.
 
-The streams are drawn from a seed before any thread starts, so a forest is the same for any
-number of threads.  Generator: D. Blackman and S. Vigna, "Scrambled linear pseudorandom number
-generators", ACM TOMS 47 (2021).
+The state of each stream is derived from the seed before any thread starts.  So a forest is the
+same for any number of threads.  Generator: D. Blackman and S. Vigna, "Scrambled linear pseudorandom
+number generators", ACM TOMS 47 (2021).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def streams(seed: int, first: int, last: int) -> NDArray[np.uint64]:
 
 
 def stream(seed: int | list[int], *key: int) -> NDArray[np.uint64]:
-    """Return the state (4,) of the stream that a seed and the `key` settle."""
+    """Return the state (4,) of the stream that the seed and the `key` determine."""
     child = np.random.SeedSequence(seed, spawn_key=key)
     return np.asarray(child.generate_state(4, np.uint64), dtype=np.uint64)
 
 
 def branched(state: NDArray[np.uint64], *key: int) -> NDArray[np.uint64]:
-    """Return the state (4,) of another stream, which `state` (4,) and the `key` settle."""
+    """Return the state (4,) of another stream, which `state` (4,) and the `key` determine."""
     return stream(state.tolist(), *key)
 
 
@@ -52,13 +52,13 @@ def _word(state):
 
 @kernel
 def uniform(state):
-    """Return a float uniform on [0, 1) and move `state` (4,) on."""
+    """Return a float uniform on [0, 1) and advance `state` (4,)."""
     return float(_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel
 def below(state, n):
-    """Return an integer uniform on 0 … n - 1, for n far below 2⁵³."""
+    """Return an integer uniform on 0 … n - 1, for n far below 2⁵³, and advance `state` (4,)."""
     return int(uniform(state) * n)
 
 

@@ -1,4 +1,4 @@
-"""The options of growth as the kernels read them."""
+"""The options of growth, as numbers for the kernels."""
 
 from __future__ import annotations
 
@@ -10,28 +10,35 @@ NO_PENALTY, AIC, BIC = 0, 1, 2
 
 
 class Settings(NamedTuple):
-    """The options of growth as the kernels read them.
+    """The options of growth, as numbers for the kernels.
 
     Attributes
     ----------
     criterion : int
-        Impurity, a code of `odrf.engine.splits.impurity`.
+        Impurity: `SQUARED_ERROR`, `GINI`, `ENTROPY` or `ORDINAL` of
+        `odrf.engine.splits.impurity`.
     n_classes : int
         K; 1 for a numeric response.
-    max_leaves, min_leaf, max_depth : int
-        t_n, the fewest rows of a leaf and the largest depth.
+    max_leaves : int
+        t_n, the most leaves.
+    min_leaf : int
+        Fewest rows of a leaf.
+    max_depth : int
+        Most splits between root and leaf.
     penalty : int
-        `NO_PENALTY`, `AIC` or `BIC`.
+        `NO_PENALTY`, `AIC` or `BIC`: what a split is charged for each coefficient of its direction
+        and for its threshold, see `odrf.engine.splits.searching`.
     subset_size : int
-        Predictors in each random subset; 0 draws the size anew for every candidate.
+        Predictors in each random subset; 0 draws the size anew for every candidate direction.
     newton_steps : int
         Newton steps of a logistic direction.
     direction_rows : int
-        A direction is estimated on at most this many rows of a node (or ten per column).
+        Most rows of a node on which a direction is estimated; or ten per column, if more.
     n_thresholds : int
-        Random thresholds tried along a candidate; 0 tries all cuts.
+        Random thresholds tried along each candidate direction; 0 tries all cut points.
     exact_rows : int
-        Up to this many rows every cut is tried; above, those between bins.
+        Nodes of up to this many rows try every cut point; larger ones those between bins, and then
+        every cut point in the two bins around the best.
     """
 
     criterion: int

@@ -1,8 +1,9 @@
 """Sort projected values as 64-bit keys: the value's bits above, its row's position below.
 
-The keys of one candidate are sorted on their own; those of many candidates on few rows
-together, by a sorting network whose comparisons run in SIMD lanes, a lane to each candidate:
-nothing in it depends on the values, so no branch can be mispredicted.
+The keys of one candidate are sorted by quicksort.  The keys of many candidates on few rows are
+sorted together by a sorting network, whose comparisons run in SIMD lanes, one lane for each
+candidate.  The network makes the same comparisons whatever the values, so no branch can be
+mispredicted.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def key_of(value, position):
     """Return one word that sorts as the float32 `value` does and ends in `position`.
 
     The bits of a positive float sort as an integer once the sign bit is set, those of a
-    negative one once all are flipped.  Adding 0 turns -0 into 0, which it equals.
+    negative one once all bits are flipped.  Adding 0 changes -0 to 0, so that both sort alike.
     """
     word = np.float32(value + np.float32(0.0)).view(np.uint32)
     flip = ALL_BITS if word >> SIGN_SHIFT else SIGN_BIT
@@ -53,7 +54,7 @@ def _insertion(keys, lo, hi):
 
 @part
 def _sort_part(keys, lo, hi):
-    """Sort ``keys[lo:hi]``: the smaller part by a call of its own, so that few are open at once."""
+    """Sort ``keys[lo:hi]``, calling itself for the smaller part only: so the stack stays short."""
     while hi - lo > SMALL:
         a, b, c = keys[lo], keys[(lo + hi) >> 1], keys[hi - 1]
         pivot = max(min(a, b), min(max(a, b), c))
@@ -78,13 +79,13 @@ def _sort_part(keys, lo, hi):
 
 @kernel
 def sort_keys(keys, n):
-    """Sort ``keys[:n]`` ascending in place (quicksort, then insertion for a few)."""
+    """Sort ``keys[:n]`` ascending in place (quicksort, with insertion sort for small parts)."""
     _sort_part(keys, ZERO, np.int64(n))
 
 
 @part
 def _compare_lanes(keys, lo, hi, n):
-    """Order the n keys from `lo` on and those from `hi` on pair by pair, the lower ones first."""
+    """Compare n keys from `lo` on with n keys from `hi` on; put the lower of each pair first."""
     low, high = np.uint64(lo), np.uint64(hi)
     for x in range(np.uint64(n)):
         a, b = keys[low + x], keys[high + x]
@@ -93,10 +94,10 @@ def _compare_lanes(keys, lo, hi, n):
 
 @kernel
 def sort_lanes(keys, m, lanes):
-    """Sort each lane of ``keys[:m * lanes]``, m rows of so many lanes, ascending in place.
+    """Sort each lane of ``keys[:m * lanes]`` ascending in place: m rows, one key for each lane.
 
-    Batcher's merge exchange (Knuth, The Art of Computer Programming, vol. 3, algorithm 5.2.2M),
-    its comparisons of neighbouring rows made in one run over all lanes.
+    Batcher's merge exchange (Knuth, The Art of Computer Programming, vol. 3, algorithm 5.2.2M);
+    comparisons of neighbouring rows are made in one loop over all lanes.
     """
     power = 1
     while power < m:

@@ -1,12 +1,14 @@
-"""Families of oblique splits: the samplers from which candidate directions are drawn.
+"""Families of projections: the distributions from which candidate directions are drawn.
 
-Extensions of random forests differ in the distribution from which candidate directions are
-sampled (Tomita et al. 2020): here that is all they differ in.  ``projection=`` of `odrf.odt` and
-`odrf.odrf` takes a family's name, one of these objects where it has parameters, or a mapping of
-several to their shares of the candidates.  A function of a node's rows is a family, too: see
-`Custom`; it draws random numbers by `uniform` and `below`.
+Many extensions of random forests differ only in the distribution of candidate directions (Tomita
+et al. 2020).  ``projection=`` of `odrf.odt` and `odrf.odrf` takes
 
-To add one: a module here, and its line below.
+- the name of a family, such as ``"sparse"``,
+- an object of one of these classes, to set its parameters,
+- a mapping of families to their shares of the candidates, to mix them, or
+- a function of a node's rows, see `Custom`; it draws random numbers by `uniform` and `below`.
+
+To add a family, write a module here and import its class below.
 """
 
 from odrf.engine.randomness import below as below

@@ -1,4 +1,4 @@
-"""Single predictors: the splits of CART and of the ordinary random forest."""
+"""Single predictors: the splits of CART and of random forests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from odrf.engine.compiling import ONE, ZERO, part
 from odrf.engine.directions.candidates import PLAIN, ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.samplers import begins, draws
-from odrf.engine.directions.subsets import aim, load_terms, write_columns, write_direction
+from odrf.engine.directions.subsets import draw_target, load_terms, write_columns, write_direction
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
@@ -27,9 +27,9 @@ class AxisSampler(NamedTuple):
     ----------
     number : int
     singles : (P,) int64
-        Those that the node tries come first.
+        The predictors that the node tries, in its first `number` entries.
     direction_rows : int
-        A factor's levels are scored on at most so many rows, or ten per level.
+        A factor's levels are scored on at most so many rows; or ten per level, if more.
     """
 
     number: int
@@ -41,9 +41,10 @@ class AxisSampler(NamedTuple):
 class Axis(Family):
     """Distinct single predictors, drawn anew for each node.
 
-    A predictor of one column is its own direction.  A factor's levels are ordered by their mean
-    target, which contains the best of all their partitions (Breiman et al. 1984, Theorem 4.5);
-    the columns of a basis are combined by least squares.
+    A numeric predictor is split as it is.  The levels of a factor are ordered by their mean target:
+    the best cut of this order is the best of all partitions into two, for a numeric response and
+    for two classes (Breiman et al. 1984, Theorem 4.5).  The columns of a basis, such as a spline,
+    are combined by least squares.
 
     Examples
     --------
@@ -59,42 +60,42 @@ class Axis(Family):
     source: ClassVar[str] = "Breiman (2001)"
 
     def n_default(self, table: Table) -> int:
-        """Return all of a single tree; in forests ⌈√P⌉ for classes, ⌈P/3⌉ for a regression."""
-        if table.lone:
+        """Return P for a single tree; in forests ⌈√P⌉ for classes, ⌈P/3⌉ for a regression."""
+        if table.single_tree:
             return table.P
         return math.ceil(table.P / 3 if table.n_classes == 1 else math.sqrt(table.P))
 
     def n_distinct(self, table: Table) -> int:
-        """Return P."""
+        """Return P, the number of predictors."""
         return table.P
 
     def sampler(
         self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
     ) -> AxisSampler:
-        """Return the sampler of a tree, for its predictors: no more than there are."""
+        """Return the sampler of a tree, of at most P predictors."""
         P = len(feature_groups.types)
         return AxisSampler(min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows)
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return the columns of the widest predictor."""
+        """Return the number of columns of the widest predictor."""
         return int(np.diff(feature_groups.first).max())
 
     def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return as many: the columns of factors and bases are weighed."""
+        """Return the same: coefficients of factors and bases are estimated."""
         return self.widest(feature_groups, settings, n)
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return the mean number of columns of a predictor."""
         return float(feature_groups.first[-1] / len(feature_groups.types))
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
-        """Return True; that the columns of a factor are weighed together is left aside."""
+        """Return True; it ignores that the columns of a factor are combined."""
         return True
 
 
 @begins(AxisSampler)
 def begin_axis(sampler, state, proposals):
-    """Draw the node's predictors, in random order, so that none wins ties by its place."""
+    """Draw the predictors of a node, in random order so that ties favour none of them."""
     shuffle_front(state, proposals.order, sampler.number)
     for j in range(sampler.number):
         sampler.singles[j] = proposals.order[j]
@@ -103,10 +104,10 @@ def begin_axis(sampler, state, proposals):
 
 @draws(AxisSampler)
 def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    """Take predictors one by one; weigh the columns of those that have several."""
+    """Write single predictors; estimate the coefficients of those that have several columns."""
     columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
     last = min(first + ROUND, sampler.number)
-    c, aimed, total, known = ZERO, ZERO, 0.0, False
+    c, target_rows, total, varies = ZERO, ZERO, 0.0, False
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
         width = write_columns(feature_groups, chosen, ONE, columns, c)
@@ -115,17 +116,20 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
             c += 1
             continue
         used = min(m, max(sampler.direction_rows, 10 * width))
-        if used != aimed or len(proposals.chosen) > 2:
-            aimed = used
-            total, _, known = aim(state, rows, lo, used, proposals, work)
-        if known and _weigh(rows, lo, used, feature_groups, chosen, total, work):
+        if used != target_rows or len(proposals.chosen) > 2:
+            target_rows = used
+            total, _, varies = draw_target(state, rows, lo, used, proposals, work)
+        if varies and _estimate_coefficients(rows, lo, used, feature_groups, chosen, total, work):
             c += write_direction(width, work, theta, c)
     return c, last
 
 
 @part
-def _weigh(rows, lo, m, feature_groups, chosen, total, work):
-    """Weigh the columns of the first of the `chosen` by their levels' means or least squares."""
+def _estimate_coefficients(rows, lo, m, feature_groups, chosen, total, work):
+    """Estimate coefficients of the first of the `chosen`: level means; for a basis least squares.
+
+    They are written to work.theta; returns False if the target is unrelated to the columns.
+    """
     terms = load_terms(rows, lo, m, feature_groups, chosen, ONE, ONE, work)
     work.theta[0] = 1.0
     if terms > 1:

@@ -1,4 +1,4 @@
-"""A family of the user's own: a function that proposes one direction."""
+"""A family given by a function of the user, which proposes one direction."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from odrf.projections.family import Family, Table
 
 __all__ = ["Custom", "CustomSampler"]
 
+# Rows on which the function is tried before a forest is grown.
 PROBE = 12
 
 
 class CustomSampler(NamedTuple):
-    """Directions by a user's function.
+    """Directions proposed by a function of the user.
 
     Attributes
     ----------
@@ -37,7 +38,7 @@ class CustomSampler(NamedTuple):
     columns : (p, n) float64
     X : (n, p) float64
     y, weights : (n,) float64
-        What a node's rows are copied to.
+        Scratch for the rows of a node.
     """
 
     number: int
@@ -50,26 +51,28 @@ class CustomSampler(NamedTuple):
 
 @dataclass(frozen=True)
 class Custom(Family):
-    """Directions that a function of the user's proposes.
+    """Directions proposed by a function of the user.
 
-    ``projection=function`` means this family.
+    ``projection=function`` is short for ``projection=Custom(function)``.
 
     Parameters
     ----------
     function : callable
-        ``function(X, y, weights, rng)`` returns ``(index, coef)``: distinct numbers of columns,
-        from 0, int64, and their coefficients, float64, of any length but 0.  X (m, p) float64 are
-        the node's rows, in random order, the columns of the design scaled to [0, 1]; y (m,) the
-        response, or class codes 0 … K - 1; weights (m,) case weights times multiplicity.  `rng`
-        is the random stream of the tree: draw from it by ``odrf.projections.uniform(rng)`` and
-        ``odrf.projections.below(rng, n)``, so that a seed repeats the forest.  Compiled by
-        ``numba.njit`` it is about as fast as a family of the package, but compiled anew in every
-        process; a plain function of Python holds the interpreter, tens of times slower.
+        ``function(X, y, weights, rng)`` returns ``(index, coef)``: distinct column numbers, from
+        0, as int64, and as many coefficients as float64.  The coefficients are scaled to length 1;
+        empty arrays, or coefficients that are all 0, propose no direction.  The arguments are
+        X (m, p) float64, the node's rows in random order, columns of the design scaled to [0, 1];
+        y (m,), the response or class codes 0 … K - 1; weights (m,), case weights times
+        multiplicity; and `rng`, the random stream of the tree.  Draw random numbers only by
+        ``odrf.projections.uniform(rng)`` and ``odrf.projections.below(rng, n)``: then a seed
+        repeats the forest.  A function compiled by ``numba.njit`` is about as fast as the families
+        of the package, but is compiled again in every process.  A plain Python function needs the
+        interpreter lock and is tens of times slower.
 
     Raises
     ------
     InputError
-        If `function` cannot be called, or, when a forest is grown, does not return this.
+        If `function` is not callable; at the fit, if it raises an error or returns something else.
 
     Examples
     --------
@@ -98,15 +101,19 @@ class Custom(Family):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise InputError(
-                f"function={self.function!r} cannot be called: give one of (X, y, weights, rng)"
+                f"function={self.function!r} is not callable: use a function of "
+                "(X, y, weights, rng)"
             )
 
     def n_default(self, table: Table) -> int:
-        """Return max(5, ⌈√P⌉), as where directions are estimated."""
+        """Return max(5, ⌈√P⌉), as for estimated directions."""
         return few_directions(table.P)
 
     def require(self, table: Table) -> None:
-        """Try the function on a few rows."""
+        """Raise `InputError` unless the function works on a few rows.
+
+        The rows are random, with as many columns and classes as the table.
+        """
         super().require(table)
         rng = np.random.default_rng(0)
         X, y = rng.random((PROBE, table.p)), np.arange(PROBE) % table.n_classes * 1.0
@@ -115,21 +122,21 @@ class Custom(Family):
         name = getattr(self.function, "__name__", "function")
         try:
             index, coef = self.function(X, y, np.ones(PROBE), streams(0, 0, 1)[0])
-        except Exception as error:  # whatever a function of the user's may raise
+        except Exception as error:  # the function may raise anything
             raise InputError(
-                f"projection={name} fails on {PROBE} rows: {type(error).__name__}: {error}"
+                f"projection={name} raised {type(error).__name__}: {error}; it was called as "
+                f"{name}(X, y, weights, rng) with {PROBE} rows and {table.p} columns"
             ) from error
         index, coef = np.asarray(index), np.asarray(coef)
         whole = index.ndim == 1 and np.issubdtype(index.dtype, np.integer)
         if not whole or coef.shape != index.shape or len(set(index.tolist())) < len(index):
             raise InputError(
-                f"projection={name} returns {index!r}, {coef!r}: return distinct whole numbers of "
-                "columns and as many coefficients"
+                f"projection={name} returns {index!r}, {coef!r}: return (index, coef), distinct "
+                "column numbers as integers and as many coefficients"
             )
         if len(index) and not 0 <= index.min() <= index.max() < table.p:
             raise InputError(
-                f"projection={name} names the columns {index!r}: they are numbered 0 to "
-                f"{table.p - 1}"
+                f"projection={name} returns the column numbers {index!r}: use 0 to {table.p - 1}"
             )
 
     def sampler(
@@ -147,17 +154,17 @@ class Custom(Family):
         )
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return p."""
+        """Return p, the number of columns."""
         return int(feature_groups.first[-1])
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return p."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return p, the number of columns."""
         return float(feature_groups.first[-1])
 
 
 @cache
 def compiled(function: Callable[..., Any]) -> Dispatcher:
-    """Return the function as kernels can call it: itself, or a call of the interpreter."""
+    """Return the function as kernels can call it: itself if compiled, else a call from a kernel."""
     if isinstance(function, Dispatcher):
         return function
 
@@ -185,15 +192,17 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             for j in range(p):
                 sampler.X[i, j] = sampler.columns[j, i]
     for _ in range(first, last):
-        size = _ask(sampler.function, sampler.X, sampler.y, sampler.weights, m, state, proposals, c)
+        size = _write_direction(
+            sampler.function, sampler.X, sampler.y, sampler.weights, m, state, proposals, c
+        )
         proposals.sizes[c] = size
         c += size > 0
     return c, last
 
 
 @allocating
-def _ask(function, X, y, weights, m, state, proposals, c):
-    """Write the function's direction, scaled to length 1, as the c-th; return its size."""
+def _write_direction(function, X, y, weights, m, state, proposals, c):
+    """Write the direction that the function proposes, scaled to length 1; return its size."""
     index, coef = function(X[:m], y[:m], weights[:m], state)
     length, size = 0.0, min(len(index), len(coef))
     for j in range(size):

@@ -1,4 +1,4 @@
-"""Single predictors, each cut at random: extremely randomised trees."""
+"""Single predictors with random thresholds: extremely randomised trees."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["ExtraTrees"]
 
 @dataclass(frozen=True)
 class ExtraTrees(Axis):
-    """Distinct single predictors, each cut once, at random.
+    """Distinct single predictors with one random threshold each.
 
-    A cut is uniform between the least and the largest value in the node; the best of them is the
-    split (Geurts, Ernst and Wehenkel 2006).  There every tree grows on all rows of the table:
-    ``resample="none"`` does so; by default it is a bootstrap as in other forests, since
-    out-of-bag results need one.  A factor's levels are ordered as by `Axis`.  ``n_thresholds=``
-    tries more cuts.
+    A threshold is uniform between the least and the largest value in the node; the best of them is
+    the split (Geurts, Ernst and Wehenkel 2006).  ``n_thresholds=`` tries more thresholds.  In the
+    paper every tree is grown on all rows, as with ``resample="none"``.  The default is a bootstrap
+    sample, as in other forests, since out-of-bag results need one.  The levels of a factor are
+    ordered as in `Axis`.
 
     Examples
     --------
@@ -37,5 +37,5 @@ class ExtraTrees(Axis):
     n_thresholds: ClassVar[str | int] = 1
 
     def n_default(self, table: Table) -> int:
-        """Return ⌈√P⌉ for classes, P for a regression: the K of the paper, of a single tree too."""
+        """Return ⌈√P⌉ for classes, P for a regression: the K of the paper, for single trees too."""
         return table.P if table.n_classes == 1 else math.ceil(math.sqrt(table.P))

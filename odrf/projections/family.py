@@ -1,4 +1,4 @@
-"""What every family of projections has: a sampler of candidate directions, parameters, a source."""
+"""The base class of all families of projections."""
 
 from __future__ import annotations
 
@@ -20,63 +20,63 @@ __all__ = ["FAMILIES", "Family", "Table"]
 
 
 class Table(NamedTuple):
-    """What defaults depend on.
+    """What the defaults of a family depend on.
 
     Attributes
     ----------
     P, p : int
-        Predictors and their columns.
+        Number of predictors, and of their columns.
     n_classes : int
         K; 1 for a regression.
-    lone : bool
+    single_tree : bool
         Whether a single tree is grown.
     ranges : (p,) float64 or None
-        Each column's range in training, by which it is scaled.
+        Range (largest minus least value) of each column in training, by which it is scaled.
     grid : (int, int, int) or None
-        Channels, height and width, where the data say that predictors are pixels.
+        Channels, height and width, if the data declare that predictors are pixels.
     """
 
     P: int
     p: int
     n_classes: int
-    lone: bool
+    single_tree: bool
     ranges: NDArray[np.float64] | None = None
     grid: tuple[int, int, int] | None = None
 
 
-# The families by their names: each enters as its module is loaded.
+# The families by their names; each registers itself when its module is imported.
 FAMILIES: dict[str, type[Family]] = {}
 
 
 @dataclass(frozen=True)
 class Family(ABC):
-    """A way of proposing directions.
+    """A family of projections: a distribution of candidate directions, with its parameters.
 
     Attributes
     ----------
     name : str
-        As ``projection=`` takes it.
+        The name that users type: ``projection=name``.
     sampling_in_words, source : str
-        From which distribution a direction is drawn, and who proposed it.
+        How a direction is drawn, and the paper that proposed it.
     by_name : bool
-        Whether ``projection=`` takes its name: whether it has defaults.
+        Whether ``projection=`` takes the name, that is, whether all parameters have defaults.
     beside_singles : bool
         Whether single predictors are tried beside its directions.
     criterion : str
-        The impurity for classes by which it does best: of many random directions entropy finds
-        the better ones, estimated ones gain nothing by it.
+        The default impurity for classes.  It is entropy for random directions, where it finds
+        better ones; estimated directions gain nothing by it.
     n_thresholds : "all" or int
-        Cuts tried along each direction unless told otherwise: all, or so many at random.
+        Thresholds tried along each direction by default: all cut points, or so many at random.
     mixes : bool
-        Whether others can be tried beside it; not where a whole tree has its way.
+        Whether it can be mixed with other families; not if it rotates the columns of whole trees.
     narrows : bool
-        Whether trees can be grown on some of the predictors as if there were no others; not where
-        columns are known by their places among all.
+        Whether trees can be grown on a subset of the predictors; not if the family refers to
+        columns by their positions among all.
     blended : bool
-        Whether forests of it alone can be of several kinds of trees, as large ones then are by
+        Whether a forest of this family can consist of several kinds of trees, as large ones do by
         default.
     tasks : tuple of str
-        What it can be used for.
+        ``"regression"``, ``"classification"`` or both.
     """
 
     name: ClassVar[str]
@@ -98,7 +98,7 @@ class Family(ABC):
 
     @abstractmethod
     def n_default(self, table: Table) -> int:
-        """Return d, how many directions a node tries by default."""
+        """Return d, the number of directions that a node tries by default."""
 
     def n_distinct(self, table: Table) -> float:
         """Return how many distinct directions a node can try; infinity for most families."""
@@ -108,62 +108,63 @@ class Family(ABC):
     def sampler(
         self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
     ) -> DirectionSampler:
-        """Return the sampler of so many directions, with scratch for a tree of n rows."""
+        """Return the sampler of `number` directions a node, with scratch for a tree of n rows."""
 
     @abstractmethod
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the most columns that a direction of a tree of n rows has."""
 
     def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return the most columns that a direction is estimated on; 0 where none is."""
+        """Return the most columns on which a direction is estimated; 0 if none is estimated."""
         return 0
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
     ) -> NDArray[np.float32] | None:
-        """Return the orthogonal matrix (p, p) that turns the columns of one tree, or None.
+        """Return the orthogonal matrix (p, p) that rotates the columns of one tree, or None.
 
-        It is drawn once a tree, from its random stream `state`, which moves on; the sampler then
-        has single columns of the rotated rows, as `odrf.projections.rotated.Rotated` does.
+        It is drawn once for each tree, from its random stream `state`, which is advanced.  The
+        sampler then draws single rotated columns, as in `odrf.projections.rotated.Rotated`.
         """
         return None
 
     @abstractmethod
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return about how many columns a direction looks at."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return the mean number of columns of a direction, about."""
 
     def settled(self, table: Table) -> Family:
-        """Return the family with what it takes from the table.
+        """Return the family with its parameters completed from the table.
 
         Raises
         ------
         InputError
-            Unless it suits the table.
+            If the family cannot be used for the table.
         """
         self.require(table)
         return self
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool | None:
-        """Return whether every column of the design may be tried alone; None if that is not known.
+        """Return whether every column of the design can be drawn as a direction; None if unknown.
 
-        Theory on honest forests asks for it: Assumption 1 of the paper on manifold-aware forests.
+        Consistency of honest forests requires it: Assumption 1 of the paper on manifold-aware
+        forests.
 
         Parameters
         ----------
         number : int
-            Directions that a node tries.
+            Number of directions that a node tries.
         p : int
-            Columns.
+            Number of columns.
         subset_size : "random" or int
-            Predictors in a subset, where directions are estimated on subsets.
+            Number of predictors in a subset, if directions are estimated on subsets.
         """
         return None
 
     def require(self, table: Table) -> None:
-        """Raise `InputError` unless the family suits the table."""
+        """Raise `InputError` unless the family can be used for the table."""
         task = "regression" if table.n_classes == 1 else "classification"
         if task not in self.tasks:
             raise InputError(
-                f'projection="{self.name}" is for {self.tasks[0]}, this is a {task}: use another, '
-                'such as "logistic"'
+                f'projection="{self.name}" is for {self.tasks[0]}, but this is a {task}: use '
+                'another family, such as "logistic"'
             )

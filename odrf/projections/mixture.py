@@ -1,4 +1,4 @@
-"""How many candidates of which family a node tries."""
+"""Sampler mixtures: how many candidates of which family a node tries."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from odrf.projections.usual import usual_sampler
 
 __all__ = ["Mixture", "Share", "mixture_for", "read_projection"]
 
+# Predictors tried singly beside directions in a forest, or √P if more.
 MANY_SINGLES = 60
-# The samplers that all trees have, and whose they are where there are none of them.
+# The samplers that every tree has, and a family to make each where the mixture has none.
 USUAL: dict[type, Family] = {
     AxisSampler: Axis(),
     SparseSampler: Sparse(),
@@ -37,7 +38,7 @@ USUAL: dict[type, Family] = {
 
 
 class Share(NamedTuple):
-    """A family and how many directions of it a node tries."""
+    """A family and the number of its directions that a node tries."""
 
     family: Family
     number: int
@@ -45,31 +46,31 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Mixture:
-    """The families of a forest's candidates.
+    """The families from which the candidates of a forest are drawn.
 
     Attributes
     ----------
     shares : tuple of Share
-        Single predictors first, if there are any.
+        Single predictors come first.
     """
 
     shares: tuple[Share, ...]
 
     @property
     def n_singles(self) -> int:
-        """Predictors tried singly at a node."""
+        """Number of predictors tried singly at a node."""
         return sum(share.number for share in self.shares if isinstance(share.family, Axis))
 
     @property
     def n_directions(self) -> int:
-        """Directions tried at a node beside these."""
+        """Number of other directions tried at a node."""
         return sum(share.number for share in self.shares) - self.n_singles
 
     @property
     def name(self) -> str:
-        """The families' names, single predictors left out where there are others."""
-        own = [family.name for family, _ in self.shares if not isinstance(family, Axis)]
-        return " + ".join(own or [family.name for family, _ in self.shares])
+        """The names of the families, without that of single predictors if there are others."""
+        oblique = [family.name for family, _ in self.shares if not isinstance(family, Axis)]
+        return " + ".join(oblique or [family.name for family, _ in self.shares])
 
     @property
     def on_subsets(self) -> bool:
@@ -77,7 +78,7 @@ class Mixture:
         return any(isinstance(family, OnSubsets) for family, _ in self.shares)
 
     def single_columns(self, p: int, subset_size: str | int) -> bool | None:
-        """Return whether each of the p columns may be tried alone; None if that is not known."""
+        """Return whether each of the p columns can be drawn as a direction; None if unknown."""
         of_shares = [
             family.single_columns(number, p, subset_size)
             for family, number in self.shares
@@ -90,25 +91,25 @@ class Mixture:
     ) -> tuple[DirectionSampler, ...]:
         """Return the samplers of a tree of n rows.
 
-        Single, sparse and estimated directions are always among them, if need be none of each:
-        so the forests that mix these kinds share one compiled kernel.
+        Samplers of single, sparse and estimated directions are always among them, with 0 candidates
+        if not used: so all mixtures of these share one compiled kernel.
         """
         usual: dict[type, DirectionSampler] = {}
-        further = []
+        others = []
         for family, number in self.shares:
             sampler = family.sampler(number, feature_groups, settings, n)
             if type(sampler) in USUAL and type(sampler) not in usual:
                 usual[type(sampler)] = sampler
             else:
-                further.append(sampler)
-        for kind, none in USUAL.items():
-            usual.setdefault(kind, none.sampler(0, feature_groups, settings, n))
-        return usual_sampler(*(usual[kind] for kind in USUAL)), *further
+                others.append(sampler)
+        for kind, family in USUAL.items():
+            usual.setdefault(kind, family.sampler(0, feature_groups, settings, n))
+        return usual_sampler(*(usual[kind] for kind in USUAL)), *others
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
     ) -> NDArray[np.float32] | None:
-        """Return the matrix that turns a tree's columns; None where no family has one."""
+        """Return the matrix that rotates a tree's columns; None if no family has one."""
         return self.shares[0].family.rotation(state, rows, settings)
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
@@ -116,20 +117,22 @@ class Mixture:
         return max(family.widest(feature_groups, settings, n) for family, _ in self.shares)
 
     def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return the most columns that a direction is estimated on."""
+        """Return the most columns on which a direction is estimated."""
         return max(family.estimated(feature_groups, settings, n) for family, _ in self.shares)
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return about how many columns a node's candidates look at."""
-        return sum(k * family.looked_at(feature_groups, settings, n) for family, k in self.shares)
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return about how many columns the candidates of a node read, counting repetitions."""
+        return sum(
+            k * family.columns_read(feature_groups, settings, n) for family, k in self.shares
+        )
 
 
 def read_projection(value: Any) -> dict[Family, float]:
-    """Return the families that ``projection=`` names, and their shares.
+    """Return the families of ``projection=`` and their shares.
 
     Parameters
     ----------
-    value : str, Family, or mapping of these to numbers above 0
+    value : str, Family, function, or mapping of these to numbers above 0
         The shares need not add up to 1.
 
     Raises
@@ -140,7 +143,10 @@ def read_projection(value: Any) -> dict[Family, float]:
     if not isinstance(value, Mapping):
         return {_family(value): 1.0}
     if not value:
-        raise InputError('projection={}: name families and their shares, as in {"axis": 0.5, …}')
+        raise InputError(
+            "projection={} is empty: give families and their shares, as in "
+            '{"axis": 0.5, "logistic": 0.5}'
+        )
     shares: dict[Family, float] = {}
     for name, share in value.items():
         shares[_family(name)] = _share(name, share)
@@ -149,7 +155,7 @@ def read_projection(value: Any) -> dict[Family, float]:
 
 def _share(name: Any, value: Any) -> float:
     if not is_number(value) or not 0 < float(value) < math.inf:
-        raise InputError(f"projection: the share of {name!r} is {value!r}: use one above 0")
+        raise InputError(f"projection: the share of {name!r} is {value!r}: use a number above 0")
     return float(value)
 
 
@@ -175,13 +181,15 @@ def mixture_for(
     families : mapping of Family to float
         As `read_projection` gives them.
     n_singles, n_projections : "auto" or int
-        Predictors tried singly, and directions; for several families all of these.
+        Number of predictors tried singly, and of other directions; with several families,
+        n_projections is the number of all candidates.
     table : Table
+        What defaults depend on.
 
     Raises
     ------
     InputError
-        If a number is out of range, or does not go with the family.
+        If a number is out of range, or does not apply to the family.
     """
     families = {family.settled(table): share for family, share in families.items()}
     if len(families) > 1:
@@ -196,20 +204,20 @@ def mixture_for(
         singles = family.n_default(table) if n_singles == "auto" else n_singles
         return Mixture((_directions_of(family, checked_whole("n_singles", singles, 1), table),))
     count = family.n_default(table) if n_projections == "auto" else n_projections
-    own = _directions_of(family, checked_whole("n_projections", count, 1), table)
+    directions = _directions_of(family, checked_whole("n_projections", count, 1), table)
     if family.beside_singles:
-        return Mixture((_directions_of(Axis(), _beside(n_singles, table), table), own))
+        return Mixture((_directions_of(Axis(), _beside(n_singles, table), table), directions))
     if n_singles not in ("auto", 0):
         mix = f', or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
         raise InputError(
             f'n_singles={n_singles!r} does not go with projection="{family.name}": '
             f"leave it out{mix if family.mixes else ''}"
         )
-    return Mixture((own,))
+    return Mixture((directions,))
 
 
 def _directions_of(family: Family, number: int, table: Table) -> Share:
-    """Return so many directions of a family, or all that there are."""
+    """Return `number` directions of a family, or all distinct ones if fewer."""
     return Share(family, int(min(number, family.n_distinct(table))))
 
 
@@ -217,7 +225,7 @@ def _beside(n_singles: Any, table: Table) -> int:
     """Return how many predictors are tried singly beside directions."""
     if n_singles != "auto":
         return checked_whole("n_singles", n_singles, 0)
-    return table.P if table.lone else max(MANY_SINGLES, math.ceil(table.P**0.5))
+    return table.P if table.single_tree else max(MANY_SINGLES, math.ceil(table.P**0.5))
 
 
 def _several(
@@ -230,8 +238,8 @@ def _several(
     for family in families:
         if not family.mixes:
             raise InputError(
-                f'projection: "{family.name}" turns the columns of whole trees, '
-                "so that no other family goes with it: use it alone"
+                f'projection="{family.name}" rotates the columns of whole trees and cannot be '
+                "mixed with other families: use it alone"
             )
     total = n_projections
     if total == "auto":

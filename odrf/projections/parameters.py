@@ -65,28 +65,28 @@ def grid_shape(argument: str, value: Any) -> tuple[int, int]:
 
 
 def require_pixels(channels: int, height: int, width: int, P: int, p: int) -> None:
-    """Raise `InputError` unless P predictors of p columns are as many numbers as pixels."""
+    """Raise `InputError` unless the predictors are single columns, one for each pixel."""
     pixels = channels * height * width
     if not P == p == pixels:
         of = f"{channels} channels of " if channels > 1 else ""
         columns = f" of {p} columns" if p != P else ""
         raise InputError(
-            f"{of}shape={(height, width)} are {pixels} pixels, and the formula has {P} predictors"
-            f"{columns}: give it the pixels, in the order channel, row, column, and nothing else"
+            f"{of}shape={(height, width)} are {pixels} pixels, but the formula has {P} predictors"
+            f"{columns}: use the pixels, in the order channel, row, column, as the only predictors"
         )
 
 
 def extent(argument: str, value: Any) -> tuple[int, int]:
-    """Return the least and the largest of a length, a lone number being both.
+    """Return the least and the largest length; a single number is both.
 
-    Raise `InputError` unless they are in order.
+    Raise `InputError` unless they are whole, at least 1 and in order.
     """
     if is_whole(value) and value >= 1:
         return int(value), int(value)
     if not _is_pair(value) or not 1 <= value[0] <= value[1]:
         raise InputError(
-            f'{argument}={value!r}: use "auto", a whole number of at least 1, or (least, largest), '
-            "two of them"
+            f'{argument}={value!r}: use "auto", a whole number of at least 1, or a pair '
+            "(least, largest) of these"
         )
     return int(value[0]), int(value[1])
 

@@ -1,4 +1,4 @@
-"""Sums over patches of neighbouring pixels: manifold-aware forests."""
+"""Sums over rectangular patches of pixels: manifold-aware forests."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from odrf.projections.parameters import extent, grid_shape, require_pixels
 
 __all__ = ["Patch", "PatchSampler"]
 
+# Default heights for series and images, default widths, and default number of directions.
 FLAT, THICK = (1, 1), (2, 2)
 NARROWEST, WIDEST = 2, 9
 MANY = 50
@@ -35,11 +36,13 @@ class PatchSampler(NamedTuple):
     rows, columns : int
         H and W, the grid's height and width.
     least_height, most_height, least_width, most_width : int
+        Limits of a patch.
     wrap : bool
+        Whether the grid wraps around.
     channel : (C,) int64
         A permutation of the channels.
     ranges : (p,) float64
-        What a pixel counts in a sum.
+        Coefficient of each pixel, up to scaling.
     weight : (widest,) float64
         Scratch.
     """
@@ -62,36 +65,37 @@ class Patch(Family):
     """The sum of the pixels of a random rectangle (manifold-aware forests, MF).
 
     Predictors are the pixels of an image, or the points of a series, in the order channel, row,
-    column.  A patch has a height and a width, uniform between their ends.  Its upper left corner
-    is uniform on -(h - 1) … H - 1 and -(w - 1) … W - 1, and what lies beyond the border is cut
-    off: so h of the H + h - 1 places of a patch cover any one row, and every pixel is equally
-    likely to be used (Perry 2020, section 3.1).  Where the grid wraps around, all H · W places
-    are equally likely and nothing is cut.
+    column.  The height h and width w of a patch are uniform between their limits.  Its upper left
+    corner is uniform on -(h - 1) … H - 1 and -(w - 1) … W - 1, and the part beyond the border of
+    the image is cut off.  So h of the H + h - 1 positions cover any given row, and every pixel is
+    equally likely to be used (Perry 2020, section 3.1).  If the grid wraps around, all H · W
+    positions are equally likely and nothing is cut off.
 
-    Pixels are added up in the units of the data, though the engine scales every column to [0, 1]:
-    there a pixel's coefficient is proportional to its range in training, which undoes the scaling.
-    A pixel that is constant in training has none, and a patch of such pixels is no candidate.
+    Pixels are added up in the units of the data.  As columns are scaled to [0, 1] for growth, the
+    coefficient of a pixel is proportional to its range in training, which undoes the scaling.  A
+    pixel that is constant in training has coefficient 0, and a patch of such pixels is no
+    candidate.
 
     Parameters
     ----------
     shape : (int, int), optional
-        H and W; (1, T) for a series of length T.  By default that of the data, as
-        `odrf.from_images` and the samples of `odrf.simulate` carry it: ``data.attrs["shape"]``.
+        H and W, in pixels; (1, T) for a series of length T.  By default ``data.attrs["shape"]``,
+        which `odrf.from_images` and the samples of `odrf.simulate` set.
     height, width : "auto", int or (int, int), default "auto"
-        The least and the largest height and width; a number fixes it.  By default a height of 2,
-        or 1 for a series, and widths from 2 to 9, as Perry has them for images of bars.
+        The least and the largest height and width of a patch, in pixels; one number fixes it.  By
+        default the height is 2, or 1 for a series, and widths are 2 to 9, as Perry uses for images
+        of bars.
     wrap : bool, default False
-        Whether the last row and column are neighbours of the first, as on a ring or a torus.
+        Whether the last row and column are next to the first, as on a ring or a torus.
     channels : int, optional
-        C, for images of several channels, such as colours, or series of several sensors.  A patch
-        takes a random number of channels from 1 to C, all sets of that size being equally likely:
-        channels have no order, so that no set is left out.  By default
-        ``data.attrs["channels"]``, or 1.
+        C, the number of channels, such as colours of an image or sensors of a series.  A patch
+        takes a random number of channels from 1 to C; all sets of that size are equally likely, as
+        channels have no order.  By default ``data.attrs["channels"]``, or 1.
 
     Attributes
     ----------
     ranges : (p,) float64 or None
-        Each pixel's range in training; None before there are data, where all are alike.
+        Range of each pixel in training; None before the fit, where all are taken as equal.
 
     Raises
     ------
@@ -101,15 +105,15 @@ class Patch(Family):
 
     Notes
     -----
-    Theorem 2 of Perry (2020) asks that every single pixel can be drawn: ``height=(1, …)`` and
-    ``width=(1, …)`` see to that.
+    Theorem 2 of Perry (2020) requires that every single pixel can be drawn.  Use
+    ``height=(1, largest)`` and ``width=(1, largest)`` for that.
 
-    The pixels of a patch are added one by one.  A summed-area table would need four numbers
-    instead, but hold every predictor twice, and its differences are rounded where sums of few
-    pixels are not.  Judging cuts is what takes the time: on 5,000 images of 28 × 28, patches of
-    2 × 2, which are four numbers, take nine tenths of the time of 2 × 2…9 with 784 candidates at a
-    node, and seven tenths with 28, which is the most that a table could save.  Patches of 1 × 50
-    take twice to three times as long: there it would pay.
+    The pixels of a patch are added one by one.  A summed-area table would need four numbers for any
+    patch, but it would store every predictor twice, and its differences have larger rounding
+    errors.  It would save little, as evaluating cuts takes most of the time: on 5,000 images of
+    28 × 28, patches of 2 × 2, which are four numbers, take 0.9 times as long as patches of 2 × 2…9
+    with 784 candidates at a node, and 0.7 times as long with 28.  Only for patches as long as
+    1 × 50, which take two to three times as long, would a table pay.
 
     References
     ----------
@@ -154,21 +158,21 @@ class Patch(Family):
             self._require_room(*self.shape)
 
     def settled(self, table: Table) -> Patch:
-        """Return the patches of the table's pixels, with its shape and ranges."""
+        """Return the family with the shape, channels and ranges of the table."""
         self.require(table)
         C, H, W = self._grid(table)
         require_pixels(C, H, W, table.P, table.p)
         self._require_room(H, W)
-        own = replace(self, shape=(H, W), channels=C)
-        object.__setattr__(own, "ranges", table.ranges)
-        return own
+        family = replace(self, shape=(H, W), channels=C)
+        object.__setattr__(family, "ranges", table.ranges)
+        return family
 
     def _grid(self, table: Table) -> tuple[int, int, int]:
-        """Return C, H and W; what the family does not say, the data do."""
+        """Return C, H and W, from the parameters or else from the data."""
         if self.shape is None and table.grid is None:
             raise InputError(
                 "the shape of the images is not known: use projection=Patch(shape=(height, width)),"
-                ' or data made by odrf.from_images, or say data.attrs["shape"] = (height, width)'
+                ' or data made by odrf.from_images, or set data.attrs["shape"] = (height, width)'
             )
         C, *shape = (1, *self.shape) if table.grid is None else table.grid
         H, W = shape if self.shape is None else self.shape
@@ -187,14 +191,14 @@ class Patch(Family):
         ):
             if ends[1] > most:
                 raise InputError(
-                    f"{argument}={ends} goes beyond images of shape {(H, W)}: use at most {most}"
+                    f"{argument}={ends} is larger than images of shape {(H, W)}: use at most {most}"
                 )
 
     def n_default(self, table: Table) -> int:
-        """Return all p up to 50, then 50 or, if more, ⌈√p⌉.
+        """Return min(p, max(50, ⌈√p⌉)).
 
-        Patches that overlap are alike: of as many as there are pixels, the best ones at a node
-        are too, and so the trees.  Perry (2020) tries 50 for 100 pixels and 28 for 784.
+        More would make trees too similar: overlapping patches are alike, so the best of many are
+        alike too.  Perry (2020) tries 50 for 100 pixels and 28 for 784.
         """
         return min(table.p, max(MANY, math.ceil(math.sqrt(table.p))))
 
@@ -214,18 +218,18 @@ class Patch(Family):
             *self._widths(W),
             bool(self.wrap),
             np.arange(p // (H * W)),
-            # so that no sum of squares leaves the range of floats
+            # so that sums of squares cannot overflow
             ranges / largest if largest > 0 else ranges,
             np.empty(self.widest(feature_groups, settings, n)),
         )
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return the pixels of the largest patch."""
+        """Return the number of pixels of the largest patch."""
         H, W = self.shape
         return int(feature_groups.first[-1]) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return the mean number of pixels of a patch that is not cut."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return the mean number of pixels of a patch that is not cut off at the border."""
         H, W = self.shape
         C = int(feature_groups.first[-1]) // (H * W)
         return (C + 1) / 2 * sum(self._heights(H)) / 2 * sum(self._widths(W)) / 2
@@ -233,7 +237,7 @@ class Patch(Family):
 
 @inlined
 def _span(state, least, most, length, wrap):
-    """Draw how long a patch is along one side of the grid, and where it begins and ends."""
+    """Draw where a patch begins and ends along one side of the grid."""
     size = least + below(state, most - least + 1)
     if wrap:
         first = below(state, length)
@@ -257,11 +261,11 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             for i in range(top, bottom):
                 begin = (sampler.channel[k] * H + i % H) * W
                 for j in range(left, right):
-                    own = sampler.ranges[begin + j % W]
-                    if own > 0.0:
-                        columns[c, size], weight[size] = begin + j % W, own
+                    pixel_range = sampler.ranges[begin + j % W]
+                    if pixel_range > 0.0:
+                        columns[c, size], weight[size] = begin + j % W, pixel_range
                         size += 1
-                        length += own * own
+                        length += pixel_range * pixel_range
         length = math.sqrt(length)
         if not length > 0.0:
             continue

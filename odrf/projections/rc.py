@@ -20,13 +20,13 @@ __all__ = ["RandomCombination", "RandomCombinationSampler"]
 
 
 class RandomCombinationSampler(NamedTuple):
-    """Random combinations.
+    """Random linear combinations of L columns.
 
     Attributes
     ----------
     number : int
     size : int
-        L, the columns of each.
+        L, the number of columns of each.
     weight : (L,) float64
         Scratch.
     """
@@ -38,18 +38,21 @@ class RandomCombinationSampler(NamedTuple):
 
 @dataclass(frozen=True)
 class RandomCombination(Family):
-    """Weights uniform on [-1, 1] for L columns drawn without replacement (Forest-RC).
+    """Random linear combinations of L columns (Forest-RC).
+
+    The columns are drawn without replacement; coefficients are uniform on [-1, 1], then scaled to
+    length 1.
 
     Parameters
     ----------
     size : int, default 3
-        L, as in Breiman (2001), section 5.  With 1 the directions are single columns; fewer
-        columns than that all take part.
+        L, the number of columns of a direction, as in Breiman (2001), section 5.  With 1,
+        directions are single columns.  If there are fewer columns, all are used.
 
     Raises
     ------
     InputError
-        If `size` is no whole number of at least 1.
+        If `size` is not a whole number of at least 1.
 
     Examples
     --------
@@ -72,7 +75,7 @@ class RandomCombination(Family):
         checked_whole("size", self.size, 1)
 
     def n_default(self, table: Table) -> int:
-        """Return p, as for sparse directions, which these are compared with."""
+        """Return p, as for sparse directions, with which these are compared."""
         return table.p
 
     def sampler(
@@ -83,15 +86,15 @@ class RandomCombination(Family):
         return RandomCombinationSampler(number, size, np.empty(size))
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return L."""
+        """Return L, at most p."""
         return min(self.size, int(feature_groups.first[-1]))
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return L."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return L, at most p."""
         return self.widest(feature_groups, settings, n)
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
-        """Return whether a direction has one column, which is so with L = 1 only."""
+        """Return whether L = 1."""
         return min(self.size, p) == 1
 
 

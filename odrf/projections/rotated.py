@@ -1,4 +1,4 @@
-"""What families share that turn all columns of a tree once, then split on single ones."""
+"""Base class of families that rotate all columns of a tree and split on single rotated ones."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ __all__ = ["Rotated"]
 
 @dataclass(frozen=True)
 class Rotated(Family):
-    """Single columns of a table that is turned for each tree anew.
+    """Single columns, after all columns are rotated by a matrix drawn for each tree.
 
-    The matrix is the only difference from `odrf.projections.Axis`.  A factor's indicators are
-    turned with the other columns.
+    The rotation is the only difference from `odrf.projections.Axis`.  The indicators of a factor
+    are rotated like other columns.
     """
 
     mixes: ClassVar[bool] = False
 
     def n_distinct(self, table: Table) -> int:
-        """Return p."""
+        """Return p, the number of columns."""
         return table.p
 
     @abstractmethod
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
     ) -> NDArray[np.float32]:
-        """Return the orthogonal matrix (p, p) that turns the columns of one tree."""
+        """Return the orthogonal matrix (p, p) that rotates the columns of one tree."""
 
     def sampler(
         self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
     ) -> AxisSampler:
-        """Return the sampler of a tree, for its turned columns: no more than there are."""
+        """Return the sampler of a tree, of at most p rotated columns."""
         p = int(feature_groups.first[-1])
         return AxisSampler(min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows)
 
@@ -49,6 +49,6 @@ class Rotated(Family):
         """Return 1."""
         return 1
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return 1."""
         return 1.0

@@ -1,4 +1,4 @@
-"""A random rotation for each tree: random rotation forests."""
+"""A random rotation of the columns for each tree: random rotation forests."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["Rotation", "draw_rotation"]
 
 @dataclass(frozen=True)
 class Rotation(Rotated):
-    """The ordinary random forest on columns that a random rotation has turned (RR-RF).
+    """A random forest on randomly rotated columns (RR-RF).
 
-    Every tree has its own orthogonal matrix, uniformly distributed (Blaser and Fryzlewicz 2016).
-    Whether it reflects makes no difference to a tree.  Columns count as they are, scaled to
-    [0, 1], those of a factor each.  All columns take part in every split, so that a few relevant
-    ones are lost among many.
+    For every tree an orthogonal matrix is drawn from the uniform (Haar) distribution (Blaser and
+    Fryzlewicz 2016); reflections are included, which make no difference to a tree.  All columns,
+    scaled to [0, 1], are rotated, the indicators of factors too.  Every split uses all columns: so
+    accuracy suffers if only a few of many columns are relevant.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Rotation(Rotated):
     source: ClassVar[str] = "Blaser and Fryzlewicz (2016)"
 
     def n_default(self, table: Table) -> int:
-        """Return all of a single tree; in forests ⌈√p⌉ for classes, ⌈p/3⌉ for a regression."""
+        """Return p for a single tree; in forests ⌈√p⌉ for classes, ⌈p/3⌉ for a regression."""
         return Axis().n_default(table._replace(P=table.p))
 
     def rotation(
@@ -67,11 +67,10 @@ def _inner(x, y):
 
 @kernel
 def draw_rotation(state, matrix):
-    """Write an orthogonal matrix (p, p) to `matrix`, drawn by Haar's measure.
+    """Write an orthogonal matrix (p, p) to `matrix`, uniform with respect to Haar measure.
 
-    Its rows are independent normal vectors made orthogonal one after the other (Gram and
-    Schmidt), which is a QR decomposition whose R has a positive diagonal: so the sampler is uniform
-    (Mezzadri 2007).
+    Rows of independent normal variables are made orthonormal by the Gram-Schmidt process.  This is
+    a QR decomposition whose R has a positive diagonal, so the matrix is uniform (Mezzadri 2007).
     """
     p = len(matrix)
     for j in range(p):

@@ -1,4 +1,4 @@
-"""Random signs on a few columns: sparse projection oblique randomer forests."""
+"""Random signs on a few columns: sparse projection oblique randomer forests (SPORF)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from odrf.projections.parameters import share_or_auto
 __all__ = ["Sparse", "SparseSampler", "begin_sparse", "draw_nonzeros", "draw_sparse"]
 
 NONZEROS, MOST_SHARE = 3, 0.5
-# ⌈λpd⌉ is not to be one more because λ is not exact.
+# Tolerance of ⌈λpd⌉, so that rounding of λ does not add one.
 ROUNDING = 1e-9
 
 
@@ -30,9 +30,9 @@ class SparseSampler(NamedTuple):
     ----------
     number : int
     density : float
-        λ.
+        λ, the share of nonzeros.
     nonzeros : (number,) int64
-        How many columns each direction of a node is to have.
+        Number of columns of each direction of a node.
     """
 
     number: int
@@ -44,14 +44,14 @@ class SparseSampler(NamedTuple):
 class Sparse(Family):
     """Random signs on a few columns (SPORF).
 
-    A node draws a p × d matrix with ⌈λpd⌉ nonzeros at random places, each 1 or -1 with equal
-    chance; its columns are the directions (Tomita et al. 2020, section 3.1).
+    A node draws a p × d matrix with ⌈λpd⌉ nonzeros in random cells, each 1 or -1 with probability
+    1/2.  Its columns, scaled to length 1, are the directions (Tomita et al. 2020, section 3.1).
 
     Parameters
     ----------
     density : "auto" or float, default "auto"
-        λ, the share of nonzeros: the paper's 3/p, three for each direction on average, but no
-        more than 1/2, so that there are directions of single columns however few they are.
+        λ, the share of nonzeros.  ``"auto"`` is the paper's 3/p, three columns for each direction
+        on average, but at most 1/2: so that single columns are drawn even if p is small.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class Sparse(Family):
         return min(NONZEROS / p, MOST_SHARE) if self.density == "auto" else float(self.density)
 
     def n_default(self, table: Table) -> int:
-        """Return p."""
+        """Return p, the number of columns."""
         return table.p
 
     def sampler(
@@ -94,38 +94,39 @@ class Sparse(Family):
         return SparseSampler(number, share, np.empty(number, dtype=np.int64))
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return p."""
+        """Return p, the number of columns."""
         return int(feature_groups.first[-1])
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return λp."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return λp, at least 1."""
         p = int(feature_groups.first[-1])
         return max(1.0, self.share(p) * p)
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
-        """Return whether the other directions have room for all nonzeros but one."""
+        """Return whether a direction can have a single nonzero: the others then have the rest."""
         nonzeros = math.ceil(self.share(p) * p * number - ROUNDING)
         return nonzeros - 1 <= p * (number - 1)
 
 
 @kernel
 def draw_nonzeros(state, p, density, nonzeros):
-    """Write how many of the nonzeros of SPORF's p × d matrix fall to each of its columns (d,).
+    """Draw the number of nonzeros in each of the d columns of SPORF's p × d matrix: nonzeros (d,).
 
-    ⌈λpd⌉ cells are drawn without replacement (Tomita et al. 2020): one more falls to a column
-    in proportion to its empty cells.  Where nonzeros are the greater part, zeros are drawn.
+    ⌈λpd⌉ cells are drawn without replacement (Tomita et al. 2020), λ being the `density`: the next
+    cell is in a column with probability proportional to its empty cells.  If more than half of the
+    cells are nonzero, the zeros are drawn instead.
     """
     d = len(nonzeros)
     number = int(np.ceil(density * p * d - ROUNDING))
     fewer = 2 * number <= p * d
     for c in range(d):
         nonzeros[c] = 0
-    left = number if fewer else p * d - number
-    while left > 0:
+    remaining = number if fewer else p * d - number
+    while remaining > 0:
         c = below(state, d)
         if below(state, p) >= nonzeros[c]:
             nonzeros[c] += 1
-            left -= 1
+            remaining -= 1
     if not fewer:
         for c in range(d):
             nonzeros[c] = p - nonzeros[c]
@@ -133,7 +134,7 @@ def draw_nonzeros(state, p, density, nonzeros):
 
 @part
 def _sparse_direction(state, order, q, columns, theta, c):
-    """Write q random columns to columns[c], signs scaled to length 1 to theta[c]."""
+    """Write q random columns to columns[c], random signs, scaled to length 1, to theta[c]."""
     shuffle_front(state, order, q)
     size = np.float32(1.0 / np.sqrt(max(q, 1)))
     for i in range(q):
@@ -143,13 +144,13 @@ def _sparse_direction(state, order, q, columns, theta, c):
 
 @begins(SparseSampler)
 def begin_sparse(sampler, state, proposals):
-    """Draw how many columns each direction of the node has."""
+    """Draw the number of columns of each direction of a node."""
     draw_nonzeros(state, len(proposals.mixed), sampler.density, sampler.nonzeros)
 
 
 @draws(SparseSampler)
 def draw_sparse(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    """Draw columns and signs; an empty direction is none."""
+    """Draw columns and signs; directions without columns are left out."""
     c, last = ZERO, min(first + ROUND, sampler.number)
     for candidate in range(first, last):
         q = sampler.nonzeros[candidate]

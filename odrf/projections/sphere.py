@@ -36,9 +36,9 @@ class SphereSampler(NamedTuple):
 class Sphere(Family):
     """Directions of all columns, uniform on the sphere, drawn anew for each node.
 
-    Trees of such splits adapt to the dimension of the set that the rows lie on, whatever the
-    number of columns (Dasgupta and Freund 2008; they cut near the median of one direction, here
-    the best cut along the best of several is made).
+    Trees of such splits adapt to the intrinsic dimension of the data, whatever the number of
+    columns (Dasgupta and Freund 2008).  The paper cuts near the median of one direction; here
+    several directions are tried and the best cut is chosen.
 
     Examples
     --------
@@ -65,17 +65,17 @@ class Sphere(Family):
         return SphereSampler(number, np.empty(int(feature_groups.first[-1])))
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return p."""
+        """Return p, the number of columns."""
         return int(feature_groups.first[-1])
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return p."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return p, the number of columns."""
         return float(feature_groups.first[-1])
 
 
 @draws(SphereSampler)
 def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    """Draw independent normal coefficients (Box and Muller) and scale them to length 1."""
+    """Draw independent normal coefficients (Box-Muller) and scale them to length 1."""
     columns, theta, p = proposals.columns, proposals.theta, len(sampler.normal)
     c, last = ZERO, min(first + ROUND, sampler.number)
     for _ in range(first, last):

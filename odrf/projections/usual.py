@@ -1,7 +1,7 @@
 """Single, sparse and estimated directions as one sampler.
 
-The forests that mix these are many, the default's kinds of trees among them: with one sampler, if
-need be of none of each, all of them share one compiled kernel.
+Most forests mix these, those of the default among them.  With one sampler, whose parts may have 0
+candidates, all of them share one compiled kernel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class UsualSampler(NamedTuple):
     Attributes
     ----------
     number : int
-        Of all of them; a round has those of one sort.
+        Number of all candidates; a round has candidates of one part only.
     axis : AxisSampler
     sparse : SparseSampler
     estimated : EstimatedSampler
@@ -37,7 +37,7 @@ class UsualSampler(NamedTuple):
 def usual_sampler(
     axis: DirectionSampler, sparse: DirectionSampler, estimated: DirectionSampler
 ) -> UsualSampler:
-    """Return the samplers as one."""
+    """Combine the three samplers into one."""
     return UsualSampler(axis.number + sparse.number + estimated.number, axis, sparse, estimated)
 
 

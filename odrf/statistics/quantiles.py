@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.leafmates import leaf_mates, quantiles_among
+from odrf.engine.trees.leaf_quantiles import forest_quantiles, leaf_members
 
 __all__ = ["conditional_quantiles"]
 
@@ -50,8 +50,8 @@ def conditional_quantiles(
     ----------
     Meinshausen (2006), Quantile regression forests, JMLR 7, 983-999.
     """
-    mates = leaf_mates(forest, X, draws)
+    members = leaf_members(forest, X, draws)
     order = np.argsort(levels, kind="stable")
     out = np.empty((new.shape[1], len(levels)))
-    out[:, order] = quantiles_among(mates, forest, y, new, levels[order], draws.n_jobs)
+    out[:, order] = forest_quantiles(members, forest, y, new, levels[order], draws.n_jobs)
     return out

@@ -14,9 +14,9 @@ import odrf
 import reference.directions
 import reference.discriminants as twin
 from drawing import directions
-from odrf.engine.directions.eigen import spectrum
+from odrf.engine.directions.eigen import spectrum_for
 from odrf.engine.directions.estimation import RIDGE, moments, workspace
-from odrf.engine.directions.scatter import groups
+from odrf.engine.directions.scatter import class_scatter_for
 from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import CanonicalCorrelation
@@ -29,10 +29,10 @@ from samples import classed
 def estimate(Z, y, a, K=7):
     """Call the kernel as a node does, for K classes; return the directions as rows."""
     m, d = Z.shape
-    work, found = workspace(d, m), spectrum(d)
+    work, found = workspace(d, m), spectrum_for(d)
     work.Z[:], work.weights[:], work.target[:] = Z.T, a, y == y[0]
     total, _ = moments(work.target, a, m, work.moment)
-    n = canonical_directions(d, m, y, K, total, groups(K, d), found, work)
+    n = canonical_directions(d, m, y, K, total, class_scatter_for(K, d), found, work)
     return found.vectors[:n, :d].copy()
 
 
@@ -169,7 +169,7 @@ def test_where_the_sample_has_one_class_all_rows_are_taken():
 def test_sizes_and_numbers_by_default():
     family = CanonicalCorrelation()
     assert [family.subset(P) for P in (1, 2, 3, 4, 10, 100)] == [1, 2, 2, 3, 5, 8]
-    table = Table(P=10, p=12, n_classes=3, lone=False)
+    table = Table(P=10, p=12, n_classes=3, single_tree=False)
     assert family.n_default(table) == 2
     assert family.n_default(table._replace(n_classes=26)) == 5
     assert family.n_default(table._replace(n_classes=1)) == 1

@@ -20,7 +20,7 @@ def same(one, other):
 
 
 def test_the_numbers_of_the_paper():
-    table = Table(P=9, p=12, n_classes=3, lone=False)
+    table = Table(P=9, p=12, n_classes=3, single_tree=False)
     assert ExtraTrees().n_default(table) == 3
     assert ExtraTrees().n_default(table._replace(n_classes=1)) == 9
 

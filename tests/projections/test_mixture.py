@@ -20,7 +20,7 @@ from odrf.projections import (
 from odrf.projections.family import Table
 from odrf.projections.mixture import mixture_for, read_projection
 
-TABLE = Table(P=9, p=12, n_classes=3, lone=False)
+TABLE = Table(P=9, p=12, n_classes=3, single_tree=False)
 
 
 def shares(projection, n_singles="auto", n_projections="auto", table=TABLE):
@@ -66,8 +66,8 @@ def test_given_numbers():
         (("sparce",), "projection='sparce' is not known: use one of .*did you mean 'sparse'"),
         ((None,), "projection=None is not known"),
         ((Sparse,), r"projection=Sparse is a class: write Sparse\(\)"),
-        (({},), "name families and their shares"),
-        (({"axis": 0},), "the share of 'axis' is 0: use one above 0"),
+        (({},), "projection={} is empty: give families and their shares"),
+        (({"axis": 0},), "the share of 'axis' is 0: use a number above 0"),
         (({"axis": True},), "the share of 'axis' is True"),
         (({"axis": float("inf")},), "the share of 'axis' is inf"),
         (("axis", "auto", 3), 'n_projections=3 does not go with projection="axis"'),
@@ -97,7 +97,7 @@ def test_estimated_families_of_two_sorts_are_mixed():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_says_what_it_is(name):
+def test_every_family_is_described(name):
     family = FAMILIES[name]
     assert family.name == name
     assert family.sampling_in_words
@@ -126,7 +126,7 @@ def test_which_mixtures_try_single_columns(projection, n_singles, subset_size, e
     assert mixture.single_columns(TABLE.p, subset_size) is expected
 
 
-def test_of_a_user_s_family_nobody_knows_whether_it_tries_single_columns():
+def test_whether_a_user_s_family_tries_single_columns_is_unknown():
     def first(X, y, weights, rng):
         return np.array([0]), np.ones(1)
 

@@ -27,9 +27,9 @@ ROWS = 4
 
 
 def drawn(family, n_channels=1, number=1, n_nodes=1, ranges=None):
-    """Directions of the family on the pixels of its own shape, as (columns, θ)."""
+    """Directions of the family on the pixels of its shape, as (columns, θ)."""
     p = n_channels * family.shape[0] * family.shape[1]
-    table = Table(P=p, p=p, n_classes=1, lone=False, ranges=ranges)
+    table = Table(P=p, p=p, n_classes=1, single_tree=False, ranges=ranges)
     problem = plain(np.zeros((p, ROWS)), np.zeros(ROWS))
     return list(chain(*directions(family.settled(table), problem, number, n_nodes)))
 
@@ -152,10 +152,10 @@ def test_images_that_are_all_alike_are_not_split():
 
 def test_the_shape_comes_from_the_data_unless_it_is_given():
     data = odrf.simulate.bars(size=6).sample(60, seed=1)
-    told = odrf.odrf("y ~ .", data, projection="patch", n_trees=3, seed=1)
+    from_data = odrf.odrf("y ~ .", data, projection="patch", n_trees=3, seed=1)
     given = odrf.odrf("y ~ .", data, projection=Patch((6, 6)), n_trees=3, seed=1)
-    assert told.control.mixture == given.control.mixture
-    assert told.predict(type="prob").equals(given.predict(type="prob"))
+    assert from_data.control.mixture == given.control.mixture
+    assert from_data.predict(type="prob").equals(given.predict(type="prob"))
     series = odrf.odrf("y ~ .", data, projection=Patch((1, 36)), n_trees=3, seed=1)
     assert series.control.mixture.shares[0].family._heights(1) == (1, 1)
 
@@ -173,7 +173,7 @@ def test_beside_other_families_and_saved_and_loaded(tmp_path):
 
 @pytest.mark.parametrize(("p", "number"), [(9, 9), (100, 50), (784, 50), (3600, 60)])
 def test_how_many_candidates_there_are(p, number):
-    assert Patch().n_default(Table(P=p, p=p, n_classes=2, lone=False)) == number
+    assert Patch().n_default(Table(P=p, p=p, n_classes=2, single_tree=False)) == number
 
 
 def test_the_same_for_any_number_of_threads():
@@ -212,8 +212,8 @@ def test_a_number_fixes_a_length():
         ({"width": "wide"}, "width='wide': use"),
         ({"wrap": 1}, "wrap=1: use True or False"),
         ({"channels": 0}, "channels=0: use a whole number"),
-        ({"shape": (1, 9), "height": (2, 2)}, r"height=\(2, 2\) goes beyond .* at most 1"),
-        ({"shape": (4, 4), "width": (1, 5)}, r"width=\(1, 5\) goes beyond .* at most 4"),
+        ({"shape": (1, 9), "height": (2, 2)}, r"height=\(2, 2\) is larger than .* at most 1"),
+        ({"shape": (4, 4), "width": (1, 5)}, r"width=\(1, 5\) is larger than .* at most 4"),
     ],
 )
 def test_no_other_parameters(parameters, message):
@@ -225,8 +225,8 @@ def test_no_other_parameters(parameters, message):
     ("family", "message"),
     [
         (Patch(), "the shape of the images is not known: use .*Patch"),
-        (Patch((2, 2)), r"shape=\(2, 2\) are 4 pixels, .* 3 predictors of 5 columns: give"),
-        (Patch((1, 5)), r"shape=\(1, 5\) are 5 pixels, .* 3 predictors of 5 columns: give"),
+        (Patch((2, 2)), r"shape=\(2, 2\) are 4 pixels, .* 3 predictors of 5 columns: use"),
+        (Patch((1, 5)), r"shape=\(1, 5\) are 5 pixels, .* 3 predictors of 5 columns: use"),
         (Patch((1, 4), channels=2), r"2 channels of shape=\(1, 4\) are 8 pixels"),
     ],
 )
@@ -239,5 +239,5 @@ def test_what_does_not_go_with_the_data(family, message):
 
 def test_patches_larger_than_the_images_of_the_data():
     data = odrf.from_images(np.eye(4).reshape(2, 2, 4), ["a", "b"])
-    with pytest.raises(InputError, match=r"width=\(2, 9\) goes beyond images of shape \(2, 4\)"):
+    with pytest.raises(InputError, match=r"width=\(2, 9\) is larger than images of shape \(2, 4\)"):
         odrf.odt("y ~ .", data, projection=Patch(width=(2, 9)))

@@ -29,7 +29,7 @@ def groups_of(matrix):
     return {frozenset(np.flatnonzero(column).tolist()) for column in matrix.T}
 
 
-def test_columns_are_parted_at_random_and_turned_within_their_groups():
+def test_columns_are_divided_at_random_and_rotated_within_their_groups():
     drawn = matrices(PrincipalComponents(size=2), noisy(60), 1_500)
     for matrix in drawn:
         np.testing.assert_allclose(matrix.T @ matrix, np.eye(5), atol=1e-6)
@@ -66,7 +66,7 @@ def test_different_rows_are_drawn_each_time_and_weights_count():
 
 
 def test_the_rows_are_those_of_a_random_set_of_classes():
-    # each class varies along a column of its own
+    # each class varies along another column
     y = np.repeat([0.0, 1.0], 200)
     X = np.zeros((2, 400))
     X[0, :200] = X[1, 200:] = np.random.default_rng(1).random(200)
@@ -76,9 +76,9 @@ def test_the_rows_are_those_of_a_random_set_of_classes():
     for matrix in matrices(PrincipalComponents(), problem, 300):
         first = matrix[:, np.argmax(np.abs(matrix[0]))]
         slopes.append(round(float(first[1] / first[0]), 3))
-    lone = np.isclose(slopes, 0.5, atol=2e-3)
+    first_only = np.isclose(slopes, 0.5, atol=2e-3)
     other = np.isclose(slopes, 0.0, atol=2e-3)
-    assert chisquare([lone.sum(), other.sum(), (~lone & ~other).sum()]).pvalue > 0.001
+    assert chisquare([first_only.sum(), other.sum(), (~first_only & ~other).sum()]).pvalue > 0.001
 
 
 def test_it_tries_all_columns_and_repeats_itself():

@@ -13,9 +13,9 @@ import odrf
 import reference.directions
 import reference.discriminants as twin
 from drawing import directions
-from odrf.engine.directions.eigen import spectrum
+from odrf.engine.directions.eigen import spectrum_for
 from odrf.engine.directions.estimation import moments, workspace
-from odrf.engine.directions.scatter import groups
+from odrf.engine.directions.scatter import class_scatter_for
 from odrf.engine.splits.impurity import GINI
 from odrf.errors import InputError
 from odrf.projections import PenalisedDiscriminant
@@ -33,7 +33,7 @@ def estimate(Z, y, a, penalty, K=7):
     work.Z[:], work.weights[:], work.target[:] = Z.T, a, y == y[0]
     total, mean = moments(work.target, a, m, work.moment)
     found = penalised_discriminant(
-        d, m, y, K, total, mean, penalty, groups(K, d), spectrum(d), work
+        d, m, y, K, total, mean, penalty, class_scatter_for(K, d), spectrum_for(d), work
     )
     return work.theta[:d] if found else None
 

@@ -28,8 +28,10 @@ def estimate(Z, t, a):
     if not covariances(np.ascontiguousarray(Z.T), d, m, a, work.moment, total, work, work.theta):
         return None
     L, trial, chosen = np.empty((d, d)), np.empty(d), np.empty(d)
-    spread = work.moment @ t
-    return cross_validated_ridge(d, m, spread, L, trial, chosen, work, work.theta), work.theta[:d]
+    total_squares = work.moment @ t
+    return cross_validated_ridge(
+        d, m, total_squares, L, trial, chosen, work, work.theta
+    ), work.theta[:d]
 
 
 @settings(deadline=None)

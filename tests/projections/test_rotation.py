@@ -33,8 +33,8 @@ def test_the_moments_are_those_of_haars_measure(p):
     drawn = rotations(p, number)
     cells = drawn.reshape(number, -1)
     squares = cells**2
-    spread = np.sqrt((3 / (p * (p + 2)) - 1 / p**2) / number)
-    np.testing.assert_allclose(squares.mean(axis=0), 1 / p, atol=4.5 * spread)
+    std_error = np.sqrt((3 / (p * (p + 2)) - 1 / p**2) / number)
+    np.testing.assert_allclose(squares.mean(axis=0), 1 / p, atol=4.5 * std_error)
     np.testing.assert_allclose((squares**2).mean(axis=0), 3 / (p * (p + 2)), rtol=0.05)
     assert np.abs(cells.mean(axis=0)).max() < 4.5 / np.sqrt(p * number)
     related = cells.T @ cells / number - np.eye(p**2) / p
@@ -43,21 +43,21 @@ def test_the_moments_are_those_of_haars_measure(p):
     assert chisquare(np.bincount((np.linalg.det(drawn) > 0).astype(int))).pvalue > 0.001
 
 
-def test_a_turned_matrix_has_the_same_law():
+def test_a_rotated_matrix_has_the_same_distribution():
     fixed = rotations(3, 1)[0]
     drawn = rotations(3, 4_000)
     # a coordinate of a uniform point of the sphere in three dimensions is uniform
-    for turned in (drawn, fixed @ drawn, drawn @ fixed):
+    for rotated in (drawn, fixed @ drawn, drawn @ fixed):
         for i in range(3):
-            assert kstest(turned[:, i, i], "uniform", (-1, 2)).pvalue > 0.001
+            assert kstest(rotated[:, i, i], "uniform", (-1, 2)).pvalue > 0.001
 
 
 def test_the_numbers_of_the_ordinary_forest():
-    table = Table(P=9, p=12, n_classes=3, lone=False)
+    table = Table(P=9, p=12, n_classes=3, single_tree=False)
     assert Rotation().n_default(table) == 4
     assert Rotation().n_default(table._replace(n_classes=1)) == 4
     assert Rotation().n_default(table._replace(n_classes=1, p=20)) == 7
-    assert Rotation().n_default(table._replace(lone=True)) == 12
+    assert Rotation().n_default(table._replace(single_tree=True)) == 12
 
 
 def test_trees_have_dense_directions_of_a_matrix_each():
@@ -76,16 +76,16 @@ def test_trees_have_dense_directions_of_a_matrix_each():
     assert "0 single, 4 oblique" in str(fit.summary())
 
 
-def test_it_does_not_see_how_the_table_lies():
+def test_rotating_the_table_changes_nothing():
     X = np.random.default_rng(1).normal(size=(400, 4))
     errors = {}
-    for lie, table in {"straight": X, "turned": X @ rotations(4, 1)[0]}.items():
+    for position, table in {"straight": X, "rotated": X @ rotations(4, 1)[0]}.items():
         data = pd.DataFrame(table, columns=list("abcd")).assign(y=X[:, 0] > 0)
         for name in ("axis", "rotation"):
             options = {"projection": name, "n_trees": 60, "seed": 1}
-            errors[name, lie] = odrf.odrf("y ~ .", data, **options).oob_error
-    assert errors["axis", "straight"] < 0.02 < 0.04 < errors["axis", "turned"]
-    assert abs(errors["rotation", "straight"] - errors["rotation", "turned"]) < 0.04
+            errors[name, position] = odrf.odrf("y ~ .", data, **options).oob_error
+    assert errors["axis", "straight"] < 0.02 < 0.04 < errors["axis", "rotated"]
+    assert abs(errors["rotation", "straight"] - errors["rotation", "rotated"]) < 0.04
 
 
 def test_factors_and_constant_columns_take_part():
@@ -100,7 +100,7 @@ def test_factors_and_constant_columns_take_part():
 @pytest.mark.parametrize("name", ["rotation", "pca"])
 def test_it_goes_alone(name):
     data = odrf.load_data("wine")
-    with pytest.raises(InputError, match=f'"{name}" turns the columns of whole trees'):
+    with pytest.raises(InputError, match=f'"{name}" rotates the columns of whole trees'):
         odrf.odrf("cultivar ~ .", data, projection={name: 1, "axis": 1}, n_trees=2)
     with pytest.raises(InputError, match=f'n_singles=2 does not go with projection="{name}"'):
         odrf.odrf("cultivar ~ .", data, projection=name, n_singles=2, n_trees=2)

@@ -20,7 +20,7 @@ def test_directions_are_uniform_on_the_sphere():
     # a squared coordinate of a uniform direction in p dimensions is beta(1/2, (p - 1)/2)
     for coordinate in theta.T:
         assert kstest(coordinate**2, beta(0.5, 2).cdf).pvalue > 0.001
-    # and so is that of any turned direction
-    turned = theta @ np.ones(5) / np.sqrt(5)
-    assert kstest(turned**2, beta(0.5, 2).cdf).pvalue > 0.001
+    # and so is that of any rotated direction
+    rotated = theta @ np.ones(5) / np.sqrt(5)
+    assert kstest(rotated**2, beta(0.5, 2).cdf).pvalue > 0.001
     assert abs(np.mean(theta > 0) - 0.5) < 0.02

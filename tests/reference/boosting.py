@@ -7,7 +7,7 @@ from math import exp, log
 import numpy as np
 
 
-def loss(name: str, y: float, scores: list[float], bend: float = 1.0) -> float:
+def loss(name: str, y: float, scores: list[float], delta: float = 1.0) -> float:
     """The loss of one row with response y, or the class numbered y."""
     f = scores[0]
     if name == "squared_error":
@@ -16,7 +16,7 @@ def loss(name: str, y: float, scores: list[float], bend: float = 1.0) -> float:
         return abs(y - f)
     if name == "huber":
         far = abs(y - f)
-        return far**2 / 2 if far <= bend else bend * (far - bend / 2)
+        return far**2 / 2 if far <= delta else delta * (far - delta / 2)
     if name == "poisson":
         return (y * log(y) if y > 0 else 0.0) - y * f - y + exp(f)
     if name == "logistic":

@@ -8,31 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def james(said: list[int], truth: list[float]) -> dict[str, float]:
+def james(predictions: list[int], truth: list[float]) -> dict[str, float]:
     """James (2003) for one row, ties broken at random, in expectation."""
-    R, classes = len(said), range(len(truth))
-    often = [k for k in classes if said.count(k) == max(said.count(j) for j in classes)]
+    R, classes = len(predictions), range(len(truth))
+    often = [
+        k for k in classes if predictions.count(k) == max(predictions.count(j) for j in classes)
+    ]
     best = max(truth)
-    right = sum(truth[k] * said.count(k) / R for k in classes)
+    right = sum(truth[k] * predictions.count(k) / R for k in classes)
     return {
         "error": 1 - right,
         "bayes_error": 1 - best,
         "bias": mean(float(truth[k] != best) for k in often),
-        "variance": 1 - said.count(often[0]) / R,
+        "variance": 1 - predictions.count(often[0]) / R,
         "systematic_effect": mean(best - truth[k] for k in often),
         "variance_effect": mean(truth[k] - right for k in often),
     }
 
 
-def kohavi_wolpert(said: list[int], truth: list[float]) -> dict[str, float]:
+def kohavi_wolpert(predictions: list[int], truth: list[float]) -> dict[str, float]:
     """Kohavi and Wolpert (1996) for one row, from pairs of different training samples.
 
     A product of two probabilities is estimated without bias by how often two samples agree.
     """
-    R = len(said)
+    R = len(predictions)
     pairs = [(r, s) for r in range(R) for s in range(R) if r != s]
-    agree = mean(float(said[r] == said[s]) for r, s in pairs)
-    right = mean(truth[k] for k in said)
+    agree = mean(float(predictions[r] == predictions[s]) for r, s in pairs)
+    right = mean(truth[k] for k in predictions)
     squares = sum(P**2 for P in truth)
     return {
         "noise": (1 - squares) / 2,
@@ -41,15 +43,15 @@ def kohavi_wolpert(said: list[int], truth: list[float]) -> dict[str, float]:
     }
 
 
-def squared(said: list[float], truth: float, noise: float) -> dict[str, float]:
+def squared(predictions: list[float], truth: float, noise: float) -> dict[str, float]:
     """Squared error of one row, from pairs of different training samples."""
-    R = len(said)
+    R = len(predictions)
     pairs = [(r, s) for r in range(R) for s in range(R) if r != s]
     return {
-        "error": noise + mean((value - truth) ** 2 for value in said),
+        "error": noise + mean((value - truth) ** 2 for value in predictions),
         "noise": noise,
-        "bias2": mean((said[r] - truth) * (said[s] - truth) for r, s in pairs),
-        "variance": variance(said),
+        "bias2": mean((predictions[r] - truth) * (predictions[s] - truth) for r, s in pairs),
+        "variance": variance(predictions),
     }
 
 

@@ -1,4 +1,4 @@
-"""What a grown forest says of rows: one row, one tree, one loss at a time."""
+"""Predictions and losses of a grown forest: one row, one tree, one loss at a time."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def stage_losses(
     for stage in range(n_stages):
         stopped = forest.keeping(first > stage)
         for i in rows:
-            said = [
+            values = [
                 forest.value[leaf(stopped, b, X[:, i])]
                 for b in range(forest.n_trees)
                 if wanted[b, i]
             ]
-            lost = loss(np.mean(said, axis=0), y[i])
+            lost = loss(np.mean(values, axis=0), y[i])
             sums[:, stage] += [weights[i] * lost, weights[i] ** 2 * lost, (weights[i] * lost) ** 2]
     return np.array([weights[rows].sum(), (weights[rows] ** 2).sum()]), sums
 
@@ -93,8 +93,8 @@ def permutation_loss(
     forest: Forest, X: NDArray, y: NDArray, weights: NDArray, first: NDArray[np.int64],
     samplings: list[Sampling], streams: NDArray,
 ) -> NDArray:  # fmt: skip
-    """Rise of each tree's out-of-bag loss when one predictor's columns are permuted together."""
-    rise = np.zeros((forest.n_trees, len(first) - 1))
+    """Increase of each tree's out-of-bag loss when the columns of one predictor are permuted."""
+    increase = np.zeros((forest.n_trees, len(first) - 1))
     for b in range(forest.n_trees):
         stream = Stream(streams[b])
         rows = np.flatnonzero(draw_counts(stream, weights, samplings[b]) == 0).tolist()
@@ -110,5 +110,5 @@ def permutation_loss(
                 stream.shuffle_front(moved, len(moved))
                 permuted = X.copy()
                 permuted[np.ix_(columns, rows)] = X[np.ix_(columns, moved)]
-                rise[b, j] = np.average(losses(permuted) - losses(X), weights=weights[rows])
-    return rise
+                increase[b, j] = np.average(losses(permuted) - losses(X), weights=weights[rows])
+    return increase

@@ -52,15 +52,15 @@ class Sample:
     def centre(self) -> NDArray:
         return np.array([column.mean(dtype=np.float64) for column in self.X])
 
-    def spread(self, feature_groups: FeatureGroups) -> NDArray:
+    def scale(self, feature_groups: FeatureGroups) -> NDArray:
         """Standard deviations; the indicators of a factor have (Σs²/12)^¼ in common."""
-        spread = np.array([column.std(dtype=np.float64) for column in self.X])
+        scale = np.array([column.std(dtype=np.float64) for column in self.X])
         for j, kind in enumerate(feature_groups.types):
-            own = range(feature_groups.first[j], feature_groups.first[j + 1])
+            indicators = range(feature_groups.first[j], feature_groups.first[j + 1])
             if kind == INDICATORS:
-                shared = (np.sum(spread[own] ** 2) / 12) ** 0.25
-                spread[own] = [shared if s > 0 else 0.0 for s in spread[own]]
-        return spread
+                shared = (np.sum(scale[indicators] ** 2) / 12) ** 0.25
+                scale[indicators] = [shared if s > 0 else 0.0 for s in scale[indicators]]
+        return scale
 
 
 def sample_of(X: NDArray, y: NDArray, weights: NDArray, n_classes: int) -> Sample:
@@ -112,27 +112,27 @@ def impurity_of_parts(sample: Sample, rows: NDArray[np.int64], left: NDArray[np.
 
 
 def draw_columns(
-    stream: Stream, feature_groups: FeatureGroups, spread: NDArray, subspace: int
+    stream: Stream, feature_groups: FeatureGroups, scale: NDArray, subspace: int
 ) -> list[int]:
     """The columns that vary of some of the predictors that do."""
-    own = [
+    columns_of = [
         range(feature_groups.first[j], feature_groups.first[j + 1])
         for j in range(len(feature_groups.types))
     ]
-    varying = [j for j, columns in enumerate(own) if any(spread[columns] > 0)]
+    varying = [j for j, columns in enumerate(columns_of) if any(scale[columns] > 0)]
     size = min(subspace, len(varying))
     stream.shuffle_front(varying, size)
-    return [c for j in sorted(varying[:size]) for c in own[j] if spread[c] > 0]
+    return [c for j in sorted(varying[:size]) for c in columns_of[j] if scale[c] > 0]
 
 
 def draw_plane(
-    stream: Stream, Z: NDArray[np.float32], centre: NDArray, spread: NDArray, from_region: bool
+    stream: Stream, Z: NDArray[np.float32], centre: NDArray, scale: NDArray, from_region: bool
 ) -> Plane:
     """Equations (3) to (7) for the rows Z (C, m) of a region."""
     mean = np.array([added(column) / len(column) for column in Z])
     low, range_ = Z.min(axis=1).astype(float), np.ptp(Z, axis=1).astype(float)
     u = np.array([stream.uniform() for _ in Z])
-    w = (low + u * range_ - (mean if from_region else centre)) / (spread * spread)
+    w = (low + u * range_ - (mean if from_region else centre)) / (scale * scale)
     length = np.sqrt(added(w * w)) or 1.0
     theta = (w.astype(np.float32).astype(float) / length).astype(np.float32)
     return Plane(theta, np.float32(added(theta.astype(float) * mean)))
@@ -148,10 +148,10 @@ def grow(
 ) -> GuidedTree:
     """Steps of Algorithm 1 until no impure region is left that can be divided."""
     sample, stream = sample_of(X, y, weights, settings.n_classes), Stream(state)
-    spread = sample.spread(feature_groups)
-    columns = draw_columns(stream, feature_groups, spread, settings.subspace)
+    scale = sample.scale(feature_groups)
+    columns = draw_columns(stream, feature_groups, scale, settings.subspace)
     tree = GuidedTree(columns, [Region(np.arange(len(sample.y)))])
-    X, centre, spread = sample.X[columns], sample.centre[columns], spread[columns]
+    X, centre, scale = sample.X[columns], sample.centre[columns], scale[columns]
 
     def divisible(rows: NDArray[np.int64]) -> bool:
         varies = bool((np.ptp(X[:, rows], axis=1) > 0).any()) if columns else False
@@ -179,7 +179,7 @@ def grow(
     while active:
         target = max(active, key=lambda region: impurity(sample, region.rows))
         drawn = [
-            draw_plane(stream, X[:, target.rows], centre, spread, settings.from_region)
+            draw_plane(stream, X[:, target.rows], centre, scale, settings.from_region)
             for _ in range(settings.trials)
         ]
         working = [plane for plane in drawn if cuts(target, plane)]

@@ -1,4 +1,4 @@
-"""What the nodes of an honest tree say, from the rows that reach each of them."""
+"""The numbers stored in the nodes of an honest tree, from the rows that reach each node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reference.impurity import impurity
 
 
 @dataclass
-class Said:
+class NodeNumbers:
     """A node's numbers."""
 
     count: int
@@ -26,22 +26,24 @@ class Said:
 def filled(
     tree: Forest, X: NDArray, y: NDArray, weights: NDArray, counts: NDArray[np.int64],
     criterion: int, n_classes: int,
-) -> dict[int, Said]:  # fmt: skip
+) -> dict[int, NodeNumbers]:  # fmt: skip
     """The numbers of every node of a forest of one, filled by the rows that count."""
     w = weights * counts
-    said: dict[int, Said] = {}
+    numbers: dict[int, NodeNumbers] = {}
 
-    def visit(node: int, rows: NDArray[np.int64], above: Said | None) -> None:
+    def visit(node: int, rows: NDArray[np.int64], above: NodeNumbers | None) -> None:
         if len(rows):
-            own = [
+            value = [
                 np.average(y[rows] if n_classes == 1 else y[rows] == k, weights=w[rows])
                 for k in range(n_classes)
             ]
-            spread = impurity(y[rows], w[rows], criterion)
-            here = Said(int(counts[rows].sum()), w[rows].sum(), np.array(own), spread)
+            node_impurity = impurity(y[rows], w[rows], criterion)
+            here = NodeNumbers(
+                int(counts[rows].sum()), w[rows].sum(), np.array(value), node_impurity
+            )
         else:
-            here = Said(0, 0.0, above.value, above.impurity)
-        said[node] = here
+            here = NodeNumbers(0, 0.0, above.value, above.impurity)
+        numbers[node] = here
         child = int(tree.left[node])
         if child < 0:
             return
@@ -49,9 +51,9 @@ def filled(
         visit(child, rows[left], here)
         visit(child + 1, rows[~left], here)
         if len(rows):
-            sides = [said[child], said[child + 1]]
+            sides = [numbers[child], numbers[child + 1]]
             kept = sum(side.weight * side.impurity for side in sides)
             here.gain = here.impurity - kept / here.weight
 
     visit(0, np.flatnonzero(counts), None)
-    return said
+    return numbers

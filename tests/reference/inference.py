@@ -37,15 +37,15 @@ def row_weights(
     total = [Fraction(0)] * X.shape[1]
     above = forest.parents()
     for b in range(forest.n_trees):
-        own = leaf(forest, b, x)
+        node = leaf(forest, b, x)
         ways = [_way(above, leaf(forest, b, row)) for row in X.T]
         mass: list[Fraction] = []
         while not any(mass):
             mass = [
-                Fraction(float(weights[i])) * int(counts[b, i]) if own in ways[i] else Fraction(0)
+                Fraction(float(weights[i])) * int(counts[b, i]) if node in ways[i] else Fraction(0)
                 for i in range(X.shape[1])
             ]
-            own = int(above[own])
+            node = int(above[node])
         for i, part in enumerate(mass):
             total[i] += part / sum(mass) / forest.n_trees
     return total
@@ -72,16 +72,22 @@ def variance(
     """The infinitesimal jackknife for x, and what chance adds; counts (B, n) of weighted rows.
 
     `rows` are those that all trees drew in one go, then each batch of later ones; a row of batch k
-    is drawn on its own, with the expectation ``later[k].fraction``.
+    is drawn independently, with the expectation ``later[k].fraction``.
     """
     B = len(counts)
     tree = [float(forest.value[leaf(forest, b, x), 0]) for b in range(B)]
-    means = {g: np.mean([t for t, own in zip(tree, kinds, strict=True) if own == g]) for g in kinds}
+    means = {
+        g: np.mean([t for t, kind in zip(tree, kinds, strict=True) if kind == g]) for g in kinds
+    }
     raw, chance = 0.0, 0.0
     for k, stratum in enumerate(rows):
-        own = counts[:, stratum]
-        n = own.shape[1]
-        size = [n * each.later[k - 1].fraction for each in samplings] if k else own.sum(1).tolist()
+        drawn_here = counts[:, stratum]
+        n = drawn_here.shape[1]
+        size = (
+            [n * each.later[k - 1].fraction for each in samplings]
+            if k
+            else drawn_here.sum(1).tolist()
+        )
         scale = [
             1.0 if each.resample == BOOTSTRAP
             else math.sqrt(n * (n if k else n - 1) / (n - drawn) ** 2)
@@ -91,13 +97,15 @@ def variance(
             of_row = 0.0
             for b in range(B):
                 expected = size[b] / n
-                of_row += scale[b] * (own[b, i] - expected) * (tree[b] - means[kinds[b]]) / B
+                of_row += scale[b] * (drawn_here[b, i] - expected) * (tree[b] - means[kinds[b]]) / B
             raw += of_row**2
         for b in range(B):
             for c in range(B):
                 if (streams[b] != streams[c]).any():
                     continue
-                covariance = _covariance(own[[b, c]], [size[b], size[c]], samplings[b], k > 0)
+                covariance = _covariance(
+                    drawn_here[[b, c]], [size[b], size[c]], samplings[b], k > 0
+                )
                 deviations = (tree[b] - means[kinds[b]]) * (tree[c] - means[kinds[c]])
                 chance += scale[b] * scale[c] * covariance * deviations / B**2
     return raw, chance

@@ -34,7 +34,7 @@ def all_subtrees(children: Children, node: int = 0) -> Iterator[frozenset[int]]:
 
 
 def weakest_links(children: Children, decrease: Mapping[int, float]) -> dict[int, float]:
-    """The α at which each split goes when the weakest branch is cut until none is left."""
+    """The α at which each split is pruned when the weakest branch is cut until none is left."""
     left, gone = dict(children), {}
     while 0 in left:
         strength = {

@@ -45,7 +45,7 @@ def branched(stream: Stream, *key: int) -> Stream:
 
 
 def draw_counts(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray[np.int64]:
-    """How often each row enters a tree: the first in one go, each of the later on its own."""
+    """How often each row enters a tree: the first rows together, later ones one by one."""
     later = branched(stream, DRAWN)
     n = sampling.later[0].begin if sampling.later else len(weights)
     counts = _draw_together(stream, weights[:n], sampling).tolist()

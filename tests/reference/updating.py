@@ -29,7 +29,7 @@ def parts(tree: Forest, X: NDArray, counts: NDArray[np.int64]) -> dict[int, NDAr
 def rows_of_leaves(tree: Forest, X: NDArray, counts: NDArray[np.int64]) -> dict[int, int]:
     """How many rows, repetitions counted, end in each leaf."""
     rows = parts(tree, X, counts)
-    return {node: int(counts[own].sum()) for node, own in rows.items() if tree.left[node] < 0}
+    return {node: int(counts[here].sum()) for node, here in rows.items() if tree.left[node] < 0}
 
 
 def missed_gains(
@@ -40,18 +40,18 @@ def missed_gains(
     Those are the splits of rank `since` or more, and the leaves that a row numbered n or more has
     reached, if they may be split.
     """
-    own = problem.settings
+    options = problem.settings
     rows = parts(tree, problem.X, counts)
     w = problem.weights * counts
-    everything = impurity(problem.y[rows[0]], w[rows[0]], own.criterion)
+    everything = impurity(problem.y[rows[0]], w[rows[0]], options.criterion)
     for number, here in rows.items():
         is_leaf = tree.left[number] < 0
         if not (here >= n).any() if is_leaf else tree.order[number] < since:
             continue
         node = Node(here, problem.y[here], w[here], counts[here], 0)
-        spread = impurity(node.y, node.w, own.criterion)
-        if node.counts.sum() < 2 * own.min_leaf or spread <= NEGLIGIBLE * everything:
+        node_impurity = impurity(node.y, node.w, options.criterion)
+        if node.counts.sum() < 2 * options.min_leaf or node_impurity <= NEGLIGIBLE * everything:
             continue
         node.candidates = [([j], np.ones(1)) for j in range(len(problem.X))]
-        best = best_split(node, problem.X, own)
+        best = best_split(node, problem.X, options)
         yield (best.gain if best else 0.0) - float(tree.gain[number])

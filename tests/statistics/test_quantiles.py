@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.trees.leafmates import leaf_mates
+from odrf.engine.trees.leaf_quantiles import leaf_members
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.statistics.quantiles import conditional_quantiles
 from reference import inference as twin
@@ -41,11 +41,12 @@ def test_quantiles_are_those_of_the_twin(grown):
 @given(forests())
 def test_the_mean_of_the_distribution_is_the_prediction(grown):
     problem, forest = grown.problem, grown.forest
-    mates = leaf_mates(forest, problem.X, grown.draws())
+    members = leaf_members(forest, problem.X, grown.draws())
     leaves = leaf_nodes(forest, grown.new, 1)
     for i, expected in enumerate(predict(forest, grown.new, 1)[:, 0]):
-        entries = [slice(mates.start[leaf], mates.end[leaf]) for leaf in leaves[i]]
+        entries = [slice(members.start[leaf], members.end[leaf]) for leaf in leaves[i]]
         means = [
-            np.average(problem.y[mates.row[rows]], weights=mates.weight[rows]) for rows in entries
+            np.average(problem.y[members.row[rows]], weights=members.weight[rows])
+            for rows in entries
         ]
         assert np.mean(means) == pytest.approx(expected, rel=1e-6, abs=1e-6)

@@ -1,4 +1,4 @@
-"""The course of boosting: all runs side by side, round after round."""
+"""The state of boosting: all runs side by side, advanced round by round."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 class Course:
-    """Runs on their way, all at the same round; arguments as `boost` takes them."""
+    """Boosting runs, all at the same round; arguments as in `odrf.engine.boosting.rounds.boost`."""
 
     def __init__(
         self,
@@ -43,23 +43,23 @@ class Course:
             plan,
             seed,
         )
-        # row by row, as trees route them
+        # row by row, as `leaves_reached` takes them
         self.X = np.array(rows.X.T, order="C")
         self.held_X = self.X[:0] if held is None else np.array(held.X.T, order="C")
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
-        self.missed = np.array([own.counts == 0 for own in self.drawn])
-        self.runs = [started(rows, held, own, plan.loss, plan.n_outputs) for own in self.drawn]
+        self.missed = np.array([drawn.counts == 0 for drawn in self.drawn])
+        self.runs = [started(rows, held, drawn, plan.loss, plan.n_outputs) for drawn in self.drawn]
         self.fillings = [plan.filling(run) for run in self.runs]
         self.trees: list[Forest] = []
         self.stages: list[Array] = []
 
     @property
     def n_rounds(self) -> int:
-        """Rounds so far."""
+        """Number of rounds so far."""
         return len(self.trees) // (self.plan.n_runs * self.plan.n_outputs)
 
     def boosted(self, kept: int, training: Array, held_out: Array) -> Boosted:
-        """Return what the first rounds gave, so many are `kept`, with the paths of the loss."""
+        """Return the fit of the first `kept` rounds, with the losses of all rounds."""
         starts = np.array([run.start for run in self.runs])
         n_trees = kept * starts.size
         forest, stages = joined(self.trees[:n_trees], n_trees), tuple(self.stages[:kept])
@@ -71,52 +71,56 @@ class Course:
         """Grow the next round of every run."""
         plan, feature_groups = self.plan, self.feature_groups
         M, K, done = plan.n_runs, plan.n_outputs, len(self.trees)
-        own = streams(self.seed, done, done + M * K)
-        slopes = [plan.loss.slopes(run.rows.y, run.scores, run.rows.weights) for run in self.runs]
+        states = streams(self.seed, done, done + M * K)
+        derivatives = [
+            plan.loss.derivatives(run.rows.y, run.scores, run.rows.weights) for run in self.runs
+        ]
 
         def grow(task: int) -> tuple[Forest, Array]:
             m, k = divmod(task, K)
-            tree, drawn = grown_on(self.runs[m], slopes[m], k, feature_groups, plan, own[task])
+            tree, drawn = grown_on(
+                self.runs[m], derivatives[m], k, feature_groups, plan, states[task]
+            )
             new = self._received(tree, k, drawn)
-            return tree, self.fillings[m].fill(new, slopes[m])
+            return tree, self.fillings[m].fill(new, derivatives[m])
 
         for tree, value in in_order(grow, range(M * K), n_jobs):
             self.trees.append(replace(tree, value=value[:, None]))
-        refitted = [own.value for own in self.fillings if isinstance(own, Refitting)]
+        refitted = [filling.value for filling in self.fillings if isinstance(filling, Refitting)]
         if refitted:
             self.stages.append(self._interleaved(refitted))
 
     def resume(self, before: Boosted) -> None:
-        """Take in all rounds of a smaller fit of the same arguments."""
+        """Continue from a fit by the same arguments with fewer rounds."""
         M, K = self.plan.n_runs, self.plan.n_outputs
         self.trees = [before.forest.tree(b) for b in range(before.forest.n_trees)]
         for m, filling in enumerate(self.fillings):
-            own = [(b % K, tree) for b, tree in enumerate(self.trees) if b // K % M == m]
-            received = [self._received(tree, k, slice(None)) for k, tree in own]
-            values = [tree.value[:, 0] for _, tree in own]
+            of_run = [(b % K, tree) for b, tree in enumerate(self.trees) if b // K % M == m]
+            received = [self._received(tree, k, slice(None)) for k, tree in of_run]
+            values = [tree.value[:, 0] for _, tree in of_run]
             filling.resume(list(zip(received, values, strict=True)))
         self.stages = list(before.stages)
 
     def training_loss(self) -> float:
-        """Return the mean loss of the rows."""
+        """Return the mean loss of the training rows."""
         return self._mean_loss(self.rows, _mean([run.scores for run in self.runs]))
 
     def held_out_losses(self) -> list[float]:
-        """Return the mean loss of the rows held out, or else of those out of several runs' bags.
+        """Return the mean loss of the rows held out or, with several runs, the out-of-bag loss.
 
-        One number, or none where there are no such rows.
+        A list of one number; empty if rows are not held out and there is one run.
         """
         if self.held is not None:
             return [self._mean_loss(self.held, _mean([run.held for run in self.runs]))]
         return [self._mean_loss(*self._out_of_bag())] if len(self.runs) > 1 else []
 
     def _out_of_bag(self) -> tuple[Sample, Array]:
-        """Return the rows that some run did not draw, and the mean scores of those runs."""
+        """Return the rows that at least one run did not draw, and the mean scores by such runs."""
         X, y, weights, offset = self.rows
         scores = mean_of_other_runs([run.scores for run in self.runs], self.missed)
-        judged = ~np.isnan(scores[0]) & (weights > 0)
-        rows = Sample(X, y[judged], weights[judged], offset[judged])
-        return rows, scores[:, judged]
+        known = ~np.isnan(scores[0]) & (weights > 0)
+        rows = Sample(X, y[known], weights[known], offset[known])
+        return rows, scores[:, known]
 
     def _mean_loss(self, rows: Sample, scores: Array) -> float:
         """Return the weighted mean loss."""
@@ -126,16 +130,16 @@ class Course:
         return float(np.average(losses, weights=rows.weights))
 
     def _received(self, tree: Forest, k: int, drawn: slice | NDArray[np.int64]) -> NewTree:
-        """Return where a tree sends the rows."""
+        """Return a tree for output k, with the leaves of training rows and of rows held out."""
         leaf, held = (leaves_reached(tree, X) for X in (self.X, self.held_X))
         return NewTree(tree.n_nodes, k, leaf, held, drawn)
 
     def _interleaved(self, values: Sequence[Array]) -> Array:
-        """Return the values of all trees in their order, from those of each run's."""
+        """Return the values of all trees in their order, from the values of each run."""
         M, sizes = self.plan.n_runs, [tree.n_nodes for tree in self.trees]
         parts: list[Array] = [np.empty(0)] * len(sizes)
-        for m, own in enumerate(values):
-            parts[m::M] = np.split(own, np.cumsum(sizes[m::M])[:-1])
+        for m, of_run in enumerate(values):
+            parts[m::M] = np.split(of_run, np.cumsum(sizes[m::M])[:-1])
         return np.concatenate(parts)
 
 

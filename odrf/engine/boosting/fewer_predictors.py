@@ -1,4 +1,4 @@
-"""Trees that see some of the predictors only."""
+"""Trees that are grown on a random subset of the predictors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["draw_predictors", "narrowed_blocks", "widened"]
+__all__ = ["draw_predictors", "narrowed_feature_groups", "widened"]
 
 
 def draw_predictors(
     state: NDArray[np.uint64], among: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
-    """Draw so many of the predictors `among`, in rising order; of all of them, draw nothing."""
+    """Draw `size` of the predictors `among`, in ascending order; all of them if that is all."""
     if size >= len(among):
         return among
     drawn = among.copy()
@@ -25,12 +25,14 @@ def draw_predictors(
     return np.sort(drawn[:size])
 
 
-def narrowed_blocks(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> FeatureGroups:
-    """Return which of the columns of these predictors, set side by side, make up each."""
+def narrowed_feature_groups(
+    feature_groups: FeatureGroups, predictors: NDArray[np.int64]
+) -> FeatureGroups:
+    """Return the feature groups of the columns of these predictors alone, in their order."""
     widths = np.diff(feature_groups.first)[predictors]
     return FeatureGroups(np.concatenate([[0], np.cumsum(widths)]), feature_groups.types[predictors])
 
 
 def widened(tree: Forest, columns: NDArray[np.int64]) -> Forest:
-    """Return a tree grown on some of the columns as one of all of them."""
+    """Return a tree that was grown on these columns, with column numbers of the whole design."""
     return replace(tree, index=columns[tree.index].astype(np.int32))

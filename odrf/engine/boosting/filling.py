@@ -1,8 +1,8 @@
-"""What a new tree's leaves add, and what it does to the scores.
+"""The values of the leaves of boosted trees, and the scores after adding a tree.
 
-Gradient boosting fills a tree once: Newton steps, shrunken.  Orthogonal matching pursuit fills all
-trees of the run again whenever one comes: the leaves of all of them together are refitted to the
-response by least squares.
+Gradient boosting computes the values of a tree once, by Newton steps times the learning rate.
+Orthogonal matching pursuit refits the leaves of all trees of the run together by least squares
+whenever a tree is added.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.boosting.leaves import LeafRows
-from odrf.engine.boosting.losses import Loss, Slopes
+from odrf.engine.boosting.losses import Derivatives, Loss
 from odrf.engine.boosting.runs import Run
 
 __all__ = ["Filling", "NewTree", "Newton", "Refitting", "refitted"]
 
 Array = NDArray[np.float64]
-# Least squares end at this norm of what the normal equations leave, as a share of their right side;
-# or after so many steps, each of which lowers it.
+# Conjugate gradients end when the norm of the residual of the normal equations is this share of
+# their right side, or after so many steps.
 TOLERANCE, MOST_STEPS = 1e-8, 1000
 
 
@@ -33,13 +33,14 @@ class NewTree(NamedTuple):
     Attributes
     ----------
     n_nodes : int
+        Number of its nodes.
     k : int
-        The score that it adds to.
+        The output whose score it adds to.
     leaf : (n,) int32
-        Number of the leaf that each row reaches.
+        Number of the leaf that each training row reaches.
     held : (m,) int32
-        Those of the rows held out.
-    drawn : index of rows
+        Number of the leaf that each row held out reaches.
+    drawn : slice or row numbers
         The rows that the tree was grown on.
     """
 
@@ -51,38 +52,35 @@ class NewTree(NamedTuple):
 
 
 class Filling(ABC):
-    """The leaves of one run's trees.
+    """How the leaf values of one run's trees are computed.
 
     Parameters
     ----------
     run : Run
-        Its scores move on as trees are filled.
+        Its scores are updated as trees are filled.
     """
 
     def __init__(self, run: Run) -> None:
         self.run = run
 
     @abstractmethod
-    def fill(self, tree: NewTree, slopes: Slopes) -> Array:
-        """Return what the new tree's nodes add, and move the run's scores on to it.
-
-        Nodes that are no leaves add 0.
-        """
+    def fill(self, tree: NewTree, derivatives: Derivatives) -> Array:
+        """Return the values of the new tree's nodes, 0 for inner nodes; update the run's scores."""
 
     @abstractmethod
     def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
-        """Move the run's scores on to what these trees, filled before, add together."""
+        """Update the run's scores by these trees, whose values are known."""
 
 
 class Newton(Filling):
-    """Newton steps of the loss, shrunken.
+    """Newton steps of the loss, times the learning rate.
 
     Parameters
     ----------
     run : Run
     loss : Loss
     rate : float
-        By which leaves are shrunken.
+        Learning rate, by which leaf values are multiplied.
     l2 : float
         Penalty on the squares of leaf values.
     """
@@ -91,23 +89,23 @@ class Newton(Filling):
         super().__init__(run)
         self.loss, self.rate, self.l2 = loss, rate, l2
 
-    def fill(self, tree: NewTree, slopes: Slopes) -> Array:
-        """Return what the new tree's nodes add."""
+    def fill(self, tree: NewTree, derivatives: Derivatives) -> Array:
+        """Return the values of the new tree's nodes."""
         drawn, k, rows = tree.drawn, tree.k, self.run.rows
-        found = LeafRows(
+        leaf_rows = LeafRows(
             tree.leaf[drawn],
             tree.n_nodes,
             (rows.y - self.run.scores[k])[drawn],
-            slopes.first[k][drawn],
-            slopes.second[k][drawn],
+            derivatives.first[k][drawn],
+            derivatives.second[k][drawn],
             rows.weights[drawn],
         )
-        value = self.rate * self.loss.leaf_values(found, self.l2)
+        value = self.rate * self.loss.leaf_values(leaf_rows, self.l2)
         self.resume([(tree, value)])
         return value
 
     def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
-        """Add the trees' values to the scores, in their order."""
+        """Add the values of the trees to the scores, in their order."""
         for tree, value in trees:
             self.run.scores[tree.k] += value[tree.leaf]
             self.run.held[tree.k] += value[tree.held]
@@ -116,8 +114,8 @@ class Newton(Filling):
 class Refitting(Filling):
     """Least squares for the leaves of all trees together, with a ridge penalty.
 
-    Orthogonal matching pursuit, as the boosting ensemble of Zhan, Liu and Xia (arXiv 2211.12653v4)
-    has it.  Conjugate gradients begin at the last solution.
+    Orthogonal matching pursuit, as in the boosting ensemble of Zhan, Liu and Xia (arXiv
+    2211.12653v4).  Conjugate gradients start from the last solution.
 
     Parameters
     ----------
@@ -128,7 +126,7 @@ class Refitting(Filling):
     Attributes
     ----------
     value : (m,) float64
-        What the nodes of all trees so far add, tree by tree.
+        Values of the nodes of all trees so far, tree by tree.
     """
 
     def __init__(self, run: Run, l2: float) -> None:
@@ -139,8 +137,8 @@ class Refitting(Filling):
         self.leaves: list[NDArray[np.int32]] = []
         self.held: list[NDArray[np.int32]] = []
 
-    def fill(self, tree: NewTree, slopes: Slopes) -> Array:
-        """Return what the new tree's nodes add, those of all refitted."""
+    def fill(self, tree: NewTree, derivatives: Derivatives) -> Array:
+        """Refit the leaves of all trees; return the values of the new tree's nodes."""
         rows = self.run.rows
         self._take(tree, np.zeros(tree.n_nodes))
         reached = self._reached(self.leaves)
@@ -149,7 +147,7 @@ class Refitting(Filling):
         return self.value[-tree.n_nodes :]
 
     def resume(self, trees: Sequence[tuple[NewTree, Array]]) -> None:
-        """Take all trees of the run with their values."""
+        """Take over all trees of the run with their values."""
         for tree, value in trees:
             self._take(tree, value)
         self._move_on(self._reached(self.leaves))
@@ -165,7 +163,7 @@ class Refitting(Filling):
         self.run.held[0] = self.held_before + self._reached(self.held) @ self.value
 
     def _reached(self, leaves: list[NDArray[np.int32]]) -> scipy.sparse.csr_array:
-        """Return which leaf of each tree each row reaches: n rows of ones, one for each tree."""
+        """Return the indicators (n rows, all nodes) of the leaves that each row reaches, sparse."""
         nodes = np.column_stack(leaves)
         n, r = nodes.shape
         ends = np.arange(0, n * r + 1, r)
@@ -177,16 +175,17 @@ class Refitting(Filling):
 def refitted(
     reached: scipy.sparse.csr_array, target: Array, weights: Array, l2: float, first: Array
 ) -> Array:
-    """Return the β (m,) of the least Σ weights·(target - reached·β)² + l2·Σ β².
+    """Return the β (m,) that minimises Σ weights·(target - reached·β)² + l2·Σ β².
 
     Parameters
     ----------
     reached : (n, m) sparse
+        Indicators of the leaves that each row reaches.
     target, weights : (n,) float64
     l2 : float
-        Without a penalty the solution nearest to `first`, of the many that there are.
+        Ridge penalty.  With 0 there are many solutions; the one nearest to `first` is found.
     first : (m,) float64
-        Where conjugate gradients begin.
+        Start of the conjugate gradients.
     """
     back = reached.T.tocsr()
     diagonal = back @ weights + l2
@@ -198,8 +197,8 @@ def refitted(
     preconditioner = scipy.sparse.linalg.LinearOperator(
         (m, m), matvec=lambda b: scale * b, dtype=np.float64
     )
-    found, _ = scipy.sparse.linalg.cg(
+    solution, _ = scipy.sparse.linalg.cg(
         normal, back @ (weights * target), first, rtol=TOLERANCE, maxiter=MOST_STEPS,
         M=preconditioner,
     )  # fmt: skip
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(solution, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What the leaves of a boosted tree add: Newton steps, medians, Huber's steps."""
+"""Leaf values of boosted trees: Newton steps, medians, and steps for Huber's loss."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Array = NDArray[np.float64]
 
 
 class LeafRows(NamedTuple):
-    """The rows that a tree was grown on, as its leaves see them.
+    """The rows that a tree was grown on, with what leaf values are computed from.
 
     Attributes
     ----------
     leaf : (n,) int32
-        Number of each row's leaf, below `n_leaves`.
+        Number of each row's leaf, from 0 to `n_leaves` - 1.
     n_leaves : int
-        Numbers that there are; some may have no row.
+        How many numbers there are; some may have no row.
     residuals : (n,) float64
-        Response less score.
+        Response minus score.
     first, second : (n,) float64
-        Derivatives of the loss by the score.
+        First and second derivative of the loss with respect to the score.
     weights : (n,) float64
         Case weights, above 0.
     """
@@ -42,16 +42,16 @@ class LeafRows(NamedTuple):
 
 
 def newton_values(rows: LeafRows, l2: float) -> Array:
-    """Return -G/(H + l2) of each leaf, G and H the sums of its derivatives; 0 without rows."""
-    fall, curvature = -rows.sums(rows.first), rows.sums(rows.second) + l2
-    return np.divide(fall, curvature, out=np.zeros(rows.n_leaves), where=curvature > 0)
+    """Return -G/(H + l2) of each leaf, G and H its sums of derivatives; 0 without rows."""
+    negative_gradient, curvature = -rows.sums(rows.first), rows.sums(rows.second) + l2
+    return np.divide(negative_gradient, curvature, out=np.zeros(rows.n_leaves), where=curvature > 0)
 
 
 def median_values(rows: LeafRows) -> Array:
-    """Return the weighted median of each leaf's residuals; 0 without rows.
+    """Return the weighted median of each leaf's residuals; 0 for a leaf without rows.
 
-    The value at which the weights pass one half of their sum; where a value ends exactly there,
-    the mean of it and the next.
+    It is the value at which the cumulative weight exceeds one half of the total.  Where it equals
+    one half exactly, it is the mean of that value and the next.
     """
     order = np.lexsort((rows.residuals, rows.leaf))
     leaf, values = rows.leaf[order], rows.residuals[order]
@@ -60,31 +60,32 @@ def median_values(rows: LeafRows) -> Array:
     last = np.append(first[1:], len(leaf)) - 1
     before = np.where(first > 0, passed[first - 1], 0.0)
     half = 0.5 * (before + passed[last])
-    # sums of weights are rounded: what falls short of one half by that much reaches it
+    # tolerance for the rounding of cumulative weights
     slack = 1e-12 * passed[-1]
     low = np.minimum(np.searchsorted(passed, half - slack), last)
     high = np.minimum(np.searchsorted(passed, half + slack, side="right"), last)
-    found = np.zeros(rows.n_leaves)
-    found[present] = 0.5 * (values[low] + values[high])
-    return found
+    medians = np.zeros(rows.n_leaves)
+    medians[present] = 0.5 * (values[low] + values[high])
+    return medians
 
 
-def huber_values(rows: LeafRows, bend: float) -> Array:
-    """Return each leaf's median plus its mean deviation from it, held within ±`bend`.
+def huber_values(rows: LeafRows, delta: float) -> Array:
+    """Return each leaf's median residual plus the mean of the deviations from it, clipped to ±δ.
 
     One step of Friedman (2001), Algorithm 4.
     """
     median = median_values(rows)
-    beyond = np.clip(rows.residuals - median[rows.leaf], -bend, bend)
-    weight = rows.sums(np.ones_like(beyond))
-    step = np.divide(rows.sums(beyond), weight, out=np.zeros(rows.n_leaves), where=weight > 0)
+    clipped = np.clip(rows.residuals - median[rows.leaf], -delta, delta)
+    weight = rows.sums(np.ones_like(clipped))
+    step = np.divide(rows.sums(clipped), weight, out=np.zeros(rows.n_leaves), where=weight > 0)
     return median + step
 
 
 def weighted_quantile(values: Array, weights: Array, share: float) -> float:
-    """Return the value up to which this share of the weights lies.
+    """Return the weighted quantile of `values` (n,) at the level `share`.
 
-    Where a value ends exactly there, the mean of it and the next.
+    It is the value at which the cumulative weight exceeds this share of the total.  Where it equals
+    the share exactly, it is the mean of that value and the next.
     """
     order = np.argsort(values, kind="stable")
     passed = np.cumsum(weights[order])

@@ -1,8 +1,11 @@
-"""The losses that boosting lowers: where it starts, gradients, and what its sums mean.
+"""The losses that boosting minimises: starting scores, derivatives, and predictions from scores.
 
-Scores f (K, n) are what the trees add up to, one row of the array for each output: one for numbers
-and for two classes, one per class for more.  Everything is weighted by case weights, so that a
-weight of 2 is the same as the row twice.
+Losses are known by the names that users type, as in ``loss="squared_error"``: see `LOSSES`.
+
+The scores f (K, n) are sums over trees, with one row of the array for each of the K outputs.  K is
+the number of classes for the multinomial loss, the number of classes less one for the ordinal loss,
+and 1 for the others.  Everything is weighted by case weights: a weight of 2 is the same as having
+the row twice.
 """
 
 from __future__ import annotations
@@ -26,30 +29,30 @@ from odrf.engine.boosting.leaves import (
 __all__ = [
     "LOSSES",
     "Absolute",
+    "Derivatives",
     "Huber",
     "LogisticLoss",
     "Loss",
     "Multinomial",
     "Ordinal",
     "Poisson",
-    "Slopes",
     "SquaredError",
 ]
 
 Array = NDArray[np.float64]
-# What a row still weighs when its class is certain: 0 would lose it.
+# Least second derivative of a row: a row with 0 would have no weight in its leaf.
 LEAST_CURVATURE = 1e-6
-# Shares at the start are no nearer to 0 and 1: their logits must be finite.
+# Class shares at the start are at least this far from 0 and 1, so that their logits are finite.
 LEAST_SHARE = 1e-6
 
 
-class Slopes(NamedTuple):
-    """First and second derivatives of each row's loss by its scores.
+class Derivatives(NamedTuple):
+    """First and second derivatives of each row's loss with respect to its scores.
 
     Attributes
     ----------
     first, second : (K, n) float64
-        `second` is 1 where the loss has no curvature to go by.
+        `second` is 1 for losses whose second derivative is not used.
     """
 
     first: Array
@@ -58,14 +61,14 @@ class Slopes(NamedTuple):
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A loss.
+    """A loss function of the response and the scores.
 
     Attributes
     ----------
     name : str
-        As ``loss=`` takes it.
+        The name that users type: ``loss=name``.
     kind : str
-        The kind of response that it is for.
+        The kind of response that it is for: ``"regression"`` or ``"classification"``.
     least_squares : bool
         Whether it is the squared error, so that all leaves can be refitted by least squares.
     penalised : bool
@@ -85,33 +88,36 @@ class Loss(ABC):
     ordered: ClassVar[bool] = False
 
     def outputs(self, n_classes: int) -> int:
-        """Return K, the scores of each row."""
+        """Return the number of outputs K: scores of a row, and trees of a round of one run."""
         return 1
 
     @abstractmethod
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
-        """Return the constants (K,) that, added to the offsets (n,), have the smallest loss."""
+        """Return the constants (K,) that, added to the offsets (n,), minimise the loss."""
 
     @abstractmethod
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
-        """Return the derivatives of each row's loss; `weights` only scale what rows share."""
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return the derivatives of each row's loss, not multiplied by `weights`.
+
+        The weights only enter parameters that all rows share, such as the δ of Huber's loss.
+        """
 
     @abstractmethod
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return the loss of each row (n,)."""
 
     def means(self, scores: Array) -> Array:
-        """Return what scores stand for: the response (n, 1), or probabilities (n, classes)."""
+        """Return the predictions for these scores: means (n, 1), or probabilities (n, classes)."""
         return scores.T
 
     def leaf_values(self, rows: LeafRows, l2: float) -> Array:
-        """Return what each leaf is to add before shrinkage: a Newton step."""
+        """Return the value of each leaf before the learning rate: a Newton step."""
         return newton_values(rows, l2)
 
 
 @dataclass(frozen=True)
 class SquaredError(Loss):
-    """Half the squared error: slopes are residuals, leaves their means."""
+    """Half the squared error: trees are grown on residuals, leaf values are their means."""
 
     name: ClassVar[str] = "squared_error"
     least_squares: ClassVar[bool] = True
@@ -120,9 +126,9 @@ class SquaredError(Loss):
         """Return the mean."""
         return np.array([np.average(y - offset, weights=weights)])
 
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
-        """Return the residuals, turned round, and 1."""
-        return Slopes(scores - y, np.ones_like(scores))
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return score minus response, and 1."""
+        return Derivatives(scores - y, np.ones_like(scores))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return half the squared residuals."""
@@ -131,7 +137,7 @@ class SquaredError(Loss):
 
 @dataclass(frozen=True)
 class Absolute(Loss):
-    """The absolute error: trees are grown on signs, leaves are medians of the residuals."""
+    """The absolute error: trees are grown on signs, leaf values are medians of the residuals."""
 
     name: ClassVar[str] = "absolute"
     penalised: ClassVar[bool] = False
@@ -140,30 +146,31 @@ class Absolute(Loss):
         """Return the median."""
         return np.array([weighted_quantile(y - offset, weights, 0.5)])
 
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
-        """Return signs and 1."""
-        return Slopes(np.sign(scores - y), np.ones_like(scores))
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return the sign of score minus response, and 1."""
+        return Derivatives(np.sign(scores - y), np.ones_like(scores))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return the absolute residuals."""
         return np.abs(y - scores[0])
 
     def leaf_values(self, rows: LeafRows, l2: float) -> Array:
-        """Return the medians; a penalty has no part in them."""
+        """Return the median residuals; the penalty `l2` is not used."""
         return median_values(rows)
 
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """Huber's loss: squared up to δ, linear beyond.
+    """Huber's loss: half the squared residual up to δ, linear beyond.
 
-    As Friedman (2001) has it, δ is in each round that quantile of the absolute residuals, and a
-    leaf's value one step from the median of its residuals.  `losses` needs one δ for all rounds:
-    that of the deviations from the median.
+    As in Friedman (2001), δ is a quantile of the absolute residuals, computed in each round, and
+    the value of a leaf is one step from the median of its residuals.  `losses` needs one δ for all
+    rounds: the quantile of the absolute deviations of the response from its median.
 
     Attributes
     ----------
     quantile : float
+        The level of the quantile.
     """
 
     name: ClassVar[str] = "huber"
@@ -174,42 +181,42 @@ class Huber(Loss):
         """Return the median."""
         return np.array([weighted_quantile(y - offset, weights, 0.5)])
 
-    def bend(self, residuals: Array, weights: Array) -> float:
+    def delta(self, residuals: Array, weights: Array) -> float:
         """Return δ."""
         return weighted_quantile(np.abs(residuals), weights, self.quantile)
 
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
-        """Return the residuals, turned round and held within ±δ, and 1."""
-        bend = self.bend(y - scores[0], weights)
-        return Slopes(np.clip(scores - y, -bend, bend), np.ones_like(scores))
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return score minus response, clipped to ±δ, and 1."""
+        delta = self.delta(y - scores[0], weights)
+        return Derivatives(np.clip(scores - y, -delta, delta), np.ones_like(scores))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
-        """Return Huber's loss at the δ of deviations from the median."""
-        bend = self.bend(y - weighted_quantile(y, weights, 0.5), weights)
+        """Return Huber's loss, with the δ of the deviations of y from its median."""
+        delta = self.delta(y - weighted_quantile(y, weights, 0.5), weights)
         size = np.abs(y - scores[0])
-        return np.where(size <= bend, 0.5 * size**2, bend * (size - 0.5 * bend))
+        return np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))
 
     def leaf_values(self, rows: LeafRows, l2: float) -> Array:
-        """Return Friedman's step; a penalty has no part in it."""
-        return huber_values(rows, self.bend(rows.residuals, rows.weights))
+        """Return Friedman's step; the penalty `l2` is not used."""
+        return huber_values(rows, self.delta(rows.residuals, rows.weights))
 
 
 @dataclass(frozen=True)
 class Poisson(Loss):
-    """Half the Poisson deviance of numbers of at least 0; scores are logarithms of the mean."""
+    """Half the Poisson deviance, for responses of at least 0; scores are logarithms of the mean."""
 
     name: ClassVar[str] = "poisson"
     of_counts: ClassVar[bool] = True
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
-        """Return the logarithm of the mean, of a tiny one where there is nothing but zeros."""
+        """Return the logarithm of the mean; of a small positive number if all responses are 0."""
         mean = np.average(y, weights=weights) / np.average(np.exp(offset), weights=weights)
         return np.array([np.log(max(mean, LEAST_SHARE))])
 
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
-        """Return mean less response, and the mean."""
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return mean minus response, and the mean."""
         mean = np.exp(scores)
-        return Slopes(mean - y, np.maximum(mean, LEAST_CURVATURE))
+        return Derivatives(mean - y, np.maximum(mean, LEAST_CURVATURE))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
         """Return half the deviance."""
@@ -220,10 +227,10 @@ class Poisson(Loss):
         return np.exp(scores.T)
 
     def leaf_values(self, rows: LeafRows, l2: float) -> Array:
-        """Return Newton's steps, upwards no farther than to the leaf's own mean.
+        """Return Newton steps, with steps upwards shortened to the optimum.
 
-        Newton's step is x = Σy/Σμ - 1, the best one log(1 + x): where few were expected and many
-        came, the first is far too long.
+        With l2 = 0 the Newton step is x = Σy/Σμ - 1 and the optimum is log(1 + x).  Where the
+        response is much larger than its fitted mean, the Newton step is far too long.
         """
         step = newton_values(rows, l2)
         return np.where(step > 0, np.log1p(np.maximum(step, 0.0)), step)
@@ -231,14 +238,17 @@ class Poisson(Loss):
 
 @dataclass(frozen=True)
 class LogisticLoss(Loss):
-    """The negative log-likelihood of two classes; the score is the second's log odds."""
+    """The negative log-likelihood of two classes; the score is the log odds of the second."""
 
     name: ClassVar[str] = "logistic"
     kind: ClassVar[str] = "classification"
     binary: ClassVar[bool] = True
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
-        """Return the log odds; with offsets, those by which the mean probability is the share."""
+        """Return the log odds of the second class.
+
+        With offsets, the constant with which the mean probability equals the class share.
+        """
         share = np.clip(np.average(y, weights=weights), LEAST_SHARE, 1 - LEAST_SHARE)
         odds = np.log(share / (1 - share))
         if not offset.any():
@@ -249,13 +259,13 @@ class LogisticLoss(Loss):
 
         return np.array([scipy.optimize.brentq(excess, odds - offset.max(), odds - offset.min())])
 
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
         """Return p - y and p (1 - p)."""
         p = scipy.special.expit(scores)
-        return Slopes(p - y, np.maximum(p * (1 - p), LEAST_CURVATURE))
+        return Derivatives(p - y, np.maximum(p * (1 - p), LEAST_CURVATURE))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
-        """Return -log p of the row's own class."""
+        """Return -log p of the observed class."""
         return -scipy.special.log_expit((2 * y - 1) * scores[0])
 
     def means(self, scores: Array) -> Array:
@@ -265,10 +275,10 @@ class LogisticLoss(Loss):
 
 @dataclass(frozen=True)
 class Multinomial(Loss):
-    """The negative log-likelihood of several classes, each with a score and a tree in each round.
+    """The negative log-likelihood of K classes, with K scores, and K trees in each round of a run.
 
-    The scores are settled up to a constant only; the factor K/(K - 1) of the curvature is that of
-    Friedman (2001), for scores that add up to 0.
+    Scores are determined only up to a common constant.  The factor K/(K - 1) of the second
+    derivative is that of Friedman (2001), for scores that add up to 0.
     """
 
     name: ClassVar[str] = "multinomial"
@@ -279,20 +289,20 @@ class Multinomial(Loss):
         return n_classes
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
-        """Return the logarithms of the classes' shares."""
+        """Return the logarithms of the class shares."""
         totals = np.bincount(y.astype(np.int64), weights=weights, minlength=n_outputs)
         return np.log(np.maximum(totals / totals.sum(), LEAST_SHARE))
 
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
-        """Return p - 1(own class) and p (1 - p) K/(K - 1)."""
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return p - 1(observed class) and p (1 - p) K/(K - 1)."""
         K = len(scores)
         p = scipy.special.softmax(scores, axis=0)
         curvature = p * (1 - p) * (K / (K - 1))
         p[y.astype(np.int64), np.arange(len(y))] -= 1
-        return Slopes(p, np.maximum(curvature, LEAST_CURVATURE))
+        return Derivatives(p, np.maximum(curvature, LEAST_CURVATURE))
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
-        """Return -log p of the row's own class."""
+        """Return -log p of the observed class."""
         return -scipy.special.log_softmax(scores, axis=0)[y.astype(np.int64), np.arange(len(y))]
 
     def means(self, scores: Array) -> Array:
@@ -302,10 +312,12 @@ class Multinomial(Loss):
 
 @dataclass(frozen=True)
 class Ordinal(Loss):
-    """Of ordered classes, the negative log-likelihoods of being above each but the last, added up.
+    """For ordered classes, the sum of the negative log-likelihoods of being above each class.
 
-    Each has a score, the log odds, and a tree in each round, as the two-class problems of Frank and
-    Hall (ECML 2001) have; their probabilities are made to fall from class to class.
+    The last class is left out, so there is one output less than there are classes.  Each output has
+    a score, the log odds of being above class k, and a tree in each round of a run.  These are the
+    two-class problems of Frank and Hall (ECML 2001).  Predicted probabilities of being above k are
+    made non-increasing in k.
     """
 
     name: ClassVar[str] = "ordinal"
@@ -317,18 +329,20 @@ class Ordinal(Loss):
         return n_classes - 1
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
-        """Return the log odds of the rows that are above each class."""
+        """Return the log odds of being above each class."""
         shares = [np.average(above, weights=weights) for above in self._above(y, n_outputs)]
         odds = np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)
         return np.asarray(np.log(odds / (1 - odds)))
 
-    def slopes(self, y: Array, scores: Array, weights: Array) -> Slopes:
-        """Return p - 1(above) and p (1 - p) of each."""
+    def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
+        """Return p - 1(above k) and p (1 - p) for each k, with p the probability of being above."""
         p = scipy.special.expit(scores)
-        return Slopes(p - self._above(y, len(scores)), np.maximum(p * (1 - p), LEAST_CURVATURE))
+        return Derivatives(
+            p - self._above(y, len(scores)), np.maximum(p * (1 - p), LEAST_CURVATURE)
+        )
 
     def losses(self, y: Array, scores: Array, weights: Array) -> Array:
-        """Return the sum of -log of what each score gives to the side that the row is on."""
+        """Return the sum over k of -log of the probability of the observed side of k."""
         sides = 2.0 * self._above(y, len(scores)) - 1.0
         return -scipy.special.log_expit(sides * scores).sum(axis=0)
 
@@ -338,10 +352,11 @@ class Ordinal(Loss):
         return -np.diff(above, axis=0, prepend=1.0, append=0.0).T
 
     def _above(self, y: Array, n_outputs: int) -> NDArray[np.bool_]:
-        """Return which rows are above each class (n_outputs, n)."""
+        """Return the mask (n_outputs, n) of the rows whose class is above k."""
         return y > np.arange(n_outputs)[:, None]
 
 
+# The losses by the names that users type.
 LOSSES: dict[str, type[Loss]] = {
     loss.name: loss
     for loss in (SquaredError, Absolute, Huber, Poisson, LogisticLoss, Multinomial, Ordinal)

@@ -1,4 +1,4 @@
-"""How to boost, and what boosting gives."""
+"""The options of boosting, and its result."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ Array = NDArray[np.float64]
 
 
 class Plan(NamedTuple):
-    """How to boost.
+    """The options of boosting.
 
     Attributes
     ----------
     loss : Loss
     n_outputs : int
-        K, trees of a round of one run.
+        K, the trees of a round of one run: ``loss.outputs(n_classes)``.
     n_runs : int
-        M, runs whose mean is the fit.
+        M, the number of runs whose mean is the fit.
     n_rounds : int
-        Rounds at most.
+        Most rounds.
     rate : float
-        By which the values of leaves are shrunken.
+        Learning rate, by which leaf values are multiplied.
     l2 : float
         Penalty on the squares of leaf values.
     refit : bool
-        Whether all leaves are refitted by least squares whenever a tree comes.
+        Whether the leaves of all trees are refitted by least squares whenever a tree is added.
     patience : int or None
-        Rounds without a smaller loss of the held_out rows after which it ends, and goes back to
-        that of the smallest; None for all rounds.
+        Boosting ends after so many rounds without a smaller held-out or out-of-bag loss; rounds up
+        to the smallest loss are kept.  None for all rounds.
     run_predictors, tree_predictors : int
         How many predictors each run draws, and of these each tree.
     sampling : Sampling
         How each tree's rows are drawn; without replacement, or all.
     settings : Settings
-        Of a tree: a regression's.
+        Options for growing each tree, a regression tree.
     mixture : SamplerMixture
         Where candidate directions come from.
     """
@@ -66,31 +66,33 @@ class Plan(NamedTuple):
     mixture: SamplerMixture
 
     def filling(self, run: Run) -> Filling:
-        """Return what fills the leaves of a run."""
+        """Return how the leaf values of a run are computed."""
         if self.refit:
             return Refitting(run, self.l2)
         return Newton(run, self.loss, self.rate, self.l2)
 
 
 class Boosted(NamedTuple):
-    """What boosting gave.
+    """The result of boosting.
 
     Attributes
     ----------
     starts : (M, K) float64
         Scores of each run before its first round.
     forest : Forest
-        The trees of the rounds that are kept, round after round; within one, run after run.  A
-        leaf's value is what it adds to the score of its run, inner nodes have 0.
+        The trees of the rounds that are kept: round by round, within a round run by run, within a
+        run output by output.  The value of a leaf is added to the score of its run; inner nodes
+        have 0.
     stages : tuple of arrays
-        Where leaves were refitted, the values (m,) of the nodes of the trees so far after each
-        round that is kept; else empty.
+        If leaves were refitted, the values (m,) of the nodes of all trees so far after each kept
+        round; else empty.
     drawn : tuple of RunRows
-        What each run drew.
-    training, held_out : (R + 1,) float64
-        Mean loss of the rows, and of those that decide how many rounds there are, before the first
-        and after each round, those included that are not kept; `held_out` is empty without such
-        rows.
+        The rows and predictors that each run drew.
+    training : (R + 1,) float64
+        Mean loss of the training rows before the first round and after each round, including
+        rounds that are not kept.
+    held_out : (R + 1,) float64
+        The same for the rows held out or, with several runs, out of bag; empty without such rows.
     """
 
     starts: Array

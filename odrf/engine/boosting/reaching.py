@@ -1,4 +1,4 @@
-"""Rows down one tree as it is: for a tree that is routed once, packing would cost more."""
+"""Send rows down one tree without packing it first, which would not pay for a single use."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _descend(X, left, threshold, start, index, coef, leaf):
 
 
 def leaves_reached(tree: Forest, X: NDArray[np.float32]) -> NDArray[np.int32]:
-    """Return the leaf (n,) of a forest of one in which each row of X (n, p) ends.
+    """Return the leaf (n,) in which each row of X (n, p) ends; `tree` is a forest of one.
 
-    The same as `odrf.engine.trees.routing.leaf_nodes` finds, bit for bit.
+    Exactly the leaves that `odrf.engine.trees.routing.leaf_nodes` finds.
     """
     leaf = np.empty(len(X), dtype=np.int32)
     _descend(X, tree.left, tree.threshold, tree.start, tree.index, tree.coef, leaf)

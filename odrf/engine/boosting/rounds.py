@@ -1,4 +1,4 @@
-"""Boosting: round after round, a tree for each output, grown on what is left to explain."""
+"""Boosting: in each round a tree for each output, grown on the derivatives of the loss."""
 
 from __future__ import annotations
 
@@ -27,24 +27,30 @@ def boost(
     advance: Callable[[], Any],
     before: Boosted | None = None,
 ) -> Boosted:
-    """Boost on the `rows`; with a patience, keep the rounds up to that of the smallest loss.
+    """Boost on the `rows`.
+
+    With a patience, the rounds up to the smallest held-out or out-of-bag loss are kept, at least
+    one.
 
     Parameters
     ----------
     rows : Sample
+        Training rows.
     held : Sample or None
-        Rows that judge the rounds; without them those out of the runs' bags do, if there are any.
+        Rows held out, whose loss decides how many rounds are kept.  None if there are none: then
+        the out-of-bag rows of several runs decide.
     feature_groups : FeatureGroups
         Which columns make up each predictor.
     plan : Plan
+        Options.
     seed : int
-        Tree b has the b-th of its random streams.
+        Seed of the random streams; tree b uses stream b.
     n_jobs : int
         Threads; the result is the same for any number.
     advance : callable
         Called after each round.
     before : Boosted, optional
-        What the same arguments gave with fewer rounds, all of them kept: it goes on from there.
+        A fit by the same arguments with fewer rounds, all of them kept: boosting continues from it.
     """
     course = Course(rows, held, feature_groups, plan, seed)
     if before is None:
@@ -53,7 +59,7 @@ def boost(
         course.resume(before)
         training, held_out = before.training.tolist(), before.held_out.tolist()
     with compiled_at_ease(grow_tree):
-        while course.n_rounds < plan.n_rounds and not _given_up(held_out, plan.patience):
+        while course.n_rounds < plan.n_rounds and not _patience_is_over(held_out, plan.patience):
             course.advance(n_jobs)
             advance()
             training.append(course.training_loss())
@@ -62,6 +68,6 @@ def boost(
     return course.boosted(kept, np.array(training), np.array(held_out))
 
 
-def _given_up(held_out: list[float], patience: int | None) -> bool:
-    """Whether so many rounds have passed since that of the smallest loss."""
+def _patience_is_over(held_out: list[float], patience: int | None) -> bool:
+    """Whether `patience` rounds have passed since the one with the smallest loss."""
     return patience is not None and len(held_out) - 1 - int(np.argmin(held_out)) >= patience

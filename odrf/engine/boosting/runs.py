@@ -1,7 +1,7 @@
-"""The boosting runs whose mean is the fit: one on all rows, or several on rows of their own.
+"""The boosting runs whose mean is the fit: one on all rows, or several on bootstrap samples.
 
-Each of several runs has a bootstrap sample of the rows and some of the predictors, and boosts on
-these alone; the rows that it did not draw are out of its bag.
+Each of several runs boosts on a bootstrap sample of the rows and on a random subset of the
+predictors; the rows that it did not draw are out of its bag.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Array = NDArray[np.float64]
 
 
 class Sample(NamedTuple):
-    """Rows.
+    """Rows with predictors, responses, case weights and offsets.
 
     Attributes
     ----------
     X : (p, n) float32
-        Predictors, scaled.
+        Scaled predictors.
     y : (n,) float64
         Response, or class codes.
     weights : (n,) float64
         Case weights.
     offset : (n,) float64
-        What is known of each row's scores beforehand, and added to them.
+        Known part of each row's score, added to it.
     """
 
     X: NDArray[np.float32]
@@ -44,14 +44,14 @@ class Sample(NamedTuple):
 
 
 class RunRows(NamedTuple):
-    """What a run draws.
+    """The rows and predictors that a run draws.
 
     Attributes
     ----------
     counts : (n,) int64
         How often it draws each row.
     predictors : (q,) int64
-        Predictors that its trees see, in rising order.
+        Predictors on which its trees are grown, in ascending order.
     """
 
     counts: NDArray[np.int64]
@@ -59,20 +59,20 @@ class RunRows(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A boosting run on its way.
+    """A boosting run.
 
     Attributes
     ----------
     rows : Sample
-        All rows, weighted as the run drew them: 0 for those out of its bag.
+        All rows, weights multiplied by how often the run drew them: 0 for out-of-bag rows.
     predictors : (q,) int64
-        Predictors that its trees see.
+        Predictors on which its trees are grown.
     start : (K,) float64
-        Scores before the first round, offsets aside.
+        Scores before the first round, without offsets.
     scores : (K, n) float64
-        The rows' scores, which the rounds move on.
+        Scores of the rows, updated by each round.
     held : (K, m) float64
-        Those of the rows held out.
+        Scores of the rows held out, updated by each round.
     """
 
     rows: Sample
@@ -83,9 +83,9 @@ class Run(NamedTuple):
 
 
 def run_rows(seed: int, n_runs: int, weights: Array, P: int, size: int) -> list[RunRows]:
-    """Draw for each run a bootstrap sample of the rows, and so many of the P predictors.
+    """Draw for each run a bootstrap sample of the rows, and `size` of the P predictors.
 
-    A run alone has every row, once, and all predictors.
+    A single run has every row once, and all predictors.
     """
     everything = np.arange(P)
     if n_runs == 1:
@@ -99,7 +99,7 @@ def run_rows(seed: int, n_runs: int, weights: Array, P: int, size: int) -> list[
 
 
 def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: int) -> Run:
-    """Return a run before its first round: scores are the best constants for its rows."""
+    """Return a run before its first round; its K scores are the best constants for its rows."""
     weights = rows.weights * drawn.counts
     start = loss.start(rows.y, weights, K, rows.offset)
     offset = np.empty(0) if held is None else held.offset
@@ -113,16 +113,18 @@ def started(rows: Sample, held: Sample | None, drawn: RunRows, loss: Loss, K: in
 
 
 def mean_of_other_runs(scores: Sequence[Array], missed: NDArray[np.bool_]) -> Array:
-    """Return the mean scores (K, n) by the runs that did not draw a row; NaN where all did.
+    """Return the out-of-bag scores (K, n): the mean over the runs that did not draw the row.
+
+    They are NaN for rows that all runs drew.
 
     Parameters
     ----------
     scores : sequence of (K, n) float64
-        Those of each of M runs.
+        Scores by each of M runs.
     missed : (M, n) bool
         Which rows each run did not draw.
     """
     total, times = np.zeros_like(scores[0]), missed.sum(axis=0)
-    for of_run, out in zip(scores, missed, strict=True):
-        total += np.where(out, of_run, 0.0)
+    for of_run, is_missed in zip(scores, missed, strict=True):
+        total += np.where(is_missed, of_run, 0.0)
     return np.divide(total, times, out=np.full_like(total, np.nan), where=times > 0)

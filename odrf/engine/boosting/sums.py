@@ -1,4 +1,4 @@
-"""Sums over boosted trees: what the leaves that a row reaches add up to."""
+"""Scores of boosted trees: sums of the values of the leaves that a row reaches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["added_up", "added_up_by_round", "added_up_by_run"]
 def _add(leaves, value, first, last, out):
     """Add to out (K, m) the values (m,) of the leaves (B, m) of the trees from `first` to `last`.
 
-    Tree b is of output b modulo K; trees are added in their order.
+    Tree b belongs to output b modulo K; trees are added in their order.
     """
     K = np.uint64(len(out))
     for b in range(np.uint64(first), np.uint64(last)):
@@ -36,7 +36,8 @@ def added_up(
     Parameters
     ----------
     forest : Forest
-        Round after round, in each run after run, one tree for each of the K outputs; values (m, 1).
+        Trees round by round, within a round run by run, within a run one for each of the K outputs;
+        values (m, 1).
     X : (p, n) float32
     starts : (M, K) float64
         Scores of each run before the first round.
@@ -46,9 +47,9 @@ def added_up(
     start = starts.sum(axis=0)
     out = np.empty((len(start), X.shape[1]))
     for block, leaves in _sent(forest, X, n_jobs):
-        own = np.repeat(start[:, None], leaves.shape[1], axis=1)
-        _add(leaves, forest.value, 0, forest.n_trees, own)
-        out[:, block] = own / len(starts)
+        scores = np.repeat(start[:, None], leaves.shape[1], axis=1)
+        _add(leaves, forest.value, 0, forest.n_trees, scores)
+        out[:, block] = scores / len(starts)
     return out
 
 
@@ -64,29 +65,29 @@ def added_up_by_round(
     Parameters
     ----------
     forest, X, starts, n_jobs
-        As `added_up` takes them.
+        As in `added_up`.
     stages : sequence of arrays
-        Where trees have other values after each round, those of the nodes of all trees up to it;
-        else empty.
+        If leaves are refitted in each round, the values of the nodes of all trees so far; else
+        empty.
     """
     start, of_round = starts.sum(axis=0), starts.size
     out = np.empty((forest.n_trees // of_round, len(start), X.shape[1]))
     for block, leaves in _sent(forest, X, n_jobs):
-        begun = np.repeat(start[:, None], leaves.shape[1], axis=1)
-        own = begun.copy()
+        first_scores = np.repeat(start[:, None], leaves.shape[1], axis=1)
+        scores = first_scores.copy()
         for r in range(len(out)):
             first, value = r * of_round, forest.value
             if stages:
-                first, value, own = 0, stages[r][:, None], begun.copy()
-            _add(leaves, value, first, (r + 1) * of_round, own)
-            out[r, :, block] = own / len(starts)
+                first, value, scores = 0, stages[r][:, None], first_scores.copy()
+            _add(leaves, value, first, (r + 1) * of_round, scores)
+            out[r, :, block] = scores / len(starts)
     return out
 
 
 def added_up_by_run(
     forest: Forest, X: NDArray[np.float32], starts: NDArray[np.float64], n_jobs: int
 ) -> NDArray[np.float64]:
-    """Return the scores (M, K, n) of each run; arguments as of `added_up`."""
+    """Return the scores (M, K, n) of each run; arguments as in `added_up`."""
     M, K = starts.shape
     out = np.empty((M, K, X.shape[1]))
     for block, leaves in _sent(forest, X, n_jobs):

@@ -1,12 +1,12 @@
-"""A tree of a boosting run, grown on the slopes of its loss."""
+"""Grow a tree of a boosting run on the derivatives of its loss."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.boosting.fewer_predictors import draw_predictors, narrowed_blocks, widened
-from odrf.engine.boosting.losses import Slopes
+from odrf.engine.boosting.fewer_predictors import draw_predictors, narrowed_feature_groups, widened
+from odrf.engine.boosting.losses import Derivatives
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
@@ -19,30 +19,31 @@ __all__ = ["grown_on"]
 
 def grown_on(
     run: Run,
-    slopes: Slopes,
+    derivatives: Derivatives,
     k: int,
     feature_groups: FeatureGroups,
     plan: Plan,
     state: NDArray[np.uint64],
 ) -> tuple[Forest, slice | NDArray[np.int64]]:
-    """Grow a tree for the k-th score; return it and the rows that it was grown on.
+    """Grow a tree for the k-th output; return it and the rows that it was grown on.
 
-    Its response is Newton's, -g/h with weights h; `state` (4,) is its random stream, moved on.
+    Its response is -g/h with weights h, g and h being the derivatives of the loss.  `state` (4,) is
+    its random stream, advanced.
     """
-    X, weights = run.rows.X, run.rows.weights * slopes.second[k]
+    X, weights = run.rows.X, run.rows.weights * derivatives.second[k]
     predictors = draw_predictors(state, run.predictors, plan.tree_predictors)
     columns = None
     if len(predictors) < len(feature_groups.types):
         columns = columns_of(feature_groups, predictors)
-        X, feature_groups = X[columns], narrowed_blocks(feature_groups, predictors)
-    # the tree begins its stream with the same draw
+        X, feature_groups = X[columns], narrowed_feature_groups(feature_groups, predictors)
+    # growth repeats this draw from the same state
     drawn = _drawn(state.copy(), weights, plan.sampling)
     copied = pays_to_copy(
-        len(X), plan.mixture.looked_at(feature_groups, plan.settings, len(weights))
+        len(X), plan.mixture.columns_read(feature_groups, plan.settings, len(weights))
     )
     tree = grow_one(
         X,
-        -slopes.first[k] / slopes.second[k],
+        -derivatives.first[k] / derivatives.second[k],
         weights,
         feature_groups,
         plan.sampling,

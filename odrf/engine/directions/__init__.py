@@ -1,1 +1,1 @@
-"""Candidate directions of a node: drawn at random or estimated."""
+"""Candidate directions of a node: drawn at random or estimated on its rows."""

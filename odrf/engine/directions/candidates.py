@@ -1,4 +1,4 @@
-"""The candidate directions of a node, and what they are made of."""
+"""Candidate directions of a node, and the feature groups they are built from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 PLAIN, INDICATORS, BASIS = 0, 1, 2
-# Most candidates of a round: enough for the lanes of `sort_lanes`, few enough for the cache.
+# Most candidates in a round: enough for the lanes of `sort_lanes`, few enough for the cache.
 ROUND = 32
 
 
@@ -29,7 +29,7 @@ class FeatureGroups(NamedTuple):
     Attributes
     ----------
     first : (P + 1,) int64
-        Predictor j owns the columns ``first[j]:first[j + 1]``.
+        Predictor j has the columns ``first[j]:first[j + 1]``.
     types : (P,) int8
         `PLAIN` (one column), `INDICATORS` (one 0/1 column per level) or `BASIS` (several
         numeric columns, such as a spline).
@@ -40,21 +40,23 @@ class FeatureGroups(NamedTuple):
 
 
 def columns_of(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the columns that make up these predictors, in their order."""
+    """Return the columns of these predictors, in the order of the predictors."""
     first = feature_groups.first
     ranges = [np.arange(first[j], first[j + 1]) for j in predictors]
     return np.concatenate([np.empty(0, dtype=np.int64), *ranges])
 
 
 class Proposals(NamedTuple):
-    """The directions of a round, scratch for `ROUND` of them on up to W columns each.
+    """The candidate directions of a round: up to `ROUND`, on up to W columns each; and scratch.
 
     Attributes
     ----------
     columns : (ROUND, W) int64
+        Columns of each direction.
     theta : (ROUND, W) float32
+        Their coefficients.
     sizes : (ROUND,) int64
-        How many columns each has.
+        Number of columns of each direction.
     order : (P,) int64
         A permutation of the predictors.
     mixed : (p,) int64
@@ -62,9 +64,11 @@ class Proposals(NamedTuple):
     singly : (1,) bool
         Whether every predictor is tried singly at the node.
     class_weight : (K,) float64
+        Scratch.
     chosen : (K,) bool
+        The classes that the target of a direction marks.
     ordered : bool
-        Whether directions set apart the classes up to one from those above it.
+        Whether classes are ordered: targets then separate low from high classes.
     """
 
     columns: np.ndarray

@@ -1,4 +1,4 @@
-"""Cholesky's factor of a symmetric positive definite matrix, and systems solved by it."""
+"""The Cholesky factor of a symmetric positive definite matrix, and linear systems solved by it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["factorise", "solve_lower", "solve_upper", "trace_of_inverse"]
 
 @inlined
 def factorise(A, d):
-    """Write L, A = L·Lᵀ, over the lower triangle of A, of order d, its diagonal inverted.
+    """Overwrite the lower triangle of A, of order d, by L with A = L·Lᵀ, its diagonal inverted.
 
-    False where A is not positive definite.
+    Returns False if A is not positive definite.
     """
     for j in range(d):
         for k in range(j):
@@ -29,7 +29,7 @@ def factorise(A, d):
 
 @inlined
 def solve_lower(L, b, d):
-    """Solve L·x = b in place; L as `factorise` writes it."""
+    """Solve L·x = b in place; L as written by `factorise`."""
     for i in range(d):
         for k in range(i):
             b[i] -= L[i, k] * b[k]
@@ -38,7 +38,7 @@ def solve_lower(L, b, d):
 
 @inlined
 def solve_upper(L, b, d):
-    """Solve Lᵀ·x = b in place; L as `factorise` writes it."""
+    """Solve Lᵀ·x = b in place; L as written by `factorise`."""
     for i in range(d - 1, -1, -1):
         for k in range(i + 1, d):
             b[i] -= L[k, i] * b[k]
@@ -47,7 +47,7 @@ def solve_upper(L, b, d):
 
 @inlined
 def trace_of_inverse(L, d, column):
-    """Return the trace of (L·Lᵀ)⁻¹, the sum of the squares of L⁻¹; `column` (≥ d,) is scratch."""
+    """Return the trace of (L·Lᵀ)⁻¹, the sum of squares of L⁻¹; `column` (≥ d,) is scratch."""
     trace = 0.0
     for j in range(d):
         column[j] = L[j, j]

@@ -1,8 +1,8 @@
-"""Eigenvalues and eigenvectors of small symmetric matrices, and singular vectors of small ones.
+"""Eigenvalues and eigenvectors of small symmetric matrices, and singular vectors of small matrices.
 
-By Jacobi's cyclic method (Golub and Van Loan, Matrix Computations, section 8.5): rotations that
-make one entry off the diagonal 0 after another.  It needs nothing but its arrays, and finds what
-belongs to equal and to vanishing eigenvalues as orthogonal as the rest.
+By Jacobi's cyclic method (Golub and Van Loan, Matrix Computations, section 8.5): rotations set one
+off-diagonal entry after another to 0.  It needs no memory but its arguments.  Eigenvectors are
+orthogonal also where eigenvalues are equal or 0.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from odrf.engine.compiling import inlined, kernel, part
 
-__all__ = ["Spectrum", "eigen", "right_singular", "spectrum"]
+__all__ = ["Spectrum", "eigen", "right_singular", "spectrum_for"]
 
-# Entries off the diagonal are as good as 0 below this share of the largest entry.
+# Off-diagonal entries count as 0 below this share of the largest entry.
 NEGLIGIBLE = 1e-15
-# Jacobi's method converges quadratically: six or so sweeps do.
+# Jacobi's method converges quadratically: about six sweeps are enough.
 MOST_SWEEPS = 30
 
 
@@ -28,11 +28,11 @@ class Spectrum(NamedTuple):
     Attributes
     ----------
     matrix : (D, D) float64
-        Destroyed.
+        Input; overwritten.
     vectors : (D, D) float64
         An eigenvector in each row.
     values : (D,) float64
-        Their eigenvalues, the largest first.
+        The eigenvalues, the largest first.
     """
 
     matrix: np.ndarray
@@ -40,7 +40,7 @@ class Spectrum(NamedTuple):
     values: np.ndarray
 
 
-def spectrum(D: int) -> Spectrum:
+def spectrum_for(D: int) -> Spectrum:
     """Allocate the scratch for matrices of order up to D."""
     return Spectrum(np.empty((D, D)), np.empty((D, D)), np.empty(D))
 
@@ -49,30 +49,30 @@ def spectrum(D: int) -> Spectrum:
 def _rotate_rows(A, d, i, j, cosine, sine):
     """Rotate two rows of A in their plane."""
     for k in range(d):
-        one, other = A[i, k], A[j, k]
-        A[i, k], A[j, k] = cosine * one - sine * other, sine * one + cosine * other
+        first, second = A[i, k], A[j, k]
+        A[i, k], A[j, k] = cosine * first - sine * second, sine * first + cosine * second
 
 
 @part
 def _rotate(A, V, d, i, j):
-    """Make A[i, j] 0, i < j, by a rotation of rows and columns; rotate the rows of V alike."""
+    """Set A[i, j], i < j, to 0 by a rotation of rows and columns; rotate the rows of V too."""
     half = (A[j, j] - A[i, i]) / (2.0 * A[i, j])
     tangent = 1.0 / (abs(half) + math.sqrt(1.0 + half * half))
     if half < 0.0:
         tangent = -tangent
     cosine = 1.0 / math.sqrt(1.0 + tangent * tangent)
     sine = tangent * cosine
-    one, other = A[i, i] - tangent * A[i, j], A[j, j] + tangent * A[i, j]
+    first, second = A[i, i] - tangent * A[i, j], A[j, j] + tangent * A[i, j]
     _rotate_rows(A, d, i, j, cosine, sine)
     _rotate_rows(V, d, i, j, cosine, sine)
     for k in range(d):
         A[k, i], A[k, j] = A[i, k], A[j, k]
-    A[i, i], A[j, j], A[i, j], A[j, i] = one, other, 0.0, 0.0
+    A[i, i], A[j, j], A[i, j], A[j, i] = first, second, 0.0, 0.0
 
 
 @part
 def _sort(values, V, d):
-    """Put the largest of d values first, and the rows of V as they go."""
+    """Sort d values, the largest first, and the rows of V with them."""
     for i in range(d - 1):
         first = i
         for j in range(i + 1, d):
@@ -85,12 +85,12 @@ def _sort(values, V, d):
 
 
 @kernel
-def eigen(d, found):
-    """Write the eigenvectors of a symmetric matrix of order d, of unit length, and its eigenvalues.
+def eigen(d, spectrum):
+    """Write the eigenvalues and unit eigenvectors of a symmetric matrix of order d to `spectrum`.
 
-    The lower triangle of ``found.matrix`` holds the matrix; `found` is a `Spectrum`.
+    The lower triangle of ``spectrum.matrix`` holds the matrix; `spectrum` is a `Spectrum`.
     """
-    A, V, values = found.matrix, found.vectors, found.values
+    A, V, values = spectrum.matrix, spectrum.vectors, spectrum.values
     largest = 0.0
     for i in range(d):
         for j in range(i + 1):
@@ -113,13 +113,13 @@ def eigen(d, found):
 
 
 @kernel
-def right_singular(C, g, d, found):
-    """Write the squared singular values of C (≥ g, ≥ d) to the values of `found`, a `Spectrum`.
+def right_singular(C, g, d, spectrum):
+    """Write squared singular values and right singular vectors of C (≥ g, ≥ d) to `spectrum`.
 
-    Its vectors receive the right singular vectors (d,), not of unit length; returns how many:
-    the smaller of g and d, through whose matrix of products they are found.
+    The vectors (d,) are not of unit length.  Returns how many there are, the smaller of g and d:
+    they come from the eigenvectors of C·Cᵀ or CᵀC, whichever is smaller.
     """
-    A, V = found.matrix, found.vectors
+    A, V = spectrum.matrix, spectrum.vectors
     few = min(g, d)
     for i in range(few):
         for j in range(i + 1):
@@ -130,7 +130,7 @@ def right_singular(C, g, d, found):
             else:
                 for k in range(g):
                     A[i, j] += C[k, i] * C[k, j]
-    eigen(few, found)
+    eigen(few, spectrum)
     if g < d:
         # an eigenvector h of C·Cᵀ is a left singular vector, and Cᵀ·h a right one
         for i in range(g):

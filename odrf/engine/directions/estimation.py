@@ -1,9 +1,9 @@
 """Directions estimated on a subset of predictors: least squares, logistic, LDA, level means.
 
-Every estimator sees m rows of a node in the first d rows of Z (≥ d, ≥ m), scaled predictors,
-weights a and a target t in [0, 1], and writes θ.  The ridge keeps each system solvable when
-predictors are collinear or rows are few; it is measured in units of the mean diagonal of the
-matrix it is added to, so it does not depend on weights or n.
+Every estimator takes m rows of a node: d scaled predictors in the first d rows of Z (≥ d, ≥ m),
+weights a and a target t in [0, 1].  It writes the direction θ.  A ridge keeps each linear system
+solvable when predictors are collinear or rows are few.  It is relative to the mean diagonal of the
+matrix that it is added to, so it does not depend on the unit of the weights or on n.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = [
     "UNRELATED",
     "Workspace",
     "add_ridge",
+    "add_within_ridge",
     "centre",
     "covariances",
-    "hold",
     "lda",
     "least_squares",
     "level_means",
@@ -54,7 +54,7 @@ class Workspace(NamedTuple):
     power : (R,) int64
     term : (D,) int64
     scores : (D,) float64
-        Which term of a direction each of its columns belongs to, and what it counts there.
+        The term that each column of a direction belongs to, and its coefficient in that term.
     A : (D + 1, D + 1) float64
     theta, step, sums : (D + 1,) float64
     """
@@ -103,7 +103,7 @@ def workspace(D: int, R: int) -> Workspace:
 
 @summing
 def _inner(x, y, m):
-    """Return Σ x·y over the first m."""
+    """Return Σ x·y over the first m entries."""
     total = 0.0
     for i in range(m):
         total += x[i] * y[i]
@@ -112,7 +112,7 @@ def _inner(x, y, m):
 
 @summing
 def _total(x, m):
-    """Return Σ x over the first m."""
+    """Return Σ x over the first m entries."""
     total = 0.0
     for i in range(m):
         total += x[i]
@@ -121,7 +121,7 @@ def _total(x, m):
 
 @summing
 def _inner_row(x, Z, j, m):
-    """Return Σ x·z_j over the first m."""
+    """Return Σ x·z_j over the first m entries."""
     total = 0.0
     for i in range(m):
         total += x[i] * Z[j, i]
@@ -132,7 +132,7 @@ def _inner_row(x, Z, j, m):
 def solve(A, b, d):
     """Solve A·x = b of order d in place for a symmetric positive definite A.
 
-    The solution is 0 where it is not positive definite.
+    The solution is 0 if A is not positive definite.
     """
     if factorise(A, d):
         solve_lower(A, b, d)
@@ -154,7 +154,7 @@ def _gram(Z, d, m, a, A, product):
 
 @summing
 def _inner_rows(Y, Z, j, k, m):
-    """Return Σ y_j·z_k over the first m."""
+    """Return Σ y_j·z_k over the first m entries."""
     total = 0.0
     for i in range(m):
         total += Y[j, i] * Z[k, i]
@@ -163,18 +163,18 @@ def _inner_rows(Y, Z, j, k, m):
 
 @summing
 def _weigh(Z, weighted, j, m, a, moment):
-    """Write a·z_j to weighted[j]; return its sum and that of z_j·moment."""
-    total, related = 0.0, 0.0
+    """Write a·z_j to weighted[j]; return Σ a·z_j and Σ z_j·moment."""
+    total, covariance = 0.0, 0.0
     for i in range(m):
         weighted[j, i] = a[i] * Z[j, i]
         total += weighted[j, i]
-        related += Z[j, i] * moment[i]
-    return total, related
+        covariance += Z[j, i] * moment[i]
+    return total, covariance
 
 
 @part
 def weigh(Z, d, m, a, moment, work, theta):
-    """Write Σ a·z_j to work.sums and Σ z_j·moment to θ; return the largest of these in size.
+    """Write Σ a·z_j to work.sums and Σ z_j·moment to θ; return the largest |Σ z_j·moment|.
 
     Leaves a·z_j in work.weighted.
     """
@@ -209,9 +209,9 @@ def moments(t, a, m, moment):
 def covariances(Z, d, m, a, moment, total, work, theta):
     """Write Σ a·(z_j - z̄_j)·(z_k - z̄_k), k ≤ j, to work.A and Σ a·(z_j - z̄_j)·t to θ.
 
-    `moment` as `moments` writes it.  Sums of products less the product of sums lose the more
-    digits the farther Z is from 0, for its spread: let it start at one of its rows.  Leaves
-    Σ a·z_j in work.sums.  False when rounding can explain all of θ.
+    `moment` as written by `moments`.  A sum of products minus a product of sums loses digits if the
+    mean of Z is large compared with its standard deviation: subtract one of its rows first.  Leaves
+    Σ a·z_j in work.sums.  Returns False if θ is 0 up to rounding.
     """
     if not weigh(Z, d, m, a, moment, work, theta) > UNRELATED * total:
         return False
@@ -230,7 +230,7 @@ def centre(Z, d, m, sums, total):
 
 @kernel
 def normalise(theta, d):
-    """Scale the first d of θ to length 1 in place; return False without a usable length."""
+    """Scale the first d entries of θ to length 1 in place; return False if that is impossible."""
     length = math.sqrt(_inner(theta, theta, d))
     if not (length > 1e-150 and length < 1e150):
         return False
@@ -241,11 +241,11 @@ def normalise(theta, d):
 
 @kernel
 def _sigmoid(eta, power, scale, mean, m):
-    """Write σ(η) = 1 / (1 + exp(-η)) to mean, loop by loop in SIMD lanes.
+    """Write σ(η) = 1 / (1 + exp(-η)) to mean, in loops that run in SIMD lanes.
 
-    exp(x) = 2ⁿ·exp(r), n the nearest integer to x / log 2 and so |r| < 0.35, where nine terms
-    of the series leave a relative error of 1e-11; 2ⁿ is written as the bits of a float, of
-    which `scale` is a view of `power` as floats.
+    exp(x) = 2ⁿ·exp(r), with n the nearest integer to x / log 2.  Then |r| < 0.35, and nine terms of
+    the series have a relative error of 1e-11.  The bits of the float 2ⁿ are written to `power`;
+    `scale` is the same memory viewed as floats.
     """
     for i in range(m):
         x = -min(max(eta[i], -30.0), 30.0)
@@ -267,7 +267,7 @@ def _sigmoid(eta, power, scale, mean, m):
 
 @part
 def add_ridge(A, d, share):
-    """Add to the diagonal of A, of order d, this share of its mean; return what was added."""
+    """Add this share of the mean diagonal of A (d, d) to its diagonal; return what was added."""
     total = 0.0
     for j in range(d):
         total += A[j, j]
@@ -278,8 +278,11 @@ def add_ridge(A, d, share):
 
 
 @part
-def hold(A, d, total):
-    """Add the ridge to a scatter within classes, which is 0 where each of them has one row."""
+def add_within_ridge(A, d, total):
+    """Add the ridge to a within-class scatter A, and a minimum in case A is 0.
+
+    It is 0 if every class has one row; `total` is the sum of the weights.
+    """
     add_ridge(A, d, RIDGE)
     for j in range(d):
         A[j, j] += LEAST_SCATTER * total
@@ -289,7 +292,7 @@ def hold(A, d, total):
 def least_squares(d, work, theta):
     """Ridge-stabilised least squares; for two classes Fisher's discriminant.
 
-    work.A and θ come as `covariances` writes them.  Returns the ridge.
+    work.A and θ as written by `covariances`; θ is overwritten.  Returns the ridge.
     """
     ridge = add_ridge(work.A, d, RIDGE)
     solve(work.A, theta, d)
@@ -298,23 +301,23 @@ def least_squares(d, work, theta):
 
 @kernel
 def logistic(Z, d, m, t, a, total, share, steps, work, theta):
-    """Weights of a one-unit logistic model of t on Z, with intercept: so many Newton steps.
+    """Coefficients of a logistic model of t on Z with intercept, by `steps` Newton steps.
 
-    Maximises Σ a·(t·log σ(η) + (1 - t)·log σ(-η)), η = c + θᵀz, less a ridge on θ.  The target
-    may be a share: a numeric response is first mapped to [0, 1], so that the fit is the ridge
-    function a + b·σ(θᵀz + c) with its two asymptotes held at the extremes of the response.
-    The first step, from θ = 0 and c = logit of the mean of t, `share`, is least squares,
-    scaled: work.A, work.sums and θ come as `covariances` writes them.  Z is centred in place.
+    Maximises Σ a·(t·log σ(η) + (1 - t)·log σ(-η)), η = c + θᵀz, with a ridge penalty on θ.  The
+    target may be any number in [0, 1]: a numeric response is first mapped to [0, 1], and the fit is
+    then a ridge function a + b·σ(θᵀz + c) whose asymptotes are the extremes of the response.  The
+    first step, from θ = 0 and c = logit of `share`, the mean of t, is rescaled least squares:
+    work.A, work.sums and θ as written by `covariances`.  Z is centred in place.
     """
     eta, mean, variance, residual = work.eta, work.mean, work.variance, work.residual
     power, scale = work.power, work.power.view(np.float64)
     A, step, product = work.A, work.step, work.product
     start = min(max(share, LEAST_SHARE), 1.0 - LEAST_SHARE)
-    spread = start * (1.0 - start)
-    ridge = spread * least_squares(d, work, theta)
-    intercept = math.log(start / (1.0 - start)) + (share - start) / spread
+    start_variance = start * (1.0 - start)
+    ridge = start_variance * least_squares(d, work, theta)
+    intercept = math.log(start / (1.0 - start)) + (share - start) / start_variance
     for j in range(d):
-        theta[j] /= spread
+        theta[j] /= start_variance
     centre(Z, d, m, work.sums, total)
     for _ in range(steps - 1):
         for i in range(m):
@@ -342,9 +345,10 @@ def logistic(Z, d, m, t, a, total, share, steps, work, theta):
 def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
     """Fisher's discriminant between the rows with t = 1 and t = 0.
 
-    θ comes as the covariances with t, whose mean is `share`.  The scatter is pooled within all
-    classes y (m,), not within the two groups only: Z is centred within each class, in place.
-    class_weight and class_mean (K,) are scratch; None compiles to nothing, where nobody calls it.
+    θ holds the covariances with t, whose mean is `share`.  The scatter is pooled within all classes
+    y (m,), not only within the two groups: Z is centred within each class, in place.  class_weight
+    and class_mean (K,) are scratch; None where the function is never called, so that it compiles to
+    nothing.
     """
     if class_mean is None:
         return
@@ -362,17 +366,17 @@ def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
         for i in range(m):
             Z[j, i] -= class_mean[int(y[i])] / class_weight[int(y[i])]
     _gram(Z, d, m, a, work.A, work.product)
-    hold(work.A, d, total)
+    add_within_ridge(work.A, d, total)
     solve(work.A, theta, d)
 
 
 @kernel
 def level_means(Z, d, m, a, moment, theta):
-    """Score each level of a factor by its mean of the target, from the overall mean.
+    """Score each level of a factor by its mean target minus the overall mean.
 
-    Z holds the levels' indicators, `moment` is as `moments` writes it.  Ordering levels by these
-    scores contains the best of all binary partitions of the levels, for a numeric response and
-    for two classes (Breiman et al. 1984, Theorem 4.5); a level absent from the node scores 0.
+    Z holds the indicators of the levels; `moment` as written by `moments`.  The best cut of the
+    scores is the best of all binary partitions of the levels, for a numeric response and for two
+    classes (Breiman et al. 1984, Theorem 4.5).  A level absent from the node has score 0.
     """
     for j in range(d):
         weight, score = 0.0, 0.0

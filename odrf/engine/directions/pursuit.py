@@ -1,8 +1,8 @@
 """One term of projection pursuit: the direction along which a smooth function fits best.
 
-Friedman and Stuetzle (1981) fit Σ g(θᵀz), g a smoother's estimate; here one term, by Gauss and
-Newton's steps.  The smoother is running lines: at u the least squares line through the rows that
-are, in the order of u, at most so many places away.
+Friedman and Stuetzle (1981) fit sums of terms g(θᵀz), with g estimated by a smoother.  Here one
+term is fitted, by Gauss-Newton steps.  The smoother is running lines: at u, the least squares line
+through the rows that are at most so many places away from u in sorted order.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys
 
 __all__ = ["Pursuit", "pursue", "pursuit_for", "running_lines"]
 
-# A share of the whole spread that is rounding.
-NO_SPREAD = 1e-10
+# Variances below this share of the total variance are rounding errors.
+NO_VARIANCE = 1e-10
 
 
 class Pursuit(NamedTuple):
-    """Scratch for pursuing directions on up to D columns and R rows.
+    """Scratch for projection pursuit on up to D columns and R rows.
 
     Attributes
     ----------
     keys : (R,) uint64
-        The rows in order.
+        The rows sorted by their projections.
     begin, end : (R,) int64
-        Where the rows with the same value begin and end in that order.
+        Where rows with the same projection begin and end in that order.
     sums : (5, R + 1) float64
-        Sums over the rows before each: of a, a·u, a·u², a·t and a·u·t.
+        Cumulative sums, over the rows before each, of a, a·u, a·u², a·t and a·u·t.
     slopes : (D, R) float64
-        How the fit at each row changes with each coefficient.
+        Derivative of the fit at each row by each coefficient.
     trial : (D,) float64
+        The direction after the next step.
     """
 
     keys: np.ndarray
@@ -59,7 +60,7 @@ def pursuit_for(D: int, R: int) -> Pursuit:
 
 @part
 def _sort(u, m, scratch):
-    """Sort the first m of u, as float32, and find the runs of equal ones."""
+    """Sort the first m of u, as float32, and find the runs of equal values."""
     keys, begin, end = scratch.keys, scratch.begin, scratch.end
     for i in range(np.uint64(m)):
         keys[i] = key_of(np.float32(u[i]), i)
@@ -74,7 +75,7 @@ def _sort(u, m, scratch):
 
 @part
 def _add_up(u, t, a, m, scratch):
-    """Write the sums over the rows before each, in order."""
+    """Write the cumulative sums over the sorted rows."""
     weight, first, second, level, product = scratch.sums
     for i in range(np.uint64(m)):
         row, j = np.uint64(scratch.keys[i] & POSITION), i + np.uint64(1)
@@ -91,23 +92,23 @@ def running_lines(u, t, a, m, half, scratch, fit, slope):
     """Write to `fit` and `slope` (≥ m,) the running line of t on u at each of m rows.
 
     It is the least squares line, weighted by a, through the rows up to `half` places below and
-    above u and those that equal them: a function of u, whatever the order of the rows.  u is best
-    centred.
+    above u in sorted order, and all rows tied with these.  So it does not depend on the order of
+    the rows.  For precision, u should be centred.
     """
     _sort(u, m, scratch)
     _add_up(u, t, a, m, scratch)
     begin, end = scratch.begin, scratch.end
     weight, first, second, level, product = scratch.sums
     mean = first[m] / weight[m]
-    least = NO_SPREAD * (second[m] / weight[m] - mean * mean)
+    least = NO_VARIANCE * (second[m] / weight[m] - mean * mean)
     for i in range(m):
         row = np.uint64(scratch.keys[i] & POSITION)
         lo, hi = begin[max(begin[i] - half, 0)], end[min(end[i] - 1 + half, m - 1)]
         w = weight[hi] - weight[lo]
         middle, height = (first[hi] - first[lo]) / w, (level[hi] - level[lo]) / w
-        spread = (second[hi] - second[lo]) / w - middle * middle
-        rise = (product[hi] - product[lo]) / w - middle * height
-        slope[row] = rise / spread if spread > least else 0.0
+        variance = (second[hi] - second[lo]) / w - middle * middle
+        covariance = (product[hi] - product[lo]) / w - middle * height
+        slope[row] = covariance / variance if variance > least else 0.0
         fit[row] = height + slope[row] * (u[row] - middle)
 
 
@@ -121,7 +122,7 @@ def _weighted_squares(x, a, m):
 
 @part
 def _loss(Z, d, m, t, a, half, work, scratch, theta):
-    """Fit along θ; return the sum of squares of what is left, which goes to work.residual."""
+    """Fit running lines along θ; write residuals to work.residual, return their sum of squares."""
     for i in range(m):
         work.eta[i] = 0.0
     for j in range(d):
@@ -135,7 +136,7 @@ def _loss(Z, d, m, t, a, half, work, scratch, theta):
 
 @part
 def _step(Z, d, m, a, total, work, scratch):
-    """Write Gauss and Newton's step from the last fit to work.step; False for none."""
+    """Write the Gauss-Newton step from the last fit to work.step; return False if there is none."""
     for j in range(d):
         for i in range(m):
             scratch.slopes[j, i] = work.variance[i] * Z[j, i]
@@ -148,11 +149,11 @@ def _step(Z, d, m, a, total, work, scratch):
 
 @kernel
 def pursue(Z, d, m, t, a, total, steps, half, work, scratch, theta):
-    """Take up to so many steps from θ that lower the sum of squares about the running lines.
+    """Take up to `steps` Gauss-Newton steps from θ, to lower the squared error of running lines.
 
-    The step δ is least squares of the residuals on g'(θᵀz)·z, centred, with the ridge of
-    `least_squares`; what it leads to is scaled to length 1.  The first that lowers nothing is not
-    taken, and is the last.  Z is centred in place, by work.sums as `covariances` leaves them.
+    A step is the least squares regression of the residuals on g'(θᵀz)·z, centred, with the ridge of
+    `least_squares`.  The new direction is scaled to length 1.  A step that does not lower the error
+    is not taken and ends the search.  Z is centred in place, by the work.sums of `covariances`.
     """
     trial = scratch.trial
     centre(Z, d, m, work.sums, total)

@@ -1,8 +1,8 @@
-"""Direction samplers: what a family is to the engine, and how a node draws from several.
+"""Direction samplers: how the engine draws candidate directions of one or several families.
 
-A sampler is a named tuple: its first field, `number`, says how many candidates it has at a node,
-the others are its parameters and scratch.  Its kernels are found by its type when the kernel of a
-tree is compiled, so that it is compiled for the samplers that there are and for no others.
+A sampler is a named tuple.  Its first field, `number`, is its number of candidates at a node; the
+other fields are parameters and scratch.  Its kernels are looked up by its type when the kernel that
+grows a tree is compiled: so only the samplers in use are compiled.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ __all__ = ["DirectionSampler", "SamplerMixture", "begin_samplers", "begins", "dr
 
 
 class DirectionSampler(Protocol):
-    """A named tuple of parameters and scratch."""
+    """A named tuple of parameters and scratch, `number` first."""
 
     @property
     def number(self) -> int:
-        """Candidates at a node."""
+        """Number of candidate directions at a node."""
 
 
 class SamplerMixture(Protocol):
-    """Where the candidate directions of a forest come from."""
+    """The mixture of samplers from which the candidate directions of a forest are drawn."""
 
     def samplers(
         self, feature_groups: FeatureGroups, settings: Settings, n: int
@@ -42,15 +42,15 @@ class SamplerMixture(Protocol):
         """Return the most columns that a direction of a tree of n rows has."""
 
     def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return the most columns that a direction is estimated on; 0 where none is."""
+        """Return the most columns on which a direction is estimated; 0 if none is estimated."""
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
     ) -> NDArray[np.float32] | None:
-        """Return the orthogonal matrix (p, p) that turns a tree's columns; None for no such."""
+        """Return the orthogonal matrix (p, p) that rotates a tree's columns, or None."""
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return about how many columns the candidates of a node look at."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return about how many columns the candidates of a node read, counting repetitions."""
 
 
 Kernel = Callable[..., Any]
@@ -60,7 +60,7 @@ DRAWS: dict[type, Kernel] = {}
 
 
 def begins(sampler: type) -> Callable[[Kernel], Kernel]:
-    """Make a kernel (sampler, state, proposals) what a sampler begins each node with."""
+    """Register a kernel (sampler, state, proposals) that prepares a sampler for each node."""
 
     def register(function: Kernel) -> Kernel:
         BEGINNINGS[sampler] = inlined(function)
@@ -70,12 +70,13 @@ def begins(sampler: type) -> Callable[[Kernel], Kernel]:
 
 
 def draws(sampler: type) -> Callable[[Kernel], Kernel]:
-    """Make a kernel the one that draws a round of a sampler's candidates.
+    """Register the kernel that draws a round of a sampler's candidates.
 
     Its arguments are (sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
-    work): the node's m rows, N(A) = `n_rows`, begin at `lo`, the round begins with the candidate
-    numbered `first`.  It writes up to `ROUND` directions to the proposals and returns how many, a
-    candidate may give none, and which candidate comes next.
+    work).  The node's m rows begin at `lo`; N(A) = `n_rows`, counting repetitions; the round begins
+    with candidate number `first`.  The kernel writes up to `ROUND` directions to the proposals.  It
+    returns how many it has written, as a candidate may give no direction, and the number of the
+    next candidate.
     """
 
     def register(function: Kernel) -> Kernel:
@@ -91,8 +92,8 @@ def _nothing(sampler, state, proposals):
 
 
 def begin_samplers(samplers, state, proposals):
-    """Let each sampler begin a node; return how many candidates there are in all."""
-    raise NotImplementedError  # what kernels call is below
+    """Prepare all samplers for a node; return the total number of candidates."""
+    raise NotImplementedError  # for kernels only: see the overload below
 
 
 @overload(begin_samplers, jit_options=COMPILED)
@@ -111,11 +112,11 @@ def _begin_samplers(samplers, state, proposals):
 
 
 def draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    """Draw a round of candidates from the sampler that has the one numbered `first`.
+    """Draw a round of candidates from the sampler that has candidate number `first`.
 
-    Returns how many directions the proposals hold, and which candidate comes next.
+    Returns the number of directions written to the proposals, and the number of the next candidate.
     """
-    raise NotImplementedError  # what kernels call is below
+    raise NotImplementedError  # for kernels only: see the overload below
 
 
 @overload(draw_round, jit_options=COMPILED)

@@ -1,8 +1,8 @@
-"""The scatter between the classes of a node, and within them: what discriminants are made of.
+"""The scatter between and within the classes of a node, from which discriminants are computed.
 
-The scatter about the overall mean, T = Σ a·(z - z̄)(z - z̄)ᵀ, is B + W, between the classes and
-within them.  B is kept as its roots: one row √w_k·(z̄_k - z̄) for each class, w_k its weight, so that
-B = Σ rootᵀ·root and what maximises θᵀBθ over θᵀAθ comes of the singular vectors of few rows.
+The total scatter T = Σ a·(z - z̄)(z - z̄)ᵀ is B + W, between and within classes.  B is stored by
+its roots: one row √w_k·(z̄_k - z̄) for each class, w_k being its weight, so that B = Σ rootᵀ·root.
+The maximum of θᵀBθ / θᵀAθ is then found from the singular vectors of a matrix with few rows.
 """
 
 from __future__ import annotations
@@ -15,27 +15,29 @@ import numpy as np
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.cholesky import factorise, solve_lower
 
-__all__ = ["Groups", "between", "groups", "varies", "whiten", "within"]
+__all__ = ["ClassScatter", "between", "class_scatter_for", "varies", "whiten", "within"]
 
-# Predictors lie in [0, 1]: less variance than that of a float32's rounding is none.
+# Predictors lie in [0, 1]: a variance below that of float32 rounding counts as 0.
 LEAST_VARIANCE = 1e-14
 
 
-class Groups(NamedTuple):
+class ClassScatter(NamedTuple):
     """Scratch for up to K classes and D columns.
 
     Attributes
     ----------
     weight : (K,) float64
-        Of the classes that are present.
-    roots, whitened : (K, D) float64
-        Roots of the scatter between these, and where another scatter is the identity.
+        Weights of the classes that are present.
+    roots : (K, D) float64
+        Roots of the scatter B between the classes present.
+    whitened : (K, D) float64
+        The roots in coordinates where another scatter is the identity.
     total : (D, D) float64
-        T, its lower triangle.
+        T, lower triangle.
     position : (K,) float64
-        Where these lie along a direction.
+        Projected means of the classes present.
     side : (K,) bool
-        On which side of a division in two each is.
+        Which of two groups each class present belongs to.
     """
 
     weight: np.ndarray
@@ -46,9 +48,9 @@ class Groups(NamedTuple):
     side: np.ndarray
 
 
-def groups(K: int, D: int) -> Groups:
+def class_scatter_for(K: int, D: int) -> ClassScatter:
     """Allocate the scratch for up to K classes and D columns."""
-    return Groups(
+    return ClassScatter(
         np.empty(K),
         np.empty((K, D)),
         np.empty((K, D)),
@@ -60,7 +62,7 @@ def groups(K: int, D: int) -> Groups:
 
 @part
 def varies(A, d, total):
-    """Whether a column of the scatter A, of rows of the weight `total`, is not constant."""
+    """Whether any column of the scatter A, of rows with weight `total` in all, is not constant."""
     variance = 0.0
     for j in range(d):
         variance = max(variance, A[j, j])
@@ -69,9 +71,10 @@ def varies(A, d, total):
 
 @kernel
 def between(Z, d, m, a, y, sums, total, classes):
-    """Write the weights of the classes y (m,) and the roots between them; return how many.
+    """Write the weights and roots of the classes y (m,) that are present; return their number.
 
-    `sums` and `total` are Σ a·z_j and Σ a; `classes` is a `Groups`, those present come first.
+    `sums` and `total` are Σ a·z_j and Σ a; `classes` is a `ClassScatter`, in which the classes
+    present come first.
     """
     weight, roots, present = classes.weight, classes.roots, 0
     for k in range(len(weight)):
@@ -94,10 +97,11 @@ def between(Z, d, m, a, y, sums, total, classes):
 
 @kernel
 def within(roots, g, d, penalty, classes, A):
-    """Write to the lower triangle of A the scatter within g classes, correlations penalised.
+    """Write to the lower triangle of A the scatter within g classes, with penalised correlations.
 
-    That is (1 - λ)·W + λ·diag(W), W = T - Σ rootᵀ·root over the first g of `roots` and T from
-    `classes`, a `Groups`: at λ = 1 the columns count as uncorrelated within classes.
+    It is (1 - λ)·W + λ·diag(W), λ = `penalty`, with W = T - Σ rootᵀ·root over the first g of
+    `roots` and T from `classes`, a `ClassScatter`.  With λ = 1 columns are treated as uncorrelated
+    within classes.
     """
     for j in range(d):
         for k in range(j + 1):
@@ -110,10 +114,10 @@ def within(roots, g, d, penalty, classes, A):
 
 @kernel
 def whiten(A, g, d, classes):
-    """Write the first g roots to the whitened ones where A = L·Lᵀ is the identity: L⁻¹·root.
+    """Write L⁻¹·root, with A = L·Lᵀ, for the first g roots to classes.whitened.
 
-    Leaves L in A as `odrf.engine.directions.cholesky` keeps it.  False where A is not positive
-    definite.
+    Overwrites A by L as `odrf.engine.directions.cholesky.factorise` does.  Returns False if A is
+    not positive definite.
     """
     if not factorise(A, d):
         return False

@@ -1,9 +1,9 @@
-"""Random subsets of a node's predictors: how they are drawn, and their columns made ready.
+"""Random subsets of a node's predictors: how they are drawn and their columns prepared.
 
-Zhan, Liu and Xia, section 5: each direction is estimated on its own random subset of q
-predictors, q fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  A factor's levels are scored by their
-mean target: in a direction of several predictors the scores of a factor of many levels are one
-column, those of few levels as many as they are.
+Zhan, Liu and Xia, section 5: each direction is estimated on a random subset of q predictors, with q
+fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction of several predictors, a factor of many
+levels enters as one column, its levels scored by their mean target; a factor of few levels enters
+by its indicators.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from odrf.engine.rows.rows import load_column
 
 __all__ = [
     "FEW_LEVELS",
-    "aim",
     "draw_classes",
     "draw_subset",
     "draw_subset_size",
+    "draw_target",
     "draw_terms",
     "draw_up_to",
     "largest_subset",
@@ -30,10 +30,10 @@ __all__ = [
     "write_direction",
 ]
 
-# A factor of more levels is one column of scores in a direction of several predictors: as many
-# coefficients as it has levels would cost much and be poorly determined.
+# A factor of more levels enters a direction of several predictors as one column of scores: a
+# coefficient for each level would be slow to estimate and poorly determined.
 FEW_LEVELS = np.int64(6)
-# What rounding leaves of F (1 - F) where one side is empty.
+# Values of F (1 - F) below this are rounding errors: one side is empty.
 NO_SHARE = 1e-12
 
 
@@ -44,7 +44,7 @@ def largest_subset(subset_size: int, P: int, n: int) -> int:
 
 @part
 def draw_subset_size(state, rows, subset_size, n_predictors):
-    """Return the size q of a random subset; `subset_size` 0 stands for a random one."""
+    """Return the size q of a random subset; a random size if `subset_size` is 0."""
     if subset_size > 0:
         return subset_size
     largest = int(np.ceil(rows**0.4 - 1e-9))
@@ -53,10 +53,12 @@ def draw_subset_size(state, rows, subset_size, n_predictors):
 
 @kernel
 def draw_classes(state, y, a, m, class_weight, chosen):
-    """Draw the classes that a direction sets apart from the others in y (≥ m,); False for none.
+    """Draw the classes in y (≥ m,) that a direction is to separate from the others.
 
-    One class in proportion to its weight; with three or more present, as often a random proper
-    group of them.  class_weight (K,) is scratch, chosen (K,) receives the classes.
+    With two classes present it is the second.  With more, it is with probability 1/2 one class,
+    drawn in proportion to its weight, and otherwise a random proper subset of those present.
+    class_weight (K,) is scratch, chosen (K,) receives the classes.  Returns False if there is only
+    one class.
     """
     K = len(chosen)
     for k in range(K):
@@ -94,13 +96,13 @@ def draw_classes(state, y, a, m, class_weight, chosen):
 
 @kernel
 def draw_up_to(state, y, a, m, class_weight, chosen):
-    """Draw a class, and choose it and those below it; False if y (≥ m,) is constant.
+    """Draw a cut of the ordered classes; choose the classes below it.
 
-    With F_k the share of the weights a (≥ m,) up to class k, k comes in proportion to
-    F_k (1 - F_k): to what it adds to the impurity of ordered classes.  Scratch as in
-    `draw_classes`.
+    With F_k the share of the weights a (≥ m,) up to class k, the cut after k is drawn in proportion
+    to F_k (1 - F_k), its part of the impurity of ordered classes.  Returns False if y (≥ m,) is
+    constant.  The other arguments are those of `draw_classes`.
     """
-    K, total, whole, reached = len(chosen), 0.0, 0.0, 0.0
+    K, total, impurity, reached = len(chosen), 0.0, 0.0, 0.0
     for k in range(K):
         class_weight[k], chosen[k] = 0.0, False
     for i in range(m):
@@ -112,12 +114,12 @@ def draw_up_to(state, y, a, m, class_weight, chosen):
         class_weight[k] = reached * (1.0 - reached)
         if class_weight[k] > NO_SHARE:
             last = k
-            whole += class_weight[k]
+            impurity += class_weight[k]
         else:
             class_weight[k] = 0.0
     if last < 0:
         return False
-    point, at = uniform(state) * whole, 0
+    point, at = uniform(state) * impurity, 0
     while at < last and point >= class_weight[at]:
         point -= class_weight[at]
         at += 1
@@ -127,20 +129,21 @@ def draw_up_to(state, y, a, m, class_weight, chosen):
 
 
 @part
-def _draw_target(state, y, a, lo, m, proposals, t):
-    """Write the target in [0, 1] that a direction is to predict to t; False if y is constant.
+def _write_target(state, y, a, lo, m, proposals, t):
+    """Write a target in [0, 1] for the m rows from `lo` on to t; return False if y is constant.
 
-    For the m rows from `lo` on.  A numeric response is mapped linearly from its extremes; for
-    classes the target marks those of a random side, for ordered ones those up to a random one.
+    A numeric response is mapped linearly so that its extremes become 0 and 1.  For classes the
+    target is the indicator of a random subset, see `draw_classes`; for ordered classes, of the
+    classes below a random cut, see `draw_up_to`.
     """
     chosen, lo = proposals.chosen, np.uint64(lo)
     if len(chosen) > 2:
         scratch = proposals.class_weight
         if proposals.ordered:
-            known = draw_up_to(state, y[lo:], a[lo:], m, scratch, chosen)
+            varies = draw_up_to(state, y[lo:], a[lo:], m, scratch, chosen)
         else:
-            known = draw_classes(state, y[lo:], a[lo:], m, scratch, chosen)
-        if not known:
+            varies = draw_classes(state, y[lo:], a[lo:], m, scratch, chosen)
+        if not varies:
             return False
         for i in range(np.uint64(m)):
             t[i] = 1.0 if chosen[int(y[lo + i])] else 0.0
@@ -156,12 +159,12 @@ def _draw_target(state, y, a, lo, m, proposals, t):
 
 
 @part
-def aim(state, rows, lo, m, proposals, work):
-    """Draw a target for the m rows from `lo` on to `work`, with its weights and moments.
+def draw_target(state, rows, lo, m, proposals, work):
+    """Draw a target for the m rows from `lo` on; write it, weights and moments to `work`.
 
     Returns the sum of the weights, the mean of the target, and whether it varies.
     """
-    if not _draw_target(state, rows.y, rows.weights, lo, m, proposals, work.target):
+    if not _write_target(state, rows.y, rows.weights, lo, m, proposals, work.target):
         return 0.0, 0.0, False
     for i in range(m):
         work.weights[i] = rows.weights[lo + i]
@@ -199,10 +202,10 @@ def _is_scored(feature_groups, j, most):
 
 @part
 def _score_levels(m, width, place, at, work):
-    """Turn a factor's `width` indicators in Z from `place` on into one column of scores there.
+    """Replace a factor's `width` indicators in Z, from `place` on, by one column of scores there.
 
-    Scores are the levels' means of the target, scaled to length 1; they go to work.scores from
-    `at` on.
+    Scores are the mean targets of the levels, scaled to length 1.  They are written to work.scores
+    from `at` on.
     """
     Z, scores = work.Z[place:], work.scores[at:]
     level_means(Z, width, m, work.weights, work.moment, scores)
@@ -221,9 +224,10 @@ def _score_levels(m, width, place, at, work):
 
 @part
 def load_terms(rows, lo, m, feature_groups, order, q, most, work):
-    """Load the terms of the first q predictors of `order` to Z; return how many there are.
+    """Load the terms of the first q predictors of `order` to Z; return the number of terms.
 
-    Factors are scored for the target in `work`.
+    A term is a column, or the scores of a factor of more than `most` levels for the target in
+    `work`.
     """
     place, at = 0, 0
     for i in range(q):
@@ -242,9 +246,10 @@ def load_terms(rows, lo, m, feature_groups, order, q, most, work):
 
 @part
 def write_direction(width, work, theta, c):
-    """Write the coefficients of `width` columns to theta[c]; False without a usable length.
+    """Write the coefficients of `width` columns, scaled to length 1, to theta[c].
 
-    work.theta holds those of the terms, as `load_terms` made them of the columns.
+    They are computed from work.theta, the coefficients of the terms that `load_terms` made.
+    Returns False if they cannot be scaled to length 1.
     """
     for k in range(width):
         work.step[k] = work.scores[k] * work.theta[work.term[k]]
@@ -259,11 +264,11 @@ def write_direction(width, work, theta, c):
 def draw_terms(
     state, rows, lo, m, n_rows, subset_size, most_rows, feature_groups, proposals, c, work
 ):
-    """Draw the c-th proposal's subset and a target for it, and load the subset's terms.
+    """Draw the subset of proposal c and a target for it, and load the terms of the subset.
 
-    The proposal's columns and their number are written, and 1 for the coefficient of a single
-    one, for which nothing is loaded.  The rows that are looked at are at most `most_rows`, or ten
-    per column.  Returns how many terms, 0 where there is no target, how many rows, the sum of
+    Writes the columns of the proposal and their number; for a single column also its coefficient 1,
+    and nothing is loaded.  At most `most_rows` rows are used, or ten per column if more.  Returns
+    the number of terms (0 for a single column or a constant target), the number of rows, the sum of
     their weights and the mean of the target.
     """
     q = draw_subset(state, n_rows, subset_size, proposals.order)
@@ -272,7 +277,7 @@ def draw_terms(
     if width == 1:
         return 0, 0, 0.0, 0.0
     used = min(m, max(most_rows, 10 * width))
-    total, share, known = aim(state, rows, lo, used, proposals, work)
+    total, share, known = draw_target(state, rows, lo, used, proposals, work)
     if not known:
         return 0, 0, 0.0, 0.0
     terms = load_terms(rows, lo, used, feature_groups, proposals.order, q, FEW_LEVELS, work)

@@ -1,1 +1,1 @@
-"""Growing trees: one tree, a forest, an honest tree, an updated one."""
+"""Growing trees: one tree, forests, honest trees, and trees updated by new rows."""

@@ -1,4 +1,4 @@
-"""Grow the trees of a forest, each from its own random stream, over threads."""
+"""Grow the trees of a forest in several threads, each tree from its random stream."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.directions.rotation_of_rows import rotated, rotated_back, rotated_feature_groups
+from odrf.engine.directions.rotated_columns import (
+    rotated_back,
+    rotated_feature_groups,
+    rotated_rows,
+)
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.tree_kernel import (
@@ -31,10 +35,10 @@ from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = ["FIRST_ROOM", "as_tree", "grow_forest", "grow_on", "grow_one", "pays_to_copy"]
 
-# Relative costs of one number: streamed from a tree's own copy, fetched by its row's number, and
-# moved when a split parts the rows.  Rough: they only choose between two ways to the same tree.
+# Rough relative costs of one number: read in sequence from a copy, fetched by its row number, and
+# moved when a split divides the rows.  They only choose between two ways to grow the same tree.
 STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
-# Nodes, and terms, that a tree has room for at first; it doubles as the tree grows.
+# Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
 FIRST_ROOM = 1024
 
 
@@ -69,13 +73,13 @@ def grow_forest(
     mixture : SamplerMixture
         Where candidate directions come from.
     streams : (B, 4) uint64
-        Random stream of each tree; left as they are.
+        Initial state of each tree's random stream; not modified.
     n_jobs : int
         Threads.
     advance : callable
         Called after each tree, in the order of the trees.
     """
-    copied = pays_to_copy(X.shape[0], mixture.looked_at(feature_groups, settings, len(y)))
+    copied = pays_to_copy(X.shape[0], mixture.columns_read(feature_groups, settings, len(y)))
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
@@ -102,18 +106,18 @@ def grow_one(
     state: NDArray[np.uint64],
     copied: bool,
 ) -> Forest:
-    """Grow one tree, moving its random stream `state` (4,) on.
+    """Grow one tree; its random stream `state` (4,) is advanced.
 
-    `copied` says whether it keeps a copy of X whose rows move with the nodes; the other arguments
-    are those of `grow_forest`.
+    If `copied`, the tree keeps a copy of X whose rows move with the nodes; the tree is the same.
+    The other arguments are those of `grow_forest`.
     """
     counts, filling = draw_halves(state, weights, sampling)
-    # of rows drawn each on its own there may be more than rows
+    # rows added later are drawn independently: there may be more draws than rows
     n, K = max(len(y), int(counts.sum())), settings.n_classes
     rows = gather_rows(state, X, y, weights, counts, copied)
     matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
-        rows, feature_groups = rotated(rows, matrix), rotated_feature_groups(len(matrix))
+        rows, feature_groups = rotated_rows(rows, matrix), rotated_feature_groups(len(matrix))
     size = max(len(rows.at), int(np.count_nonzero(filling)))
     scratch = scratch_for(size, n, feature_groups, settings, mixture)
     widest = scratch.columns.shape[1]
@@ -123,14 +127,14 @@ def grow_one(
     reached = np.array([0, 1, 1, 0])
     buffers = grow_on(rows, feature_groups, settings, state, buffers, scratch, reached, most + 2)
     if sampling.honest:
-        drawn, turns = np.flatnonzero(filling), matrix is not None
-        others = rows_at(drawn, X, y, weights, filling, copied=turns)
-        if matrix is not None:  # what `fill` moves is the rows' numbers alone
+        drawn = np.flatnonzero(filling)
+        filling_rows = rows_at(drawn, X, y, weights, filling, copied=matrix is not None)
+        if matrix is not None:  # `fill` moves row numbers, not the rotated columns
             places = np.arange(len(drawn), dtype=np.int32)
-            others = rotated(others, matrix)._replace(at=places, copied=False)
+            filling_rows = rotated_rows(filling_rows, matrix)._replace(at=places, copied=False)
         fill(
-            others, buffers, reached[NODES], settings.criterion, scratch.columns, scratch.theta,
-            scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
+            filling_rows, buffers, reached[NODES], settings.criterion, scratch.columns,
+            scratch.theta, scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
         )  # fmt: skip
     tree = as_tree(buffers, reached, settings.criterion == ORDINAL)
     return tree if matrix is None else rotated_back(tree, matrix)
@@ -146,9 +150,10 @@ def grow_on(
     reached: NDArray[np.int64],
     most: int,
 ) -> TreeBuffers:
-    """Grow a tree to its end, from where it has `reached`; return the buffers it then has.
+    """Grow a tree to its end, from where it has `reached`; return its buffers.
 
-    That has room for up to `most` nodes.  The other arguments are those of `grow_tree`.
+    They are enlarged as needed, up to room for `most` nodes.  The other arguments are those of
+    `grow_tree`.
     """
     grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached)
     while reached[NEXT] < reached[NODES]:
@@ -159,7 +164,7 @@ def grow_on(
 
 
 def as_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> Forest:
-    """Return the nodes that a tree has `reached`; `ordered` says whether its classes are."""
+    """Return the grown tree as a forest of one; `ordered` is whether its classes are ordered."""
     n_nodes, n_terms = reached[NODES], reached[TERMS]
     return Forest(
         root=np.array([0, n_nodes]),
@@ -178,10 +183,10 @@ def as_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> 
     )
 
 
-def pays_to_copy(p: int, looked_at: float) -> bool:
-    """Whether a tree should keep its own copy of the columns and move its rows at every split.
+def pays_to_copy(p: int, columns_read: float) -> bool:
+    """Whether a tree should copy the p columns and move their rows at every split.
 
-    A copy makes every column that a candidate looks at a stream; it pays while a node looks at
-    enough of the p columns that are moved for it.
+    Columns of a copy are read in sequence.  It pays if the candidates of a node read enough
+    columns, `columns_read` on average, compared with the p columns that have to be moved.
     """
-    return looked_at * (FETCHED - STREAMED) > p * MOVED
+    return columns_read * (FETCHED - STREAMED) > p * MOVED

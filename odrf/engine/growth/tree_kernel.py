@@ -1,7 +1,7 @@
 """Grow one oblique decision tree: Algorithm 1 of Zhan, Liu and Xia, breadth-first.
 
-Nodes are numbered as they are created, left child before right, so breadth-first order is
-the order of the numbers: one loop over them grows the tree until it has t_n leaves.
+Nodes are numbered as they are created, left child before right.  So their numbers are in
+breadth-first order, and one loop over them grows the tree until it has t_n leaves.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from odrf.engine.splits.searching import search
 
 __all__ = ["NEXT", "NODES", "TERMS", "TreeBuffers", "buffers_for", "enlarged", "grow_tree"]
 
-# What a tree's `reached` counts: nodes searched, nodes, leaves and terms of directions.
+# Entries of `reached`: numbers of nodes searched, of nodes, of leaves, and of terms of directions.
 NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
 
 
 class TreeBuffers(NamedTuple):
-    """The arrays that a tree grows into, with room for its nodes; see `Forest` for most.
+    """The arrays that a tree grows into, longer than it needs so far; see `Forest` for most.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class TreeBuffers(NamedTuple):
     weight, impurity, gain : (room,) float64
     value : (room, K) float64
     begin, end, depth : (room,) int32
-        Where each node's rows lie among the tree's, and its depth.
+        Node i has the rows ``begin[i]:end[i]`` of the tree's `Rows`; and its depth.
     column : (terms,) int32
     coef : (terms,) float32
         The directions, node by node.
@@ -54,7 +54,7 @@ class TreeBuffers(NamedTuple):
 
 
 def buffers_for(room: int, terms: int, K: int) -> TreeBuffers:
-    """Allocate the arrays of a tree of up to `room` nodes and so many terms."""
+    """Allocate the arrays of a tree of up to `room` nodes and `terms` terms, for K values each."""
     return TreeBuffers(
         np.empty(room, dtype=np.int32),
         np.empty(room, dtype=np.float32),
@@ -74,7 +74,7 @@ def buffers_for(room: int, terms: int, K: int) -> TreeBuffers:
 
 
 def enlarged(buffers: TreeBuffers, room: int, terms: int) -> TreeBuffers:
-    """Return the buffers with room for so many nodes and terms, what it holds in place."""
+    """Return a copy of the buffers with room for so many nodes and terms."""
     longer = buffers_for(room, terms, buffers.value.shape[1])
     for old, new in zip(buffers, longer, strict=True):
         new[: len(old)] = old
@@ -83,7 +83,7 @@ def enlarged(buffers: TreeBuffers, room: int, terms: int) -> TreeBuffers:
 
 @inlined
 def _may_split(node, depth, n_leaves, root_impurity, settings):
-    """Whether t_n, depth, leaf size and impurity allow a node to be split."""
+    """Whether the limits on leaves, depth and node size, and its impurity, allow a split."""
     return (
         n_leaves < settings.max_leaves
         and depth < settings.max_depth
@@ -94,7 +94,7 @@ def _may_split(node, depth, n_leaves, root_impurity, settings):
 
 @inlined
 def _append(columns, theta, size, index, coef, used):
-    """Write the nonzero terms of theta[0] behind the `used` ones; return how many there are."""
+    """Append the nonzero terms of theta[0] after the `used` ones; return the new number."""
     for j in range(size):
         if theta[0, j] != 0.0:
             index[used], coef[used] = columns[0, j], theta[0, j]
@@ -104,27 +104,27 @@ def _append(columns, theta, size, index, coef, used):
 
 @kernel
 def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached):
-    """Grow a tree on its rows, until no node can be split or the buffers has no room.
+    """Grow a tree on its rows, until no node can be split or the buffers are full.
 
     Parameters
     ----------
     rows : Rows
-        What the tree grows on; every split moves its node's rows.
+        The training rows of the tree; every split reorders those of its node.
     feature_groups : FeatureGroups
         Which columns make up each predictor.
     settings : Settings
         Options of growth.
     state : (4,) uint64
-        The tree's random stream, moved on.
+        The tree's random stream, advanced.
     buffers : TreeBuffers
         Receives the nodes.
     scratch : Scratch
     reached : (4,) int64
-        How far the tree has grown: nodes searched (`NEXT`), nodes, leaves, terms; moved on.
-        It is grown when all nodes have been searched; else it goes on with a larger buffers.
+        Numbers of nodes searched (`NEXT`), nodes, leaves and terms; updated.  The tree is complete
+        when all nodes have been searched; otherwise call again with larger buffers.
     """
     left, threshold, start, value = buffers.left, buffers.threshold, buffers.start, buffers.value
-    count, weight, spread = buffers.n_rows, buffers.weight, buffers.impurity
+    count, weight, impurity = buffers.n_rows, buffers.weight, buffers.impurity
     gain, order, begin, end, depth = (
         buffers.gain,
         buffers.order,
@@ -137,9 +137,10 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached):
     while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(buffers.column):
         lo, m = begin[i], end[i] - begin[i]
         node = describe(rows, lo, m, value[i], scratch.moments, scratch.logs, settings.criterion)
-        weight[i], count[i], spread[i], start[i] = node.weight, node.n_rows, node.impurity, n_terms
+        weight[i], count[i], impurity[i] = node.weight, node.n_rows, node.impurity
+        start[i] = n_terms
         left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
-        if _may_split(node, depth[i], n_leaves, spread[0], settings):
+        if _may_split(node, depth[i], n_leaves, impurity[0], settings):
             decrease, cut, size = search(state, rows, lo, node, feature_groups, settings, scratch)
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta

@@ -1,8 +1,9 @@
-"""Trees that go on growing on rows that are added to theirs.
+"""Update grown trees with new rows.
 
-All rows that a tree has drawn, old and new, run down it, its nodes say what these do, and leaves in
-which something is new are searched as growth searches them.  Splits stay, except, on request, those
-that were made on few rows and have got many more: from there the tree grows anew.
+All rows that a tree draws, old and new, are sent down it and the values of its nodes are computed
+anew.  Then leaves that new rows have reached are searched for splits as in growth.  Existing splits
+stay.  If asked for, splits that were chosen on few rows and now have many more are removed, and the
+tree grows again from there.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.directions.rotation_of_rows import rotated, rotated_back, rotated_feature_groups
+from odrf.engine.directions.rotated_columns import (
+    rotated_back,
+    rotated_feature_groups,
+    rotated_rows,
+)
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import FIRST_ROOM, as_tree, grow_on, pays_to_copy
 from odrf.engine.growth.honesty import fill
@@ -27,35 +32,37 @@ from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.impurity import ORDINAL, whole_logs
 from odrf.engine.splits.searching import scratch_for
-from odrf.engine.trees.branching import whole, with_branches
+from odrf.engine.trees.branching import compacted, with_branches
 from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["Update", "Updated", "update_trees"]
 
-# Which branches of a tree's stream it grows by once it is updated.
+# Key of the streams, derived from a tree's, by which it grows when it is updated.
 GROWTH = 2
-# How many times the rows of a split must be those that it was made on for it to be made anew.
-# Where there are twice as many rows in all, some nodes have more and some less than twice theirs.
+# A split is searched anew once its node has this many times the rows it had.  It is less than 2:
+# when the number of all rows doubles, that of some nodes grows by less.
 GROWN = 1.5
 
 
 class Updated(NamedTuple):
-    """A tree that has gone on growing.
+    """An updated tree, and what has changed.
 
     Attributes
     ----------
     tree : Forest
+        A forest of one tree.
     n_at_split : (m,) int32
-        How many rows each of its nodes had when its split was made.
+        How many rows each of its nodes had when its split was searched.
     drawn : int
-        How many of the new rows it drew, repetitions counted.
+        How many of the new rows it drew, counting repetitions.
     withdrawn : int
-        How many of its splits were given up.
+        How many of its splits were removed to be searched anew.
     revisited, split : int
-        How many of its leaves were then looked at again, and split.
+        How many leaves of the remaining tree were searched, and how many of these were split.
     leaves_before, leaves : int
+        Leaves before and after.
     depth_before, depth : int
-        Most splits between root and leaf.
+        Most splits between root and leaf, before and after.
     """
 
     tree: Forest
@@ -71,21 +78,22 @@ class Updated(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What trees of one kind go on growing on, and how.
+    """The rows and options by which trees of one kind are updated.
 
     Attributes
     ----------
     X, y, weights
-        All training rows, as in `odrf.engine.growth.forest_growth.grow_forest`: those that the
-        trees know, then the new ones.
+        All training rows, as in `odrf.engine.growth.forest_growth.grow_forest`: first those that
+        the trees were grown on, then the new ones.
     feature_groups, settings, mixture
-        As there.
+        As in `grow_forest`.
     sampling : Sampling
         How each tree's rows are drawn; its last batch are the new rows.
     most_before : int
-        The most leaves that the trees were allowed until now.
+        The limit on the number of leaves so far.
     revised : int
-        Splits made on fewer rows are made anew once these are `GROWN` times as many.
+        Splits that were chosen on fewer rows are searched anew once their node has `GROWN` times as
+        many rows as then; 0 for none.
     """
 
     X: NDArray[np.float32]
@@ -106,29 +114,33 @@ def update_trees(
     n_jobs: int,
     advance: Callable[[], object],
 ) -> Iterator[Updated]:
-    """Let trees of one kind go on growing; yield them in their order.
+    """Update trees of one kind; yield them in their order.
 
     Parameters
     ----------
-    trees : sequence
-        Forests of one, each with the rows that its nodes had when their splits were made.
+    trees : sequence of (Forest, (m,) int32)
+        Forests of one tree, each with the number of rows that its nodes had when their splits were
+        searched.
     update : Update
+        The rows and options.
     streams : (B, 4) uint64
-        Random stream of each tree.
+        Initial state of each tree's random stream.
     n_jobs : int
         Threads; the trees are the same for any number.
     advance : callable
         Called after each tree, in the order of the trees.
     """
-    looked_at = update.mixture.looked_at(update.feature_groups, update.settings, len(update.y))
-    copied = pays_to_copy(update.X.shape[0], looked_at)
+    columns_read = update.mixture.columns_read(
+        update.feature_groups, update.settings, len(update.y)
+    )
+    copied = pays_to_copy(update.X.shape[0], columns_read)
 
     def updated(b: int) -> Updated:
         return _update_one(*trees[b], update, streams[b], copied)
 
     with compiled_at_ease(grow_tree):
-        for one in in_order(updated, range(len(trees)), n_jobs):
-            yield one
+        for tree in in_order(updated, range(len(trees)), n_jobs):
+            yield tree
             advance()
 
 
@@ -139,8 +151,8 @@ def _update_one(
     stream: NDArray[np.uint64],
     copied: bool,
 ) -> Updated:
-    """Let one tree go on growing; the arguments are those of `update_trees`."""
-    tree, n_at_split = whole(tree, n_at_split)
+    """Update one tree; the arguments are those of `update_trees`."""
+    tree, n_at_split = compacted(tree, n_at_split)
     new = update.sampling.later[-1].begin
     shaping, filling = draw_halves(stream.copy(), update.weights, update.sampling)
     drawn = int(np.where(shaping > 0, shaping, filling)[new:].sum())
@@ -153,25 +165,26 @@ def _update_one(
     tree, n_at_split, rows, buffers = _revised(tree, n_at_split, update, state, shaping)
     leaves = np.flatnonzero(tree.left < 0)
     n_leaves, buffers.depth[:] = len(leaves), tree.depth()
-    now = int(buffers.depth.max())
+    depth_now = int(buffers.depth.max())
     if not released:
-        leaves = leaves[_some_new(rows.at >= new, buffers, leaves)]
-    split = 0
+        leaves = leaves[_have_new_rows(rows.at >= new, buffers, leaves)]
+    n_split = 0
     if len(leaves):
         matrix = _rotation(update, stream)
         branches, below = _branches(rows, buffers, leaves, n_leaves, update, matrix, state, copied)
         n_at_split[leaves] = branches.count[1 : len(leaves) + 1]
         n_at_split = np.concatenate([n_at_split, branches.count[len(leaves) + 1 :]])
-        split = int((branches.left[1 : len(leaves) + 1] >= 0).sum())
-        tree, now = with_branches(tree, leaves, branches), max(now, below)
+        n_split = int((branches.left[1 : len(leaves) + 1] >= 0).sum())
+        tree, depth_now = with_branches(tree, leaves, branches), max(depth_now, below)
     if update.sampling.honest:
-        own = np.flatnonzero(filling)
-        others = rows_at(own, update.X, update.y, update.weights, filling, False)
-        tree, _ = _told(tree, others, update.settings)
+        filled = np.flatnonzero(filling)
+        filling_rows = rows_at(filled, update.X, update.y, update.weights, filling, False)
+        tree, _ = _refilled(tree, filling_rows, update.settings)
     after = int((tree.left < 0).sum())
     return Updated(
-        tree, n_at_split, drawn, before - n_leaves, len(leaves), split, before, after, deepest, now
-    )
+        tree, n_at_split, drawn, before - n_leaves, len(leaves), n_split, before, after, deepest,
+        depth_now,
+    )  # fmt: skip
 
 
 def _revised(
@@ -181,26 +194,29 @@ def _revised(
     state: NDArray[np.uint64],
     counts: NDArray[np.int64],
 ) -> tuple[Forest, NDArray[np.int32], Rows, TreeBuffers]:
-    """Return the tree without the splits to be made anew, told by its rows; and these, in place.
+    """Refill the tree by all its rows and remove the splits that are to be searched anew.
 
-    `n_at_split`, a copy, is for the nodes of that tree.
+    Returns the tree, a copy of the remaining `n_at_split`, the rows in the order of its nodes, and
+    its buffers.
     """
     data = update.X, update.y, update.weights, counts, False
     rows = gather_rows(state, *data)
-    told, buffers = _told(tree, rows, update.settings)
-    old = (n_at_split < update.revised) & (buffers.n_rows >= GROWN * n_at_split)
-    if not (old & (told.left >= 0)).any():
-        return told, n_at_split.copy(), rows, buffers
-    tree, n_at_split = whole(told.keeping((told.left >= 0) & ~old), n_at_split)
-    rows = gather_rows(state, *data)  # which the splits given up have put in an order
-    told, buffers = _told(tree, rows, update.settings)
-    return told, n_at_split.copy(), rows, buffers
+    refilled, buffers = _refilled(tree, rows, update.settings)
+    outdated = (n_at_split < update.revised) & (buffers.n_rows >= GROWN * n_at_split)
+    if not (outdated & (refilled.left >= 0)).any():
+        return refilled, n_at_split.copy(), rows, buffers
+    kept = refilled.keeping((refilled.left >= 0) & ~outdated)
+    tree, n_at_split = compacted(kept, n_at_split)
+    # gathered again: the removed splits have ordered the rows, which must be in random order
+    rows = gather_rows(state, *data)
+    refilled, buffers = _refilled(tree, rows, update.settings)
+    return refilled, n_at_split.copy(), rows, buffers
 
 
-def _told(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, TreeBuffers]:
-    """Return the tree with its nodes saying what the rows do, and the buffers with their places.
+def _refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, TreeBuffers]:
+    """Return the tree with node values computed from these rows, and its buffers.
 
-    The rows, which are not copied, are moved.
+    The rows, which are not copied, are put in the order of the nodes.
     """
     n_nodes, m = tree.n_nodes, len(rows.at)
     buffers = _buffers_of(tree)
@@ -217,23 +233,23 @@ def _told(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, TreeBuf
 
 
 def _buffers_of(tree: Forest) -> TreeBuffers:
-    """Return a buffers that holds a forest of one."""
+    """Return buffers that hold the splits of a forest of one tree."""
     buffers = buffers_for(tree.n_nodes, len(tree.index), tree.value.shape[1])
     buffers.left[:], buffers.threshold[:], buffers.start[:] = tree.left, tree.threshold, tree.start
     buffers.column[:], buffers.coef[:], buffers.order[:] = tree.index, tree.coef, tree.order
     return buffers
 
 
-def _some_new(
+def _have_new_rows(
     new: NDArray[np.bool_], buffers: TreeBuffers, leaves: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return which of the leaves hold a row that is `new` (m,)."""
+    """Return which of the leaves have a row that is `new` (m,)."""
     before = np.concatenate([[0], np.cumsum(new)])
     return before[buffers.end[leaves]] > before[buffers.begin[leaves]]
 
 
 def _rotation(update: Update, stream: NDArray[np.uint64]) -> NDArray[np.float32] | None:
-    """Find the matrix again that turned a tree's columns when it was grown on its first rows."""
+    """Return the matrix that rotated the tree's columns when it was first grown, or None."""
     X, y, weights, sampling = update.X, update.y, update.weights, update.sampling
     state = stream.copy()
     counts, _ = draw_halves(state, weights[: sampling.first(len(y))], sampling._replace(later=()))
@@ -251,36 +267,37 @@ def _branches(
     state: NDArray[np.uint64],
     copied: bool,
 ) -> tuple[Forest, int]:
-    """Grow what comes of some of the `n_leaves` leaves of a tree; return it and its depth.
+    """Grow branches from these leaves of a tree that has `n_leaves`; return them and their depth.
 
-    It is a forest of one whose nodes 1, 2, … the leaves are; node 0 stands for the rest of the
-    tree.  `rows` and `buffers` are those of `_told`, with the depths.
+    They are a forest of one tree: its nodes 1, 2, … are the leaves, node 0 stands for the rest of
+    the tree.  `rows` and `buffers` are those of `_refilled`, with the depths.
     """
     L, settings = len(leaves), update.settings
     n = max(len(update.y), int(rows.counts.sum()))
     sizes, feature_groups = (buffers.end - buffers.begin)[leaves], update.feature_groups
-    own = _rows_of(rows, buffers.begin[leaves], sizes, copied or matrix is not None)
+    leaf_rows = _rows_of(rows, buffers.begin[leaves], sizes, copied or matrix is not None)
     if matrix is not None:
-        own, feature_groups = rotated(own, matrix), rotated_feature_groups(len(matrix))
-    scratch = scratch_for(len(own.at), n, feature_groups, settings, update.mixture)
+        leaf_rows = rotated_rows(leaf_rows, matrix)
+        feature_groups = rotated_feature_groups(len(matrix))
+    scratch = scratch_for(len(leaf_rows.at), n, feature_groups, settings, update.mixture)
     widest = scratch.columns.shape[1]
-    most = 3 + L + 2 * min(settings.max_leaves, len(own.at))
+    most = 3 + L + 2 * min(settings.max_leaves, len(leaf_rows.at))
     room = min(most, L + FIRST_ROOM)
     branches = buffers_for(room, widest + FIRST_ROOM, settings.n_classes)
-    # the node above: what growth asks of a root, and nothing that it would search
+    # node 0 has the impurity that growth reads from the root, and is not searched
     branches.left[0], branches.start[0], branches.impurity[0] = -1, 0, buffers.impurity[0]
     ends = np.cumsum(sizes)
     branches.begin[1 : L + 1], branches.end[1 : L + 1] = ends - sizes, ends
     branches.depth[1 : L + 1] = buffers.depth[leaves]
     reached = np.array([1, L + 1, n_leaves, 0])
-    branches = grow_on(own, feature_groups, settings, state, branches, scratch, reached, most)
+    branches = grow_on(leaf_rows, feature_groups, settings, state, branches, scratch, reached, most)
     grown = as_tree(branches, reached, settings.criterion == ORDINAL)
     deepest = int(branches.depth[1 : reached[NODES]].max())
     return grown if matrix is None else rotated_back(grown, matrix), deepest
 
 
 def _rows_of(rows: Rows, begin: NDArray[np.int32], sizes: NDArray[np.int32], copied: bool) -> Rows:
-    """Return the rows of some nodes, one node's after the other's."""
+    """Return the rows of several nodes, node by node."""
     ends = np.cumsum(sizes)
     at = np.arange(ends[-1]) + np.repeat(begin - (ends - sizes), sizes)
     numbers = rows.at[at]

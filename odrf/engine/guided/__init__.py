@@ -1,1 +1,1 @@
-"""Guided growth: every plane is offered to all regions that are not pure (Gupta et al., GRAF)."""
+"""Guided growth (GRAF, Gupta et al.): every plane divides all impure regions that it cuts."""

@@ -1,9 +1,8 @@
-"""All planes of a step at once: one matrix product over the rows of all regions.
+"""Evaluate all candidate planes of a step together, by one matrix product over all regions.
 
-The product is all that a step does with the predictors before a plane is chosen, so it is what a
-device with many lanes would take over.  Its sums are rounded as the library at hand does: where
-two planes are as good to the last digits, another may win than in `odrf.engine.guided.planes`.
-Rows are always divided by the projection that predicts.
+The product is rounded as the linear algebra library rounds it.  So where two planes are equally
+good but for rounding, another one may be chosen than by `odrf.engine.guided.planes`.  Rows are
+always divided by the same projection as in prediction.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import kernel
 from odrf.engine.guided.guided_kernel import ACTIVE, TARGET, GuidedGrowth, begin, propose, settle
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.guided.planes import Trials
+from odrf.engine.guided.planes import CandidatePlanes
 from odrf.engine.guided.regions import Regions, impurity_after
 
 __all__ = ["grow_in_batches"]
@@ -22,7 +21,7 @@ __all__ = ["grow_in_batches"]
 
 @kernel
 def _gather(regions, growth, block):
-    """Write the columns of all active regions, side by side, to `block`; return their rows."""
+    """Write the columns of all active regions, side by side, to `block`; return how many rows."""
     active = growth.active[: growth.reached[ACTIVE]]
     m = 0
     for region in active:
@@ -38,20 +37,20 @@ def _gather(regions, growth, block):
 
 
 @kernel
-def _judge(regions, growth, along, trials):
-    """Do what `judge_planes` does, from the projections along (T, m) of all active regions."""
-    trials.total[:], trials.works[:] = 0.0, False
+def _evaluate(regions, growth, along, candidates):
+    """Do as `evaluate_planes`, from the projections `along` (T, m) of all active regions."""
+    candidates.total[:], candidates.cuts_target[:] = 0.0, False
     at, target = 0, growth.active[growth.reached[TARGET]]
     for region in growth.active[: growth.reached[ACTIVE]]:
         size = regions.end[region] - regions.begin[region]
         for k in range(len(along)):
             n_beyond, after = impurity_after(
-                regions, region, along[k, at : at + size], trials.threshold[k], trials.beyond,
-                trials.here,
+                regions, region, along[k, at : at + size], candidates.threshold[k],
+                candidates.beyond, candidates.here,
             )  # fmt: skip
-            trials.total[k] += after
+            candidates.total[k] += after
             if region == target:
-                trials.works[k] = 0 < n_beyond < size
+                candidates.cuts_target[k] = 0 < n_beyond < size
         at += size
 
 
@@ -59,18 +58,18 @@ def grow_in_batches(
     regions: Regions,
     growth: GuidedGrowth,
     centre: NDArray[np.float64],
-    spread: NDArray[np.float64],
+    scale: NDArray[np.float64],
     settings: GuidedSettings,
     state: NDArray[np.uint64],
-    trials: Trials,
+    candidates: CandidatePlanes,
 ) -> None:
-    """Grow a tree as `odrf.engine.guided.guided_kernel.grow` does, judging planes together."""
-    T, C = trials.theta.shape
+    """Grow a tree as `odrf.engine.guided.guided_kernel.grow`, evaluating planes together."""
+    T, C = candidates.theta.shape
     begin(regions, growth, settings.min_split)
     while growth.reached[ACTIVE] > 0:
-        propose(regions, growth, centre, spread, settings, state, trials)
-        m = _gather(regions, growth, trials.block)
-        block, along = trials.block[: C * m], trials.product[: T * m].reshape(T, m)
-        np.matmul(trials.theta, block.reshape(C, m), out=along)
-        _judge(regions, growth, along, trials)
-        settle(regions, growth, trials, settings.min_split)
+        propose(regions, growth, centre, scale, settings, state, candidates)
+        m = _gather(regions, growth, candidates.block)
+        block, along = candidates.block[: C * m], candidates.product[: T * m].reshape(T, m)
+        np.matmul(candidates.theta, block.reshape(C, m), out=along)
+        _evaluate(regions, growth, along, candidates)
+        settle(regions, growth, candidates, settings.min_split)

@@ -1,4 +1,4 @@
-"""Guided trees: planes stored once, however many regions they divide."""
+"""Guided trees as flat arrays: each plane is stored once, however many regions it divides."""
 
 from __future__ import annotations
 
@@ -18,34 +18,37 @@ __all__ = ["GuidedForest"]
 class GuidedForest:
     """Guided trees as flat arrays: m regions, W planes on the columns of B trees.
 
-    A row x (scaled predictors) of region i goes to ``left[i]`` when θᵀx on the columns of the
-    tree, added in float32, is at most the threshold of plane ``plane[i]``, else to the next.
+    A row x (scaled predictors) of region i goes to ``left[i]`` if θᵀx on the columns of the tree,
+    added in float32, is at most the threshold of plane ``plane[i]``, else to ``left[i] + 1``.
 
     Attributes
     ----------
     root : (B + 1,) int64
         Tree b owns the regions ``root[b]:root[b + 1]``; ``root[b]`` holds all rows.
     left : (m,) int64
-        Number of the left part (right = left + 1); -1 for a leaf.
+        Number of the left part (the right part is left + 1); -1 for a leaf.
     plane : (m,) int64
         Number of the plane that divides the region, in these arrays; -1 for a leaf.
     count : (m,) int32
-        Training rows.
+        Number of training rows.
     weight : (m,) float64
-        Their case weights.
+        Sum of their case weights.
     impurity : (m,) float64
-        Z of Gupta et al., equation (8), per unit of weight; of a regression the variance.
+        Z of Gupta et al., equation (8), per unit of weight; for a regression the variance.
     value : (m, K) float64
-        The region's vote: log₂(1 + h) of its class shares h, equations (18) to (22); of a
+        The region's vote: log₂(1 + h) of its class shares h, equations (18) to (22); for a
         regression the mean.
     first_plane : (B + 1,) int64
         Tree b has the planes ``first_plane[b]:first_plane[b + 1]``, in the order of its growth.
     threshold : (W,) float32
+        Threshold of each plane.
     first_column : (B + 1,) int64
         Tree b uses ``columns[first_column[b]:first_column[b + 1]]``.
     columns : int32
+        Columns of the design, tree by tree.
     first_coef : (B + 1,) int64
-        Where in `coef` its planes begin, each as long as the tree has columns.
+        Where the planes of tree b begin in `coef`; each has a coefficient for every column of the
+        tree.
     coef : float32
         Unit vectors θ, plane by plane.
     """
@@ -71,50 +74,47 @@ class GuidedForest:
 
     @property
     def n_planes(self) -> NDArray[np.int64]:
-        """Planes of each tree (B,): TW."""
+        """Number of planes of each tree (B,): TW."""
         return np.diff(self.first_plane)
 
     @property
     def n_columns(self) -> NDArray[np.int64]:
-        """Columns that each tree uses (B,): M."""
+        """Number of columns that each tree uses (B,): M."""
         return np.diff(self.first_column)
 
     @property
     def n_inner(self) -> NDArray[np.int64]:
-        """Regions of each tree that planes divide (B,): TNL."""
+        """Number of divided regions of each tree (B,): TNL."""
         return np.add.reduceat((self.left >= 0).astype(np.int64), self.root[:-1])
 
     @property
     def n_leaves(self) -> NDArray[np.int64]:
-        """Regions of each tree that are whole (B,): TL."""
+        """Number of leaves of each tree (B,): TL."""
         return self.n_inner + 1
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Numbers that each tree needs to predict (B,): TW·(M + 1) + 3·TNL + TL, section 4.4."""
+        """Numbers stored for prediction, per tree (B,): TW·(M + 1) + 3·TNL + TL, section 4.4."""
         planes = self.n_planes * (self.n_columns + 1)
         return planes + 3 * self.n_inner + self.n_leaves
 
     @property
     def rank(self) -> NDArray[np.int64]:
-        """The rank, in the growth of its tree, of the plane that divides each region (m,).
-
-        1 is the first; 0 for a leaf.
-        """
+        """Rank in growth of the plane that divides each region (m,), from 1; 0 for a leaf."""
         first = np.repeat(self.first_plane[:-1], np.diff(self.root))
         return np.where(self.plane >= 0, self.plane - first + 1, 0)
 
     @cached_property
     def unshared(self) -> Forest:
-        """The same trees with a plane of its own for each region, as all else reads them."""
+        """The same trees as a `Forest`, which stores a plane for every region that it divides."""
         split = self.left >= 0
         tree = np.repeat(np.arange(self.n_trees), np.diff(self.root))
         width = np.where(split, self.n_columns[tree], 0)
         start = np.concatenate([[0], np.cumsum(width)])
         owner = np.repeat(np.arange(len(split)), width)
-        at = np.arange(start[-1]) - start[owner]
+        column = np.arange(start[-1]) - start[owner]
         of = tree[owner]
-        own_plane = self.plane[owner] - self.first_plane[of]
+        plane_of_tree = self.plane[owner] - self.first_plane[of]
         threshold = np.full(len(split), np.nan, dtype=np.float32)
         threshold[split] = self.threshold[self.plane[split]]
         return Forest(
@@ -122,8 +122,8 @@ class GuidedForest:
             left=self.left,
             threshold=threshold,
             start=start,
-            index=self.columns[self.first_column[of] + at],
-            coef=self.coef[self.first_coef[of] + own_plane * self.n_columns[of] + at],
+            index=self.columns[self.first_column[of] + column],
+            coef=self.coef[self.first_coef[of] + plane_of_tree * self.n_columns[of] + column],
             value=self.value,
             count=self.count,
             weight=self.weight,
@@ -134,9 +134,10 @@ class GuidedForest:
         )
 
     def _gain(self, split: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return what each region's division takes off its impurity, per unit of weight.
+        """Return the impurity decrease of each region's division, per unit of weight.
 
-        Where classes are not as frequent it can add some, other than Gupta et al. say.
+        It can be negative where classes differ in frequency, although Gupta et al. state that the
+        impurity never increases.
         """
         total = self.weight * self.impurity
         left = self.left[split]

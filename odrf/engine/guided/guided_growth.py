@@ -1,4 +1,4 @@
-"""Grow the trees of a guided forest, each from its own random stream, over threads."""
+"""Grow the trees of a guided forest in several threads, each tree from its random stream."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from odrf.engine.guided.batched import grow_in_batches
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_kernel import PLANES, REGIONS, grow, growth_for
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.guided.planes import trials_for
+from odrf.engine.guided.planes import planes_for
 from odrf.engine.guided.regions import regions_for
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import shuffle_front
 
 __all__ = ["grow_guided", "joined_guided"]
 
-# 1 over the variance of what is uniform on a range of 1.
+# A variable uniform on an interval of length 1 has the variance 1 / UNIFORM.
 UNIFORM = 12.0
 
 
@@ -37,8 +37,8 @@ def grow_guided(
 ) -> GuidedForest:
     """Grow a guided tree for each of the `streams` (B, 4) and join them in that order.
 
-    Every tree uses all rows of positive weight, and a random subspace of the predictors that
-    are not constant.
+    Every tree uses all rows of positive weight, and a random subspace: a random subset of the
+    predictors that are not constant.
 
     Parameters
     ----------
@@ -51,8 +51,9 @@ def grow_guided(
     feature_groups : FeatureGroups
         Which columns make up each predictor.
     settings : GuidedSettings
+        Options of growth.
     streams : (B, 4) uint64
-        Random stream of each tree; left as they are.
+        Initial state of each tree's random stream; not modified.
     n_jobs : int
         Threads.
     advance : callable
@@ -61,18 +62,18 @@ def grow_guided(
     classes = settings.n_classes > 1
     rows = np.flatnonzero(weights > 0)
     if classes:
-        # the rows of a class side by side
+        # so that the rows of a class are adjacent
         rows = rows[np.argsort(y[rows], kind="stable")]
     centre = np.array([column[rows].mean(dtype=np.float64) for column in X])
-    spread = _spreads(X, rows, feature_groups)
+    scale = _column_scales(X, rows, feature_groups)
     shift = 0.0 if classes else float(np.average(y[rows], weights=weights[rows]))
 
     def tree_of(stream: NDArray[np.uint64]) -> GuidedForest:
         state = stream.copy()
-        columns = _draw_columns(state, feature_groups, spread, settings.subspace)
+        columns = _draw_columns(state, feature_groups, scale, settings.subspace)
         return _grow_one(
             np.ascontiguousarray(X[columns][:, rows]), y[rows], weights[rows], columns,
-            centre[columns], spread[columns], shift, settings, state,
+            centre[columns], scale[columns], shift, settings, state,
         )  # fmt: skip
 
     def grown() -> Iterator[GuidedForest]:
@@ -84,39 +85,39 @@ def grow_guided(
         return joined_guided(grown())
 
 
-def _spreads(
+def _column_scales(
     X: NDArray[np.float32], rows: NDArray[np.int64], feature_groups: FeatureGroups
 ) -> NDArray[np.float64]:
-    """Return what makes a unit of each column (p,); 0 for one that is constant.
+    """Return the scale of each column (p,): its standard deviation; 0 for a constant column.
 
-    It is the standard deviation.  The indicators of a factor share one: that which gives the
-    levels' scores, uniform on a range of 1/s² each, a standard deviation of 1 over the rows, as
-    that of a numeric predictor with a weight of 1.
+    The indicators of a factor share one scale s.  It is chosen so that the scores of the levels,
+    each uniform on an interval of length 1/s², have a standard deviation of 1 over the rows, like a
+    numeric predictor with weight 1.
     """
-    spread = np.array([column[rows].std(dtype=np.float64) for column in X])
+    scale = np.array([column[rows].std(dtype=np.float64) for column in X])
     for j in np.flatnonzero(feature_groups.types == INDICATORS):
-        own = spread[feature_groups.first[j] : feature_groups.first[j + 1]]
-        shared = (np.sum(own**2) / UNIFORM) ** (1 / 4)
-        own[own > 0] = shared
-    return spread
+        indicators = scale[feature_groups.first[j] : feature_groups.first[j + 1]]
+        shared = (np.sum(indicators**2) / UNIFORM) ** (1 / 4)
+        indicators[indicators > 0] = shared
+    return scale
 
 
 def _draw_columns(
     state: NDArray[np.uint64],
     feature_groups: FeatureGroups,
-    spread: NDArray[np.float64],
+    scale: NDArray[np.float64],
     subspace: int,
 ) -> NDArray[np.int64]:
-    """Return the columns of a random subspace, in order, without those that are constant."""
-    known = [
+    """Return the non-constant columns of a random subset of the predictors, in their order."""
+    varying = [
         j for j, (lo, hi) in enumerate(pairwise(feature_groups.first))
-        if (spread[lo:hi] > 0).any()
+        if (scale[lo:hi] > 0).any()
     ]  # fmt: skip
-    predictors = np.array(known, dtype=np.int64)
+    predictors = np.array(varying, dtype=np.int64)
     size = min(subspace, len(predictors))
     shuffle_front(state, predictors, size)
     columns = columns_of(feature_groups, np.sort(predictors[:size]))
-    return columns[spread[columns] > 0]
+    return columns[scale[columns] > 0]
 
 
 def _grow_one(
@@ -125,7 +126,7 @@ def _grow_one(
     weights: NDArray[np.float64],
     columns: NDArray[np.int64],
     centre: NDArray[np.float64],
-    spread: NDArray[np.float64],
+    scale: NDArray[np.float64],
     shift: float,
     settings: GuidedSettings,
     state: NDArray[np.uint64],
@@ -134,10 +135,10 @@ def _grow_one(
     K = settings.n_classes
     code = y.astype(np.int64) if K > 1 else np.zeros(n, dtype=np.int64)
     regions = regions_for(X, code, np.zeros(n) if K > 1 else y - shift, weights.copy(), K)
-    trials = trials_for(settings.trials, C, n, K, settings.batched)
+    candidates = planes_for(settings.trials, C, n, K, settings.batched)
     growth = growth_for(C, n)
     grown = grow_in_batches if settings.batched else grow
-    grown(regions, growth, centre, spread, settings, state, trials)
+    grown(regions, growth, centre, scale, settings, state, candidates)
     m, n_planes = int(growth.reached[REGIONS]), int(growth.reached[PLANES])
     weight = regions.weight[:m].copy()
     return GuidedForest(
@@ -163,7 +164,7 @@ def _votes(
     totals: NDArray[np.float64],
     shift: float,
 ) -> NDArray[np.float64]:
-    """Return log₂(1 + h) of equations (18) to (22), or the means of a regression, (m, K)."""
+    """Return log₂(1 + h) of equations (18) to (22), or for a regression the means, (m, K)."""
     if mass.shape[1] == 1:
         return mass / weight[:, None] + shift
     shares = np.divide(mass, totals, out=np.zeros_like(mass), where=totals > 0)
@@ -181,18 +182,17 @@ def joined_guided(trees: Iterable[GuidedForest]) -> GuidedForest:
         sizes = [np.diff(getattr(part, name)) for part in parts]
         return np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
 
-    def moved(name: str, by: NDArray[np.int64]) -> NDArray[np.int64]:
+    def renumbered(name: str, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         numbers = [getattr(part, name) for part in parts]
-        return np.concatenate(
-            [np.where(own < 0, -1, own + first) for own, first in zip(numbers, by, strict=False)]
-        )
+        pairs = zip(numbers, offsets, strict=False)
+        return np.concatenate([np.where(part < 0, -1, part + offset) for part, offset in pairs])
 
     first_region = np.cumsum([0, *(len(part.left) for part in parts)])
     first_plane = np.cumsum([0, *(len(part.threshold) for part in parts)])
     return GuidedForest(
         root=borders("root"),
-        left=moved("left", first_region),
-        plane=moved("plane", first_plane),
+        left=renumbered("left", first_region),
+        plane=renumbered("plane", first_plane),
         count=end_to_end("count"),
         weight=end_to_end("weight"),
         impurity=end_to_end("impurity"),

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.guided.planes import best_plane, draw_planes, judge_planes, may_cut
+from odrf.engine.guided.planes import best_plane, draw_planes, evaluate_planes, may_cut
 from odrf.engine.guided.regions import begin_root, beyond_plane, divide_region, project_region
 
 __all__ = ["ACTIVE", "PLANES", "REGIONS", "TARGET", "GuidedGrowth", "begin", "grow", "growth_for"]
 
-# What a tree's `reached` holds: numbers of regions, planes and active regions, and the place of
-# the one that the planes of this step are drawn for.
+# Entries of `reached`: numbers of regions, of planes and of active regions, and the place among
+# these of the target, the region for which the planes of this step are drawn.
 REGIONS, PLANES, ACTIVE, TARGET = 0, 1, 2, 3
 
 
@@ -25,10 +25,12 @@ class GuidedGrowth(NamedTuple):
     theta : (n, C) float32
     threshold : (n,) float32
         Its planes.
-    active, following : (n + 1,) int64
-        The regions that are to be divided; scratch for those after this step.
+    active : (n + 1,) int64
+        The regions that are still to be divided.
+    following : (n + 1,) int64
+        Scratch for the active regions after this step.
     reached : (4,) int64
-        See `REGIONS` and the others.
+        Entries `REGIONS`, `PLANES`, `ACTIVE` and `TARGET`.
     """
 
     theta: np.ndarray
@@ -39,7 +41,7 @@ class GuidedGrowth(NamedTuple):
 
 
 def growth_for(C: int, n: int) -> GuidedGrowth:
-    """Allocate the growth of a tree on C columns and n rows."""
+    """Allocate the arrays for growing a tree on C columns and n rows."""
     return GuidedGrowth(
         np.empty((n, C), dtype=np.float32),
         np.empty(n, dtype=np.float32),
@@ -58,41 +60,43 @@ def begin(regions, growth, min_split):
 
 
 @kernel
-def propose(regions, growth, centre, spread, settings, state, trials):
-    """Draw the planes of a step for the most impure region, equation (9)."""
+def propose(regions, growth, centre, scale, settings, state, candidates):
+    """Draw the candidate planes of a step for the most impure region, equation (9)."""
     active, most = growth.active, 0
     for i in range(1, growth.reached[ACTIVE]):
         if regions.impurity[active[i]] > regions.impurity[active[most]]:
             most = i
     growth.reached[TARGET] = most
-    draw_planes(state, regions, active[most], centre, spread, settings.from_region, trials)
+    draw_planes(state, regions, active[most], centre, scale, settings.from_region, candidates)
 
 
 @part
-def _cuts(regions, region, k, trials):
-    """Whether a plane cuts a region, whose projections are then in trials.values."""
-    theta, threshold = trials.theta[k], trials.threshold[k]
-    if not may_cut(theta, threshold, trials.reach[k], regions.low[region], regions.high[region]):
+def _cuts(regions, region, k, candidates):
+    """Whether plane k cuts a region; if so, the region's projections are in candidates.values."""
+    theta, threshold = candidates.theta[k], candidates.threshold[k]
+    if not may_cut(
+        theta, threshold, candidates.tolerance[k], regions.low[region], regions.high[region]
+    ):
         return False
-    lo, hi, values = regions.begin[region], regions.end[region], trials.values
+    lo, hi, values = regions.begin[region], regions.end[region], candidates.values
     project_region(regions.X, lo, hi, theta, values)
     n_beyond, _ = beyond_plane(values[: hi - lo], threshold, regions.weights[lo:hi])
     return 0 < n_beyond < hi - lo
 
 
 @part
-def _divide_all(regions, growth, k, trials, min_split):
+def _divide_all(regions, growth, k, candidates, min_split):
     """Divide every active region that the k-th plane cuts."""
     reached, following, kept = growth.reached, growth.following, 0
     for region in growth.active[: reached[ACTIVE]]:
-        if not _cuts(regions, region, k, trials):
+        if not _cuts(regions, region, k, candidates):
             following[kept] = region
             kept += 1
             continue
         first = reached[REGIONS]
         left, right = divide_region(
-            regions, region, reached[PLANES], trials.values, trials.threshold[k], trials.waiting,
-            trials.numbers, first, min_split,
+            regions, region, reached[PLANES], candidates.values, candidates.threshold[k],
+            candidates.waiting, candidates.numbers, first, min_split,
         )  # fmt: skip
         following[kept] = first
         kept += left
@@ -105,16 +109,16 @@ def _divide_all(regions, growth, k, trials, min_split):
 
 
 @kernel
-def settle(regions, growth, trials, min_split):
+def settle(regions, growth, candidates, min_split):
     """Divide the regions by the best plane of a step, equation (15).
 
-    Where none tells the rows of the most impure region apart, by differences that float32 rounds
-    away, this region is left whole.
+    If no plane cuts the target region, because float32 rounds away the differences of its rows,
+    that region becomes a leaf.
     """
-    reached, k = growth.reached, best_plane(trials)
+    reached, k = growth.reached, best_plane(candidates)
     before = reached[REGIONS]
     if k >= 0:
-        _divide_all(regions, growth, k, trials, min_split)
+        _divide_all(regions, growth, k, candidates, min_split)
     if reached[REGIONS] == before:
         for i in range(reached[TARGET] + 1, reached[ACTIVE]):
             growth.active[i - 1] = growth.active[i]
@@ -122,32 +126,33 @@ def settle(regions, growth, trials, min_split):
         return
     plane = reached[PLANES]
     for j in range(growth.theta.shape[1]):
-        growth.theta[plane, j] = trials.theta[k, j]
-    growth.threshold[plane] = trials.threshold[k]
+        growth.theta[plane, j] = candidates.theta[k, j]
+    growth.threshold[plane] = candidates.threshold[k]
     reached[PLANES] += 1
 
 
 @kernel
-def grow(regions, growth, centre, spread, settings, state, trials):
-    """Grow a tree until no region is left that is impure and can be divided.
+def grow(regions, growth, centre, scale, settings, state, candidates):
+    """Grow a tree until all impure regions are too small or have equal rows.
 
     Parameters
     ----------
     regions : Regions
-        The tree's rows; receives its regions.
+        The tree's rows; receives the regions.
     growth : GuidedGrowth
         Receives the planes.
-    centre, spread : (C,) float64
-        Mean and standard deviation of each of the tree's columns.
+    centre, scale : (C,) float64
+        Mean and scale of each of the tree's columns.
     settings : GuidedSettings
+        Options of growth.
     state : (4,) uint64
-        The tree's random stream, moved on.
-    trials : Trials
+        The tree's random stream, advanced.
+    candidates : CandidatePlanes
         Scratch.
     """
     begin(regions, growth, settings.min_split)
     while growth.reached[ACTIVE] > 0:
-        propose(regions, growth, centre, spread, settings, state, trials)
+        propose(regions, growth, centre, scale, settings, state, candidates)
         active = growth.active[: growth.reached[ACTIVE]]
-        judge_planes(regions, active, active[growth.reached[TARGET]], trials)
-        settle(regions, growth, trials, settings.min_split)
+        evaluate_planes(regions, active, active[growth.reached[TARGET]], candidates)
+        settle(regions, growth, candidates, settings.min_split)

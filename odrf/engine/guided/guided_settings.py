@@ -1,4 +1,4 @@
-"""The options of guided growth as the kernels read them."""
+"""The options of guided growth, as numbers for the kernels."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ __all__ = ["GuidedSettings"]
 
 
 class GuidedSettings(NamedTuple):
-    """The options of guided growth as the kernels read them.
+    """The options of guided growth, as numbers for the kernels.
 
     Attributes
     ----------
     n_classes : int
         K; 1 for a numeric response.
     subspace : int
-        M, predictors that a tree uses.
+        M, the number of predictors that a tree uses.
     trials : int
-        Planes to choose from at each step.
+        Candidate planes at each step.
     min_split : int
-        Fewest rows of a region that may be divided.
+        Regions of fewer rows are not divided.
     from_region : bool
-        Whether the range that a plane's weights are drawn from is measured from the mean of the
-        region, not of all rows.
+        Whether the weights of a plane are drawn from ranges measured from the mean of the region;
+        otherwise from the mean of all rows.
     batched : bool
-        Whether the planes of a step are judged together, by one matrix product.
+        Whether the planes of a step are evaluated together, by one matrix product.
     """
 
     n_classes: int

@@ -1,4 +1,4 @@
-"""The planes of a guided tree: their law, which regions they can cut, and what they would do.
+"""The candidate planes of a guided tree: how they are drawn and evaluated.
 
 Equations are those of Gupta et al., *Guided random forest and its application to data
 approximation*.
@@ -15,40 +15,52 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.guided.regions import impurity_after, project_region
 from odrf.engine.randomness import uniform
 
-__all__ = ["Trials", "best_plane", "draw_planes", "judge_planes", "may_cut", "trials_for"]
+__all__ = [
+    "CandidatePlanes",
+    "best_plane",
+    "draw_planes",
+    "evaluate_planes",
+    "may_cut",
+    "planes_for",
+]
 
-# Rounding of a projection in float32, as a share of Σ|θ_j| and per column.
+# Bound on the rounding error of a projection in float32, per column and relative to Σ|θ_j|.
 ROUNDING = 2.0**-22
 
 
-class Trials(NamedTuple):
-    """The planes of a step, and scratch to judge them.
+class CandidatePlanes(NamedTuple):
+    """The candidate planes of a step, and scratch to evaluate them.
 
     Attributes
     ----------
     theta : (T, C) float32
         Unit vectors: θᵀx on the tree's columns.
     threshold : (T,) float32
-    reach : (T,) float64
-        How far θᵀx, rounded, can be off.
+        Their thresholds.
+    tolerance : (T,) float64
+        Bound on the rounding error of θᵀx.
     total : (T,) float64
-        Impurity of all regions after each.
-    works : (T,) bool
-        Whether it cuts the region that it was drawn for.
+        Impurity of all active regions after each plane, equation (15).
+    cuts_target : (T,) bool
+        Whether the plane cuts the region for which it was drawn.
     values : (n,) float32
+        Scratch for projections.
     waiting : (n,) float32
     numbers : (n,) float64
+        Scratch for dividing rows.
     beyond, here : (K,) float64
+        Scratch for the class weights beyond a plane and on its other side.
     mean : (C,) float64
+        Scratch for the mean of a region.
     block, product : float32, flat
-        What the matrix product of `odrf.engine.guided.batched` multiplies and writes.
+        Input and output of the matrix product of `odrf.engine.guided.batched`.
     """
 
     theta: np.ndarray
     threshold: np.ndarray
-    reach: np.ndarray
+    tolerance: np.ndarray
     total: np.ndarray
-    works: np.ndarray
+    cuts_target: np.ndarray
     values: np.ndarray
     waiting: np.ndarray
     numbers: np.ndarray
@@ -59,10 +71,10 @@ class Trials(NamedTuple):
     product: np.ndarray
 
 
-def trials_for(T: int, C: int, n: int, K: int, batched: bool) -> Trials:
-    """Allocate the scratch for T planes on C columns and n rows of K classes."""
+def planes_for(T: int, C: int, n: int, K: int, batched: bool) -> CandidatePlanes:
+    """Allocate the arrays for T planes on C columns and n rows of K classes."""
     together = n if batched else 0
-    return Trials(
+    return CandidatePlanes(
         np.empty((T, C), dtype=np.float32),
         np.empty(T, dtype=np.float32),
         np.empty(T),
@@ -80,26 +92,27 @@ def trials_for(T: int, C: int, n: int, K: int, batched: bool) -> Trials:
 
 
 @kernel
-def draw_planes(state, regions, region, centre, spread, from_region, trials):
-    """Draw the planes of a step for a region: equations (3) to (7).
+def draw_planes(state, regions, region, centre, scale, from_region, candidates):
+    """Draw the candidate planes of a step for a region: equations (3) to (7).
 
-    w_j is uniform between the region's least and largest value of column j in units of spread
-    (C,), measured from centre (C,) or, with from_region, from the mean of the region's rows; the
-    plane goes through that mean.
+    The weight of column j is w_j = (u - origin_j) / scale_j², with u uniform between the least and
+    the largest value of the column in the region.  The origin is `centre` (C,) or, if
+    `from_region`, the mean of the region's rows.  The plane goes through the mean of the region's
+    rows.
     """
-    C, mean = len(centre), trials.mean
+    C, mean = len(centre), candidates.mean
     lo, hi = regions.begin[region], regions.end[region]
     for j in range(C):
         total = 0.0
         for i in range(lo, hi):
             total += regions.X[j, i]
         mean[j] = total / (hi - lo)
-    for k in range(len(trials.theta)):
-        theta, length = trials.theta[k], 0.0
+    for k in range(len(candidates.theta)):
+        theta, length = candidates.theta[k], 0.0
         for j in range(C):
             low, high = regions.low[region, j], regions.high[region, j]
             origin = mean[j] if from_region else centre[j]
-            w = (low + uniform(state) * (high - low) - origin) / (spread[j] * spread[j])
+            w = (low + uniform(state) * (high - low) - origin) / (scale[j] * scale[j])
             theta[j] = w
             length += w * w
         length = math.sqrt(length)
@@ -110,50 +123,50 @@ def draw_planes(state, regions, region, centre, spread, from_region, trials):
             theta[j] = theta[j] / length
             bias += theta[j] * mean[j]
             size += abs(theta[j])
-        trials.threshold[k] = bias
-        trials.reach[k] = ROUNDING * C * size
+        candidates.threshold[k] = bias
+        candidates.tolerance[k] = ROUNDING * C * size
 
 
 @part
-def may_cut(theta, threshold, reach, low, high):
-    """Whether a plane goes through the box low … high, or so close that rounding decides."""
+def may_cut(theta, threshold, tolerance, low, high):
+    """Whether a plane meets the box from `low` to `high`, up to the tolerance for rounding."""
     least, most = 0.0, 0.0
     for j in range(len(theta)):
         at_low, at_high = float(theta[j]) * low[j], float(theta[j]) * high[j]
         least += min(at_low, at_high)
         most += max(at_low, at_high)
-    return least <= threshold + reach and most >= threshold - reach
+    return least <= threshold + tolerance and most >= threshold - tolerance
 
 
 @kernel
-def judge_planes(regions, active, target, trials):
-    """Write to trials.total what each plane leaves of the impurity of the active regions.
+def evaluate_planes(regions, active, target, candidates):
+    """Write to candidates.total the impurity of the active regions after each plane.
 
-    A region whose box it does not reach is not looked at.
+    The rows of a region are projected only if the plane meets the region's box.
     """
-    values = trials.values
-    trials.total[:], trials.works[:] = 0.0, False
+    values = candidates.values
+    candidates.total[:], candidates.cuts_target[:] = 0.0, False
     for region in active:
         lo, hi = regions.begin[region], regions.end[region]
         low, high = regions.low[region], regions.high[region]
-        for k in range(len(trials.theta)):
-            theta, threshold = trials.theta[k], trials.threshold[k]
+        for k in range(len(candidates.theta)):
+            theta, threshold = candidates.theta[k], candidates.threshold[k]
             after = regions.impurity[region]
-            if may_cut(theta, threshold, trials.reach[k], low, high):
+            if may_cut(theta, threshold, candidates.tolerance[k], low, high):
                 project_region(regions.X, lo, hi, theta, values)
                 n_beyond, after = impurity_after(
-                    regions, region, values, threshold, trials.beyond, trials.here
+                    regions, region, values, threshold, candidates.beyond, candidates.here
                 )
                 if region == target:
-                    trials.works[k] = 0 < n_beyond < hi - lo
-            trials.total[k] += after
+                    candidates.cuts_target[k] = 0 < n_beyond < hi - lo
+            candidates.total[k] += after
 
 
 @kernel
-def best_plane(trials):
-    """Return which plane leaves the least impurity, of those that work; -1 if none does."""
+def best_plane(candidates):
+    """Return the plane with the least total impurity, of those that cut the target; -1 for none."""
     best = -1
-    for k in range(len(trials.total)):
-        if trials.works[k] and (best < 0 or trials.total[k] < trials.total[best]):
+    for k in range(len(candidates.total)):
+        if candidates.cuts_target[k] and (best < 0 or candidates.total[k] < candidates.total[best]):
             best = k
     return best

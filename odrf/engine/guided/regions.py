@@ -1,8 +1,8 @@
-"""The regions of a guided tree: their rows, side by side, and their impurities.
+"""The regions of a guided tree: their rows and impurities.
 
-A region's rows are neighbours in every array, and for classes those of a class are neighbours
-again: dividing keeps their order.  So the rows of a class beyond a plane are counted without
-looking at their labels.
+The rows of a region are adjacent in every array.  For classification the rows of the same class are
+adjacent within the region, as dividing keeps their order.  So rows of a class beyond a plane are
+counted without reading their labels.
 """
 
 from __future__ import annotations
@@ -25,32 +25,34 @@ __all__ = [
 
 
 class Regions(NamedTuple):
-    """The rows of a tree and its regions, with room for as many as there can be.
+    """The rows of a tree and its regions, with room for the most regions that there can be.
 
     Attributes
     ----------
     X : (C, n) float32
-        The tree's columns; rows move with their regions.
+        The tree's columns; rows are reordered as regions are divided.
     code : (n,) int64
         Classes of the rows; 0 for a regression.
     y : (n,) float64
         Responses of a regression, centred; unused for classes.
     weights, moments : (n,) float64
-        Case weights; times y.
+        Case weights w, and w·y.
     totals : (K,) float64
-        N_c, weight of each class among all rows.
+        N_c, the weight of each class among all rows.
     begin, end : (room,) int32
-        Where each region's rows lie.
+        Region i has the rows ``begin[i]:end[i]``.
     left : (room,) int32
-        The region's left part, the right one being the next; -1 while it is whole.
+        Number of the region's left part, the right part being the next; -1 while not divided.
     plane : (room,) int32
-        Which plane of the tree divides it.
+        Number of the plane that divides the region; -1 while not divided.
     rows : (room, K) int32
-        Rows of each class.
+        Number of rows of each class.
     mass : (room, K) float64
-        Their weights; of a regression Σ w·y.
-    weight, impurity : (room,) float64
-        Weight of all rows; Z of Gupta et al., equation (8), or the sum of squares.
+        Weight of each class; for a regression Σ w·y.
+    weight : (room,) float64
+        Weight of all rows.
+    impurity : (room,) float64
+        Z of Gupta et al., equation (8); for a regression the sum of squares about the mean.
     low, high : (room, C) float32
         The box around the rows of a region that may be divided.
     """
@@ -78,7 +80,7 @@ def regions_for(X, code, y, weights, K):
     C, n = X.shape
     room = 2 * n
     totals = np.bincount(code, weights=weights, minlength=K).astype(np.float64)
-    # memory that is not written to is not taken
+    # the system hands out memory only where it is written to
     return Regions(
         X,
         code,
@@ -101,20 +103,20 @@ def regions_for(X, code, y, weights, K):
 
 @part
 def gini(mass, totals, weight):
-    """Return Z of equation (8): Gini's impurity of mass / totals, times the weight."""
-    whole, squares = 0.0, 0.0
+    """Return Z of equation (8): the Gini impurity of mass / totals, times the weight."""
+    total, squares = 0.0, 0.0
     for c in range(len(mass)):
         share = mass[c] / totals[c] if totals[c] > 0.0 else 0.0
-        whole += share
+        total += share
         squares += share * share
-    return weight * (1.0 - squares / (whole * whole))
+    return weight * (1.0 - squares / (total * total))
 
 
 @part
 def project_region(X, lo, hi, theta, values):
-    """Write the projections of the rows lo … hi to the front of `values`.
+    """Write the projections of the rows lo … hi - 1 to the front of `values`.
 
-    Each is added up in float32, column by column, as in prediction: bit for bit.
+    Each is added up in float32, column by column, exactly as in prediction.
     """
     n = np.uint64(hi - lo)
     for i in range(n):
@@ -128,18 +130,18 @@ def project_region(X, lo, hi, theta, values):
 
 @summing
 def beyond_plane(values, threshold, weights):
-    """Return how many of the values (m,) lie beyond the threshold, and their weight."""
+    """Return how many of the values (m,) are above the threshold, and the weight of these rows."""
     n_rows, weight = 0.0, 0.0
     for i in range(np.uint64(len(values))):
-        there = 1.0 if values[i] > threshold else 0.0
-        n_rows += there
-        weight += there * weights[i]
+        is_beyond = 1.0 if values[i] > threshold else 0.0
+        n_rows += is_beyond
+        weight += is_beyond * weights[i]
     return n_rows, weight
 
 
 @summing
 def _moment_beyond(values, threshold, moments):
-    """Return the sum of their moments."""
+    """Return the sum of the moments of the rows whose values (m,) are above the threshold."""
     moment = 0.0
     for i in range(np.uint64(len(values))):
         moment += moments[i] if values[i] > threshold else 0.0
@@ -148,7 +150,7 @@ def _moment_beyond(values, threshold, moments):
 
 @inlined
 def _classes_after(regions, region, values, threshold, beyond, here):
-    """Return how many rows lie beyond, and the impurity of both parts."""
+    """Return how many rows are beyond the plane, and the impurity of both parts together."""
     lo, at, n_beyond, weight = regions.begin[region], 0, 0.0, 0.0
     for c in range(len(beyond)):
         size = regions.rows[region, c]
@@ -170,24 +172,24 @@ def _classes_after(regions, region, values, threshold, beyond, here):
 
 @inlined
 def _numbers_after(regions, region, values, threshold):
-    """Return how many rows lie beyond, and the sum of squares of both parts."""
+    """Return how many rows are beyond the plane, and the sum of squares of both parts together."""
     lo, hi = regions.begin[region], regions.end[region]
     n_beyond, weight = beyond_plane(values[: hi - lo], threshold, regions.weights[lo:hi])
     if n_beyond == 0.0 or n_beyond == hi - lo:
         return n_beyond, regions.impurity[region]
     moment = _moment_beyond(values[: hi - lo], threshold, regions.moments[lo:hi])
-    whole, mass = regions.weight[region], regions.mass[region, 0]
-    mean, other = moment / weight, (mass - moment) / (whole - weight)
-    between = weight * (whole - weight) / whole * (mean - other) * (mean - other)
+    total, mass = regions.weight[region], regions.mass[region, 0]
+    mean, other = moment / weight, (mass - moment) / (total - weight)
+    between = weight * (total - weight) / total * (mean - other) * (mean - other)
     return n_beyond, regions.impurity[region] - between
 
 
 @kernel
 def impurity_after(regions, region, values, threshold, beyond, here):
-    """Return how many rows of a region lie beyond a plane, and the impurity of both parts.
+    """Return how many rows of a region are beyond a plane, and the impurity of both parts together.
 
-    `values` begins with the projections of its rows.  A plane that does not cut the region
-    leaves its impurity; beyond and here (K,) are scratch.
+    `values` begins with the projections of the region's rows.  If the plane does not cut the
+    region, the impurity is that of the region.  beyond and here (K,) are scratch.
     """
     if len(beyond) > 1:
         return _classes_after(regions, region, values, threshold, beyond, here)
@@ -215,19 +217,19 @@ def _add_up_numbers(regions, region):
         weight += regions.weights[i]
         mass += regions.moments[i]
     mean = mass / weight
-    alike = True
+    constant = True
     for i in range(lo, hi):
-        apart = regions.y[i] - mean
-        squares += regions.weights[i] * apart * apart
-        alike = alike and regions.y[i] == regions.y[lo]
+        deviation = regions.y[i] - mean
+        squares += regions.weights[i] * deviation * deviation
+        constant = constant and regions.y[i] == regions.y[lo]
     regions.rows[region, 0] = hi - lo
     regions.mass[region, 0], regions.weight[region] = mass, weight
-    regions.impurity[region] = 0.0 if alike else squares
+    regions.impurity[region] = 0.0 if constant else squares
 
 
 @inlined
 def _surround(regions, region):
-    """Write the box around a region's rows; return whether it has any extent."""
+    """Write the box around a region's rows; return whether any column varies."""
     lo, hi = regions.begin[region], regions.end[region]
     wide = False
     for j in range(len(regions.X)):
@@ -242,7 +244,7 @@ def _surround(regions, region):
 
 @part
 def describe_region(regions, region, lo, hi, min_split):
-    """Make the rows lo … hi a region; return whether it is to be divided further."""
+    """Make the rows lo … hi - 1 a region; return whether it is to be divided further."""
     regions.begin[region], regions.end[region] = lo, hi
     regions.left[region], regions.plane[region] = -1, -1
     regions.rows[region, :], regions.mass[region, :] = 0, 0.0
@@ -260,16 +262,16 @@ def begin_root(regions, min_split):
 
 
 @part
-def _part(items, lo, hi, values, threshold, waiting):
-    """Move what lies beyond the plane behind the rest, either in the order it had."""
-    at, kept = lo, 0
+def _divide(items, lo, hi, values, threshold, waiting):
+    """Move the items beyond the plane behind the others; both keep their order."""
+    at, n_beyond = lo, 0
     for i in range(lo, hi):
         item = items[i]
-        waiting[kept] = items[at] = item
-        there = values[i - lo] > threshold
-        kept += there
-        at += not there
-    for i in range(kept):
+        waiting[n_beyond] = items[at] = item
+        is_beyond = values[i - lo] > threshold
+        n_beyond += is_beyond
+        at += not is_beyond
+    for i in range(n_beyond):
         items[at + i] = waiting[i]
     return at
 
@@ -278,19 +280,20 @@ def _part(items, lo, hi, values, threshold, waiting):
 def divide_region(
     regions, region, plane, values, threshold, waiting, numbers, n_regions, min_split
 ):
-    """Divide a region, `values` being the projections of its rows, as regions n_regions and next.
+    """Divide a region by a plane; its parts become the regions n_regions and n_regions + 1.
 
-    Returns whether either is to be divided further.
+    `values` begins with the projections of the region's rows.  Returns for either part whether it
+    is to be divided further.
     """
     lo, hi = regions.begin[region], regions.end[region]
-    middle = _part(regions.weights, lo, hi, values, threshold, numbers)
-    _part(regions.moments, lo, hi, values, threshold, numbers)
+    middle = _divide(regions.weights, lo, hi, values, threshold, numbers)
+    _divide(regions.moments, lo, hi, values, threshold, numbers)
     if regions.rows.shape[1] > 1:
-        _part(regions.code, lo, hi, values, threshold, numbers)
+        _divide(regions.code, lo, hi, values, threshold, numbers)
     else:
-        _part(regions.y, lo, hi, values, threshold, numbers)
+        _divide(regions.y, lo, hi, values, threshold, numbers)
     for j in range(len(regions.X)):
-        _part(regions.X[j], lo, hi, values, threshold, waiting)
+        _divide(regions.X[j], lo, hi, values, threshold, waiting)
     regions.left[region], regions.plane[region] = n_regions, plane
     left = describe_region(regions, n_regions, lo, middle, min_split)
     right = describe_region(regions, n_regions + 1, middle, hi, min_split)

@@ -1,1 +1,1 @@
-"""The rows of a tree: how they are drawn, and how a node holds them."""
+"""The rows of a tree: how they are drawn, and how they are stored node by node."""

@@ -1,4 +1,4 @@
-"""Which rows each tree of a forest drew: the draws are repeated, not kept."""
+"""Which rows each tree of a forest drew: the draws are repeated from its stream, not stored."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from odrf.engine.rows.sampling import Sampling, draw_counts, filling_counts
 
 __all__ = ["Draws"]
 
-# The most that 16 bits hold; no row is drawn as often.
+# The largest number of 16 bits; no row is drawn as often.
 MOST = np.iinfo(np.uint16).max
 
 
 class Draws(NamedTuple):
-    """What repeats the draws of a forest's B trees from n rows.
+    """What is needed to repeat how the B trees of a forest drew from n rows.
 
     Attributes
     ----------
     weights : (n,) float64
         Case weights: rows of weight zero are never drawn.
     samplings : sequence of B Sampling
-        How each tree draws.
+        How each tree draws its rows.
     streams : (B, 4) uint64
-        The random stream of each tree, at its beginning.
+        Initial state of the random stream of each tree.
     n_jobs : int
         Threads.
     """
@@ -38,16 +38,19 @@ class Draws(NamedTuple):
     n_jobs: int
 
     def again(self, b: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return how often tree `b` drew each row (n,), and its stream (4,) after that."""
+        """Return how often tree `b` drew each row (n,), and the state (4,) of its stream then."""
         state = self.streams[b].copy()
         return draw_counts(state, self.weights, self.samplings[b]), state
 
     def filling(self, b: int) -> NDArray[np.int64]:
-        """Return how often each row (n,) fills the nodes of tree `b`: as drawn, or one half."""
+        """Return how often each row (n,) counts in the nodes of tree `b`.
+
+        As often as it was drawn; in an honest tree 0 for the rows that chose its splits.
+        """
         return filling_counts(self.streams[b].copy(), self.weights, self.samplings[b])
 
     def unseen(self, b: int) -> NDArray[np.bool_]:
-        """Return the mask (n,) of the rows that tree `b` did not draw."""
+        """Return the mask (n,) of the out-of-bag rows of tree `b`: those it did not draw."""
         return self.again(b)[0] == 0
 
     def all_counts(self) -> NDArray[np.uint16]:
@@ -55,7 +58,7 @@ class Draws(NamedTuple):
         return self._of_all(np.uint16, lambda b: np.minimum(self.again(b)[0], MOST))
 
     def all_unseen(self) -> NDArray[np.bool_]:
-        """Return which rows (B, n) each tree did not draw."""
+        """Return the mask (B, n) of the out-of-bag rows of each tree."""
         return self._of_all(np.bool_, self.unseen)
 
     def _of_all(self, dtype: type, of_tree: Callable[[int], NDArray]) -> NDArray:

@@ -1,4 +1,4 @@
-"""The rows of one tree: gathered once, then kept so that each node's rows are neighbours."""
+"""The rows of one tree: gathered once, then reordered so that each node's rows are adjacent."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = [
 
 
 class Rows(NamedTuple):
-    """What a tree grows on; every split moves the rows of its node into two runs.
+    """The rows that a tree grows on; a split moves those of its left child before the others.
 
     Attributes
     ----------
     X : (p, n) float32
-        The tree's own copy of the predictors, its rows in the order of `at`; or, when
+        A copy of the predictors for this tree, its rows in the order of `at`; or, when
         `copied` is False, the predictors of all rows, which `at` points into.
     at : (n,) int32
-        Numbers of the tree's rows, in random order within each node.
+        Row numbers of the tree's rows, in random order within each node.
     y : (n,) float64
         Response, or class code.
     weights : (n,) float64
         Case weight times multiplicity.
     counts : (n,) int32
-        Multiplicity.
+        Multiplicity: how often each row was drawn.
     copied : bool
         Whether X is a copy.
     unit : bool
@@ -61,7 +61,7 @@ def gather_rows(
     counts: NDArray[np.int64],
     copied: bool,
 ) -> Rows:
-    """Gather the rows drawn (counts > 0) in random order, so that any first few are a sample."""
+    """Gather the rows drawn (counts > 0) in random order, so the first few are a random sample."""
     drawn = np.flatnonzero(counts)
     shuffle_front(state, drawn, len(drawn))
     return rows_at(drawn, X, y, weights, counts, copied)
@@ -75,23 +75,23 @@ def rows_at(
     counts: NDArray[np.int64],
     copied: bool,
 ) -> Rows:
-    """Gather the rows `drawn`, in this order, each as often as it counts."""
-    at, times, own_weights = drawn.astype(np.int32), counts[drawn].astype(np.int32), weights[drawn]
-    unit = bool((own_weights == 1.0).all())
-    own_weights *= times
-    own_X = np.take(X, at, axis=1) if copied else X
-    return Rows(own_X, at, y[drawn], own_weights, times, copied, unit)
+    """Gather the rows `drawn` in this order; case weights are multiplied by the `counts` (n,)."""
+    at, times, row_weights = drawn.astype(np.int32), counts[drawn].astype(np.int32), weights[drawn]
+    unit = bool((row_weights == 1.0).all())
+    row_weights *= times
+    tree_X = np.take(X, at, axis=1) if copied else X
+    return Rows(tree_X, at, y[drawn], row_weights, times, copied, unit)
 
 
-# Indices below are unsigned: Numba then checks none for being negative, which for the few rows of
-# most nodes costs more than the work itself, and keeps loops from running in SIMD lanes.
+# Indices below are unsigned: Numba then does not check whether they are negative.  For the few
+# rows of most nodes this check costs more than the work itself, and it prevents SIMD code.
 
 
 @kernel
 def load_column(rows, lo, m, column, shifted, Z, j):
-    """Write a column of the m rows from `lo` on to the first of Z[j], less the first if `shifted`.
+    """Write a column of the m rows from `lo` on to Z[j]; if `shifted`, minus its first value.
 
-    Shifted, sums of products of what a node's rows hold lose few digits.
+    Sums of products of shifted values lose fewer digits.
     """
     first, column, j = np.uint64(lo), np.uint64(column), np.uint64(j)
     origin = 0.0
@@ -111,7 +111,7 @@ def load_column(rows, lo, m, column, shifted, Z, j):
 def project(rows, lo, m, columns, theta, c, size, out):
     """Write Σ θ·x over the first `size` of columns[c], for m rows from `lo` on, to out (≥ m,).
 
-    Columns are added in their order, in float32, as routing adds them: bit for bit.
+    Terms are added in the order of the columns, in float32, exactly as routing adds them.
     """
     first, m, c = np.uint64(lo), np.uint64(m), np.uint64(c)
     for i in range(m):
@@ -145,8 +145,9 @@ def _divide_one(values, lo, m, goes_left, spare):
 def divide(rows, lo, m, threshold, values, goes_left, spare):
     """Move the m rows from `lo` on whose projected `values` are at most `threshold` to the front.
 
-    Both sides keep their old order.  The predictors stay where they are until `divide_columns`.
-    goes_left and spare (≥ m,) float64 are scratch.  Returns how many rows go left.
+    Rows of the same side keep their order.  The predictors are moved by `divide_columns` later.
+    goes_left (≥ m,) bool receives the sides; spare (≥ m,) float64 is scratch.  Returns how many
+    rows go left.
     """
     left = 0
     for i in range(np.uint64(m)):
@@ -161,9 +162,9 @@ def divide(rows, lo, m, threshold, values, goes_left, spare):
 
 @kernel
 def divide_columns(rows, lo, m, goes_left, spare):
-    """Move the copied predictors as `divide` has moved their rows; spare (≥ m,) is scratch.
+    """Move the copied predictors as `divide` moved their rows; spare (≥ m,) is scratch.
 
-    A node whose two sides are leaves can do without.
+    Not needed where both children are pure, as they are not searched.
     """
     if not rows.copied:
         return
@@ -183,7 +184,7 @@ def divide_columns(rows, lo, m, goes_left, spare):
 
 @kernel
 def is_pure(rows, lo, m):
-    """Whether the m rows from `lo` on have one and the same response."""
+    """Whether the m rows from `lo` on all have the same response."""
     i = lo + 1
     while i < lo + m and rows.y[i] == rows.y[lo]:
         i += 1

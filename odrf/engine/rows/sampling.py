@@ -1,11 +1,12 @@
 """The rows a tree is grown on: bootstrap, subsample, or all of them.
 
-An honest tree is shaped by one half of the rows that it draws and filled by the other.
+An honest tree uses one half of the rows that it draws to choose its splits (the shaping rows) and
+the other half to compute the values of its nodes (the filling rows).
 
-Of rows that are added to a grown tree, each is drawn on its own: Poisson distributed in place of a
-bootstrap (Oza and Russell 2001), with the probability of its share in place of a subsample, and for
-either half of an honest tree with probability 1/2.  So it makes no difference in how many batches
-they come, or whether a batch is of one row.
+Rows that are added to a grown tree are drawn independently of each other: as often as a Poisson
+variable where trees have bootstrap samples (Oza and Russell 2001), with probability `fraction`
+where they have subsamples, and into either half of an honest tree with probability 1/2.  So the
+result does not depend on how many batches the rows come in.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 ALL_ROWS, BOOTSTRAP, SUBSAMPLE = 0, 1, 2
-# Which branches of a tree's stream say how often added rows are drawn, and for which half.
+# Keys of the streams, derived from a tree's, that draw added rows and their halves.
 DRAWN, HALF = 0, 1
 
 
@@ -45,7 +46,7 @@ class Batch(NamedTuple):
     begin : int
         The number of its first row.
     fraction : float
-        How often a row of positive weight is drawn on average.
+        How often a row of positive weight is drawn, on average.
     """
 
     begin: int
@@ -60,12 +61,11 @@ class Sampling(NamedTuple):
     resample : int
         `ALL_ROWS`, `BOOTSTRAP` (with replacement) or `SUBSAMPLE` (without).
     fraction : float
-        Rows drawn, as a share of the rows of positive weight; rounded, at least one.
+        Number of rows drawn, as a share of the rows of positive weight; rounded, at least one row.
     honest : bool
-        Whether the rows that shape a tree and those that fill its nodes are disjoint halves of
-        the rows drawn.
+        Whether shaping and filling rows are disjoint halves of the rows drawn.
     later : tuple of Batch
-        The rows added to the trees, which `fraction` does not concern.
+        The rows added to the trees later; `fraction` does not apply to them.
     """
 
     resample: int
@@ -74,13 +74,13 @@ class Sampling(NamedTuple):
     later: tuple[Batch, ...] = ()
 
     def first(self, n: int) -> int:
-        """Return how many of n rows the trees were grown on at first."""
+        """Return how many of n rows were there when the trees were first grown."""
         return self.later[0].begin if self.later else n
 
 
 @kernel
 def _draw(state, candidates, size, resample, counts):
-    """Draw `size` of the candidates, row numbers; count in counts (n,) how often each comes."""
+    """Draw `size` of the row numbers `candidates`; add to counts (n,) how often each is drawn."""
     n, needed = len(candidates), size
     if resample == BOOTSTRAP:
         for _ in range(size):
@@ -94,9 +94,10 @@ def _draw(state, candidates, size, resample, counts):
 
 @kernel
 def _draw_each(state, fractions, resample, counts):
-    """Draw each row on its own, on average as often as its fraction says; write counts (n,).
+    """Draw each row independently, `fractions` (n,) times on average; write counts (n,).
 
-    From one stream, the draw by a smaller fraction is part of that by a larger one.
+    From the same stream, the rows drawn with a smaller fraction are among those drawn with a larger
+    one.
     """
     for i in range(len(fractions)):
         counts[i] = 0
@@ -111,16 +112,16 @@ def _draw_each(state, fractions, resample, counts):
 
 
 def n_drawn(sampling: Sampling, n: int) -> int:
-    """Return how many rows a tree draws from n of positive weight, repetitions counted."""
+    """Return how many rows a tree draws from n of positive weight, counting repetitions."""
     return n if sampling.resample == ALL_ROWS else max(1, round(sampling.fraction * n))
 
 
 def draw_counts(
     state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
 ) -> NDArray[np.int64]:
-    """Draw how often each row enters a tree: counts (n,); rows of weight zero never do.
+    """Draw how often each row enters a tree: counts (n,), 0 for rows of weight zero.
 
-    `state` (4,) is the tree's random stream at its beginning, moved on.
+    `state` (4,) is the initial state of the tree's random stream, and is advanced.
     """
     later = _draw_later(state, len(weights), sampling)
     n = sampling.first(len(weights))
@@ -136,7 +137,7 @@ def draw_counts(
 
 
 def _draw_later(state: NDArray[np.uint64], n: int, sampling: Sampling) -> NDArray[np.int64]:
-    """Draw how often each row added to a tree enters it, its weight aside."""
+    """Draw how often each row added to a tree enters it, were its weight positive."""
     counts = np.ones(n - sampling.first(n), dtype=np.int64)
     if len(counts) and sampling.resample != ALL_ROWS:
         begins = [batch.begin for batch in sampling.later]
@@ -150,8 +151,9 @@ def halved(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Divide the rows drawn at random into halves; return the counts (n,) of each.
 
-    The first shape the tree and are one more where the number is odd; the second fill it.  A row
-    drawn several times is in one half as often.  A row drawn alone both shapes and fills.
+    The first half are the shaping rows, one more than the others if the number is odd; the second
+    half are the filling rows.  All copies of a row are in the same half.  If only one row was
+    drawn, it is in both.
     """
     drawn = np.flatnonzero(counts)
     if len(drawn) == 1:
@@ -166,9 +168,9 @@ def halved(
 def draw_halves(
     state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw how often each row shapes a tree, and how often it fills it (n,).
+    """Draw how often each row (n,) counts in choosing splits, and how often in node values.
 
-    Both are all that it draws, unless the tree is honest.
+    Both are all rows drawn unless the tree is honest.
     """
     coins = branched(state, HALF) if sampling.honest and sampling.later else state
     counts = draw_counts(state, weights, sampling)
@@ -188,5 +190,5 @@ def draw_halves(
 def filling_counts(
     state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
 ) -> NDArray[np.int64]:
-    """Draw how often each row (n,) enters what a tree says: all that it draws, or their half."""
+    """Draw how often each row (n,) counts in node values: the filling rows of an honest tree."""
     return draw_halves(state, weights, sampling)[1]

@@ -1,1 +1,1 @@
-"""The best split of a node: impurity, thresholds, bins."""
+"""The best split of a node: impurity, cut points, bins."""

@@ -1,4 +1,7 @@
-"""The best cut between equal-width bins of a projection; kinds of kernels as in `scanning`."""
+"""The best cut between equal-width bins of a projection.
+
+Kernels come in three kinds, see `odrf.engine.splits.scanning`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from odrf.engine.splits.impurity import (
     counts_gain,
     is_allowed,
     moment_gain,
-    whole_moments,
+    node_moments,
 )
 from odrf.engine.splits.scanning import sums_of_counts
 
@@ -29,20 +32,20 @@ __all__ = [
 
 MOST_BINS = 256
 SIGN_SHIFT, ALL_BUT_SIGN = np.int32(31), np.int32(0x7FFFFFFF)
-# A word's lower bits hold a multiplicity, its upper ones a moment of either sign.
+# The lower bits of a word hold a multiplicity, the upper bits a moment, which may be negative.
 COUNT_BITS, COUNT = np.int64(28), np.int64(2**28 - 1)
 LARGEST_SUM, TINY = 2.0**34, 1e-300
 
 
 @part
 def _in_order(bits):
-    """Return the bits of a float32 as an int32 that sorts as it does, or turn them back."""
+    """Map the bits of a float32 to an int32 that sorts as the float does, or back."""
     return bits ^ ((bits >> SIGN_SHIFT) & ALL_BUT_SIGN)
 
 
 @part
 def extremes(values):
-    """Return the least and the largest of `values`, as integers: those LLVM compares in lanes."""
+    """Return the least and the largest of `values`; compared as integers, which LLVM vectorises."""
     bits = values.view(np.int32)
     low = high = _in_order(bits[0])
     for i in range(np.uint64(len(bits))):
@@ -53,7 +56,7 @@ def extremes(values):
 
 @kernel
 def bin_values(values, bins, n_bins):
-    """Put `values` (m,) into equal-width bins, numbers in bins (m,); False if all are equal."""
+    """Write the equal-width bin of each of `values` (m,) to bins (m,); False if all are equal."""
     low, high = extremes(values)
     if not high > low:
         return False
@@ -67,10 +70,10 @@ def bin_values(values, bins, n_bins):
 
 @kernel
 def write_words(node, words):
-    """Write each row's moment, a whole number of quanta, and multiplicity to one word.
+    """Write each row's moment, as a whole number of quanta, and its multiplicity to one word.
 
-    So that a bin adds up both at once.  Returns the quantum: small enough that rounding is lost
-    in that of the sums, large enough that no sum of them overflows; 1 where moments are whole.
+    A bin then adds up both at once.  Returns the quantum: 1 where moments are whole numbers, else
+    small enough for the rounding not to matter and large enough for sums not to overflow.
     """
     moments, counts, quantum = node.moments, node.counts, 1.0
     if node.criterion != ENTROPY or not node.unit:
@@ -84,13 +87,13 @@ def write_words(node, words):
     return quantum
 
 
-# Rows of even and of odd numbers are added up apart: neighbours often share a bin, and then one
-# would wait for the other's sum.
+# Rows of even and of odd numbers are added up separately: consecutive rows often share a bin, and
+# then the second addition would have to wait for the first.
 
 
 @part
 def _tally(bins, words, tally):
-    """Add each row's word to tally[bin], of odd rows a half further on."""
+    """Add each row's word to tally[bin], for odd rows to tally[MOST_BINS + bin]."""
     m = np.uint64(len(bins))
     even, one, odd = m & ~np.uint64(1), np.uint64(1), np.uint64(MOST_BINS)
     for i in range(np.uint64(0), even, np.uint64(2)):
@@ -102,7 +105,7 @@ def _tally(bins, words, tally):
 
 @part
 def _tally_weighted(bins, words, weights, tally, table):
-    """`_tally`, and each row's weight to table[bin, 0], of odd rows table[bin, 1]."""
+    """As `_tally`; also add each row's weight to table[bin, 0], for odd rows to table[bin, 1]."""
     m = np.uint64(len(bins))
     even, one, odd = m & ~np.uint64(1), np.uint64(1), np.uint64(MOST_BINS)
     for i in range(np.uint64(0), even, np.uint64(2)):
@@ -129,8 +132,8 @@ def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
             table[b, 0] = table[b, 1] = 0.0
         _tally_weighted(bins, words, weights, tally, table)
     weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
-    second, whole = whole_moments(node)
-    left_weight, left_rows, moment, best = 0.0, 0, 0.0, whole
+    second, baseline = node_moments(node)
+    left_weight, left_rows, moment, best = 0.0, 0, 0.0, baseline
     for b in range(n_bins - 1):
         word = tally[b] + tally[MOST_BINS + b]
         if word == 0:
@@ -141,7 +144,7 @@ def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
         gain = moment_gain(moment, left_weight, weight, second, criterion, logs)
         if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
             best, at = gain, b
-    return node.factor * (best - whole), at
+    return node.factor * (best - baseline), at
 
 
 @part
@@ -172,10 +175,10 @@ def _binned_classes(bins, table, left, node, n_bins, min_leaf):
 
 @summing
 def _move_bin(table, b, totals, left):
-    """Move the rows of bin b from right to left: return their number and what the sums gain.
+    """Move the rows of bin b to the left side; return their number and the changes of two sums.
 
-    Those of squares of the left side, and of products of the left side's counts and the node's.
-    All are whole numbers, so that their order does not matter.
+    These are the sum of squared class counts on the left, and the sum of products of class counts
+    on the left and in the node.  All are whole numbers, so the order of addition does not matter.
     """
     moved, squares, products = 0.0, 0.0, 0.0
     for k in range(len(left)):
@@ -189,27 +192,27 @@ def _move_bin(table, b, totals, left):
 
 @part
 def _binned_squares(table, left, node, n_bins, min_leaf):
-    """Return (gain, b) for the Gini index of the filled table, its row `n_bins` the node's."""
-    weight, passed, left_sum, products, whole, at = node.weight, 0.0, 0.0, 0.0, 0.0, -1
+    """Return (gain, b) for the Gini index from the filled table; its row `n_bins` is the node."""
+    weight, passed, left_sum, products, node_sum, at = node.weight, 0.0, 0.0, 0.0, 0.0, -1
     for k in range(len(left)):
-        whole += table[n_bins, k] * table[n_bins, k]
-    least, most, best = float(min_leaf), weight - min_leaf, whole / weight
+        node_sum += table[n_bins, k] * table[n_bins, k]
+    least, most, best = float(min_leaf), weight - min_leaf, node_sum / weight
     for b in range(n_bins - 1):
         moved, squares, crossed = _move_bin(table, b, n_bins, left)
         passed += moved
         left_sum += squares
         products += crossed
         if moved > 0.0 and least <= passed <= most:
-            right_sum = whole - 2.0 * products + left_sum
+            right_sum = node_sum - 2.0 * products + left_sum
             gain = left_sum / passed + right_sum / (weight - passed)
             if gain > best:
                 best, at = gain, b
-    return (best - whole / weight) / weight, at
+    return (best - node_sum / weight) / weight, at
 
 
 @part
 def _binned_counts(bins, table, left, node, n_bins, min_leaf):
-    """`_binned_classes` where weights are whole numbers of rows."""
+    """As `_binned_classes`, where weights are whole numbers of rows."""
     y, weights, criterion, logs, K = node.y, node.weights, node.criterion, node.logs, len(left)
     for b in range(n_bins):
         for k in range(K):
@@ -221,8 +224,8 @@ def _binned_counts(bins, table, left, node, n_bins, min_leaf):
         left[k], table[n_bins, k] = 0.0, np.rint(node.value[k] * weight)
     if criterion == GINI:
         return _binned_squares(table, left, node, n_bins, min_leaf)
-    _, _, whole = sums_of_counts(left, node)
-    least, most, best = float(min_leaf), weight - min_leaf, whole
+    _, _, baseline = sums_of_counts(left, node)
+    least, most, best = float(min_leaf), weight - min_leaf, baseline
     for b in range(n_bins - 1):
         before, left_sum, right_sum = passed, 0.0, 0.0
         for k in range(K):
@@ -234,16 +237,16 @@ def _binned_counts(bins, table, left, node, n_bins, min_leaf):
             gain = counts_gain(left_sum, right_sum, passed, weight, criterion, logs)
             if gain > best:
                 best, at = gain, b
-    return (best - whole) / weight, at
+    return (best - baseline) / weight, at
 
 
 @kernel
 def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf):
-    """Return (gain, b) of the best cut between bins, after bin b; b is -1 when none is allowed.
+    """Return (gain, b) of the best cut between bins, after bin b; b is -1 if no cut is allowed.
 
-    bins (m,) as `bin_values` numbers them.  Where `left` is None, words (≥ m,) and the quantum
-    are those of `write_words`; tally (2·MOST_BINS,) int64, table (> n_bins, K + 1) and left (K,) or
-    None are scratch.
+    bins (m,) as written by `bin_values`.  If `left` is None, words (≥ m,) and the quantum are those
+    of `write_words`.  tally (2·MOST_BINS,) int64, table (> n_bins, K + 1) and left (K,) or None are
+    scratch.
     """
     if left is None:
         return _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf)

@@ -1,4 +1,4 @@
-"""The best cut along one projection: exact, of one or of many, or refined from one between bins."""
+"""The best cut of a projection: among all cut points, or those near the best cut between bins."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ONE = np.int64(1)
 
 @kernel
 def exact_cut(values, keys, left, node, min_leaf):
-    """Return (gain, threshold) of the best of all cuts along the projected `values` (m,) float32.
+    """Return (gain, threshold) of the best of all cuts of the projected `values` (m,) float32.
 
-    keys (≥ m,) uint64 and left (K,) or None are scratch.  Of equal gains the leftmost wins; a
-    gain of 0 means that no cut is allowed or none reduces the impurity.  None for `keys` compiles
-    to nothing, where nobody calls it.
+    keys (≥ m,) uint64 and left (K,) or None are scratch.  Of equal gains the leftmost cut is
+    chosen.  A gain of 0 means that no cut is allowed or that none decreases the impurity.  `keys`
+    is None where the function is never called, so that it compiles to nothing.
     """
     if keys is None:
         return 0.0, np.float32(0.0)
@@ -41,9 +41,9 @@ def write_lane(values, keys, lane, lanes):
 
 @kernel
 def exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds):
-    """Write the (gain, threshold) of every lane's best cut: `exact_cut` of many projections.
+    """Write the (gain, threshold) of the best cut of every lane: `exact_cut` of many projections.
 
-    keys (≥ m * lanes,) uint64 as `write_lane` left them.
+    keys (≥ m * lanes,) uint64 as written by `write_lane`.
     """
     m = len(node.y)
     sort_lanes(keys, m, lanes)
@@ -53,10 +53,10 @@ def exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds):
 
 @kernel
 def refined_cut(values, bins, at, keys, left, node, min_leaf):
-    """Return (gain, threshold) of the best cut inside the two filled bins around a binned cut.
+    """Return (gain, threshold) of the best cut within the two nonempty bins around a binned cut.
 
-    The cut between bin `at` and the next filled one is among those tried, so that the gain is
-    never below that of `binned_cut`, but for rounding.
+    The cut between bin `at` and the next nonempty bin is among those tried.  So the gain is not
+    below that of `binned_cut`, up to rounding.
     """
     above = MOST_BINS
     for b in bins:

@@ -1,10 +1,11 @@
-"""Impurities of nodes and gains of cuts.
+"""Impurities of nodes, and gains (impurity decreases) of cuts.
 
-Gains after Zhan, Liu and Xia, equation (2.1), and its Gini and entropy counterparts, all per
-unit of weight in the node: Δ = I(A) - P(A_L)·I(A_L) - P(A_R)·I(A_R).
+The gain is that of Zhan, Liu and Xia, equation (2.1), and its counterparts for other impurities,
+per unit of weight in the node: Δ = I(A) - P(A_L)·I(A_L) - P(A_R)·I(A_R).
 
-Of K ordered classes the impurity is Σ_{k<K} F_k (1 - F_k), F_k being the share up to class k
-(Piccarreta 2008): half the Gini indices of the K - 1 problems "up to k, or above", added up.
+For K ordered classes the impurity is Σ_{k<K} F_k (1 - F_k), with F_k the share up to class k
+(Piccarreta 2008).  It is half the sum of the Gini indices of the K - 1 two-class problems "up to
+class k, or above".
 """
 
 from __future__ import annotations
@@ -31,44 +32,48 @@ __all__ = [
     "impurity",
     "is_allowed",
     "moment_gain",
+    "node_moments",
     "uses_moments",
     "whole_logs",
-    "whole_moments",
 ]
 
 SQUARED_ERROR, GINI, ENTROPY, ORDINAL = 0, 1, 2, 3
-# A side with less than this share of a node's weight is lost to rounding: no gain can be told.
+# A side with less than this share of a node's weight is lost in rounding: its gain is meaningless.
 NEGLIGIBLE = 1e-12
+# Most values of x·log(x) that are tabulated.
 MOST_LOGS = 2**16
 
 
 class Node(NamedTuple):
-    """The responses of a node's m rows, and what its cuts are judged by.
+    """The responses of a node's m rows, and what the gains of its cuts are computed from.
 
-    Squared error and the Gini index of two classes need one sum per side, that of w·(y - mean):
-    Δ = factor·S²/(W_L·W_R), with factor 1 and 2, and 1 for the ordinal impurity of two.  So does
-    the entropy of two classes, for which S is the weight of the second class.  More classes need
-    the weight of each.
+    Squared error and the Gini and ordinal impurities of two classes need one sum for each side,
+    S = Σ w·(y - mean): Δ = factor·S²/(W_L·W_R), with factor 2 for Gini and 1 for the others.  The
+    entropy of two classes needs one sum too, the weight of the second class.  More classes need the
+    weight of each class.
 
     Attributes
     ----------
     y, weights : (m,) float64
     counts : (m,) int32
     moments : (m,) float64
-        What S adds up: w·(y - mean), y the indicator of the second of two classes, or w·y for
-        entropy; empty where not used.
+        The terms of S: w·(y - mean), y being the response or the indicator of the second of two
+        classes; w·y for entropy; empty where not used.
     value : (K,) float64
         Mean response, or class proportions.
     weight : float
+        Sum of the weights.
     n_rows : int
-        N(A), multiplicities counted.
+        N(A), counting multiplicities.
     impurity : float
+        Impurity before any split.
     factor : float
-        What `moment_gain` is to be multiplied by; 0 where moments are not used.
+        Factor of `moment_gain`; 0 where moments are not used.
     criterion : int
+        Impurity, one of the codes above.
     unit : bool
-        Whether weights are multiplicities, case weights all being 1, and gains are found from what
-        each class adds: not so of `ORDINAL`, where a row changes the shares up to many classes.
+        Whether all case weights are 1, so that weights are multiplicities, and gains are sums of
+        one term per class.  The ordinal impurity has no such terms: a row changes many F_k.
     logs : array of float64
         x·log(x) of the first whole numbers, see `whole_logs`; empty unless `unit`.
     """
@@ -88,14 +93,14 @@ class Node(NamedTuple):
 
 
 def whole_logs(criterion: int, n: int) -> NDArray[np.float64]:
-    """Return x·log(x), x = 0, 1, … up to n and `MOST_LOGS`; of 0 alone where no entropy is used."""
+    """Return x·log(x), x = 0, 1, … min(n, `MOST_LOGS`); without entropy only that of 0."""
     x = np.arange(1.0, 1 + (min(n, MOST_LOGS) if criterion == ENTROPY else 0))
     return np.concatenate([[0.0], x * np.log(x)])
 
 
 @kernel
 def uses_moments(K):
-    """Whether one moment per side tells the gain of a cut; see `Node`."""
+    """Whether gains of cuts are computed from one moment per side; see `Node`."""
     return K <= 2
 
 
@@ -106,7 +111,7 @@ def _xlogx(x):
 
 @kernel
 def impurity(shares, criterion):
-    """Return Gini index, entropy (natural logarithm) or ordinal impurity of `shares` (K,)."""
+    """Return the Gini index, entropy (natural logarithm) or ordinal impurity of `shares` (K,)."""
     total = 0.0
     if criterion == ORDINAL:
         reached = 0.0
@@ -121,12 +126,12 @@ def impurity(shares, criterion):
 
 @kernel
 def describe(rows, lo, m, value, moments, logs, criterion):
-    """Describe the m rows from `lo` on; their value goes to value (K,), moments to scratch."""
+    """Return the `Node` of the m rows from `lo` on; write value (K,) and moments (≥ m,)."""
     y, weights, counts = rows.y[lo : lo + m], rows.weights[lo : lo + m], rows.counts[lo : lo + m]
     K = len(value)
     for k in range(K):
         value[k] = 0.0
-    weight, n_rows, spread = 0.0, 0, 0.0
+    weight, n_rows, node_impurity = 0.0, 0, 0.0
     low = high = y[0]
     for i in range(m):
         low, high = min(low, y[i]), max(high, y[i])
@@ -147,25 +152,26 @@ def describe(rows, lo, m, value, moments, logs, criterion):
         for i in range(m):
             moments[i] = weights[i] * (y[i] - centre)
             if K == 1:
-                spread += moments[i] * (y[i] - value[0])
-        spread /= weight
+                node_impurity += moments[i] * (y[i] - value[0])
+        node_impurity /= weight
     if low == high:
-        spread = 0.0
+        node_impurity = 0.0
     elif K > 1:
-        spread = impurity(value, criterion)
+        node_impurity = impurity(value, criterion)
     used = moments[:m] if factor > 0.0 else moments[:0]
     unit = rows.unit and criterion != ORDINAL
-    known = logs if unit else logs[:0]
+    tabulated = logs if unit else logs[:0]
     return Node(
-        y, weights, counts, used, value, weight, n_rows, spread, factor, criterion, unit, known
-    )
+        y, weights, counts, used, value, weight, n_rows, node_impurity, factor, criterion, unit,
+        tabulated,
+    )  # fmt: skip
 
 
 @kernel
 def counted(number, criterion, logs):
-    """Return what a class adds to its side: x², or x·log(x) for entropy.
+    """Return the term of a class of weight x on one side: x², or x·log(x) for entropy.
 
-    x is its weight; a whole number as far as `logs` are given.
+    The weight must be a whole number if `logs` is not empty.
     """
     if criterion == GINI:
         return number * number
@@ -184,10 +190,10 @@ def _entropy_gain(moment, left_weight, weight, second, logs):
 
 @kernel
 def moment_gain(moment, left_weight, weight, second, criterion, logs):
-    """Return Δ / factor of a cut, but for the same amount in all of a node, from its left side.
+    """Return Δ / factor of a cut, plus the baseline that `node_moments` returns.
 
-    `moment` is the left side's S of `Node`; `second` the node's, for entropy.  Not finite, or of
-    any size, when a side has lost its weight: ask `is_allowed`.
+    `moment` is S of the left side, see `Node`; `second` that of the node, used for entropy only.
+    The result is meaningless if a side has almost no weight: check `is_allowed`.
     """
     if criterion == ENTROPY:
         return _entropy_gain(moment, left_weight, weight, second, logs)
@@ -195,8 +201,8 @@ def moment_gain(moment, left_weight, weight, second, criterion, logs):
 
 
 @kernel
-def whole_moments(node):
-    """Return S of the node and what `moment_gain` says of no cut: (0, 0) but for entropy."""
+def node_moments(node):
+    """Return S of the node and the baseline of `moment_gain`; both are 0 except for entropy."""
     if node.criterion != ENTROPY:
         return 0.0, 0.0
     second = node.value[1] * node.weight
@@ -211,7 +217,7 @@ def whole_moments(node):
 
 @kernel
 def is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
-    """Whether both sides of a cut have rows enough, and weight that rounding cannot explain."""
+    """Whether both sides of a cut have `min_leaf` rows, and more weight than rounding errors."""
     lightest = NEGLIGIBLE * weight
     return (
         left_rows >= min_leaf
@@ -224,8 +230,9 @@ def is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
 def class_gain(left, left_weight, value, weight, criterion):
     """Return Δ of a cut from the class weights `left` (K,) on its left side.
 
-    Gini as P_L·P_R·Σ (p_Lk - p_Rk)², which no cancellation can spoil, and so with the F_k of
-    ordered classes.  See `moment_gain`.
+    For Gini it is P_L·P_R·Σ (p_Lk - p_Rk)², which suffers from no cancellation; for ordered classes
+    the same with F_k in place of p_k.  Meaningless if a side has almost no weight: check
+    `is_allowed`.
     """
     right_weight = weight - left_weight
     total = 0.0
@@ -245,17 +252,17 @@ def class_gain(left, left_weight, value, weight, criterion):
             total += difference * difference
         return total * (left_weight / weight) * (right_weight / weight)
     for k in range(len(left)):
-        whole = value[k] * weight
-        total += _xlogx(left[k]) + _xlogx(whole - left[k]) - _xlogx(whole)
+        both = value[k] * weight
+        total += _xlogx(left[k]) + _xlogx(both - left[k]) - _xlogx(both)
     total += _xlogx(weight) - _xlogx(left_weight) - _xlogx(right_weight)
     return max(total, 0.0) / weight
 
 
 @kernel
 def counts_gain(left, right, left_rows, n_rows, criterion, logs):
-    """Return N·Δ and a term that all cuts of a node share, from whole numbers of rows.
+    """Return N·Δ plus a baseline that is the same for all cuts of a node, from numbers of rows.
 
-    `left` and `right` are the sums of what the classes of a side add, as `counted` gives it.
+    `left` and `right` are the sums over the classes of `counted` on either side.
     """
     right_rows = n_rows - left_rows
     if criterion == GINI:

@@ -1,4 +1,4 @@
-"""The best of a few random cuts along a projection, as in extremely randomised trees."""
+"""The best of a few random thresholds of a projection, as in extremely randomised trees."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 from odrf.engine.compiling import kernel, part, summing
 from odrf.engine.randomness import uniform
 from odrf.engine.splits.binning import extremes
-from odrf.engine.splits.impurity import class_gain, is_allowed, moment_gain, whole_moments
+from odrf.engine.splits.impurity import class_gain, is_allowed, moment_gain, node_moments
 
 __all__ = ["random_cut"]
 
 
 @summing
 def _left_sums(values, threshold, weights, counts):
-    """Return the weight and the number of the rows with values (m,) up to the threshold."""
+    """Return weight and number of the rows whose values (m,) are at most the threshold."""
     weight, n_rows = 0.0, 0.0
     for i in range(np.uint64(len(values))):
         goes_left = 1.0 if values[i] <= threshold else 0.0
@@ -25,7 +25,7 @@ def _left_sums(values, threshold, weights, counts):
 
 @summing
 def _left_moment(values, threshold, moments):
-    """Return the sum of the moments of those rows."""
+    """Return the sum of the moments of the rows whose values (m,) are at most the threshold."""
     moment = 0.0
     for i in range(np.uint64(len(values))):
         moment += moments[i] if values[i] <= threshold else 0.0
@@ -34,7 +34,7 @@ def _left_moment(values, threshold, moments):
 
 @part
 def _left_classes(values, threshold, node, left):
-    """Write the class weights of those rows to left (K,)."""
+    """Write to left (K,) the class weights of the rows with values up to the threshold."""
     for k in range(len(left)):
         left[k] = 0.0
     for i in range(np.uint64(len(values))):
@@ -43,15 +43,15 @@ def _left_classes(values, threshold, node, left):
 
 @kernel
 def random_cut(state, values, left, node, n_thresholds, min_leaf):
-    """Return (gain, threshold) of the best of so many random cuts of the `values` (m,) float32.
+    """Return (gain, threshold) of the best of `n_thresholds` random thresholds of `values` (m,).
 
     Thresholds are uniform between the least and the largest value (Geurts, Ernst and Wehenkel
-    2006); as many random numbers are used where those are equal.  left (K,) is scratch, or None
-    as `odrf.engine.splits.scanning` has it.  Of equal gains the first wins; a gain of 0 means that
-    no cut is allowed or none reduces the impurity.
+    2006).  Just as many random numbers are drawn if these are equal.  left (K,) is scratch, or None
+    as in `odrf.engine.splits.scanning`.  Of equal gains the first is chosen.  A gain of 0 means
+    that no threshold is allowed or that none decreases the impurity.
     """
     low, high = extremes(values)
-    second, whole = whole_moments(node)
+    second, baseline = node_moments(node)
     best, chosen = 0.0, np.float32(0.0)
     for _ in range(n_thresholds):
         threshold = np.float32(low + np.float32(uniform(state)) * (high - low))
@@ -62,7 +62,7 @@ def random_cut(state, values, left, node, n_thresholds, min_leaf):
         if left is None:
             moment = _left_moment(values, threshold, node.moments)
             gain = moment_gain(moment, weight, node.weight, second, node.criterion, node.logs)
-            gain = node.factor * (gain - whole)
+            gain = node.factor * (gain - baseline)
         else:
             _left_classes(values, threshold, node, left)
             gain = class_gain(left, weight, node.value, node.weight, node.criterion)

@@ -1,10 +1,10 @@
-"""The best of all cuts along sorted keys.
+"""The best of all cuts between sorted keys.
 
-Every kernel that tries cuts comes for criteria that need one moment per side, for those that need
-the weight of each class, and for classes whose weights are numbers of rows; see
-`odrf.engine.splits.impurity.Node`.  Whether moments do is told by `left`, scratch for the class
-weights on the left: None where they do.  Numba sees None as a type of its own and compiles the
-kernels of that kind alone.
+Every kernel that tries cuts comes in three kinds: for criteria that need one moment per side, for
+criteria that need the weight of each class, and for class weights that are numbers of rows; see
+`odrf.engine.splits.impurity.Node`.  `left` is scratch for the class weights on the left side; it is
+None if moments are enough.  As None has a type of its own in Numba, only the kernels needed are
+compiled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from odrf.engine.splits.impurity import (
     counts_gain,
     is_allowed,
     moment_gain,
-    whole_moments,
+    node_moments,
 )
 
 __all__ = ["best_of_lane", "best_of_some", "sums_of_counts"]
@@ -35,14 +35,14 @@ def _between(low, high):
 
 @part
 def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, min_leaf):
-    """Return (gain, i) of the best cut, after row i of a lane of n sorted keys; -1 for none.
+    """Return (gain, i) of the best cut, after row i of a lane of n sorted keys; i is -1 for none.
 
-    The sums given are those of the rows that lie left of all keys.
+    left_weight, left_rows and moment are the sums over rows of the node that lie left of all keys.
     """
     weights, counts, moments = node.weights, node.counts, node.moments
     weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
-    second, whole = whole_moments(node)
-    place, step, best = np.uint64(lane), np.uint64(lanes), whole
+    second, baseline = node_moments(node)
+    place, step, best = np.uint64(lane), np.uint64(lanes), baseline
     for i in range(n - 1):
         key = keys[place]
         place += step
@@ -54,12 +54,12 @@ def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, mi
             gain = moment_gain(moment, left_weight, weight, second, criterion, node.logs)
             if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
                 best, at = gain, i
-    return node.factor * (best - whole), at
+    return node.factor * (best - baseline), at
 
 
 @part
 def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_leaf):
-    """Return (gain, i) as `_scan_moments`; `left` (K,) are the class weights left of all keys."""
+    """As `_scan_moments`; `left` (K,) holds the class weights of the rows left of all keys."""
     y, weights, counts, value = node.y, node.weights, node.counts, node.value
     weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1
     place, step = np.uint64(lane), np.uint64(lanes)
@@ -79,28 +79,31 @@ def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_
 
 @part
 def sums_of_counts(left, node):
-    """Return what the classes of both sides and of the node add up to, from `left` (K,)."""
-    criterion, logs, left_sum, right_sum, whole = node.criterion, node.logs, 0.0, 0.0, 0.0
+    """Return the sums over classes of `counted` on both sides, and the baseline of `counts_gain`.
+
+    left (K,) holds the class weights of the left side.
+    """
+    criterion, logs, left_sum, right_sum, baseline = node.criterion, node.logs, 0.0, 0.0, 0.0
     for k in range(len(left)):
         total = np.rint(node.value[k] * node.weight)
         left_sum += counted(left[k], criterion, logs)
         right_sum += counted(total - left[k], criterion, logs)
-        whole += counted(total, criterion, logs)
+        baseline += counted(total, criterion, logs)
     if criterion == GINI:
-        return left_sum, right_sum, whole / node.weight
-    return left_sum, right_sum, whole - counted(node.weight, criterion, logs)
+        return left_sum, right_sum, baseline / node.weight
+    return left_sum, right_sum, baseline - counted(node.weight, criterion, logs)
 
 
 @part
 def _scan_counts(keys, lane, lanes, n, node, left_rows, left, min_leaf):
-    """Return (gain, i) as `_scan_classes` where weights are whole numbers of rows.
+    """As `_scan_classes`, where weights are whole numbers of rows.
 
-    A row moves one class from right to left, and its two terms of the sums alone.
+    Moving a row to the left side changes only the two terms of its class.
     """
     y, weights, value, logs = node.y, node.weights, node.value, node.logs
     weight, criterion, at = node.weight, node.criterion, -1
-    left_sum, right_sum, whole = sums_of_counts(left, node)
-    least, most, best = float(min_leaf), weight - min_leaf, whole
+    left_sum, right_sum, baseline = sums_of_counts(left, node)
+    least, most, best = float(min_leaf), weight - min_leaf, baseline
     place, step, passed = np.uint64(lane), np.uint64(lanes), float(left_rows)
     for i in range(n - 1):
         key = keys[place]
@@ -117,7 +120,7 @@ def _scan_counts(keys, lane, lanes, n, node, left_rows, left, min_leaf):
             gain = counts_gain(left_sum, right_sum, passed, weight, criterion, logs)
             if gain > best:
                 best, at = gain, i
-    return (best - whole) / weight, at
+    return (best - baseline) / weight, at
 
 
 @part
@@ -139,9 +142,9 @@ def best_of_lane(keys, lane, lanes, m, left, node, min_leaf):
 
 @part
 def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, moment, min_leaf):
-    """Return what `best_of_lane` does where other rows of the node lie left of all keys.
+    """As `best_of_lane`, where other rows of the node lie left of all keys.
 
-    Their sums are given, those of classes in `left`.
+    left_weight, left_rows, moment and `left` hold the sums over these rows.
     """
     if left is None:
         gain, at = _scan_moments(

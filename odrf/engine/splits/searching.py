@@ -1,4 +1,4 @@
-"""Search a node's split among its candidates."""
+"""Search the best split of a node among its candidate directions and their cut points."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ from odrf.engine.splits.random_thresholds import random_cut
 
 __all__ = ["SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
 
-# Up to so many rows the candidates of a round are sorted together; above, one by one.
+# For nodes of up to this many rows the candidates of a round are sorted together, else one by one.
 SORTED_TOGETHER = 128
-# Gains of bins are rounded.
+# A gain of this share of the impurity is perfect; gains from bins are rounded.
 PERFECT = 1.0 - 1e-6
 
 
 class Scratch(NamedTuple):
-    """What a tree's searches write to; allocated once.
+    """Scratch for the searches of a tree; allocated once.
 
     Attributes
     ----------
     values : (n,) float32
+        Projections.
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
+        Sorting keys.
     all_keys : the same, or None
-        As `exact_cut` takes them: None where larger nodes are put into bins.
+        For `exact_cut`; None if all nodes of more than `SORTED_TOGETHER` rows use bins.
     bins : (n,) uint8
     moments : (n,) float64
     goes_left : (n,) bool
@@ -47,15 +49,15 @@ class Scratch(NamedTuple):
     tally : (2 * MOST_BINS,) int64
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
-        As `odrf.engine.splits.scanning` takes it.
+        As in `odrf.engine.splits.scanning`.
     logs : (≥ 1,) float64
-        As `odrf.engine.splits.impurity.whole_logs` gives them.
+        As returned by `odrf.engine.splits.impurity.whole_logs`.
     work : Workspace
     proposals : Proposals
     samplers : tuple of DirectionSampler
     gains : (ROUND,) float64
     thresholds : (ROUND,) float32
-        What the candidates of a round gain and, where all cuts were tried, their thresholds.
+        Gains of the candidates of a round and, unless bins were used, their thresholds.
     columns : (1, W) int64
     theta : (1, W) float32
         The best direction so far.
@@ -88,9 +90,9 @@ def scratch_for(
     settings: Settings,
     mixture: SamplerMixture,
 ) -> Scratch:
-    """Allocate scratch for n rows of a tree, and for directions from the `mixture`.
+    """Allocate scratch for a tree of n distinct rows, with directions from the `mixture`.
 
-    The tree has `tree_rows`, repetitions counted, by which the widths of directions are bounded.
+    `tree_rows` is its number of rows counting repetitions, which limits the size of random subsets.
     """
     K, P, p = settings.n_classes, len(feature_groups.types), int(feature_groups.first[-1])
     samplers = mixture.samplers(feature_groups, settings, tree_rows)
@@ -122,20 +124,22 @@ def scratch_for(
 
 @part
 def _n_bins(m):
-    """Bins for m rows: enough to place a cut, few enough to cost less than filling them."""
+    """Return the number of bins for m rows: enough for a good cut, few enough to scan quickly."""
     return 32 if m <= 512 else 64 if m <= 2048 else MOST_BINS
 
 
 @part
 def _penalised(gain, impurity, n_rows, n_coefficients, penalty):
-    """Rank a split by the penalised fall of N·log(impurity).
+    """Return the score of a split: the decrease of the deviance less the penalty.
 
-    It costs c for each coefficient and for the threshold, c = 2 (AIC) or log N (BIC), and is
-    worth N·log(I / (I - Δ)), the deviance of a normal response; what is left must be positive.
+    N·log(I / (I - Δ)) is the decrease of the deviance of a normal response, N being the rows of the
+    node counting repetitions.  The penalty charges c for each coefficient of the direction and c
+    for the threshold, with c = 2 (AIC) or log N (BIC).  A split is made only if its score is
+    positive.
     """
     cost = 2.0 if penalty == AIC else math.log(n_rows)
-    left = max(1.0 - gain / impurity, NEGLIGIBLE)
-    return -n_rows * math.log(left) - cost * (n_coefficients + 1)
+    remaining = max(1.0 - gain / impurity, NEGLIGIBLE)
+    return -n_rows * math.log(remaining) - cost * (n_coefficients + 1)
 
 
 @part
@@ -148,7 +152,7 @@ def _keep(proposals, c, columns, theta):
 
 
 @inlined
-def _judge(state, rows, lo, node, n, binned, quantum, settings, scratch):
+def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch):
     """Write the gains of a round's n candidates, and the thresholds unless they are `binned`."""
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
@@ -180,7 +184,7 @@ def _judge(state, rows, lo, node, n, binned, quantum, settings, scratch):
 
 @inlined
 def _refine(rows, lo, node, size, quantum, settings, scratch):
-    """Return (gain, threshold) of the cut to make along the best θ, which was judged by bins."""
+    """Return (gain, threshold) of the best cut along the best direction, found so far by bins."""
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
     project(rows, lo, m, scratch.columns, scratch.theta, 0, size, values)
@@ -194,11 +198,11 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
 
 @inlined
 def search(state, rows, lo, node, feature_groups, settings, scratch):
-    """Return (gain, threshold, size) of a node's best split, along the direction of that size.
+    """Return (gain, threshold, size) of a node's best split; the gain is 0 if there is none.
 
-    Its direction is left in the first of scratch.columns and scratch.theta; the gain is 0 when
-    nothing is gained.  Candidates are judged in rounds; a perfect split ends the search after its
-    round: nothing can beat it.
+    The direction, of `size` columns, is written to scratch.columns[0] and scratch.theta[0].
+    Candidates are evaluated in rounds.  Without a penalty, a split into pure nodes ends the search
+    after its round, as none can be better.
     """
     proposals, work, samplers = scratch.proposals, scratch.work, scratch.samplers
     binned = settings.n_thresholds == 0 and len(node.y) > settings.exact_rows
@@ -220,7 +224,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
             proposals,
             work,
         )
-        _judge(state, rows, lo, node, n, binned, quantum, settings, scratch)
+        _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
             if gain <= NEGLIGIBLE * node.impurity:

@@ -1,1 +1,1 @@
-"""Grown trees as flat arrays: routing, pruning by arrays, errors out of bag."""
+"""Grown trees as flat arrays: routing, the α of each split, out-of-bag errors."""

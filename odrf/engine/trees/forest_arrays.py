@@ -1,4 +1,4 @@
-"""The grown trees: one structure of flat arrays for a tree and a forest alike."""
+"""Grown trees as flat arrays; a single tree is a forest of one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 
 __all__ = ["OF_NODES", "OF_TERMS", "Forest", "joined"]
 
-# Trees are of much the same size; those that come may be a little larger than the first.
+# Memory is reserved for trees this much larger than the first: they are of similar size.
 ROOM = 1.25
-# Which arrays have an entry for each node, and which for each coefficient.
+# Arrays with an entry for each node, and arrays with an entry for each coefficient.
 OF_NODES = ("left", "threshold", "value", "count", "weight", "impurity", "gain", "order")
 OF_TERMS = ("index", "coef")
 
@@ -29,22 +29,23 @@ class Forest:
     A row x (scaled predictors) goes from node i to ``left[i]`` when Σ coef·x[index] over
     ``start[i]:start[i + 1]``, added in float32 in this order, is at most ``threshold[i]``,
     otherwise to ``left[i] + 1``.  Within a tree, nodes are numbered in the order in which they were
-    made, breadth-first, then those of each update: a child's number is above its parent's.
+    made: breadth-first, then those of each update.  A child's number is above its parent's.
 
-    The training rows of a node are those that the tree drew; of an honest tree those of its other
-    half, which had no part in the splits.  A node may then have none: its count, weight and gain
-    are 0, its value and impurity those of the nearest node above that has some.
+    The training rows of a node are those that the tree drew and that reach the node; in an honest
+    tree only the half that did not choose the splits.  A node of an honest tree may then have no
+    rows: its count, weight and gain are 0, its value and impurity those of the nearest ancestor
+    that has rows.
 
     Attributes
     ----------
     root : (B + 1,) int64
         Tree b owns the nodes ``root[b]:root[b + 1]``; ``root[b]`` is its root.
     left : (m,) int64
-        Number of the left child in these arrays (right = left + 1); -1 for a leaf.
+        Number of the left child in these arrays (the right child is left + 1); -1 for a leaf.
     threshold : (m,) float32
-        Split point s on the projected, scaled predictors; NaN for a node never split.
+        Threshold s on the projected, scaled predictors; NaN for a node never split.
     start : (m + 1,) int64
-        Where each node's direction begins in `index` and `coef`; empty for a node never split.
+        Where each node's direction begins in `index` and `coef`; a node never split has no terms.
     index : (z,) int32
         Columns with a nonzero coefficient.
     coef : (z,) float32
@@ -52,22 +53,22 @@ class Forest:
     value : (m, K) float64
         Mean response (K = 1) or class proportions of the node's training rows.
     count : (m,) int32
-        Training rows N(A), a row drawn twice counted twice.
+        Number of training rows N(A); a row drawn twice counts twice.
     weight : (m,) float64
         Sum of their case weights.
     impurity : (m,) float64
         Impurity of the node before any split.
     gain : (m,) float64
-        Impurity decrease Δ_A of the node's split, per unit of weight in the node; 0 where
+        Impurity decrease Δ_A of the node's split, per unit of weight in the node; 0 for a node
         never split.
     order : (m,) int32
         Rank τ of the node's split in the growth of its tree (1 = the root's): after it the
-        tree has τ + 1 leaves; 0 where never split.
+        tree has τ + 1 leaves; 0 for a node never split.
     ordered : () bool
-        Whether it grew by the impurity of ordered classes: their median is then what it says.
+        Whether it was grown by the impurity of ordered classes: it then predicts their median.
 
-    A pruned tree is the same arrays with ``left`` set to -1 at the cuts: nodes under a cut stay
-    in the arrays but no row reaches them.
+    A pruned tree has the same arrays with ``left`` set to -1 where it was cut: nodes below a cut
+    stay in the arrays but no row reaches them.
     """
 
     root: NDArray[np.int64]
@@ -86,7 +87,7 @@ class Forest:
 
     @property
     def prediction_rule(self) -> int:
-        """What its values stand for, a code of `odrf.engine.trees.prediction_rule`."""
+        """How values become predictions: `NUMBER`, `MOST_LIKELY` or `MEDIAN`."""
         if self.value.shape[1] == 1:
             return NUMBER
         return MEDIAN if self.ordered else MOST_LIKELY
@@ -98,57 +99,57 @@ class Forest:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes m of all trees, those under a cut included."""
+        """Number of nodes m of all trees, including those below a cut."""
         return len(self.left)
 
     @cached_property
     def packed(self) -> Packed:
-        """The same trees as routing reads them."""
+        """The same trees in the layout that routing uses."""
         return pack(self.root, self.left, self.threshold, self.start, self.index, self.coef)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def tree(self, b: int) -> Forest:
-        """Return tree `b` (0-based) as a forest of one."""
+        """Return tree `b` (0-based) as a forest of one tree."""
         lo, hi = int(self.root[b]), int(self.root[b + 1])
         first, last = int(self.start[lo]), int(self.start[hi])
         left, start = self.left[lo:hi], self.start[lo : hi + 1]
-        own = {name: getattr(self, name)[lo:hi] for name in OF_NODES}
-        own |= {name: getattr(self, name)[first:last] for name in OF_TERMS}
-        own["left"] = np.where(left < 0, -1, left - lo)
-        return replace(self, root=np.array([0, hi - lo]), start=start - first, **own)
+        arrays = {name: getattr(self, name)[lo:hi] for name in OF_NODES}
+        arrays |= {name: getattr(self, name)[first:last] for name in OF_TERMS}
+        arrays["left"] = np.where(left < 0, -1, left - lo)
+        return replace(self, root=np.array([0, hi - lo]), start=start - first, **arrays)
 
     def keeping(self, splits: NDArray[np.bool_]) -> Forest:
-        """Return the forest with every split outside the mask `splits` (m,) switched off."""
+        """Return the forest pruned to the splits in the mask `splits` (m,)."""
         return replace(self, left=np.where(splits, self.left, -1))
 
     def depth(self) -> NDArray[np.int64]:
         """Return each node's depth (m,): 0 at a root, -1 where no row can reach it."""
         depth = np.full(self.n_nodes, -1)
         level = self.root[:-1]
-        at = 0
+        level_depth = 0
         while len(level):
-            depth[level] = at
+            depth[level] = level_depth
             split = self.left[level]
             split = split[split >= 0]
             level = np.concatenate([split, split + 1])
-            at += 1
+            level_depth += 1
         return depth
 
     def parents(self) -> NDArray[np.int64]:
-        """Return the number of each node's parent (m,); -1 for roots and right below cuts."""
+        """Return the number of each node's parent (m,); -1 for roots and children of cut nodes."""
         above = np.full(self.n_nodes, -1)
         splits = np.flatnonzero(self.left >= 0)
         above[self.left[splits]] = above[self.left[splits] + 1] = splits
         return above
 
     def is_leaf(self) -> NDArray[np.bool_]:
-        """Return the mask (m,) of nodes where rows end."""
+        """Return the mask (m,) of the leaves that rows can reach."""
         return (self.left < 0) & (self.depth() >= 0)
 
     def is_split(self) -> NDArray[np.bool_]:
-        """Return the mask (m,) of nodes that divide rows."""
+        """Return the mask (m,) of the splits that rows can reach."""
         return (self.left >= 0) & (self.depth() >= 0)
 
     def leaves(self) -> NDArray[np.int64]:
@@ -159,8 +160,8 @@ class Forest:
 def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
-    Each is written behind the others as it comes, so that memory never holds them twice: room is
-    made for trees like the first, and memory that is not written to is not taken.
+    Each tree is appended as it comes, so that memory never holds all trees twice.  Arrays are
+    reserved for trees like the first; the system hands out memory only where it is written to.
     """
     arrays: dict[str, NDArray] = {}
     used = dict.fromkeys(_array_names(), 0)
@@ -190,7 +191,10 @@ def _array_names() -> list[str]:
 
 
 def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:
-    """Return the arrays of a tree that follows so many nodes and terms, borders without ends."""
+    """Return the arrays of a tree renumbered to follow so many `nodes` and `terms`.
+
+    `root` and `start` come without their last entries.
+    """
     arrays = {name: getattr(tree, name) for name in _array_names()}
     arrays["root"] = tree.root[:-1] + nodes
     arrays["left"] = np.where(tree.left < 0, -1, tree.left + np.int64(nodes))

@@ -1,4 +1,4 @@
-"""What each tree says of the rows it did not draw: predictions, error path, permutations."""
+"""Out-of-bag predictions, their error as trees are added, and permutation losses."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class OutOfBag(NamedTuple):
     Attributes
     ----------
     value : (n, K) float64
-        Mean leaf value over the trees that did not draw the row; NaN where every tree did.
+        Mean leaf value over the trees that did not draw the row; NaN if every tree drew it.
     votes : (n,) int64
-        Number of those trees.
+        Number of trees that did not draw the row.
     error_path : (B,) float64
         Weighted mean loss (squared error; 0-1 for classes) of the first b trees' out-of-bag
         predictions, over the rows that have one.
@@ -40,7 +40,7 @@ class OutOfBag(NamedTuple):
 
 @part
 def loss_of(value, y, prediction_rule):
-    """Squared error of value[0], or whether the class that `value` (K,) stands for is not y."""
+    """Return the squared error of value[0], or for classes the 0-1 loss of the predicted class."""
     if prediction_rule == NUMBER:
         return (value[0] - y) ** 2
     return 0.0 if predicted_class(value, prediction_rule) == int(y) else 1.0
@@ -48,9 +48,10 @@ def loss_of(value, y, prediction_rule):
 
 @allocating
 def _accumulate(leaves, y, weights, lo, unseen, value, prediction_rule, out, votes, path):
-    """Add up the rows from `lo` on, tree by tree; path (B, 2) gathers weighted losses and weights.
+    """Add the predictions of the rows from `lo` on, tree by tree, to `out` and `votes`.
 
-    leaves (B, m) are theirs, where unseen (B, n).
+    leaves (B, m) are the leaves of these rows, valid where unseen (B, n) is true.  path (B, 2)
+    receives the sums of weighted losses and of weights.
     """
     n_trees, n_rows = leaves.shape
     n_values = value.shape[1]
@@ -73,34 +74,37 @@ def _accumulate(leaves, y, weights, lo, unseen, value, prediction_rule, out, vot
 
 
 @part
-def _exchange(X, rows, first, last, own):
-    """Copy rows of X (p, n) to the flat own (m, p), the predictor columns first … last only."""
+def _copy_columns(X, rows, first, last, sample):
+    """Copy the columns first … last - 1 of the `rows` of X (p, n) to the flat sample (m, p)."""
     for j in range(first, last):
         for i in range(len(rows)):
-            own[i * X.shape[0] + j] = X[j, rows[i]]
+            sample[i * X.shape[0] + j] = X[j, rows[i]]
 
 
 @part
-def _row_losses(own, rows, y, root, words, floats, value, prediction_rule, who, at, leaves, out):
-    """Write to out (m,) the losses of a tree's prediction for the flat own (m, p), of `rows`."""
+def _row_losses(
+    sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves, out
+):
+    """Write to out (m,) a tree's losses for the predictors in the flat sample (m, p), of `rows`."""
     n_rows = np.uint64(len(rows))
     for i in range(n_rows):
-        who[i], at[i] = i, root
-    walk(own, np.uint64(len(own)) // n_rows, who, at, n_rows, words, floats, leaves)
+        walkers[i], places[i] = i, root
+    walk(sample, np.uint64(len(sample)) // n_rows, walkers, places, n_rows, words, floats, leaves)
     for i in range(n_rows):
         out[i] = loss_of(value[leaves[i]], y[rows[i]], prediction_rule)
 
 
 @allocating
 def _permuted_losses(
-    X, y, weights, rows, first, moved, state, own, root, words, floats, value, prediction_rule, out
-):
-    """Write to out (P,) the rise of a tree's loss on `rows` as each predictor `moved` is permuted.
+    X, y, weights, rows, first, used, state, sample, root, words, floats, value, prediction_rule,
+    out,
+):  # fmt: skip
+    """Write to out (P,) the increase of a tree's loss on `rows` when each `used` one is permuted.
 
-    own (m * p,) is overwritten.
+    `used` are numbers of predictors; sample (m * p,) is scratch.
     """
     n_rows = len(rows)
-    who, at = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
+    walkers, places = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
     leaves, permuted = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     base, losses, total = np.empty(n_rows), np.empty(n_rows), 0.0
     for i in range(n_rows):
@@ -108,19 +112,22 @@ def _permuted_losses(
         total += weights[rows[i]]
     if total <= 0.0 or root < 0:
         return
-    _exchange(X, rows, 0, X.shape[0], own)
-    _row_losses(own, rows, y, root, words, floats, value, prediction_rule, who, at, leaves, base)
-    for j in moved:
+    _copy_columns(X, rows, 0, X.shape[0], sample)
+    _row_losses(
+        sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves, base
+    )
+    for j in used:
         shuffle_front(state, permuted, n_rows)
-        _exchange(X, permuted, first[j], first[j + 1], own)
+        _copy_columns(X, permuted, first[j], first[j + 1], sample)
         _row_losses(
-            own, rows, y, root, words, floats, value, prediction_rule, who, at, leaves, losses
-        )
-        _exchange(X, rows, first[j], first[j + 1], own)
-        rise = 0.0
+            sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves,
+            losses,
+        )  # fmt: skip
+        _copy_columns(X, rows, first[j], first[j + 1], sample)
+        increase = 0.0
         for i in range(n_rows):
-            rise += weights[rows[i]] * (losses[i] - base[i])
-        out[j] = rise / total
+            increase += weights[rows[i]] * (losses[i] - base[i])
+        out[j] = increase / total
 
 
 def out_of_bag(
@@ -129,7 +136,7 @@ def out_of_bag(
     y: NDArray[np.float64],
     draws: Draws,
 ) -> OutOfBag:
-    """Predict every training row by the trees that did not draw it, as `draws` tells."""
+    """Predict every training row by the trees that did not draw it, which `draws` repeats."""
     n, K = X.shape[1], forest.value.shape[1]
     unseen, weights = draws.all_unseen(), draws.weights
     value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
@@ -164,27 +171,27 @@ def permutation_loss(
     first: NDArray[np.int64],
     draws: Draws,
 ) -> NDArray[np.float64]:
-    """Return the rise (B, P) of each tree's out-of-bag loss when a predictor is permuted.
+    """Return the increase (B, P) of each tree's out-of-bag loss when a predictor is permuted.
 
-    All columns ``first[j]:first[j + 1]`` of predictor j move together, among the tree's
-    out-of-bag rows (Breiman 2001, section 10).  A predictor the tree does not use has rise 0.
+    All columns ``first[j]:first[j + 1]`` of predictor j are permuted together, among the tree's
+    out-of-bag rows (Breiman 2001, section 10).  It is 0 for a predictor that the tree does not use.
     """
-    rise = np.zeros((forest.n_trees, len(first) - 1))
+    increase = np.zeros((forest.n_trees, len(first) - 1))
     root, words, floats = forest.packed
     p, prediction_rule = len(X), forest.prediction_rule
 
     def run(b: int) -> None:
         counts, state = draws.again(b)
         rows = np.flatnonzero(counts == 0)
-        used = np.zeros(p, dtype=bool)
-        used[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
-        moved = np.flatnonzero(np.logical_or.reduceat(used, first[:-1]))
-        own = np.empty(len(rows) * p, dtype=np.float32)
+        columns = np.zeros(p, dtype=bool)
+        columns[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
+        used = np.flatnonzero(np.logical_or.reduceat(columns, first[:-1]))
+        sample = np.empty(len(rows) * p, dtype=np.float32)
         _permuted_losses(
-            X, y, draws.weights, rows, first, moved, state, own, root[b], words, floats,
-            forest.value, prediction_rule, rise[b],
+            X, y, draws.weights, rows, first, used, state, sample, root[b], words, floats,
+            forest.value, prediction_rule, increase[b],
         )  # fmt: skip
 
     for _ in in_order(run, range(forest.n_trees), draws.n_jobs):
         pass
-    return rise
+    return increase

@@ -1,4 +1,4 @@
-"""The trees re-laid for routing: one record a node, what a visit needs side by side."""
+"""The trees in the layout for routing: one record for each split, its numbers side by side."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ __all__ = ["HEAD", "Packed", "pack"]
 # Numbers in a record before its terms: left, right, threshold, number of terms.
 HEAD = 4
 
-# Nodes packed at a time, whole trees: what is in hand stays in the cache, and takes little memory
-# beside the forest.
+# Trees of about this many nodes together are packed at a time: they fit the cache, and need little
+# memory besides the forest.
 NODES_AT_A_TIME = 2**16
 
 
 class Packed(NamedTuple):
     """The split nodes of all trees, in their order, as records of 32-bit numbers.
 
-    A record holds its children, the bits of the float32 threshold, the number of terms and
-    for each term a column and the bits of its coefficient.  A child is how many words after
-    this record's begin its own does or, when it is a leaf, -1 less its number in the `Forest`.
-    Most records fit a line of the cache, and those of the upper levels lie together.
+    A record holds the two children, the bits of the float32 threshold, the number of terms and,
+    for each term, a column and the bits of its coefficient.  A child that is a split is stored as
+    the distance in words from this record to its own; a leaf as -1 - i, i its number in the
+    `Forest`.  Most records fit one cache line, and those of the upper levels lie together.
 
     Attributes
     ----------
     root : (B,) int64
-        Where each tree's first record begins, or -1 less the number of a lone leaf.
+        Where each tree's first record begins; -1 - i if the tree is a single leaf, number i.
     words : int32
+        The records.
     floats : float32
-        `words` again, seen as floats.
+        The same memory as `words`, viewed as floats.
     """
 
     root: NDArray[np.int64]
@@ -48,8 +49,8 @@ def pack(
     index: NDArray[np.integer],
     coef: NDArray[np.float32],
 ) -> Packed:
-    """Pack the arrays of a `Forest`, which describes them."""
-    # In NumPy: a kernel would be faster, but every first summary would wait for it to compile.
+    """Pack the arrays of a `Forest`; see there for the arguments."""
+    # In NumPy: a kernel would be faster, but the first summary would wait for its compilation.
     splits = np.flatnonzero(left >= 0)
     n_terms = int((start[splits + 1] - start[splits]).sum(dtype=np.int64))
     words = np.empty(HEAD * len(splits) + 2 * n_terms, dtype=np.int32)
@@ -71,7 +72,7 @@ def pack(
 
 
 def _groups(root: NDArray[np.integer]) -> Iterator[slice]:
-    """Yield trees that have some `NODES_AT_A_TIME` nodes together, one at least."""
+    """Yield slices of trees of about `NODES_AT_A_TIME` nodes together, at least one tree each."""
     first = 0
     while first < len(root) - 1:
         beyond = int(np.searchsorted(root, root[first] + NODES_AT_A_TIME, side="right"))
@@ -82,7 +83,7 @@ def _groups(root: NDArray[np.integer]) -> Iterator[slice]:
 def _places(
     split: NDArray[np.bool_], sizes: NDArray[np.integer], first: int, begin: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Return where each split's record begins, or -1 less a leaf's number, and the last's end."""
+    """Return where each split's record begins, -1 - i for leaf i; and where the last one ends."""
     ends = begin + np.cumsum(np.where(split, HEAD + 2 * sizes, 0), dtype=np.int64)
     leaf = np.arange(-1 - first, -1 - first - len(split), -1)
     return np.where(split, ends - HEAD - 2 * sizes, leaf), int(ends[-1])
@@ -111,7 +112,7 @@ def _write_terms(
     index: NDArray[np.integer],
     coef: NDArray[np.float32],
 ) -> None:
-    """Write the terms of records of these `sizes`, which follow one another from `begin` on."""
+    """Write the terms of consecutive records from `begin` on, which have so many terms."""
     heads = HEAD * np.repeat(np.arange(1, len(sizes) + 1), sizes)
     at = begin + heads + 2 * np.arange(len(heads))
     packed.words[at] = index

@@ -1,8 +1,8 @@
-"""Which class the shares of a leaf, or of a forest, stand for.
+"""The prediction rule: which class is predicted from the class shares of a leaf or a forest.
 
-Of unordered classes it is the one with the largest share, which errs least often.  Of ordered ones
-it is the median: the first up to which at least half of the rows come, which errs by the fewest
-ranks in the mean.
+For unordered classes it is the class with the largest share, which has the lowest error rate.  For
+ordered classes it is the median class: the first one with a cumulative share of at least one half.
+It has the smallest mean distance in ranks.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = [
 ]
 
 NUMBER, MOST_LIKELY, MEDIAN = 0, 1, 2
-# Half of the rows but for rounding is half of the rows.
+# One half, less a tolerance for rounding.
 HALF = 0.5 * (1.0 - 1e-12)
 
 
 @part
 def predicted_class(shares, prediction_rule):
-    """Return the class of the `shares` (K,) by `MOST_LIKELY`, the first if tied, or `MEDIAN`."""
+    """Return the class predicted from `shares` (K,): by `MEDIAN`, or `MOST_LIKELY`, ties first."""
     if prediction_rule == MEDIAN:
         total, k = 0.0, 0
         for share in shares:
@@ -47,7 +47,7 @@ def predicted_class(shares, prediction_rule):
 
 
 def most_likely(shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the class code of the largest share in each row (n, K), the first if tied.
+    """Return the class code of the largest share in each row of `shares` (n, K), first if tied.
 
     Rows of NaN get -1.
     """
@@ -55,7 +55,7 @@ def most_likely(shares: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def predicted_classes(shares: NDArray[np.float64], ordered: bool) -> NDArray[np.int64]:
-    """Return the class code that each row (n, K) stands for; rows of NaN get -1."""
+    """Return the class code predicted from each row of `shares` (n, K); -1 for rows of NaN."""
     if not ordered:
         return most_likely(shares)
     reached = np.cumsum(shares, axis=1)
@@ -64,9 +64,9 @@ def predicted_classes(shares: NDArray[np.float64], ordered: bool) -> NDArray[np.
 
 
 def mean_ranks_off(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how many ranks the median of each row (n, K) is off in the mean, Σ p_k |k - median|.
+    """Return the mean distance in ranks from the median class, Σ p_k |k - median|, of each row.
 
-    That is the sum of min(F_k, 1 - F_k), F_k being the share up to class k.
+    It is Σ min(F_k, 1 - F_k), with F_k the cumulative share up to class k of `shares` (n, K).
     """
     reached = np.cumsum(shares, axis=1)[:, :-1]
     return np.minimum(reached, 1.0 - reached).clip(0.0).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Ask the processor for memory before it is needed."""
+"""Tell the processor to load memory into its cache before it is needed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numba.extending import intrinsic
 
 __all__ = ["prefetch"]
 
-# As LLVM wants it told: for reading, to be kept in every cache, data rather than code.
+# Arguments of LLVM's prefetch: for reading, to be kept in every cache, data rather than code.
 READ, KEEP, DATA = 0, 3, 1
 
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Have the memory around array[index] fetched, without waiting; any index will do."""
+    """Start loading the memory around array[index] without waiting; any index is allowed."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         data = context.make_array(array)(context, builder, values[0]).data

@@ -1,7 +1,8 @@
 """Send rows down the trees: leaves and predictions.
 
-The rows of a block are divided at every node as in training, so that a node is read once for all
-of its rows, and their steps do not wait for each other's.  Where few are left, they walk.
+The rows of a block are divided at every node as in training, so that a node is read once for all of
+its rows.  Where a node has only a few rows, each of them walks on alone: see
+`odrf.engine.trees.walking`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from odrf.engine.trees.walking import walk
 
 __all__ = ["leaf_nodes", "leaves_of", "predict", "routing_blocks"]
 
-# Up to so many rows of a node walk on: dividing them would cost more.
+# Nodes of up to this many rows are not divided: their rows walk on, which costs less.
 FEW = 8
 
 # Rows that walk together, from the nodes of one tree.
@@ -26,11 +27,11 @@ WALKERS = 256
 # Rows whose projections are computed together.
 ABREAST = 4
 
-# More than the nodes that can wait while the smaller of each two is visited first: their rows at
-# least double from one to the next.
+# More nodes than can wait at the same time: the smaller child is visited first, so that the numbers
+# of waiting rows at least double from one node to the next.
 WAITING = 64
 
-# Numbers that the rows of a block may have, and their leaves.
+# Most numbers in the rows of a block, and in their leaves.
 ROOM = 2**21
 
 # Rows below which a block is not worth a thread of its own.
@@ -43,7 +44,7 @@ EVERY_ROW = np.empty((0, 0), dtype=np.bool_)
 def _project(rows, stride, members, lo, hi, node, words, floats, projected):
     """Write the projections of members[lo:hi] (and of up to 3 more rows) to projected[lo:hi].
 
-    Each is added up in float32, term by term, as in training: bit for bit.
+    Each is added up in float32, term by term, exactly as in training.
     """
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     first = node + np.uint64(HEAD)
@@ -64,9 +65,9 @@ def _project(rows, stride, members, lo, hi, node, words, floats, projected):
 
 @part
 def _divide(members, lo, hi, threshold, projected):
-    """Move the members lo … hi that go left to the front; return where the others begin.
+    """Move the members lo … hi - 1 that go left to the front; return where the others begin.
 
-    Those wait in the upper half of `members` meanwhile.
+    The upper half of `members` is scratch.
     """
     one, wide = np.uint64(1), np.uint64(len(members) // 2)
     left, right = lo, wide
@@ -82,10 +83,12 @@ def _divide(members, lo, hi, threshold, projected):
 
 
 @part
-def _descend(rows, stride, n, root, words, floats, members, projected, waiting, who, at, leaves):
-    """Write to `leaves` where the first n of `members` end, from the record `root` on."""
+def _descend(
+    rows, stride, n, root, words, floats, members, projected, waiting, walkers, places, leaves
+):
+    """Write to `leaves` the leaves of the first n of `members`, from the record `root` on."""
     zero, one, few = np.uint64(0), np.uint64(1), np.uint64(FEW)
-    walkers, top = zero, one
+    n_walkers, top = zero, one
     waiting[0], waiting[1], waiting[2] = np.uint64(root), zero, n
     while top > 0:
         top -= one
@@ -94,8 +97,8 @@ def _descend(rows, stride, n, root, words, floats, members, projected, waiting, 
         _project(rows, stride, members, lo, hi, node, words, floats, projected)
         middle = _divide(members, lo, hi, floats[node + np.uint64(2)], projected)
         larger = np.uint64(middle - lo < hi - middle)
-        for turn in range(np.uint64(2)):
-            side = turn ^ larger
+        for visit in range(np.uint64(2)):
+            side = visit ^ larger
             first, last = (middle, hi) if side else (lo, middle)
             child = words[node + side]
             if child < 0:
@@ -108,15 +111,17 @@ def _descend(rows, stride, n, root, words, floats, members, projected, waiting, 
                 top += one
             else:
                 for i in range(first, last):
-                    who[walkers], at[walkers] = members[i], node + np.uint64(child)
-                    walkers += one
-        if top == 0 or walkers > np.uint64(WALKERS - 2 * FEW):
-            walk(rows, stride, who, at, walkers, words, floats, leaves)
-            walkers = zero
+                    walkers[n_walkers], places[n_walkers] = members[i], node + np.uint64(child)
+                    n_walkers += one
+        if top == 0 or n_walkers > np.uint64(WALKERS - 2 * FEW):
+            walk(rows, stride, walkers, places, n_walkers, words, floats, leaves)
+            n_walkers = zero
 
 
 @kernel
-def _send(rows, wanted, lo, root, words, floats, members, projected, waiting, who, at, leaves):
+def _send(
+    rows, wanted, lo, root, words, floats, members, projected, waiting, walkers, places, leaves
+):
     """Send rows down each tree b; see `leaves_of`."""
     n_rows = np.uint64(leaves.shape[1])
     stride = np.uint64(len(rows)) // n_rows
@@ -130,13 +135,14 @@ def _send(rows, wanted, lo, root, words, floats, members, projected, waiting, wh
             members[n] = i
             n += np.uint64(len(wanted) == 0 or wanted[b, np.uint64(lo) + i])
         _descend(
-            rows, stride, n, root[b], words, floats, members, projected, waiting, who, at, leaves[b]
-        )
+            rows, stride, n, root[b], words, floats, members, projected, waiting, walkers, places,
+            leaves[b],
+        )  # fmt: skip
 
 
 @kernel
 def _average(leaves, value, out):
-    """Add up to out (n, K), which is 0, the values of each row's leaves (B, n), and divide by B."""
+    """Write to out (n, K), which must be 0, the mean `value` of each row's leaves (B, n)."""
     n_rows, n_values = np.uint64(leaves.shape[1]), np.uint64(value.shape[1])
     for b in range(np.uint64(len(leaves))):
         for i in range(n_rows):
@@ -153,17 +159,21 @@ def leaves_of(
 ) -> NDArray[np.int32]:
     """Return the leaf (B, m) in which each of the m rows `block` of X (p, n) ends in each tree.
 
-    Where `wanted` (B, n) is given and false, the row is not sent, and its leaf is arbitrary.
+    Where `wanted` (B, n) is false, the row is not sent down and its leaf is arbitrary; by default
+    all rows are sent.
     """
     rows = np.array(X[:, block].T, order="C")
     m = len(rows)
     leaves = np.empty((len(packed.root), m), dtype=np.int32)
-    # beyond the block's own rows, numbers of rows that may be projected without use
+    # beyond the rows of the block, row numbers whose projections are not used
     members = np.zeros(2 * (m + ABREAST), dtype=np.uint32)
     projected = np.empty(m + ABREAST, dtype=np.float32)
     waiting = np.empty(3 * WAITING, dtype=np.uint64)
-    who, at = np.empty(WALKERS, dtype=np.uint32), np.empty(WALKERS, dtype=np.uint64)
-    _send(rows.ravel(), wanted, block.start, *packed, members, projected, waiting, who, at, leaves)
+    walkers, places = np.empty(WALKERS, dtype=np.uint32), np.empty(WALKERS, dtype=np.uint64)
+    _send(
+        rows.ravel(), wanted, block.start, *packed, members, projected, waiting, walkers, places,
+        leaves,
+    )  # fmt: skip
     return leaves
 
 
@@ -183,7 +193,7 @@ def leaf_nodes(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[n
 def predict(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.float64]:
     """Return the mean (n, K) over the trees of the value of each row's leaf.
 
-    For classes this averages the leaves' proportions; equation (4.1) of Zhan, Liu and Xia.
+    For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
     """
     out = np.zeros((X.shape[1], forest.value.shape[1]))
     packed = forest.packed
@@ -197,7 +207,7 @@ def predict(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.f
 
 
 def routing_blocks(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> list[slice]:
-    """Cut the rows into few blocks: the more rows a node has, the less its visit costs each."""
+    """Cut the rows into few, large blocks: visiting a node costs less per row if it has many."""
     p, n = X.shape
     fair = max(FEWEST_ROWS, -(-n // n_jobs))
     return row_blocks(n, max(1, min(fair, ROOM // max(p, forest.n_trees))))

@@ -1,4 +1,4 @@
-"""One row through all trees in one call: what a caller in a hurry waits for is the call itself."""
+"""Predict one row in one call, with less overhead than `odrf.engine.trees.routing` has."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["predict_row", "scale_row"]
 def scale_row(raw, source, level, low, width, largest, farthest, x):
     """Write to x (p,) the scaled columns of the values raw (P,); return whether all are finite.
 
-    Column j is raw[source[j]] or, where level[j] is not negative, 1 if that is level[j], else 0.
-    Scaled, 0 becomes -low / width, in float64, and a column of no width 0; none is beyond
-    ±`farthest`.  Finite is what ±`largest` does not exceed.
+    Column j is raw[source[j]]; where level[j] ≥ 0 it is an indicator, 1 if raw[source[j]] equals
+    level[j], else 0.  It is scaled to (value - low[j]) / width[j] in float64, to 0 if width[j] is
+    0, and clipped to ±`farthest`.  A value counts as finite if it is within ±`largest`.
     """
     fine = True
     for j in range(len(x)):
@@ -34,14 +34,14 @@ def scale_row(raw, source, level, low, width, largest, farthest, x):
 @allocating
 def _mean_of_leaves(x, root, words, floats, value, out):
     n_trees, n_values = np.uint64(len(root)), np.uint64(len(out))
-    who, at = np.empty(len(root), dtype=np.uint32), np.empty(len(root), dtype=np.uint64)
+    walkers, places = np.empty(len(root), dtype=np.uint32), np.empty(len(root), dtype=np.uint64)
     leaves = np.empty(len(root), dtype=np.int32)
-    walkers = np.uint64(0)
+    n_walkers = np.uint64(0)
     for b in range(n_trees):
         leaves[b] = -1 - root[b]
-        who[walkers], at[walkers] = b, root[b]
-        walkers += np.uint64(root[b] >= 0)
-    walk(x, np.uint64(0), who, at, walkers, words, floats, leaves)
+        walkers[n_walkers], places[n_walkers] = b, root[b]
+        n_walkers += np.uint64(root[b] >= 0)
+    walk(x, np.uint64(0), walkers, places, n_walkers, words, floats, leaves)
     for k in range(n_values):
         out[k] = 0.0
     for b in range(n_trees):
@@ -55,7 +55,7 @@ def _mean_of_leaves(x, root, words, floats, value, out):
 def predict_row(
     packed: Packed, value: NDArray[np.float64], x: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of the row x (p,).
+    """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of one row x (p,).
 
     The same numbers, bit for bit, as `odrf.engine.trees.routing.predict`.
     """

@@ -1,8 +1,8 @@
-"""What a forest's predictions lose at many sizes of its trees, all in one walk up each tree.
+"""The loss of a forest at many stages of pruning, in one walk up each tree.
 
-A row stops at the first node on its way at which its tree ends.  So a node speaks for the stages
-from the one that first ends there up to that of the node above, and the values of all stages are
-found between a row's leaf and the root.
+At each stage a row ends at some node between its leaf and the root.  A node predicts for the stages
+from the first one at which rows end in it up to the one at which they end in its parent.  So one
+walk from the leaf to the root gives the predictions of all stages.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from odrf.engine.trees.routing import EVERY_ROW, leaves_of
 
 __all__ = ["stage_losses"]
 
-# Numbers that the sums of a block's rows, one for each class and stage, may be.
+# Most numbers in the sums of a block: one for each row, class and stage.
 ROOM = 2**21
 
 
 @part
 def _add_values(leaves, above, first, value, lo, wanted, total, trees):
-    """Add to total (m, K, k) what each tree says of the m rows from `lo` on at every stage.
+    """Add to total (m, K, k) each tree's values for the m rows from `lo` on, at all k stages.
 
-    leaves (B, m) are theirs; above (n_nodes,) is each node's parent, -1 for a root.  Tree by
-    tree, as its nodes then stay in the cache.  trees (m,) counts those that are `wanted`.
+    leaves (B, m) are their leaves; above (n_nodes,) is each node's parent, -1 for a root.  It goes
+    tree by tree, so that the nodes stay in the cache.  trees (m,) counts the `wanted` trees.
     """
     n_stages, n_values = np.uint64(total.shape[2]), np.uint64(total.shape[1])
     for b in range(np.uint64(leaves.shape[0])):
@@ -41,9 +41,9 @@ def _add_values(leaves, above, first, value, lo, wanted, total, trees):
                 node = above[here]
                 until = np.uint64(first[np.uint64(node)]) if node >= 0 else n_stages
                 for k in range(n_values):
-                    said = value[here, k]
+                    node_value = value[here, k]
                     for j in range(stage, until):
-                        total[i, k, j] += said
+                        total[i, k, j] += node_value
                 stage = until
 
 
@@ -80,44 +80,48 @@ def stage_losses(
     n_jobs: int,
     wanted: NDArray[np.bool_] = EVERY_ROW,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Judge the mean of the trees at each of k stages on the rows of X (p, n).
+    """Return the losses of the forest at each of k stages on the rows of X (p, n).
 
     Parameters
     ----------
     forest : Forest
     first : (m,) int64
-        The first stage at which rows end in the node: 0 in leaves, k or more where they never
-        do.  No node's is above its parent's.
+        The first stage at which rows end in each node: 0 for leaves, k or more if they never do.
+        It must not decrease from a node to its parent.
     n_stages : int
-        Their number k.
-    X, y, weights
-        Rows, responses and weights w.
+        The number of stages k.
+    X : (p, n) float32
+        Scaled predictors.
+    y : (n,) float64
+        Response, or class codes.
+    weights : (n,) float64
+        Weights w of the rows.
     n_jobs : int
         Threads; the result is the same for any number.
     wanted : (B, n) bool, optional
-        Which trees predict which rows; by default all.  A row that none predicts is left out.
+        Which trees predict which rows; by default all.  A row that no tree predicts is left out.
 
     Returns
     -------
     mass : (2,) float64
         Σw and Σw² over the rows.
     sums : (3, k) float64
-        Σwl, Σw²l and Σw²l² of their losses l: squared errors, for classes 0-1.
+        Σwl, Σw²l and Σw²l² of the losses l: squared errors, or for classes the 0-1 loss.
     """
     packed, above, prediction_rule = forest.packed, forest.parents(), forest.prediction_rule
     mass, sums = np.zeros(2), np.zeros((3, n_stages))
 
     def run(block: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        own_mass, own_sums = np.zeros_like(mass), np.zeros_like(sums)
+        block_mass, block_sums = np.zeros_like(mass), np.zeros_like(sums)
         leaves = leaves_of(packed, X, block, wanted)
         _add_losses(
             leaves, above, first, forest.value, y, weights, block.start, wanted, prediction_rule,
-            own_mass, own_sums,
+            block_mass, block_sums,
         )  # fmt: skip
-        return own_mass, own_sums
+        return block_mass, block_sums
 
     size = min(ROWS_PER_BLOCK, max(1, ROOM // (forest.value.shape[1] * n_stages)))
-    for own_mass, own_sums in in_order(run, row_blocks(X.shape[1], size), n_jobs):
-        mass += own_mass
-        sums += own_sums
+    for block_mass, block_sums in in_order(run, row_blocks(X.shape[1], size), n_jobs):
+        mass += block_mass
+        sums += block_sums
     return mass, sums

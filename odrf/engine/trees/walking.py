@@ -1,4 +1,4 @@
-"""Rows that walk down the trees side by side, each from a node of its own."""
+"""Rows that walk down the trees in turns, each from its current node."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from odrf.engine.trees.prefetching import prefetch
 
 __all__ = ["walk"]
 
-# Words into a record that the next line of the cache may hold: most records end soon after.
+# Where in a record the next cache line may begin, in words; most records end soon after.
 BEYOND = 12
 
-# Indices are unsigned: Numba then checks none for being negative.
+# Indices are unsigned: Numba then does not check whether they are negative.
 
 
 @part
-def walk(rows, stride, who, at, n, words, floats, leaves):
-    """Walk on from the first n packed nodes of `at`, and write to `leaves` where each walk ends.
+def walk(rows, stride, walkers, places, n, words, floats, leaves):
+    """Walk down from n packed nodes; write the leaf of each walk to `leaves`.
 
-    The i-th walker has the number w = who[i], begins at the record at[i], reads the row that
-    starts at w · stride of the flat `rows`, and ends in leaves[w]; a stride of 0 lets all walk
-    for one row.  They take turns, a step each: the next node is fetched while the others go on.
-    Overwrites who (uint32) and at (uint64).
+    The i-th walk begins at the record places[i].  With w = walkers[i], it reads the row that starts
+    at w · stride in the flat `rows` and writes its leaf to leaves[w]; with a stride of 0 all walks
+    read the same row.  The walks take turns, one step each: the next node of one is loaded while
+    the others move.  Overwrites walkers (uint32) and places (uint64).
     """
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
     while n > 0:
         kept = np.uint64(0)
         for i in range(n):
-            walker, node = who[i], at[i]
+            walker, node = walkers[i], places[i]
             row, term = walker * stride, node + np.uint64(HEAD)
             projected = np.float32(0.0)
             for _ in range(words[node + three]):
@@ -39,7 +39,7 @@ def walk(rows, stride, who, at, n, words, floats, leaves):
             node += np.uint64(child)
             prefetch(words, node)
             prefetch(words, node + np.uint64(BEYOND))
-            who[kept], at[kept] = walker, node
+            walkers[kept], places[kept] = walker, node
             leaves[walker] = -1 - child
             kept += np.uint64(child >= 0)
         n = kept

@@ -1,1 +1,1 @@
-"""Families whose directions are estimated on the rows of a node."""
+"""Families whose directions are estimated on the rows of a node, or of a tree."""

@@ -12,7 +12,7 @@ from odrf.checks import checked_truth
 from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.cholesky import solve_upper
-from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum
+from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum_for
 from odrf.engine.directions.estimation import (
     RIDGE,
     add_ridge,
@@ -23,10 +23,10 @@ from odrf.engine.directions.estimation import (
     weigh,
 )
 from odrf.engine.directions.samplers import draws
-from odrf.engine.directions.scatter import Groups, between, groups, varies, whiten
+from odrf.engine.directions.scatter import ClassScatter, between, class_scatter_for, varies, whiten
 from odrf.engine.directions.subsets import (
     FEW_LEVELS,
-    aim,
+    draw_target,
     load_terms,
     write_columns,
     write_direction,
@@ -39,28 +39,28 @@ from odrf.projections.parameters import whole_or_auto
 
 __all__ = ["CanonicalCorrelation", "CanonicalSampler", "canonical_directions"]
 
-# Of a squared correlation: below is rounding.
+# Squared correlations below this are rounding errors.
 UNCORRELATED = 1e-9
 
 
 class CanonicalSampler(NamedTuple):
-    """Canonical directions on subsets.
+    """Canonical directions on random subsets of predictors.
 
     Attributes
     ----------
     number : int
     size : int
-        Predictors in each subset.
+        Number of predictors in each subset.
     each : int
-        Directions of a subset, at most.
+        Most directions of a subset.
     direction_rows : int
-        Directions are estimated on at most this many rows of a node, or ten per column.
+        Most rows of a node on which directions are estimated; or ten per column, if more.
     bootstrap : bool
-        Whether on a bootstrap sample of these.
+        Whether they are estimated on a bootstrap sample of these rows.
     times : (most rows,) int64
         How often each row is drawn.
-    classes : Groups
-    found : Spectrum
+    classes : ClassScatter
+    spectrum : Spectrum
         Scratch.
     """
 
@@ -70,37 +70,40 @@ class CanonicalSampler(NamedTuple):
     direction_rows: int
     bootstrap: bool
     times: np.ndarray
-    classes: Groups
-    found: Spectrum
+    classes: ClassScatter
+    spectrum: Spectrum
 
 
 @dataclass(frozen=True)
 class CanonicalCorrelation(Family):
     """Canonical directions between a random subset of predictors and the classes (CCF).
 
-    Rainforth and Wood (2015): the directions θ of greatest correlation with a combination of the
-    indicators of the K classes, uncorrelated with one another; of a subset of q predictors there
-    are min(q, K - 1), each of them a candidate.  They are the directions of linear discriminant
-    analysis.  For two classes, and for numbers, it is the one of least squares.  The columns'
-    covariance has the ridge of the other families.
+    Rainforth and Wood (2015): the directions θ that have the greatest correlation with a linear
+    combination of the indicators of the K classes and are uncorrelated with each other.  A subset
+    of q predictors has min(q, K - 1) of them, and each is a candidate.  They are the directions of
+    linear discriminant analysis.  For two classes, and for a numeric response, there is one: least
+    squares.  The covariance of the columns has the same ridge as in `LeastSquares`.
 
-    The paper's forests grow their trees on all rows, ``resample="none"``: the bootstrap at each
-    node takes the place of that of each tree.  With it, out-of-bag rows are there as ever.
+    In the paper every tree is grown on all rows, as with ``resample="none"``, since the bootstrap
+    at each node replaces the bootstrap of each tree.  The default here resamples rows for each tree
+    too, so that there are out-of-bag rows.
 
     Parameters
     ----------
     bootstrap : bool, default True
         Estimate on a bootstrap sample of the node's rows, drawn anew for each subset (projection
-        bootstrap); cuts are judged on all.  A subset of all predictors has none, as in the
-        authors' program; where the sample lacks one of two classes, or one of two random sides of
-        more, all rows are taken.
+        bootstrap); cuts are evaluated on all rows of the node.  As in the authors' program, no
+        bootstrap is drawn if a subset has all predictors.  All rows are used if the sample has only
+        one value of the target: one of two classes or, with more classes, one side of a random
+        division of them into two.
     size : "auto" or int, default "auto"
-        q; the authors' ⌈log₂P + 1⌉ of P predictors, but 2 of 3.
+        q, the number of predictors in a subset.  ``"auto"`` is the authors' ⌈log₂P + 1⌉, but 2 if
+        P = 3.
 
     Raises
     ------
     InputError
-        If `bootstrap` is no truth value, or `size` no whole number of at least 1.
+        If `bootstrap` is not True or False, or `size` is not a whole number of at least 1.
 
     Examples
     --------
@@ -131,7 +134,7 @@ class CanonicalCorrelation(Family):
         return 2 if P == 3 else min(math.ceil(math.log2(P) + 1), P)
 
     def n_default(self, table: Table) -> int:
-        """Return min(q, K - 1), one subset's, as in the paper."""
+        """Return min(q, K - 1), at least 1: the directions of one subset, as in the paper."""
         return self._each(table.P, table.n_classes)
 
     def sampler(
@@ -151,33 +154,33 @@ class CanonicalCorrelation(Family):
             settings.direction_rows,
             bool(self.bootstrap) and self.subset(P) < P,
             np.empty(most, dtype=np.int64),
-            groups(K, D),
-            spectrum(D),
+            class_scatter_for(K, D),
+            spectrum_for(D),
         )
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return the columns of the q widest predictors."""
+        """Return the number of columns of the q widest predictors."""
         return widest_columns(self.subset(len(feature_groups.types)), feature_groups)
 
     def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the same."""
         return self.widest(feature_groups, settings, n)
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return q, in columns."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return q times the mean number of columns of a predictor."""
         P = len(feature_groups.types)
         return feature_groups.first[-1] / P * self.subset(P)
 
     def _each(self, P: int, K: int) -> int:
-        """Return how many directions a subset has."""
+        """Return the number of directions of a subset."""
         return max(1, min(self.subset(P), K - 1))
 
 
 @draws(CanonicalSampler)
 def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    """Draw subsets while there is room for all directions of one more.
+    """Draw subsets while the round has room for all directions of one more.
 
-    One counts as `sampler.each` candidates, however few directions it gives.
+    A subset counts as `sampler.each` candidates, even if it gives fewer directions.
     """
     c, following = ZERO, first
     while following < sampler.number and c + sampler.each <= ROUND:
@@ -186,18 +189,22 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         shuffle_front(state, proposals.order, sampler.size)
         width = write_columns(feature_groups, proposals.order, sampler.size, proposals.columns, c)
         used = min(m, max(sampler.direction_rows, 10 * width))
-        total, known = _aim(sampler, state, rows, lo, used, proposals, work)
-        if not known:
+        total, target_varies = _draw_target_and_sample(
+            sampler, state, rows, lo, used, proposals, work
+        )
+        if not target_varies:
             continue
         terms = load_terms(
             rows, lo, used, feature_groups, proposals.order, sampler.size, FEW_LEVELS, work
         )
         K = len(proposals.chosen)
         y = rows.y[lo : lo + used]
-        found = canonical_directions(terms, used, y, K, total, sampler.classes, sampler.found, work)
-        for r in range(min(found, most)):
+        number = canonical_directions(
+            terms, used, y, K, total, sampler.classes, sampler.spectrum, work
+        )
+        for r in range(min(number, most)):
             for j in range(terms):
-                work.theta[j] = sampler.found.vectors[r, j]
+                work.theta[j] = sampler.spectrum.vectors[r, j]
             write_columns(feature_groups, proposals.order, sampler.size, proposals.columns, c)
             proposals.sizes[c] = width
             c += write_direction(width, work, proposals.theta, c)
@@ -205,30 +212,30 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
 
 
 @part
-def _aim(sampler, state, rows, lo, m, proposals, work):
+def _draw_target_and_sample(sampler, state, rows, lo, m, proposals, work):
     """Draw a target for the m rows from `lo` on, and a bootstrap sample of them, as weights.
 
-    Returns the sum of the weights and whether the target varies.  The target is what factors of
-    many levels are scored by.
+    Returns the sum of the weights and whether the target varies.  Factors of many levels are scored
+    by the target.
     """
-    total, _, known = aim(state, rows, lo, m, proposals, work)
-    if not (known and sampler.bootstrap):
-        return total, known
+    total, _, target_varies = draw_target(state, rows, lo, m, proposals, work)
+    if not (target_varies and sampler.bootstrap):
+        return total, target_varies
     for i in range(m):
         sampler.times[i] = 0
     for _ in range(m):
         sampler.times[below(state, m)] += 1
-    if not _varies(sampler.times, work.target, work.weights, m):
-        return total, known
+    if not _sample_varies(sampler.times, work.target, work.weights, m):
+        return total, target_varies
     for i in range(m):
         work.weights[i] *= sampler.times[i]
     total, _ = moments(work.target, work.weights, m, work.moment)
-    return total, known
+    return total, target_varies
 
 
 @part
-def _varies(times, target, a, m):
-    """Whether rows that are drawn, and weigh something, differ in their target."""
+def _sample_varies(times, target, a, m):
+    """Whether the rows drawn, of positive weight, differ in their target."""
     low, high = np.inf, -np.inf
     for i in range(m):
         if times[i] > 0 and a[i] > 0.0:
@@ -237,12 +244,12 @@ def _varies(times, target, a, m):
 
 
 @kernel
-def canonical_directions(d, m, y, K, total, classes, found, work):
-    """Write the canonical directions of the d terms in work.Z to the vectors of `found`.
+def canonical_directions(d, m, y, K, total, classes, spectrum, work):
+    """Write the canonical directions of the d terms in work.Z to the vectors of `spectrum`.
 
-    For the target in `work`, with its moments, where the response is a number or there are K = 2
-    classes; for more classes with their indicators.  Returns how many there are, the most
-    correlated first.
+    For a numeric response (K = 1) and for two classes with the target in `work`, with its moments;
+    for more classes with the class indicators.  Returns how many there are; the most correlated
+    comes first.
     """
     Z, a, theta = work.Z, work.weights, work.theta
     if K <= 2:
@@ -250,7 +257,7 @@ def canonical_directions(d, m, y, K, total, classes, found, work):
             return 0
         least_squares(d, work, theta)
         for j in range(d):
-            found.vectors[0, j] = theta[j]
+            spectrum.vectors[0, j] = theta[j]
         return 1
     weigh(Z, d, m, a, work.moment, work, theta)
     scatter(Z, d, m, total, work)
@@ -260,9 +267,9 @@ def canonical_directions(d, m, y, K, total, classes, found, work):
     add_ridge(work.A, d, RIDGE)
     if not whiten(work.A, g, d, classes):
         return 0
-    n = min(right_singular(classes.whitened, g, d, found), g - 1)
+    n = min(right_singular(classes.whitened, g, d, spectrum), g - 1)
     for r in range(n):
-        if not found.values[r] > UNCORRELATED:
+        if not spectrum.values[r] > UNCORRELATED:
             return r
-        solve_upper(work.A, found.vectors[r], d)
+        solve_upper(work.A, spectrum.vectors[r], d)
     return n

@@ -1,4 +1,4 @@
-"""Directions estimated on random subsets of predictors: logistic, least squares, discriminants."""
+"""Directions estimated on random subsets of predictors: logistic, least squares, discriminant."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from odrf.engine.directions.estimation import covariances, lda, least_squares, l
 from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
     FEW_LEVELS,
-    aim,
     draw_subset,
+    draw_target,
     load_terms,
     write_columns,
     write_direction,
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 LOGISTIC, LEAST_SQUARES, LDA = 0, 1, 2
-# Fewer rows do not tell a logistic model from its linear limit, least squares.
+# With fewer rows a logistic model hardly differs from its linear limit, least squares.
 LOGISTIC_ROWS = 50
 
 
 class EstimatedSampler(NamedTuple):
-    """Directions estimated on subsets.
+    """Directions estimated on random subsets of predictors.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class EstimatedSampler(NamedTuple):
     estimator : int
         `LOGISTIC`, `LEAST_SQUARES` or `LDA`.
     subset_size : int
-        Predictors in each subset; 0 draws the size anew for every direction.
+        Number of predictors in each subset; 0 draws the size anew for every direction.
     direction_rows : int
-        A direction is estimated on at most this many rows of a node, or ten per column.
+        Most rows of a node on which a direction is estimated; or ten per column, if more.
     newton_steps : int
-        Of a logistic model.
+        Newton steps of a logistic model.
     class_weight, class_mean : (K,) float64 or None
-        As `odrf.engine.directions.estimation.lda` takes them.
+        Scratch of `odrf.engine.directions.estimation.lda`; None for the other estimators.
     """
 
     number: int
@@ -68,9 +68,9 @@ class EstimatedSampler(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimated(OnSubsets):
-    """A direction by one of the estimators that share a sampler.
+    """Base class of the estimators that share one sampler.
 
-    For more than two classes a random side of them is set apart.
+    For more than two classes the target is the indicator of a random subset of them.
     """
 
     blended: ClassVar[bool] = True
@@ -94,10 +94,11 @@ class Estimated(OnSubsets):
 
 @dataclass(frozen=True)
 class Logistic(Estimated):
-    """The weights of a one-unit logistic model, the choice of Zhan, Liu and Xia.
+    """The coefficients of a logistic regression, the choice of Zhan, Liu and Xia.
 
-    For classes a logistic regression; for numbers the ridge function a + b·σ(θᵀx + c), its
-    asymptotes held at the extremes of the response.
+    With more than two classes, a random subset of them is separated from the others.  A numeric
+    response is mapped to [0, 1] first: this fits a ridge function a + b·σ(θᵀx + c) whose asymptotes
+    are the extremes of the response.
 
     Examples
     --------
@@ -114,9 +115,10 @@ class Logistic(Estimated):
 
 @dataclass(frozen=True)
 class LeastSquares(Estimated):
-    """Least squares, made stable by a ridge of a thousandth of the mean variance.
+    """The coefficients of a least squares regression with a small ridge.
 
-    The linear limit of `Logistic`; for two classes Fisher's discriminant.
+    The ridge is 0.001 times the mean variance of the columns, so that collinear columns do no harm.
+    It is the linear limit of `Logistic`, and for two classes Fisher's discriminant.
 
     Examples
     --------
@@ -133,7 +135,9 @@ class LeastSquares(Estimated):
 
 @dataclass(frozen=True)
 class Discriminant(Estimated):
-    """Fisher's discriminant of a random side of the classes, scatter pooled within all of them.
+    """Fisher's discriminant between a random subset of the classes and the others.
+
+    The scatter is pooled within all classes.
 
     Examples
     --------
@@ -151,13 +155,13 @@ class Discriminant(Estimated):
 
 @draws(EstimatedSampler)
 def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    """Draw subsets and estimate on each node's first rows, which are in random order.
+    """Draw subsets and estimate directions on the first rows of a node, which are in random order.
 
-    A subset of one column is no candidate where all predictors are tried singly.
+    A subset of one column is left out if all predictors are tried singly anyway.
     """
     columns, theta, order = proposals.columns, proposals.theta, proposals.order
     last = min(first + ROUND, sampler.number)
-    c, aimed, total, share, known = ZERO, ZERO, 0.0, 0.0, False
+    c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
         q = draw_subset(state, n_rows, sampler.subset_size, order)
         width = write_columns(feature_groups, order, q, columns, c)
@@ -166,10 +170,10 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             c += not proposals.singly[0]
             continue
         used = min(m, max(sampler.direction_rows, 10 * width))
-        if used != aimed or len(proposals.chosen) > 2:
-            aimed = used
-            total, share, known = aim(state, rows, lo, used, proposals, work)
-        if not known:
+        if used != target_rows or len(proposals.chosen) > 2:
+            target_rows = used
+            total, share, varies = draw_target(state, rows, lo, used, proposals, work)
+        if not varies:
             continue
         terms = load_terms(rows, lo, used, feature_groups, order, q, FEW_LEVELS, work)
         if _estimate(sampler, rows, lo, used, total, share, terms, work):
@@ -179,10 +183,10 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
 
 @inlined
 def _estimate(sampler, rows, lo, m, total, share, terms, work):
-    """Estimate a direction on the terms in work.Z, for the target there; False without one."""
+    """Estimate a direction on the terms in work.Z for the target in `work`; False if none."""
     Z, a, estimated = work.Z, work.weights, work.theta
     estimated[0] = 1.0
-    if terms == 1:  # a factor's scores are its direction
+    if terms == 1:  # the scores of a factor are its direction
         return True
     if not covariances(Z, terms, m, a, work.moment, total, work, estimated):
         return False

@@ -1,4 +1,4 @@
-"""What families have in common that estimate each direction on a random subset of predictors."""
+"""Base class of families that estimate each direction on a random subset of predictors."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from odrf.projections.family import Family, Table
 
 __all__ = ["OnSubsets", "few_directions", "widest_columns"]
 
+# Fewest directions that a node tries by default.
 FEWEST = 5
 
 
 @dataclass(frozen=True)
 class OnSubsets(Family):
-    """A direction that is estimated on its own random subset of q predictors.
+    """Directions estimated on random subsets of q predictors, one subset for each direction.
 
-    Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew.  In a direction of
-    several predictors the scores of a factor of many levels are one column, those of few levels
-    as many as they are.
+    Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew for each direction.  In
+    a direction of several predictors, a factor of more than 6 levels enters as one column, its
+    levels scored by their mean target; a factor of fewer levels enters by its indicators.
     """
 
     beside_singles: ClassVar[bool] = True
@@ -34,7 +35,7 @@ class OnSubsets(Family):
         return few_directions(table.P)
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
-        """Return the columns of the widest predictors, as many as the largest subset has."""
+        """Return the number of columns of the largest subset, of the widest predictors."""
         return widest_columns(
             largest_subset(settings.subset_size, len(feature_groups.types), n), feature_groups
         )
@@ -43,21 +44,21 @@ class OnSubsets(Family):
         """Return the same."""
         return self.widest(feature_groups, settings, n)
 
-    def looked_at(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
-        """Return half of the largest subset, in columns."""
+    def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
+        """Return half the size of the largest subset, in columns."""
         P = len(feature_groups.types)
         return feature_groups.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
-        """Return whether there are subsets of one predictor: of random size, or of size 1."""
+        """Return whether subsets can have one predictor: if their size is random or 1."""
         return subset_size in ("random", 1)
 
 
 def few_directions(P: int) -> int:
-    """Return max(5, ⌈√P⌉): directions of P predictors that are estimated are worth many others."""
+    """Return max(5, ⌈√P⌉): few, as an estimated direction is worth many random ones."""
     return max(FEWEST, math.ceil(math.sqrt(P)))
 
 
 def widest_columns(q: int, feature_groups: FeatureGroups) -> int:
-    """Return the columns of the q widest predictors."""
+    """Return the number of columns of the q widest predictors."""
     return int(np.sort(np.diff(feature_groups.first))[::-1][:q].sum())

@@ -24,24 +24,25 @@ __all__ = ["PrincipalComponents"]
 class PrincipalComponents(Rotated):
     """All principal components of random groups of M columns (rotation forest).
 
-    For every tree the columns are parted at random into groups of M.  A group is turned to its
-    principal components, all of which are kept, as they are on a bootstrap of part of the tree's
-    rows, for classes on those of a random nonempty subset of classes: that is what makes the
-    trees differ.  Every node then tries all turned columns (Rodríguez, Kuncheva and Alonso 2006).
-    There trees see all rows of the table otherwise: ``resample="none"`` does so, without
-    out-of-bag results.
+    For every tree the columns are divided at random into groups of M, and each group is replaced by
+    its principal components, all of which are kept (Rodríguez, Kuncheva and Alonso 2006).  The
+    components are computed on a bootstrap sample of part of the tree's rows and, for a
+    classification, of a random nonempty subset of the classes.  This makes the trees differ.  Every
+    node then tries all components.  In the paper trees are grown on all rows of the table, as with
+    ``resample="none"``, which has no out-of-bag results.
 
     Parameters
     ----------
     size : int, default 3
-        M, as in the paper.  The last group has what is left; with 1 nothing is turned.
+        M, the number of columns of a group, as in the paper.  The last group has the remaining
+        columns.  With 1 nothing is rotated.
     rows : float, default 0.75
-        How many rows are drawn for a group, as a share of those that there are, as in the paper.
+        Number of rows drawn for a group, as a share of the rows available, as in the paper.
 
     Raises
     ------
     InputError
-        If `size` is no whole number of at least 1, or `rows` is not above 0, or above 1.
+        If `size` is not a whole number of at least 1, or `rows` is not above 0 and at most 1.
 
     Examples
     --------
@@ -67,13 +68,13 @@ class PrincipalComponents(Rotated):
         share("rows", self.rows)
 
     def n_default(self, table: Table) -> int:
-        """Return p: all columns."""
+        """Return p, the number of columns: all of them are tried."""
         return table.p
 
     def rotation(
         self, state: NDArray[np.uint64], rows: Rows, settings: Settings
     ) -> NDArray[np.float32]:
-        """Return the components (p, p), those of a group in its columns."""
+        """Return the matrix (p, p) whose columns are the components, each nonzero in its group."""
         p = len(rows.X)
         order = np.arange(p)
         shuffle_front(state, order, p)
@@ -86,7 +87,7 @@ class PrincipalComponents(Rotated):
     def _components(
         self, state: NDArray[np.uint64], rows: Rows, n_classes: int, group: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the components of a group of columns, one in each column."""
+        """Return the principal components of a group, as the columns of a matrix."""
         weights = rows.weights
         if n_classes > 1:
             weights = weights * _some_classes(state, rows.y, n_classes)[rows.y.astype(np.int64)]
@@ -95,7 +96,7 @@ class PrincipalComponents(Rotated):
         Z = rows.X[np.ix_(group, drawn if rows.copied else rows.at[drawn])].astype(np.float64)
         weights = weights[drawn] * counts[drawn]
         Z -= np.average(Z, axis=1, weights=weights)[:, None]
-        # not by BLAS, whose sums depend on its number of threads
+        # not by BLAS, whose results depend on its number of threads
         scatter = np.einsum("ji,ki->jk", Z * weights, Z)
         return np.linalg.eigh(scatter).eigenvectors
 
@@ -103,7 +104,7 @@ class PrincipalComponents(Rotated):
 def _some_classes(
     state: NDArray[np.uint64], y: NDArray[np.float64], n_classes: int
 ) -> NDArray[np.bool_]:
-    """Draw which classes (K,) take part: every nonempty subset of those in y is as likely."""
+    """Draw a nonempty subset of the classes in y, all equally likely; return its mask (K,)."""
     present = np.unique(y).astype(np.int64)
     chosen = np.zeros(n_classes, dtype=np.bool_)
     while not chosen.any():

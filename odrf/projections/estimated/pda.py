@@ -1,4 +1,4 @@
-"""Penalised discriminants of classes, then of two groups of them: projection pursuit forests."""
+"""Penalised discriminants of two groups of classes: projection pursuit forests."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from typing import Any, ClassVar, NamedTuple
 
 from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
-from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum
-from odrf.engine.directions.estimation import covariances, hold, scatter, solve, weigh
+from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum_for
+from odrf.engine.directions.estimation import add_within_ridge, covariances, scatter, solve, weigh
 from odrf.engine.directions.samplers import draws
-from odrf.engine.directions.scatter import Groups, between, groups, varies, whiten, within
+from odrf.engine.directions.scatter import (
+    ClassScatter,
+    between,
+    class_scatter_for,
+    varies,
+    whiten,
+    within,
+)
 from odrf.engine.directions.subsets import draw_terms, write_direction
 from odrf.engine.settings import Settings
 from odrf.projections.estimated.on_subsets import OnSubsets
@@ -21,19 +28,19 @@ __all__ = ["PenalisedDiscriminant", "PenalisedSampler", "penalised_discriminant"
 
 
 class PenalisedSampler(NamedTuple):
-    """Penalised discriminants on subsets.
+    """Penalised discriminants on random subsets of predictors.
 
     Attributes
     ----------
     number : int
     subset_size : int
-        Predictors in each subset; 0 draws the size anew for every direction.
+        Number of predictors in each subset; 0 draws the size anew for every direction.
     direction_rows : int
-        A direction is estimated on at most this many rows of a node, or ten per column.
+        Most rows of a node on which a direction is estimated; or ten per column, if more.
     penalty : float
         λ.
-    classes : Groups
-    found : Spectrum
+    classes : ClassScatter
+    spectrum : Spectrum
         Scratch.
     """
 
@@ -41,31 +48,32 @@ class PenalisedSampler(NamedTuple):
     subset_size: int
     direction_rows: int
     penalty: float
-    classes: Groups
-    found: Spectrum
+    classes: ClassScatter
+    spectrum: Spectrum
 
 
 @dataclass(frozen=True)
 class PenalisedDiscriminant(OnSubsets):
-    """The direction of the largest index of penalised discriminant analysis (PPtree, PPforest).
+    """The direction of the largest penalised discriminant (PDA) index (PPtree, PPforest).
 
     The index of θ is 1 - θᵀW_λθ / θᵀ(W_λ + B)θ, with B and W the scatters between and within the
-    classes and W_λ = (1 - λ)·W + λ·diag(W) (Lee and Cook 2010, as their R packages have it).  It
-    is largest for the first discriminant direction.  Of more than two classes that direction
-    tells two groups, parted at the widest gap between the classes' projected means; the direction
-    is then found anew for these two, as in PPtree (Lee, Cook, Park and Lee 2013).  W_λ has the
-    ridge of the other families.
+    classes and W_λ = (1 - λ)·W + λ·diag(W) (Lee and Cook 2010, as in their R packages).  It is
+    largest for the first discriminant direction.  With more than two classes, that direction
+    divides them into two groups, at the widest gap between their projected means.  The direction
+    is then computed again for the two groups, as in PPtree (Lee, Cook, Park and Lee 2013).  W_λ has
+    the same ridge as in `LeastSquares`.
 
     PPforest (da Silva, Cook and Lee 2021) tries one direction at a node, on a fixed share of the
-    predictors, cuts it by a rule and ends with one leaf for each class.  Here there are several,
-    on subsets as ``subset_size`` says, single predictors beside them (``n_singles=0`` leaves these
-    out), the best of all cuts, and trees that grow on.
+    predictors, with a threshold given by a rule, and a tree has one leaf for each class.  Here a
+    node tries several directions, on random subsets of ``subset_size`` predictors, and single
+    predictors beside them (not with ``n_singles=0``); the best of all cuts is chosen, and trees
+    grow further.
 
     Parameters
     ----------
     penalty : float, default 0.1
-        λ, between 0, where this is linear discriminant analysis, and 1, where columns count as
-        uncorrelated within classes; 0.1 is the authors' default.
+        λ, from 0 to 1.  With 0 this is linear discriminant analysis; with 1 columns are treated as
+        uncorrelated within classes.  0.1 is the authors' default.
 
     Raises
     ------
@@ -101,8 +109,8 @@ class PenalisedDiscriminant(OnSubsets):
             settings.subset_size,
             settings.direction_rows,
             float(self.penalty),
-            groups(settings.n_classes, D),
-            spectrum(D),
+            class_scatter_for(settings.n_classes, D),
+            spectrum_for(D),
         )
 
 
@@ -128,7 +136,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
                 mean,
                 sampler.penalty,
                 sampler.classes,
-                sampler.found,
+                sampler.spectrum,
                 work,
             ):
                 c += write_direction(width, work, proposals.theta, c)
@@ -136,72 +144,72 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
 
 
 @kernel
-def penalised_discriminant(d, m, y, K, total, mean, penalty, classes, found, work):
+def penalised_discriminant(d, m, y, K, total, mean, penalty, classes, spectrum, work):
     """Write to work.theta the direction of the largest index on the d terms in work.Z.
 
-    For K = 2 classes between the rows with t = 1 and those with t = 0, t as `work` has it with its
-    moments, and `mean` its mean.  For more, these only score factors of many levels.  False
-    without a direction.
+    With K = 2 classes, between the rows with target t = 1 and those with t = 0; t and its moments
+    are in `work`, `mean` is its mean.  With more classes, the target only scores factors of many
+    levels.  Returns False if there is no direction.
     """
     Z, a, theta = work.Z, work.weights, work.theta
     if K == 2:
         if not covariances(Z, d, m, a, work.moment, total, work, theta):
             return False
-        _keep(d, work.A, classes)
+        _store_total(d, work.A, classes)
         weight = mean * total
     else:
         weigh(Z, d, m, a, work.moment, work, theta)
         scatter(Z, d, m, total, work)
         if not varies(work.A, d, total):
             return False
-        _keep(d, work.A, classes)
+        _store_total(d, work.A, classes)
         g = between(Z, d, m, a, y, work.sums, total, classes)
-        if not _part(g, d, total, penalty, classes, found, work):
+        if not _divide_classes(g, d, total, penalty, classes, spectrum, work):
             return False
-        weight = _pool(g, d, classes, theta)
+        weight = _pool_classes(g, d, classes, theta)
     root = math.sqrt(total / (weight * (total - weight)))
     for j in range(d):
         classes.roots[0, j] = root * theta[j]
     within(classes.roots, 1, d, penalty, classes, work.A)
-    hold(work.A, d, total)
+    add_within_ridge(work.A, d, total)
     solve(work.A, theta, d)
     return True
 
 
 @part
-def _keep(d, A, classes):
-    """Keep T, which work.A holds, where it is not overwritten."""
+def _store_total(d, A, classes):
+    """Copy the total scatter T from A, which is overwritten later, to classes.total."""
     for j in range(d):
         for k in range(j + 1):
             classes.total[j, k] = A[j, k]
 
 
 @part
-def _part(g, d, total, penalty, classes, found, work):
-    """Part g classes in two at the widest gap between their means along the best direction.
+def _divide_classes(g, d, total, penalty, classes, spectrum, work):
+    """Divide g classes into two groups, at the widest gap of their means along the best direction.
 
-    Writes their sides; False where their means are one.
+    Writes the groups to classes.side; returns False if all means are equal.
     """
     weight, side, position = classes.weight, classes.side, classes.position
     if g == 2:
         side[0], side[1] = False, True
         return True
     within(classes.roots, g, d, penalty, classes, work.A)
-    hold(work.A, d, total)
+    add_within_ridge(work.A, d, total)
     if not whiten(work.A, g, d, classes):
         return False
-    right_singular(classes.whitened, g, d, found)
+    right_singular(classes.whitened, g, d, spectrum)
     for k in range(g):
         position[k] = 0.0
         for j in range(d):
-            position[k] += classes.whitened[k, j] * found.vectors[0, j]
+            position[k] += classes.whitened[k, j] * spectrum.vectors[0, j]
         position[k] /= math.sqrt(weight[k])
     return _widest_gap(position, g, side)
 
 
 @part
 def _widest_gap(position, g, side):
-    """Write to `side` which of g positions are above the widest gap between two neighbours."""
+    """Write to `side` which of g positions are above the widest gap; False if there is no gap."""
     widest, above = 0.0, 0.0
     for k in range(g):
         gap = math.inf
@@ -216,8 +224,8 @@ def _widest_gap(position, g, side):
 
 
 @part
-def _pool(g, d, classes, theta):
-    """Write Σ w_k·(z̄_k - z̄) over the classes of one side to θ; return Σ w_k."""
+def _pool_classes(g, d, classes, theta):
+    """Write Σ w_k·(z̄_k - z̄) over the classes of one group to θ; return Σ w_k."""
     total = 0.0
     for j in range(d):
         theta[j] = 0.0

@@ -14,8 +14,8 @@ from odrf.engine.directions.pursuit import Pursuit, pursue, pursuit_for
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import (
     FEW_LEVELS,
-    aim,
     draw_subset,
+    draw_target,
     load_terms,
     write_columns,
     write_direction,
@@ -26,7 +26,7 @@ from odrf.projections.parameters import share
 
 __all__ = ["ProjectionPursuit", "ProjectionPursuitSampler"]
 
-# Fewer rows do not tell a smooth function from a line.
+# With fewer rows a smooth function hardly differs from a line.
 SMOOTH_ROWS = 50
 
 
@@ -38,7 +38,9 @@ class ProjectionPursuitSampler(NamedTuple):
     number, subset_size, direction_rows : int
         As in `odrf.projections.estimated.linear.EstimatedSampler`.
     steps : int
+        Most Gauss-Newton steps.
     span : float
+        Share of the rows to which a running line is fitted.
     scratch : Pursuit
     """
 
@@ -52,24 +54,26 @@ class ProjectionPursuitSampler(NamedTuple):
 
 @dataclass(frozen=True)
 class ProjectionPursuit(OnSubsets):
-    """One term of projection pursuit on a random subset: the θ for which some g(θᵀx) fits best.
+    """One term of projection pursuit regression: the θ for which a smooth g(θᵀx) fits best.
 
-    From the least squares direction, steps of Gauss and Newton lower the squared error about a
-    smooth g (Friedman and Stuetzle 1981): running lines, so that g need not be monotone, as that
-    of `odrf.projections.Logistic` is.  For classes it is the target of these: a random side.
-    Nodes of fewer than 50 rows keep least squares.
+    Starting from the least squares direction, Gauss-Newton steps lower the squared error of a
+    smooth function g (Friedman and Stuetzle 1981).  The smoother is running lines.  So g need not
+    be monotone, unlike the function of `odrf.projections.Logistic`.  For classes the response is
+    the indicator of one of two classes, or of a random subset of more.  Nodes of fewer than 50 rows
+    use the least squares direction.
 
     Parameters
     ----------
     steps : int, default 3
-        Most steps; the first that does not lower the error is the last.
+        Most Gauss-Newton steps; a step that does not lower the error is not taken and ends the
+        search.
     span : float, default 0.5
-        Rows that a line is fitted to, as a share of those that the direction is estimated on.
+        Share of the rows to which each running line is fitted.
 
     Raises
     ------
     InputError
-        If `steps` is no whole number of at least 1, or `span` is not above 0, or above 1.
+        If `steps` is not a whole number of at least 1, or `span` is not above 0 and at most 1.
 
     Examples
     --------
@@ -113,7 +117,7 @@ class ProjectionPursuit(OnSubsets):
 def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     columns, theta, order = proposals.columns, proposals.theta, proposals.order
     last = min(first + ROUND, sampler.number)
-    c, aimed, total, known = ZERO, ZERO, 0.0, False
+    c, target_rows, total, varies = ZERO, ZERO, 0.0, False
     for _ in range(first, last):
         q = draw_subset(state, n_rows, sampler.subset_size, order)
         width = write_columns(feature_groups, order, q, columns, c)
@@ -122,10 +126,10 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             c += not proposals.singly[0]
             continue
         used = min(m, max(sampler.direction_rows, 10 * width))
-        if used != aimed or len(proposals.chosen) > 2:
-            aimed = used
-            total, _, known = aim(state, rows, lo, used, proposals, work)
-        if not known:
+        if used != target_rows or len(proposals.chosen) > 2:
+            target_rows = used
+            total, _, varies = draw_target(state, rows, lo, used, proposals, work)
+        if not varies:
             continue
         terms = load_terms(rows, lo, used, feature_groups, order, q, FEW_LEVELS, work)
         if _estimate(sampler, used, total, terms, work):
@@ -135,10 +139,10 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
 
 @inlined
 def _estimate(sampler, m, total, terms, work):
-    """Estimate a direction on the terms in work.Z, for the target there; False without one."""
+    """Estimate a direction on the terms in work.Z for the target in `work`; False if none."""
     Z, a, estimated = work.Z, work.weights, work.theta
     estimated[0] = 1.0
-    if terms == 1:  # a factor's scores are its direction
+    if terms == 1:  # the scores of a factor are its direction
         return True
     if not covariances(Z, terms, m, a, work.moment, total, work, estimated):
         return False

@@ -1,4 +1,4 @@
-"""Ridge regression on random subsets, its penalty chosen at the node: Menze's oblique forests."""
+"""Ridge regression on random subsets, its penalty chosen at the node: oblique forests of Menze."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from odrf.projections.parameters import positive_or_auto
 
 __all__ = ["PENALTIES", "Ridge", "RidgeSampler", "cross_validated_ridge"]
 
-# From the ridge that only makes a system solvable to one that leaves of the joint fit little but
-# the covariances of the single columns.
+# From a ridge that only makes the system solvable to one with which θ is nearly proportional to
+# the covariances of the single columns with the response.
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
 class RidgeSampler(NamedTuple):
-    """Ridge regressions on subsets.
+    """Ridge regressions on random subsets of predictors.
 
     Attributes
     ----------
     number : int
     subset_size : int
-        Predictors in each subset; 0 draws the size anew for every direction.
+        Number of predictors in each subset; 0 draws the size anew for every direction.
     direction_rows : int
-        A direction is estimated on at most this many rows of a node, or ten per column.
+        Most rows of a node on which a direction is estimated; or ten per column, if more.
     penalty : float
-        In units of the mean variance; 0 chooses one of `PENALTIES` for each direction.
+        k, in units of the mean variance of the columns; 0 chooses one of `PENALTIES` for each
+        direction.
     factor : (D, D) float64
     trial, chosen : (D,) float64
         Scratch.
@@ -54,23 +55,23 @@ class RidgeSampler(NamedTuple):
 class Ridge(OnSubsets):
     """Ridge regression of the response, as in Menze et al. (2011).
 
-    θ minimises Σ a·(t - c - θᵀz)² + k·s·‖θ‖² on a random subset of q predictors, q as
-    ``subset_size`` says; s is the mean of the columns' scatters Σ a·(z_j - z̄_j)².  For two
-    classes t marks one of them; for more it marks a random side of them.  Between k = 0, for two
-    classes Fisher's discriminant, and large k, where θ is as the covariances of t with the single
-    columns, the penalty trades the variance of θ for bias.
+    θ minimises Σ a·(t - c - θᵀz)² + k·s·‖θ‖² on a random subset of ``subset_size`` predictors, with
+    case weights a; s is the mean of the sums of squares Σ a·(z_j - z̄_j)² of the columns.  The
+    target t is the response, the indicator of one of two classes, or of a random subset of more.
+    With k = 0 and two classes θ is Fisher's discriminant; with large k it is proportional to the
+    covariances of t with the single columns.  The penalty reduces the variance of θ and adds bias.
 
     Parameters
     ----------
     penalty : "auto" or float, default "auto"
-        k, in units of the mean variance of the columns.  ``"auto"`` takes the power of ten between
-        10⁻⁴ and 10 of the smallest generalised cross-validation, RSS / (1 - f/m)² with f effective
-        parameters on m rows (Golub, Heath and Wahba 1979), for each direction anew.
+        k, in units of the mean variance of the columns.  ``"auto"`` chooses it for each direction
+        among the powers of ten from 10⁻⁴ to 10, by generalised cross-validation: it minimises
+        RSS / (1 - f/m)², with f effective parameters on m rows (Golub, Heath and Wahba 1979).
 
     Raises
     ------
     InputError
-        If `penalty` is no number above 0.
+        If `penalty` is not ``"auto"`` or a number above 0.
 
     Examples
     --------
@@ -107,15 +108,16 @@ class Ridge(OnSubsets):
 
 
 @kernel
-def cross_validated_ridge(d, m, spread, L, trial, chosen, work, theta):
+def cross_validated_ridge(d, m, total_squares, L, trial, chosen, work, theta):
     """Ridge regression on d columns and m rows by the best of `PENALTIES`, which is returned.
 
-    work.A and θ come as `odrf.engine.directions.estimation.covariances` writes them, A and c;
-    `spread` is Σ a·(t - t̄)²; L (≥ d, ≥ d), trial and chosen (≥ d,) are scratch.  With
-    θ = (A + k)⁻¹c, RSS = spread - θᵀc - k·θᵀθ and f = 1 + d - k·tr (A + k)⁻¹.  A factor of
-    Cholesky's for each k costs less, of so few columns, than the eigenvectors of A that would do
-    for all.  Rows are counted once however much they weigh: a row drawn twice says no more than
-    once.  Where no penalty leaves fewer parameters than rows, the largest is taken.
+    work.A = A and θ = c as written by `odrf.engine.directions.estimation.covariances`;
+    `total_squares` is Σ a·(t - t̄)²; L (≥ d, ≥ d), trial and chosen (≥ d,) are scratch.  With
+    θ = (A + kI)⁻¹c, RSS = Σ a·(t - t̄)² - θᵀc - k·θᵀθ and f = 1 + d - k·tr (A + kI)⁻¹.  For so few
+    columns, a Cholesky factor for each k is faster than the eigenvectors of A, which would serve
+    all k.  Every row counts once in m, whatever its weight, as a row drawn twice has no more
+    information than once.  If no penalty has fewer effective parameters than rows, the largest
+    penalty is chosen.
     """
     best, least = PENALTIES[-1], np.inf
     unit = 0.0
@@ -131,12 +133,13 @@ def cross_validated_ridge(d, m, spread, L, trial, chosen, work, theta):
         factorise(L, d)
         solve_lower(L, trial, d)
         solve_upper(L, trial, d)
-        left, parameters = spread, 1.0 + d - k * trace_of_inverse(L, d, work.step)
+        residual_squares = total_squares
+        parameters = 1.0 + d - k * trace_of_inverse(L, d, work.step)
         for j in range(d):
-            left -= trial[j] * (theta[j] + k * trial[j])
+            residual_squares -= trial[j] * (theta[j] + k * trial[j])
         criterion = np.inf
         if parameters < m:
-            criterion = max(left, 0.0) / (1.0 - parameters / m) ** 2
+            criterion = max(residual_squares, 0.0) / (1.0 - parameters / m) ** 2
         if criterion < least or least == np.inf:
             best, least = share, criterion
             for j in range(d):
@@ -172,8 +175,10 @@ def _regress(sampler, d, m, total, work):
         add_ridge(work.A, d, sampler.penalty)
         solve(work.A, theta, d)
         return True
-    spread = 0.0
+    total_squares = 0.0
     for i in range(m):
-        spread += work.moment[i] * work.target[i]
-    cross_validated_ridge(d, m, spread, sampler.factor, sampler.trial, sampler.chosen, work, theta)
+        total_squares += work.moment[i] * work.target[i]
+    cross_validated_ridge(
+        d, m, total_squares, sampler.factor, sampler.trial, sampler.chosen, work, theta
+    )
     return True

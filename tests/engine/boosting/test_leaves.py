@@ -33,36 +33,42 @@ def leaf_rows(draw):
 @given(rows=leaf_rows(), l2=st.sampled_from([0.0, 1.0, 7.5]))
 def test_newton_steps(rows, l2):
     for leaf, value in enumerate(newton_values(rows, l2)):
-        own = rows.leaf == leaf
-        fall = sum(-w * g for w, g in zip(rows.weights[own], rows.first[own], strict=True))
-        bend = sum(w * h for w, h in zip(rows.weights[own], rows.second[own], strict=True))
-        assert value == pytest.approx(fall / (bend + l2) if own.any() else 0.0, abs=1e-12)
+        in_leaf = rows.leaf == leaf
+        negative_gradient = sum(
+            -w * g for w, g in zip(rows.weights[in_leaf], rows.first[in_leaf], strict=True)
+        )
+        curvature = sum(
+            w * h for w, h in zip(rows.weights[in_leaf], rows.second[in_leaf], strict=True)
+        )
+        assert value == pytest.approx(
+            negative_gradient / (curvature + l2) if in_leaf.any() else 0.0, abs=1e-12
+        )
 
 
 @given(rows=leaf_rows())
 def test_medians(rows):
     found = median_values(rows)
     for leaf in range(5):
-        own = rows.leaf == leaf
-        if not own.any():
+        in_leaf = rows.leaf == leaf
+        if not in_leaf.any():
             assert found[leaf] == 0.0
             continue
         # tenths add up with rounding: as whole numbers they do not
-        whole = np.rint(rows.weights[own] * 10).tolist()
-        assert found[leaf] == twin.median(rows.residuals[own].tolist(), whole)
+        whole = np.rint(rows.weights[in_leaf] * 10).tolist()
+        assert found[leaf] == twin.median(rows.residuals[in_leaf].tolist(), whole)
 
 
-@given(rows=leaf_rows(), bend=st.sampled_from([0.0, 0.3, 100.0]))
-def test_huber_steps(rows, bend):
-    for leaf, value in enumerate(huber_values(rows, bend)):
-        own = rows.leaf == leaf
-        if not own.any():
+@given(rows=leaf_rows(), delta=st.sampled_from([0.0, 0.3, 100.0]))
+def test_huber_steps(rows, delta):
+    for leaf, value in enumerate(huber_values(rows, delta)):
+        in_leaf = rows.leaf == leaf
+        if not in_leaf.any():
             assert value == 0.0
             continue
-        weights, left = rows.weights[own], rows.residuals[own]
-        centre = twin.median(left.tolist(), np.rint(weights * 10).tolist())
-        held = [max(-bend, min(bend, r - centre)) for r in left]
-        expected = centre + np.average(held, weights=weights)
+        weights, residuals = rows.weights[in_leaf], rows.residuals[in_leaf]
+        centre = twin.median(residuals.tolist(), np.rint(weights * 10).tolist())
+        clipped = [max(-delta, min(delta, r - centre)) for r in residuals]
+        expected = centre + np.average(clipped, weights=weights)
         assert value == pytest.approx(expected, abs=1e-12)
 
 
@@ -77,7 +83,7 @@ def test_quantiles_of_weighted_rows_are_those_of_rows_written_out(values, share,
     assert found == twin.quantile([float(v) for v in values], weights.tolist(), share)
 
 
-def test_poisson_steps_stop_at_the_leaf_s_own_mean():
+def test_poisson_steps_stop_at_the_mean_of_the_leaf():
     y, mean = np.array([10.0, 30.0, 0.0]), np.array([0.1, 0.1, 2.0])
     rows = LeafRows(np.array([0, 0, 1]), 2, y, mean - y, mean, np.ones(3))
     up, down = Poisson().leaf_values(rows, 0.0)

@@ -1,4 +1,4 @@
-"""Losses against their definitions, slopes against differences of them."""
+"""Losses against their definitions, derivatives against differences of them."""
 
 from __future__ import annotations
 
@@ -35,44 +35,44 @@ def problem(name, seed, n=40):
 def test_losses_are_those_of_their_definitions(name, seed):
     y, scores, weights = problem(name, seed)
     loss = LOSSES[name]()
-    bend = 1.0
+    delta = 1.0
     if isinstance(loss, Huber):
         centre = twin.median(y.tolist(), weights.tolist())
-        bend = twin.quantile(abs(y - centre).tolist(), weights.astype(int).tolist(), 0.9)
-    expected = [twin.loss(name, y[i], scores[:, i].tolist(), bend) for i in range(len(y))]
+        delta = twin.quantile(abs(y - centre).tolist(), weights.astype(int).tolist(), 0.9)
+    expected = [twin.loss(name, y[i], scores[:, i].tolist(), delta) for i in range(len(y))]
     assert loss.losses(y, scores, weights) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_slopes_are_limits_of_differences(name):
+def test_derivatives_are_limits_of_differences(name):
     y, scores, weights = problem(name, 1)
     loss = LOSSES[name]()
-    slopes = loss.slopes(y, scores, weights)
+    derivatives = loss.derivatives(y, scores, weights)
     K, n = scores.shape
-    bend = loss.bend(y - scores[0], weights) if isinstance(loss, Huber) else 1.0
+    delta = loss.delta(y - scores[0], weights) if isinstance(loss, Huber) else 1.0
     for k in range(K):
         for i in range(n):
             near = abs(y[i] - scores[0, i])
-            if name in ("absolute", "huber") and min(near, abs(near - bend)) < 2 * STEP:
+            if name in ("absolute", "huber") and min(near, abs(near - delta)) < 2 * STEP:
                 continue  # the loss has a corner or a seam there
             at = [scores[:, i].copy() for _ in range(3)]
             at[0][k] -= STEP
             at[2][k] += STEP
-            low, here, high = (twin.loss(name, y[i], list(values), bend) for values in at)
-            assert slopes.first[k, i] == pytest.approx((high - low) / (2 * STEP), abs=1e-6)
+            low, here, high = (twin.loss(name, y[i], list(values), delta) for values in at)
+            assert derivatives.first[k, i] == pytest.approx((high - low) / (2 * STEP), abs=1e-6)
             if name in ("absolute", "huber"):
-                assert slopes.second[k, i] == 1.0
+                assert derivatives.second[k, i] == 1.0
                 continue
             curvature = (high - 2 * here + low) / STEP**2
             factor = K / (K - 1) if name == "multinomial" else 1.0
-            assert slopes.second[k, i] == pytest.approx(factor * curvature, abs=1e-5)
+            assert derivatives.second[k, i] == pytest.approx(factor * curvature, abs=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name in LOSSES if name not in SCORES])
-@pytest.mark.parametrize("spread", [0.0, 1.0])
-def test_boosting_starts_where_a_constant_loses_least(name, spread):
+@pytest.mark.parametrize("offset_scale", [0.0, 1.0])
+def test_boosting_starts_where_a_constant_loses_least(name, offset_scale):
     y, scores, weights = problem(name, 2)
-    loss, offset = LOSSES[name](), spread * scores[0]
+    loss, offset = LOSSES[name](), offset_scale * scores[0]
 
     def mean(score):
         return np.average(loss.losses(y, score + offset[None, :], weights), weights=weights)
@@ -115,9 +115,9 @@ def test_extreme_scores_give_numbers(name):
     scores = np.zeros((SCORES.get(name, 1), 2))
     scores[0] = [-700.0, 700.0]
     y, ones = np.array([1.0, 0.0]), np.ones(2)
-    slopes = loss.slopes(y, scores, ones)
-    assert np.isfinite(slopes.first).all()
-    assert (slopes.second > 0).all()
+    derivatives = loss.derivatives(y, scores, ones)
+    assert np.isfinite(derivatives.first).all()
+    assert (derivatives.second > 0).all()
     assert np.isfinite(loss.losses(y, scores, ones)).all()
     if name != "poisson":
         assert loss.means(scores).sum(axis=1) == pytest.approx([1.0, 1.0])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.directions.eigen import eigen, right_singular, spectrum
+from odrf.engine.directions.eigen import eigen, right_singular, spectrum_for
 
 quick = settings(deadline=None)
 
@@ -15,7 +15,7 @@ quick = settings(deadline=None)
 def decompose(A):
     """Return eigenvalues and the eigenvectors as columns; only the lower triangle is read."""
     d = len(A)
-    found = spectrum(d + 1)
+    found = spectrum_for(d + 1)
     found.matrix[:] = np.nan
     found.matrix[:d, :d][np.tril_indices(d)] = A[np.tril_indices(d)]
     eigen(d, found)
@@ -54,8 +54,8 @@ def test_eigenvalues_are_numpys_and_vectors_diagonalise(A):
 
 def test_vectors_are_numpys_where_eigenvalues_differ():
     rng = np.random.default_rng(1)
-    turned = np.linalg.qr(rng.normal(size=(20, 20)))[0]
-    A = turned @ np.diag(np.arange(20.0)) @ turned.T
+    orthogonal = np.linalg.qr(rng.normal(size=(20, 20)))[0]
+    A = orthogonal @ np.diag(np.arange(20.0)) @ orthogonal.T
     _, vectors = decompose(A)
     np.testing.assert_allclose(
         np.abs(np.linalg.eigh(A)[1][:, ::-1].T @ vectors), np.eye(20), atol=1e-12
@@ -74,7 +74,7 @@ def test_singular_vectors_are_numpys(g, d, deficient, seed):
     C = np.random.default_rng(seed).normal(size=(g, d))
     if deficient:
         C[-1] = C[0]
-    found = spectrum(d)
+    found = spectrum_for(d)
     few = right_singular(C, g, d, found)
     assert few == min(g, d)
     _, values, vectors = np.linalg.svd(C)

@@ -105,7 +105,7 @@ def test_directions_for_a_numeric_target_are_those_of_the_twin(sample):
 
 
 def gaussian(n=4000, seed=0):
-    """Two overlapping classes, correlated predictors of unequal spread."""
+    """Two overlapping classes, correlated predictors of unequal variance."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, 3)) @ np.array([[1.0, 0.5, 0.0], [0.0, 0.4, 0.2], [0.0, 0.0, 0.1]])
     t = (rng.random(n) < expit(Z @ [2.0, -1.0, 3.0])).astype(float)

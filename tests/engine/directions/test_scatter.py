@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 
 import reference.discriminants as twin
-from odrf.engine.directions.scatter import between, groups, whiten, within
+from odrf.engine.directions.scatter import between, class_scatter_for, whiten, within
 from samples import classed
 
 
@@ -15,7 +15,7 @@ from samples import classed
 def test_roots_and_within_are_those_of_the_twin_and_whitened_roots_solve(sample):
     Z, y, a = sample
     m, d = Z.shape
-    classes, A = groups(7, d), np.empty((d, d))
+    classes, A = class_scatter_for(7, d), np.empty((d, d))
     g = between(np.ascontiguousarray(Z.T), d, m, a, y, a @ Z, a.sum(), classes)
     present = np.unique(y)
     assert g == len(present)

@@ -1,4 +1,4 @@
-"""What is tried at a node: how it is drawn, feature groups that stay together, factors."""
+"""Candidates of a node: how they are drawn, feature groups that stay together, factors."""
 
 from __future__ import annotations
 

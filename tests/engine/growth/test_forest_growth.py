@@ -15,7 +15,7 @@ from odrf.projections.estimated.linear import LOGISTIC
 from problems import CART, noisy, problems
 
 
-def plain_blocks(P):
+def plain_groups(P):
     return FeatureGroups(np.arange(P + 1), np.full(P, PLAIN, dtype=np.int8))
 
 
@@ -41,8 +41,10 @@ def test_a_copy_of_the_rows_changes_no_bit_of_a_binned_tree(tried):
 @given(problems(max_rows=72))
 def test_no_direction_is_wider_than_the_room_made_for_it(problem):
     widths = np.diff(problem.grow(2).start)
-    own = problem.settings
-    assert widths.max() <= own.mixture.widest(problem.feature_groups, own.settings, len(problem.y))
+    recipe = problem.settings
+    assert widths.max() <= recipe.mixture.widest(
+        problem.feature_groups, recipe.settings, len(problem.y)
+    )
 
 
 def widest(feature_groups, recipe, n):
@@ -62,11 +64,11 @@ def test_the_room_for_a_direction():
 
 
 def is_copied(P, recipe):
-    looked_at = recipe.mixture.looked_at(plain_blocks(P), recipe.settings, 1000)
-    return pays_to_copy(P, looked_at)
+    columns_read = recipe.mixture.columns_read(plain_groups(P), recipe.settings, 1000)
+    return pays_to_copy(P, columns_read)
 
 
-def test_rows_are_copied_where_a_node_looks_at_much_of_them():
+def test_rows_are_copied_where_a_node_reads_many_columns():
     some = CART._replace(family=LOGISTIC, n_projections=5)
     assert is_copied(20, some._replace(n_singles=20))
     assert not is_copied(5000, some._replace(n_singles=60))

@@ -1,4 +1,4 @@
-"""Trees whose nodes speak of rows that had no part in their splits."""
+"""Trees whose node values come from rows that had no part in choosing the splits."""
 
 from __future__ import annotations
 
@@ -37,17 +37,19 @@ def shape(forest):
 
 @settings(max_examples=150, deadline=None)
 @given(problems(max_rows=72))
-def test_nodes_say_what_the_rows_that_reach_them_do(problem):
+def test_node_values_come_from_the_filling_rows_that_reach_them(problem):
     problem = honest(problem)
-    own, tree = problem.settings, problem.grow()
+    options, tree = problem.settings, problem.grow()
     counts = twin_counts(Stream(problem.streams()[0]), problem.weights, problem.sampling)
-    said = filled(tree, problem.X, problem.y, problem.weights, counts, own.criterion, own.n_classes)
-    nodes = [said[i] for i in range(tree.n_nodes)]
+    expected = filled(
+        tree, problem.X, problem.y, problem.weights, counts, options.criterion, options.n_classes
+    )
+    nodes = [expected[i] for i in range(tree.n_nodes)]
     assert tree.count.tolist() == [node.count for node in nodes]
     np.testing.assert_allclose(tree.weight, [node.weight for node in nodes], rtol=1e-12)
     np.testing.assert_allclose(tree.value, [node.value for node in nodes], rtol=1e-12, atol=1e-14)
-    spread = [node.impurity for node in nodes]
-    np.testing.assert_allclose(tree.impurity, spread, rtol=1e-9, atol=1e-14)
+    impurities = [node.impurity for node in nodes]
+    np.testing.assert_allclose(tree.impurity, impurities, rtol=1e-9, atol=1e-14)
     np.testing.assert_allclose(tree.gain, [node.gain for node in nodes], rtol=1e-9, atol=1e-12)
     assert (tree.gain >= 0).all()
 

@@ -39,13 +39,13 @@ class Following:
     def is_taken(self, number, candidate):
         """Whether the engine's split is along this candidate."""
         columns, theta = candidate
-        own = self.dense(*direction(self.forest, number))
+        chosen = self.dense(*direction(self.forest, number))
         if theta is None:
-            return set(np.flatnonzero(own)) <= set(columns)
-        return np.allclose(own, self.dense(columns, theta), atol=1e-6)
+            return set(np.flatnonzero(chosen)) <= set(columns)
+        return np.allclose(chosen, self.dense(columns, theta), atol=1e-6)
 
     def ends(self, number, node, candidate):
-        """The engine's own gain tells, which rounding may have made perfect."""
+        """Decided by the gain in the engine, which rounding may have made perfect."""
         forest, (columns, theta) = self.forest, candidate
         if self.problem.settings.penalty != NO_PENALTY or theta is None:
             return False
@@ -108,8 +108,8 @@ def grows_as_the_twin(problem: Problem) -> None:
     assert forest.depth().tolist() == [node.depth for node in nodes]
     assert forest.count.tolist() == [node.counts.sum() for node in nodes]
     np.testing.assert_allclose(forest.weight, [node.w.sum() for node in nodes], rtol=1e-12)
-    spread = [impurity(node.y, node.w, problem.settings.criterion) for node in nodes]
-    np.testing.assert_allclose(forest.impurity, spread, rtol=1e-9, atol=1e-14)
+    impurities = [impurity(node.y, node.w, problem.settings.criterion) for node in nodes]
+    np.testing.assert_allclose(forest.impurity, impurities, rtol=1e-9, atol=1e-14)
     if problem.settings.n_classes == 1:
         value = [[np.average(node.y, weights=node.w)] for node in nodes]
     else:

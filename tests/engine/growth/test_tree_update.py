@@ -1,4 +1,4 @@
-"""Trees that go on growing on rows that are added to theirs."""
+"""Grown trees updated with new rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from forests import same_bits
 from odrf.engine.growth.tree_update import GROWN, Update, update_trees
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
-from odrf.engine.trees.branching import whole
+from odrf.engine.trees.branching import compacted
 from odrf.engine.trees.routing import predict
 from odrf.projections.estimated.pca import PrincipalComponents
 from odrf.projections.mixture import Mixture, Share
@@ -47,14 +47,14 @@ def grown(problem, n, n_trees=1, mixture=None):
     settings = problem.settings
     first = first_part(problem, n)
     if mixture is not None:
-        first = replace(first, settings=GivenSource(settings.settings, mixture))
+        first = replace(first, settings=GivenMixture(settings.settings, mixture))
     forest = first.grow(n_trees)
     trees = [forest.tree(b) for b in range(n_trees)]
     return [(tree, tree.count) for tree in trees]
 
 
-class GivenSource:
-    """Settings, and a mixture of directions of one's own."""
+class GivenMixture:
+    """Settings, and another sampler mixture."""
 
     def __init__(self, settings, mixture):
         self.settings, self.mixture = settings, mixture
@@ -73,19 +73,19 @@ def halves(draw, honest=BOTH):
     return replace(problem, sampling=sampling), draw(st.integers(least, len(problem.y)))
 
 
-def require_said(tree, problem, n, sampling):
-    """The nodes say what the rows that reach them do."""
-    own = problem.settings
+def require_node_values(tree, problem, n, sampling):
+    """The values of the nodes are those of the rows that reach them."""
+    options = problem.settings
     draws = sampling._replace(later=(Batch(n, sampling.fraction),))
     shaping, filling = draw_halves(Stream(problem.streams()[0]), problem.weights, draws)
-    said = filled(
-        tree, problem.X, problem.y, problem.weights, filling, own.criterion, own.n_classes
+    expected = filled(
+        tree, problem.X, problem.y, problem.weights, filling, options.criterion, options.n_classes
     )
-    nodes = [said[i] for i in range(tree.n_nodes)]
+    nodes = [expected[i] for i in range(tree.n_nodes)]
     assert tree.count.tolist() == [node.count for node in nodes]
     for name in FIELDS[1:]:
-        expected = [getattr(node, name) for node in nodes]
-        np.testing.assert_allclose(getattr(tree, name), expected, rtol=1e-9, atol=1e-13)
+        values = [getattr(node, name) for node in nodes]
+        np.testing.assert_allclose(getattr(tree, name), values, rtol=1e-9, atol=1e-13)
     np.testing.assert_allclose(tree.gain, [node.gain for node in nodes], rtol=1e-9, atol=1e-12)
     return shaping
 
@@ -103,12 +103,12 @@ def require_valid_growth(tree):
 
 @settings(max_examples=150, deadline=None)
 @given(halves())
-def test_nodes_speak_of_all_rows_and_splits_stay(halved):
+def test_node_values_come_from_all_rows_and_splits_stay(halved):
     problem, n = halved
-    [(first, made)] = grown(problem, n)
-    [now] = updated(problem, [(first, made)], n)
+    [(first, n_at_split)] = grown(problem, n)
+    [now] = updated(problem, [(first, n_at_split)], n)
     tree, m = now.tree, first.n_nodes
-    shaping = require_said(tree, problem, n, problem.sampling)
+    shaping = require_node_values(tree, problem, n, problem.sampling)
     require_valid_growth(tree)
     splits = first.left >= 0
     assert tree.left[:m][splits].tolist() == first.left[splits].tolist()
@@ -119,12 +119,12 @@ def test_nodes_speak_of_all_rows_and_splits_stay(halved):
     )
     assert tree.index[terms].tolist() == first.index.tolist()
     assert tree.coef[terms].tobytes() == first.coef.tobytes()
-    own = problem.settings
-    assert now.leaves <= max(own.max_leaves, now.leaves_before)
-    assert now.depth <= max(own.max_depth, now.depth_before)
+    options = problem.settings
+    assert now.leaves <= max(options.max_leaves, now.leaves_before)
+    assert now.depth <= max(options.max_depth, now.depth_before)
     sizes = rows_of_leaves(tree, problem.X, shaping)
     fresh = [node for node in sizes if node >= m]
-    assert all(sizes[node] >= own.min_leaf for node in fresh)
+    assert all(sizes[node] >= options.min_leaf for node in fresh)
     assert now.leaves == len(sizes) and now.withdrawn == 0
     assert now.drawn == shaping[n:].sum() or problem.sampling.honest
     assert (len(now.n_at_split), now.leaves_before) == (tree.n_nodes, (first.left < 0).sum())
@@ -134,12 +134,12 @@ def test_nodes_speak_of_all_rows_and_splits_stay(halved):
 @given(halves(honest=st.just(False)))
 def test_leaves_with_new_rows_are_split_as_well_as_can_be(halved):
     problem, n = halved
-    own = problem.settings
-    single = plain(problem.X, problem.y, problem.weights, n_classes=own.n_classes)
+    options = problem.settings
+    single = plain(problem.X, problem.y, problem.weights, n_classes=options.n_classes)
     single = replace(single, sampling=problem.sampling, seed=problem.seed)
-    single = single.but(criterion=own.criterion, min_leaf=own.min_leaf)
-    [(first, made)] = grown(single, n)
-    [now] = updated(single, [(first, made)], n)
+    single = single.but(criterion=options.criterion, min_leaf=options.min_leaf)
+    [(first, n_at_split)] = grown(single, n)
+    [now] = updated(single, [(first, n_at_split)], n)
     draws = problem.sampling._replace(later=(Batch(n, problem.sampling.fraction),))
     counts, _ = draw_halves(Stream(problem.streams()[0]), problem.weights, draws)
     for missed in missed_gains(now.tree, single, counts, n, since=int(first.order.max()) + 1):
@@ -163,7 +163,7 @@ def test_threads_change_no_bit():
     assert all(same_bits(a.tree, b.tree) for a, b in zip(one, three, strict=True))
 
 
-def test_a_tree_that_t_n_has_held_up_goes_on_where_it_stopped():
+def test_a_tree_that_t_n_stopped_continues_where_it_stopped():
     problem = noisy(n=150, n_singles=5, min_leaf=3)
     problem.weights[100:] = 0.0
     at_once = first_part(problem, 100).but(max_leaves=14).grow()
@@ -185,7 +185,7 @@ def doubled(n):
     return replace(problem, X=np.concatenate([problem.X] * 2, axis=1), **twice)
 
 
-def test_splits_of_few_rows_are_made_anew_where_rows_have_doubled():
+def test_splits_of_few_rows_are_searched_anew_where_rows_have_doubled():
     problem = doubled(240)
     trees = grown(problem, 240)
     [(first, _)] = trees
@@ -201,7 +201,7 @@ def test_splits_of_few_rows_are_made_anew_where_rows_have_doubled():
     stayed = now.n_at_split < now.tree.count
     assert sorted(now.tree.threshold[stayed & (now.tree.left >= 0)].tolist()) == kept
     require_valid_growth(now.tree)
-    require_said(now.tree, problem, 240, EVERY_ROW)
+    require_node_values(now.tree, problem, 240, EVERY_ROW)
 
 
 def test_splits_wait_until_their_rows_have_grown_by_half():
@@ -209,9 +209,9 @@ def test_splits_wait_until_their_rows_have_grown_by_half():
     some = int((GROWN - 1.01) * 120)
     problem = first_part(problem, 120 + some)
     trees = grown(problem, 120)
-    root, made = trees[0][0].left[0], np.array(trees[0][1])
+    root, n_at_split = trees[0][0].left[0], np.array(trees[0][1])
     [now] = updated(problem, trees, 120, revised=1000)
-    assert now.tree.left[0] == root and now.n_at_split[0] == made[0] == 120
+    assert now.tree.left[0] == root and now.n_at_split[0] == n_at_split[0] == 120
     problem = replace(problem, sampling=Sampling(ALL_ROWS, 1.0, False, (Batch(120, 1.0),)))
     [again] = updated(problem, [(now.tree, np.full(now.tree.n_nodes, 1))], 120, revised=1000)
     assert again.withdrawn == now.leaves - 1
@@ -225,7 +225,7 @@ def test_a_rotation_goes_on(family, halved):
     mixture = Mixture((Share(family, len(problem.X)),))
     trees = grown(problem, n, mixture=mixture)
     [now] = updated(problem, trees, n, mixture=mixture)
-    require_said(now.tree, problem, n, problem.sampling)
+    require_node_values(now.tree, problem, n, problem.sampling)
     splits = np.flatnonzero(now.tree.left >= 0)
     directions = np.zeros((len(splits), len(problem.X)))
     for i, node in enumerate(splits):
@@ -237,9 +237,9 @@ def test_a_rotation_goes_on(family, halved):
 
 def test_nodes_under_cuts_go_and_the_others_keep_their_order():
     problem = noisy(n=200, n_projections=2)
-    [(tree, made)] = grown(problem, 150)
+    [(tree, n_at_split)] = grown(problem, 150)
     cut = tree.keeping((tree.order % 5 != 3) & (tree.order > 0))
-    kept, counts = whole(cut, made)
+    kept, counts = compacted(cut, n_at_split)
     assert predict(kept, problem.X, 1).tolist() == predict(cut, problem.X, 1).tolist()
     require_valid_growth(kept)
     reachable = cut.depth() >= 0

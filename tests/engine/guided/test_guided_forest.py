@@ -109,12 +109,12 @@ def test_a_forest_is_its_trees_joined(problem):
         (few.left, m, twice.left[m:], more.left),
         (few.plane, planes, twice.plane[m:], more.plane),
     ]
-    for own, by, found, before in moved:
-        assert len(own) == m
+    for unchanged, by, found, before in moved:
+        assert len(unchanged) == m
         assert found.tolist() == np.where(before < 0, -1, before + by).tolist()
     for name in ("root", "first_plane", "first_column", "first_coef"):
-        own, others = getattr(few, name), getattr(more, name)
-        assert getattr(twice, name).tolist() == [*own, *(own[-1] + others[1:])]
+        first, others = getattr(few, name), getattr(more, name)
+        assert getattr(twice, name).tolist() == [*first, *(first[-1] + others[1:])]
     for name in ("count", "weight", "impurity", "value", "threshold", "columns", "coef"):
         both = np.concatenate([getattr(few, name), getattr(more, name)])
         assert getattr(twice, name).tobytes() == both.tobytes()

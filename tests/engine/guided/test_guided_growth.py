@@ -20,7 +20,7 @@ from odrf.engine.trees.routing import leaf_nodes
     [simulate.hypercube(4), simulate.hypercube(3, labels="ones"), simulate.friedman1(5)],
     ids=lambda problem: f"{problem.name} {problem.kind}",
 )
-def test_planes_judged_together_are_judged_as_well(problem, from_region):
+def test_planes_evaluated_together_are_the_same(problem, from_region):
     for seed in range(3):
         grown = sampled(problem, 150, seed, from_region=from_region)
         one, other = grown.grow(n_trees=4), grown.grow(n_trees=4, n_jobs=2, batched=True)
@@ -53,7 +53,7 @@ def test_trees_grow_until_their_regions_are_pure(batched):
 
 @settings(max_examples=40, deadline=None)
 @given(guided_problems(), st.integers(0, 2**32 - 1))
-def test_rows_without_weight_say_nothing(problem, seed):
+def test_rows_without_weight_change_nothing(problem, seed):
     rng = np.random.default_rng(seed)
     y = np.where(problem.weights > 0, problem.y, rng.permutation(problem.y))
     X = np.where(problem.weights > 0, problem.X, 2 * rng.random(problem.X.shape))
@@ -93,7 +93,7 @@ def test_rows_that_no_plane_tells_apart_stay_together():
 
 
 def test_a_division_can_raise_the_impurity():
-    """Gupta et al. say that Z(Ω) ≥ Z(Ω₀) + Z(Ω₁): of classes that are as frequent."""
+    """Z(Ω) ≥ Z(Ω₀) + Z(Ω₁), as Gupta et al. state, holds for equally frequent classes only."""
     y = np.repeat([0.0, 1.0], [1000, 10])
     # 10 rows of each class, 5 of the rare one apart: equation (8) gives 0.39, its parts 0.58
     x = np.concatenate([np.full(990, 0.0), np.full(10, 0.8), np.full(5, 0.8), np.full(5, 1.0)])

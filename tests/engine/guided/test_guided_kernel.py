@@ -12,7 +12,7 @@ from reference import guided as twin
 
 @settings(max_examples=200, deadline=None)
 @given(guided_problems())
-def test_trees_are_those_that_look_at_every_region(problem):
+def test_trees_are_those_that_project_every_region(problem):
     forest = problem.grow()
     tree = twin.grow(
         problem.X, problem.y, problem.weights, problem.feature_groups, problem.settings,
@@ -27,7 +27,7 @@ def test_trees_are_those_that_look_at_every_region(problem):
     assert forest.threshold.tolist() == [plane.threshold for plane in tree.planes]
     assert forest.coef.tolist() == [each for plane in tree.planes for each in plane.theta]
     assert forest.weight.tolist() == [sample.w[region.rows].sum() for region in tree.regions]
-    spread = [twin.impurity(sample, region.rows) for region in tree.regions]
-    np.testing.assert_allclose(forest.weight * forest.impurity, spread, rtol=1e-12, atol=0)
+    impurities = [twin.impurity(sample, region.rows) for region in tree.regions]
+    np.testing.assert_allclose(forest.weight * forest.impurity, impurities, rtol=1e-12, atol=0)
     votes = [twin.votes(sample, region.rows) for region in tree.regions]
     np.testing.assert_allclose(forest.value, votes, rtol=1e-12, atol=1e-14)

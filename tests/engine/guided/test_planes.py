@@ -1,4 +1,4 @@
-"""Planes of guided trees: their law, and which regions they are not asked about."""
+"""Planes of guided trees: their distribution, and which regions need not be projected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from guided_problems import GuidedProblem
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.guided.planes import ROUNDING, draw_planes, may_cut, trials_for
+from odrf.engine.guided.planes import ROUNDING, draw_planes, may_cut, planes_for
 from odrf.engine.guided.regions import begin_root, regions_for
 from odrf.engine.randomness import streams
 from reference.forests import goes_left
@@ -22,9 +22,9 @@ from reference.guided import sample_of
 
 
 @kernel
-def asked(theta, threshold, reach, low, high):
+def may_cut_box(theta, threshold, tolerance, low, high):
     """Call what only kernels can call."""
-    return may_cut(theta, threshold, reach, low, high)
+    return may_cut(theta, threshold, tolerance, low, high)
 
 
 def unit(rng, C):
@@ -47,26 +47,28 @@ def test_a_region_that_is_cut_is_never_passed_over(C, m, seed):
     width = rng.choice([1.0, 1e-3, 1e-6, 1e-7], size=(C, 1))
     X = (rng.random((C, 1)) * (1 - width) + width * rng.random((C, m))).astype(np.float32)
     theta = unit(rng, C)
-    reach = ROUNDING * C * np.abs(theta).sum(dtype=float)
+    tolerance = ROUNDING * C * np.abs(theta).sum(dtype=float)
     # every threshold that cuts lies at a value, or between it and the next
     for threshold in projected(X, theta):
         left = goes_left(X, list(range(C)), list(theta), threshold)
         if not left.all():
             assert left.any()
-            assert asked(theta, threshold, reach, X.min(axis=1), X.max(axis=1))
+            assert may_cut_box(theta, threshold, tolerance, X.min(axis=1), X.max(axis=1))
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 5), st.floats(-1.5, 1.5, width=32), st.integers(0, 2**32 - 1))
-def test_a_box_is_asked_about_if_its_corners_are_on_both_sides(C, threshold, seed):
+def test_a_box_may_be_cut_if_its_corners_are_on_both_sides(C, threshold, seed):
     rng = np.random.default_rng(seed)
     low, high = np.sort(rng.random((2, C)).astype(np.float32), axis=0)
     theta = unit(rng, C)
     corners = [theta.astype(float) @ corner for corner in product(*zip(low, high, strict=True))]
     gap = max(min(corners) - threshold, threshold - max(corners))
-    for reach in (0.0, 0.1):
-        if abs(gap - reach) > 1e-9:
-            assert asked(theta, np.float32(threshold), reach, low, high) == (gap < reach)
+    for tolerance in (0.0, 0.1):
+        if abs(gap - tolerance) > 1e-9:
+            assert may_cut_box(theta, np.float32(threshold), tolerance, low, high) == (
+                gap < tolerance
+            )
 
 
 def test_the_radius_of_influence_passes_over_a_region_that_is_cut():
@@ -80,32 +82,35 @@ def test_the_radius_of_influence_passes_over_a_region_that_is_cut():
     radius = max(np.linalg.norm(low - mean), np.linalg.norm(high - mean))
     distance = abs(theta @ mean - threshold)
     assert distance > 1.2 * radius
-    assert asked(theta, threshold, 0.0, low, high)
+    assert may_cut_box(theta, threshold, 0.0, low, high)
 
 
-CENTRE, SPREAD = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.25])
+CENTRE, SCALE = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.25])
 
 
 def drawn(T, from_region):
     """Planes for a region whose box is a point on the last column: its weight is known."""
     X = np.random.default_rng(5).beta(2, 5, size=(3, 40)).astype(np.float32)
     code, weights = np.repeat([0, 1], 20), np.ones(40)
-    regions, trials = regions_for(X, code, np.zeros(40), weights, 2), trials_for(T, 3, 40, 2, False)
+    regions, candidates = (
+        regions_for(X, code, np.zeros(40), weights, 2),
+        planes_for(T, 3, 40, 2, False),
+    )
     assert begin_root(regions, 2)
     regions.low[0, 2] = regions.high[0, 2] = 0.9
-    draw_planes(streams(4, 0, 1)[0], regions, 0, CENTRE, SPREAD, from_region, trials)
-    return regions, trials, X.mean(axis=1, dtype=float)
+    draw_planes(streams(4, 0, 1)[0], regions, 0, CENTRE, SCALE, from_region, candidates)
+    return regions, candidates, X.mean(axis=1, dtype=float)
 
 
 @pytest.mark.parametrize("from_region", [False, True])
 def test_weights_are_uniform_between_the_ends_of_the_region(from_region):
     """Equation (6), for predictors in standard deviations from the origin."""
-    regions, trials, mean = drawn(4000, from_region)
+    regions, candidates, mean = drawn(4000, from_region)
     origin = mean if from_region else CENTRE
-    theta = trials.theta.astype(float)
-    w = theta[:, :2] / theta[:, 2:] * (0.9 - origin[2]) / SPREAD[2] ** 2
+    theta = candidates.theta.astype(float)
+    w = theta[:, :2] / theta[:, 2:] * (0.9 - origin[2]) / SCALE[2] ** 2
     low, high = (regions.low[0, :2], regions.high[0, :2]) - origin[:2]
-    shares = (w * SPREAD[:2] ** 2 - low) / (high - low)
+    shares = (w * SCALE[:2] ** 2 - low) / (high - low)
     assert kstest(shares[:, 0], "uniform").pvalue > 0.001
     assert kstest(shares[:, 1], "uniform").pvalue > 0.001
     assert abs(np.corrcoef(shares.T)[0, 1]) < 4 / np.sqrt(len(shares))
@@ -114,17 +119,17 @@ def test_weights_are_uniform_between_the_ends_of_the_region(from_region):
 
 @pytest.mark.parametrize("from_region", [False, True])
 def test_planes_go_through_the_mean_of_the_region(from_region):
-    _, trials, mean = drawn(100, from_region)
-    np.testing.assert_allclose(trials.threshold, trials.theta @ mean, atol=2e-7)
+    _, candidates, mean = drawn(100, from_region)
+    np.testing.assert_allclose(candidates.threshold, candidates.theta @ mean, atol=2e-7)
 
 
 def test_scores_of_levels_vary_like_a_predictor_with_a_weight_of_1():
-    """The unit that the indicators of a factor share, from the law of the scores."""
+    """The scale that the indicators of a factor share, from the distribution of the scores."""
     rng = np.random.default_rng(7)
     level = rng.choice(4, 300, p=[0.6, 0.25, 0.1, 0.05])
     X = (np.arange(5)[:, None] == level).astype(np.float32)
     feature_groups = FeatureGroups(np.array([0, 5]), np.array([INDICATORS], dtype=np.int8))
-    unit = sample_of(X, level % 2, np.ones(300), 2).spread(feature_groups)
+    unit = sample_of(X, level % 2, np.ones(300), 2).scale(feature_groups)
     assert (unit[:4] == unit[0]).all()
     assert unit[4] == 0  # no row has the fifth level
     scores = rng.uniform(-0.5, 0.5, (20_000, 4)) / unit[:4] ** 2
@@ -146,8 +151,8 @@ def test_the_subspace_is_any_of_the_predictors_that_vary():
         GuidedSettings(2, 2, trials=1, min_split=7, from_region=False, batched=False),
     )
     forest = problem.grow(n_trees=2000)
-    own = {0: (0,), 1: (1,), 3: (3, 4), 4: (5,), 5: (6,)}
-    counts = {own[i] + own[j]: 0 for i, j in combinations(own, 2)}
+    columns_of = {0: (0,), 1: (1,), 3: (3, 4), 4: (5,), 5: (6,)}
+    counts = {columns_of[i] + columns_of[j]: 0 for i, j in combinations(columns_of, 2)}
     for lo, hi in zip(forest.first_column[:-1], forest.first_column[1:], strict=True):
         counts[tuple(forest.columns[lo:hi].tolist())] += 1
     assert chisquare(list(counts.values())).pvalue > 0.001

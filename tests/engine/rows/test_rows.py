@@ -78,8 +78,8 @@ def test_dividing_keeps_the_order_of_both_sides(n, seed, copied, data):
     divide_columns(rows, lo, m, goes_left, np.empty(m, dtype=np.float32))
     assert is_pure(rows, lo, m) == (len(set(y[before[lo : lo + m]])) == 1)
     assert is_pure(rows, lo, 1)
-    own = before[lo : lo + m]
-    expected = np.concatenate([before[:lo], own[left], own[~left], before[lo + m :]])
+    node_rows = before[lo : lo + m]
+    expected = np.concatenate([before[:lo], node_rows[left], node_rows[~left], before[lo + m :]])
     assert rows.at.tolist() == expected.tolist()
     assert rows.y.tolist() == y[expected].tolist()
     assert rows.counts.tolist() == counts[expected].tolist()

@@ -114,9 +114,9 @@ def test_rows_added_later_come_as_often_as_their_share(resample, fraction):
     later = np.array(
         [draw_counts(state, np.ones(50), sampling)[1:] for state in streams(1, 0, 400)]
     )
-    spread = fraction if resample == BOOTSTRAP else fraction * (1 - fraction)
-    assert later.mean() == pytest.approx(fraction, abs=4 * (spread / later.size) ** 0.5)
-    assert later.var() == pytest.approx(spread, rel=0.05)
+    variance = fraction if resample == BOOTSTRAP else fraction * (1 - fraction)
+    assert later.mean() == pytest.approx(fraction, abs=4 * (variance / later.size) ** 0.5)
+    assert later.var() == pytest.approx(variance, rel=0.05)
 
 
 @pytest.mark.parametrize("resample", [BOOTSTRAP, SUBSAMPLE])

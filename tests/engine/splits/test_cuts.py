@@ -72,12 +72,12 @@ def test_gain_is_the_largest_of_all_cuts(criterion, sample, min_leaf):
 @given(st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=1, max_size=40), BINS)
 def test_bins_are_of_equal_width_from_the_least_to_the_largest(values, n_bins):
     values = np.array(values, dtype=np.float32)
-    spread = float(values.max()) - float(values.min())
-    assume(spread == 0 or spread > 1e-30)
+    value_range = float(values.max()) - float(values.min())
+    assume(value_range == 0 or value_range > 1e-30)
     bins = np.empty(len(values), dtype=np.uint8)
-    assert bin_values(values, bins, n_bins) == (spread > 0)
-    if spread > 0:
-        places = (values.astype(float) - values.min()) / spread * n_bins
+    assert bin_values(values, bins, n_bins) == (value_range > 0)
+    if value_range > 0:
+        places = (values.astype(float) - values.min()) / value_range * n_bins
         assert (np.abs(bins + 0.5 - places) < 0.5 + 1e-4).all()
         assert (np.diff(bins[np.argsort(values)].astype(int)) >= 0).all()
         assert bins[values.argmin()] == 0

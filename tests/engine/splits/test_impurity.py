@@ -21,8 +21,8 @@ from odrf.engine.splits.impurity import (
     impurity,
     is_allowed,
     moment_gain,
+    node_moments,
     whole_logs,
-    whole_moments,
 )
 from reference.impurity import gain
 from reference.impurity import impurity as twin_impurity
@@ -56,12 +56,12 @@ def test_a_node_is_described_as_its_rows_are(criterion, sample):
         np.empty((1, n), dtype=np.float32), np.arange(n, dtype=np.int32), y, w,
         counts.astype(np.int32), True, bool((w == counts).all()),
     )  # fmt: skip
-    weight, n_rows, spread, factor, unit = describe_numbers(rows, value, moments, criterion)
+    weight, n_rows, node_impurity, factor, unit = describe_numbers(rows, value, moments, criterion)
     assert weight == pytest.approx(expected.weight)
     assert (n_rows, unit) == (expected.n_rows, expected.unit)
     assert factor == pytest.approx(expected.factor)
-    assert spread == pytest.approx(expected.impurity, abs=1e-12)
-    assert spread > 0 or np.ptp(y) == 0
+    assert node_impurity == pytest.approx(expected.impurity, abs=1e-12)
+    assert node_impurity > 0 or np.ptp(y) == 0
     np.testing.assert_allclose(value, expected.value, rtol=1e-12, atol=1e-15)
     if factor > 0:
         np.testing.assert_allclose(moments, expected.moments, rtol=1e-12, atol=1e-15)
@@ -79,11 +79,11 @@ def test_gains_are_those_of_the_definition(criterion, sample, seed):
         assert left.all() or not left.any()
         return
     if node.factor > 0:
-        second, whole = whole_moments(node)
+        second, baseline = node_moments(node)
         found = moment_gain(
             node.moments[left].sum(), left_weight, node.weight, second, criterion, node.logs
         )
-        found = node.factor * (found - whole)
+        found = node.factor * (found - baseline)
     else:
         parts = np.bincount(y[left].astype(int), weights=w[left], minlength=n_classes)
         found = class_gain(parts, left_weight, node.value, node.weight, criterion)

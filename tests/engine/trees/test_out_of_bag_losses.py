@@ -39,7 +39,7 @@ def test_predictions_votes_and_error_path_are_those_of_the_twin(problem):
 
 @settings(max_examples=40, deadline=None)
 @given(problems(max_rows=24))
-def test_rise_of_the_loss_is_that_of_the_twin(problem):
+def test_increase_of_the_loss_is_that_of_the_twin(problem):
     forest, X, y, draws = arguments(problem)
     first = problem.feature_groups.first
     found = permutation_loss(forest, X, y, first, draws)
@@ -67,19 +67,19 @@ def test_each_tree_has_its_own_way_of_drawing():
     forest, X, y, draws = arguments(problem, 2)
     few, all_rows = Sampling(SUBSAMPLE, 0.3), Sampling(ALL_ROWS, 1.0)
     for samplings in ([few, all_rows], [few, few]):
-        own = draws._replace(samplings=samplings)
-        found = out_of_bag(forest, X, y, own)
+        redrawn = draws._replace(samplings=samplings)
+        found = out_of_bag(forest, X, y, redrawn)
         assert (found.votes > 0).sum() >= 350
         assert found.votes.sum() == 350 * samplings.count(few)
-        rise = permutation_loss(forest, X, y, problem.feature_groups.first, own)
-        assert rise.any(axis=1).tolist() == [True, samplings[1] is few]
+        increase = permutation_loss(forest, X, y, problem.feature_groups.first, redrawn)
+        assert increase.any(axis=1).tolist() == [True, samplings[1] is few]
 
 
-def test_the_predictor_that_matters_has_the_largest_rise():
+def test_the_predictor_that_matters_has_the_largest_increase():
     problem = replace(noisy(n=300, n_projections=3), sampling=Sampling(BOOTSTRAP, 1.0))
     y = 3 * problem.X[2] + problem.X[4] + np.random.default_rng(1).normal(size=300) / 10
     forest, X, y, draws = arguments(replace(problem, y=y), 20)
-    rise = permutation_loss(forest, X, y, problem.feature_groups.first, draws).mean(axis=0)
-    assert np.argsort(rise)[::-1][:2].tolist() == [2, 4]
+    increase = permutation_loss(forest, X, y, problem.feature_groups.first, draws).mean(axis=0)
+    assert np.argsort(increase)[::-1][:2].tolist() == [2, 4]
     # E (f(X) - f(X'))² = 2 var(3·U) for a uniform predictor.
-    assert rise[2] == pytest.approx(1.5, rel=0.2)
+    assert increase[2] == pytest.approx(1.5, rel=0.2)

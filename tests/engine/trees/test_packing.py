@@ -32,14 +32,14 @@ def decoded(packed, at, nodes):
 
 
 def written(forest, node, nodes):
-    """The same walk over the forest's own arrays."""
+    """The same walk over the arrays of the forest."""
     if forest.left[node] < 0:
         return int(node)
     at = slice(forest.start[node], forest.start[node + 1])
-    own = float(forest.threshold[node]), forest.index[at].tolist(), forest.coef[at].tolist()
+    split = float(forest.threshold[node]), forest.index[at].tolist(), forest.coef[at].tolist()
     left = forest.left[node]
     children = written(forest, left, nodes), written(forest, left + 1, nodes)
-    nodes.append((own, children))
+    nodes.append((split, children))
     return len(nodes) - 1
 
 

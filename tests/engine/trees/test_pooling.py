@@ -1,4 +1,4 @@
-"""Prices of branches against cutting the weakest link again and again."""
+"""The critical α of branches against cutting the weakest link again and again."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ def trees(draw):
     return np.array(left), np.array([draw(value) if child >= 0 else 0.0 for child in left])
 
 
-def prices(left, decrease):
-    price = np.full(len(left), np.nan)
-    pool_branches(left, decrease, price, *(np.zeros(len(left), dtype=np.int64) for _ in range(5)))
-    return price
+def alphas(left, decrease):
+    alpha = np.full(len(left), np.nan)
+    pool_branches(left, decrease, alpha, *(np.zeros(len(left), dtype=np.int64) for _ in range(5)))
+    return alpha
 
 
 @settings(deadline=None)
 @given(trees())
-def test_prices_are_those_of_the_weakest_links(case):
+def test_alphas_are_those_of_the_weakest_links(case):
     left, decrease = case
     children = {node: int(left[node]) for node in np.flatnonzero(left >= 0)}
     expected = np.zeros(len(left))
     for split, alpha in weakest_links(children, dict(enumerate(decrease))).items():
         expected[split] = alpha
-    np.testing.assert_allclose(prices(left, decrease), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(alphas(left, decrease), expected, rtol=1e-12, atol=1e-14)
 
 
 @settings(deadline=None)
 @given(trees())
-def test_no_split_is_dearer_than_the_one_above(case):
+def test_no_split_has_a_larger_alpha_than_the_one_above(case):
     left, decrease = case
-    price = prices(left, decrease)
+    alpha = alphas(left, decrease)
     for node in np.flatnonzero(left >= 0):
-        assert price[left[node]] <= price[node]
-        assert price[left[node] + 1] <= price[node]
+        assert alpha[left[node]] <= alpha[node]
+        assert alpha[left[node] + 1] <= alpha[node]
 
 
 @pytest.mark.parametrize("rises", [True, False])
@@ -59,9 +59,9 @@ def test_a_long_chain_takes_no_longer_than_a_bushy_tree(rises):
     left[-1] = -1
     decrease = np.where(left >= 0, np.arange(m, dtype=float), 0.0)
     decrease = decrease if rises else np.where(left >= 0, m - decrease, 0.0)
-    price = prices(left, decrease)
+    alpha = alphas(left, decrease)
     if rises:
-        assert price[0] == pytest.approx(decrease[left >= 0].mean())
-        assert np.ptp(price[left >= 0]) == 0
+        assert alpha[0] == pytest.approx(decrease[left >= 0].mean())
+        assert np.ptp(alpha[left >= 0]) == 0
     else:
-        np.testing.assert_array_equal(price, decrease)
+        np.testing.assert_array_equal(alpha, decrease)

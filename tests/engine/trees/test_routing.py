@@ -100,9 +100,9 @@ def test_training_rows_end_in_the_leaves_that_counted_them(problem, n_trees):
     for b, state in enumerate(problem.streams(n_trees)):
         counts = draw_counts(Stream(state), problem.weights, problem.sampling)
         ended = np.bincount(reached[:, b], weights=counts, minlength=forest.n_nodes)
-        own = slice(forest.root[b], forest.root[b + 1])
+        nodes = slice(forest.root[b], forest.root[b + 1])
         expected = np.where(forest.is_leaf(), forest.count, 0)
-        assert ended[own].tolist() == expected[own].tolist()
+        assert ended[nodes].tolist() == expected[nodes].tolist()
         assert ended.sum() == counts.sum()
 
 

@@ -13,8 +13,8 @@ from reference.walking import end, records
 
 
 @njit
-def walked(rows, stride, who, at, words, floats, leaves):
-    walk(rows, np.uint64(stride), who, at, np.uint64(len(who)), words, floats, leaves)
+def walked(rows, stride, walkers, starts, words, floats, leaves):
+    walk(rows, np.uint64(stride), walkers, starts, np.uint64(len(walkers)), words, floats, leaves)
 
 
 @settings(max_examples=60, deadline=None)
@@ -25,15 +25,15 @@ def test_walkers_end_where_the_twin_does(problem, one_row, data):
     if not places:
         return
     p, n = problem.X.shape
-    at = data.draw(st.lists(st.sampled_from(places), min_size=n, max_size=n))
-    who = data.draw(st.permutations(range(n)))
+    starts = data.draw(st.lists(st.sampled_from(places), min_size=n, max_size=n))
+    walkers = data.draw(st.permutations(range(n)))
     rows = np.ascontiguousarray(problem.X.T)
     leaves = np.full(n, -1, dtype=np.int32)
     walked(
-        rows.ravel(), 0 if one_row else p, np.array(who, np.uint32), np.array(at, np.uint64),
-        packed.words, packed.floats, leaves,
+        rows.ravel(), 0 if one_row else p, np.array(walkers, np.uint32),
+        np.array(starts, np.uint64), packed.words, packed.floats, leaves,
     )  # fmt: skip
-    for walker, place in zip(who, at, strict=True):
+    for walker, place in zip(walkers, starts, strict=True):
         assert leaves[walker] == end(packed, place, rows[0 if one_row else walker])
 
 

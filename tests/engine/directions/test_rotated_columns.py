@@ -1,4 +1,4 @@
-"""A tree on turned columns is one on the table turned beforehand, and sends rows as it grew."""
+"""A tree on rotated columns is the tree of the table rotated beforehand, and routes rows alike."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def orthogonal(p, zeros):
 
 
 def product(X, matrix):
-    """X turned: term by term, in float32, in the order of the columns."""
+    """X rotated: term by term, in float32, in the order of the columns."""
     out = np.zeros_like(X)
     for j, row in enumerate(out):
         for coefficient, column in zip(matrix[:, j], X, strict=True):
@@ -54,28 +54,28 @@ def product(X, matrix):
 @pytest.mark.parametrize("zeros", [True, False])
 @settings(max_examples=30, deadline=None)
 @given(problem=problems(max_rows=72))
-def test_it_is_the_tree_of_the_table_that_was_turned_beforehand(zeros, copied, problem):
+def test_it_is_the_tree_of_the_table_that_was_rotated_beforehand(zeros, copied, problem):
     p = len(problem.X)
     matrix = orthogonal(p, zeros)
     n_singles = 1 + problem.seed % p
     beforehand = plain(product(problem.X, matrix), problem.y, problem.weights)
-    own = problem.settings._replace(n_singles=n_singles, n_sparse=0, n_projections=0)
-    beforehand = replace(beforehand, settings=own, sampling=problem.sampling, seed=problem.seed)
+    recipe = problem.settings._replace(n_singles=n_singles, n_sparse=0, n_projections=0)
+    beforehand = replace(beforehand, settings=recipe, sampling=problem.sampling, seed=problem.seed)
     mixture = Mixture((Share(Given(tuple(map(tuple, matrix.tolist()))), n_singles),))
     trees = []
-    for one, tried in ((problem, mixture), (beforehand, own.mixture)):
+    for one, tried in ((problem, mixture), (beforehand, recipe.mixture)):
         data = one.X, one.y, one.weights, one.feature_groups, one.sampling
-        trees.append(grow_one(*data, own.settings, tried, problem.streams()[0], copied))
-    turned, expected = trees
+        trees.append(grow_one(*data, recipe.settings, tried, problem.streams()[0], copied))
+    rotated, expected = trees
     for name in ("left", "threshold", "value", "gain", "order", "weight"):
-        assert getattr(turned, name).tobytes() == getattr(expected, name).tobytes(), name
+        assert getattr(rotated, name).tobytes() == getattr(expected, name).tobytes(), name
     splits = np.flatnonzero(np.diff(expected.start))
-    assert (np.diff(turned.start) > 0).tolist() == (np.diff(expected.start) > 0).tolist()
+    assert (np.diff(rotated.start) > 0).tolist() == (np.diff(expected.start) > 0).tolist()
     for node, column in zip(splits, expected.index, strict=True):
-        at = slice(turned.start[node], turned.start[node + 1])
+        at = slice(rotated.start[node], rotated.start[node + 1])
         kept = np.flatnonzero(matrix[:, column])
-        assert turned.index[at].tolist() == kept.tolist()
-        assert turned.coef[at].tobytes() == matrix[kept, column].tobytes()
+        assert rotated.index[at].tolist() == kept.tolist()
+        assert rotated.coef[at].tobytes() == matrix[kept, column].tobytes()
 
 
 @pytest.mark.parametrize("family", [Rotation(), PrincipalComponents()])

@@ -1,7 +1,8 @@
-"""Trees that grow on columns of their own: all of a tree's columns turned by an orthogonal matrix.
+"""Trees grown on rotated columns: all columns of a tree multiplied by an orthogonal matrix.
 
-A split of a turned column is one along a column of the matrix.  Its terms are added up once for
-the whole tree, in float32 and in the order in which routing adds them: bit for bit.
+A split on a rotated column is a split along a column of the matrix.  The rotated columns are
+computed once for the whole tree, in float32 and in the order in which routing adds terms: so
+training and prediction agree exactly.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from odrf.engine.directions.candidates import PLAIN, FeatureGroups
 from odrf.engine.rows.rows import Rows
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["rotated", "rotated_back", "rotated_feature_groups"]
+__all__ = ["rotated_back", "rotated_feature_groups", "rotated_rows"]
 
-# Rows that are turned at a time: few enough for all their columns to stay in the cache.
+# Rows that are rotated at a time: few enough for all their columns to stay in the cache.
 ABREAST = 256
 
 
 @kernel
-def _turn(X, matrix, out):
+def _rotate(X, matrix, out):
     """Write Σ_k matrix[k, j]·X[k] to out[j], all float32, for every j."""
     p, n = np.uint64(X.shape[0]), np.uint64(X.shape[1])
     for first in range(np.uint64(0), n, np.uint64(ABREAST)):
@@ -38,20 +39,20 @@ def _turn(X, matrix, out):
                         out[j, i] += coefficient * X[k, i]
 
 
-def rotated(rows: Rows, matrix: NDArray[np.float32]) -> Rows:
-    """Return the rows with their columns turned by the orthogonal matrix (p, p)."""
+def rotated_rows(rows: Rows, matrix: NDArray[np.float32]) -> Rows:
+    """Return the rows with their columns rotated by the orthogonal matrix (p, p)."""
     X = np.empty_like(rows.X)
-    _turn(rows.X, matrix, X)
+    _rotate(rows.X, matrix, X)
     return rows._replace(X=X)
 
 
 def rotated_feature_groups(p: int) -> FeatureGroups:
-    """Return the feature_groups of p turned columns: each is a predictor of its own."""
+    """Return the feature groups of p rotated columns: each column is a predictor."""
     return FeatureGroups(np.arange(p + 1), np.full(p, PLAIN, dtype=np.int8))
 
 
 def rotated_back(tree: Forest, matrix: NDArray[np.float32]) -> Forest:
-    """Return the tree with its splits of turned columns as directions of the columns themselves."""
+    """Return the tree with its splits on rotated columns as directions in the original columns."""
     rotated_column, column = np.nonzero(matrix.T)
     begin = np.searchsorted(rotated_column, np.arange(len(matrix) + 1))
     n_terms = np.zeros(len(tree.left), dtype=np.int64)
