@@ -79,9 +79,8 @@ def test_unknown_name_suggests_the_nearest():
 
 def test_installed_package_brings_its_own_tables(tmp_path):
     package = tmp_path / "odrf"
-    package.mkdir()
-    for module in ("datasets.py", "errors.py"):
-        shutil.copy(ROOT / "odrf" / module, package)
+    shutil.copytree(ROOT / "odrf" / "datasets", package / "datasets")
+    shutil.copy(ROOT / "odrf" / "errors.py", package)
     (package / "__init__.py").touch()
     shutil.copytree(ROOT / "data", package / "_data")
     command = "from odrf.datasets import load_data; print(load_data('diabetes').shape)"
