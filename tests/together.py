@@ -24,7 +24,6 @@ TOGETHER = [
         "tests/engine/directions/test_estimation.py",
         "tests/engine/directions/test_pursuit.py",
         "tests/engine/directions/test_scatter.py",
-        "tests/engine/directions/test_subsets.py",
         "tests/engine/guided",
         "tests/engine/rows/test_sampling.py",
         "tests/engine/splits/test_cuts.py",
