@@ -1,7 +1,8 @@
-"""What tests have in common: time limits, drawings closed, small fits to look at."""
+"""What tests have in common: who runs them and when, drawings closed, small fits to look at."""
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import numpy as np
@@ -10,10 +11,38 @@ import pytest
 from hypothesis import settings
 
 import odrf
+from together import group_of, unit_of
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each process a group, or else a file, at a time, in the order of collection."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415
+
+    class ByKernels(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return unit_of(super()._split_scope(nodeid))
+
+    config.option.loadscopereorder = False
+    return ByKernels(config, log)
+
+
+def pytest_collection_modifyitems(items):
+    """Put the groups first, in their order."""
+    items.sort(key=lambda item: group_of(item.nodeid.split("::")[0]))
+
+
+def pytest_collection_finish():
+    """Look for garbage seldom: the compiler builds millions of objects that stay."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture(autouse=True)

@@ -16,11 +16,13 @@ from odrf.engine.rows.rows import gather_rows
 from odrf.projections.family import Family
 from problems import Problem
 
+BEGIN = np.int32(0)
+
 
 @kernel
 def draw(samplers, state, rows, m, first, feature_groups, proposals, work):
-    """Call what only kernels can call."""
-    return draw_round(samplers, state, rows, 0, m, m, first, feature_groups, proposals, work)
+    """Call what only kernels can call, with the types of a tree, for which it may be compiled."""
+    return draw_round(samplers, state, rows, BEGIN, m, m, first, feature_groups, proposals, work)
 
 
 @kernel

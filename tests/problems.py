@@ -16,6 +16,7 @@ from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.linear import (
@@ -117,6 +118,14 @@ class Problem:
         return grow_forest(*self.growth, self.streams(n_trees), n_jobs, lambda: None)
 
 
+def exact_rows(n: int) -> int:
+    """The number of rows up to which every cut is tried, for n rows all of them.
+
+    The few that are sorted together never need the kernel for more.
+    """
+    return SORTED_TOGETHER if n <= SORTED_TOGETHER else MANY_ROWS
+
+
 def cart(
     X: NDArray,
     y: NDArray,
@@ -127,7 +136,7 @@ def cart(
     """A problem of single predictors with all cut points, unless `settings` change it."""
     X, y = np.ascontiguousarray(X, dtype=np.float32), np.asarray(y, dtype=float)
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
-    every = CART._replace(n_singles=len(feature_groups.types))
+    every = CART._replace(n_singles=len(feature_groups.types), exact_rows=exact_rows(len(y)))
     return Problem(X, y, weights, feature_groups, every).but(**settings)
 
 
@@ -203,13 +212,14 @@ def options(P: int, n_classes: int, rng: np.random.Generator) -> Recipe:
         newton_steps=one_of(1, 2, 5),
         direction_rows=one_of(1, 1000),
         n_thresholds=0,
-        exact_rows=MANY_ROWS,
+        exact_rows=SORTED_TOGETHER,
     )
 
 
 @st.composite
 def problems(draw: st.DrawFn, max_rows: int = 36) -> Problem:
     """Small data with ties, duplicated rows, constant columns and zero weights, K = 1 … 5."""
+    assert max_rows <= SORTED_TOGETHER
     n = draw(st.one_of(st.integers(16, max_rows), st.integers(1, max_rows)))
     kinds = draw(st.sampled_from(["ppp", "pfb", "ppcp", "bff", "pfpp", "pc", "f"]))
     n_classes = draw(st.sampled_from([2, 1, 3, 4, 5]))

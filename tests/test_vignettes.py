@@ -5,7 +5,9 @@ from pathlib import Path
 
 import jupytext
 import pytest
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell
 
 ROOT = Path(__file__).parents[1]
 VIGNETTES = sorted((ROOT / "vignettes").glob("*.md"))
@@ -15,15 +17,19 @@ def test_there_are_vignettes():
     assert VIGNETTES
 
 
+@pytest.fixture(scope="module")
+def process():
+    """One process for all pages: to start one and to import everything takes seconds."""
+    search_path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    manager = KernelManager(kernel_name="python3")  # ipykernel makes this the tests' interpreter
+    manager.start_kernel(cwd=str(ROOT / "vignettes"), env={**os.environ, "PYTHONPATH": search_path})
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.stem)
-def test_vignette_runs_from_top_to_bottom(path):
+def test_vignette_runs_from_top_to_bottom(path, process):
     notebook = jupytext.read(path)
     assert any(cell.cell_type == "code" for cell in notebook.cells)
-    client = NotebookClient(
-        notebook,
-        timeout=600,
-        kernel_name="python3",  # ipykernel makes this the interpreter that runs the tests
-        resources={"metadata": {"path": str(path.parent)}},
-    )
-    search_path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    client.execute(env={**os.environ, "PYTHONPATH": search_path})
+    notebook.cells.insert(0, new_code_cell("%reset -f"))  # no names of the page before
+    NotebookClient(notebook, km=process, timeout=600).execute()

@@ -226,16 +226,40 @@ def test_factors_split_by_sets_of_levels():
     ("formula", "options", "message"),
     [
         ("mpg ~ wieght", {}, "'wieght' is not a column of the data; did you mean 'weight'"),
-        ("mpg ~ (weight", {}, "formula"),
-        ("mpg ~ 1", {}, "predictor"),
-        ("mpg ~ mpg + weight", {}, "response"),
-        ("mpg ~ .", {"missing": "skip"}, "missing='skip'"),
-        ("mpg ~ .", {"kind": "rank"}, "kind='rank'"),
-        ("mpg ~ .", {"weights": -np.ones(392)}, "weights"),
-        ("mpg ~ .", {"weights": np.zeros(392)}, "weights"),
+        ("mpg ~ (weight", {}, r"formula: Unmatched '\('\n +mpg ~ \(weight\n +\^"),
+        (
+            "mpg ~ 1",
+            {},
+            "the formula has no predictors: name at least one column on the right of ~",
+        ),
+        ("mpg ~ mpg + weight", {}, "the response's column 'mpg' is also a predictor: take it out"),
+        (
+            "mpg ~ .",
+            {"missing": "skip"},
+            "missing='skip' is not known: use one of 'raise', 'drop'$",
+        ),
+        (
+            "mpg ~ .",
+            {"kind": "rank"},
+            "kind='rank' is not known: use one of 'auto', 'regression', 'cl",
+        ),
+        (
+            "mpg ~ .",
+            {"weights": -np.ones(392)},
+            "weights has 392 negative values, the least -1: weights must",
+        ),
+        (
+            "mpg ~ .",
+            {"weights": np.zeros(392)},
+            "weights are all zero: at least one row must count",
+        ),
         ("mpg ~ .", {"subset_size": 8}, "subset_size=8 is above the number of predictors, 7"),
         ("mpg ~ .", {"min_leaf": 393}, "min_leaf=393 is above the number of rows, 392"),
-        ("mpg ~ .", {"projection": "svm"}, "projection='svm' is not known"),
+        (
+            "mpg ~ .",
+            {"projection": "svm"},
+            "projection='svm' is not known: use one of 'axis', 'cca', 'lo",
+        ),
     ],
 )
 def test_bad_input_is_explained(cars, fit, formula, options, message):
@@ -245,13 +269,21 @@ def test_bad_input_is_explained(cars, fit, formula, options, message):
 
 @pytest.mark.parametrize("fit", [odt, odrf.odrf])
 def test_bad_data_is_explained(cars, fit):
-    with pytest.raises(InputError, match="DataFrame"):
+    with pytest.raises(
+        InputError, match="data must be a pandas DataFrame, not ndarray: make one with"
+    ):
         fit("mpg ~ .", cars.to_numpy())
-    with pytest.raises(InputError, match="constant"):
+    with pytest.raises(
+        InputError, match=r"response 'mpg' is constant \(1\.0 in every row\): there is"
+    ):
         fit("mpg ~ .", cars.assign(mpg=1.0))
-    with pytest.raises(InputError, match="row"):
+    with pytest.raises(InputError, match="data has 1 row: at least 2 are needed"):
         fit("mpg ~ .", cars.head(1))
-    with pytest.raises(InputError, match="weight"):
+    with pytest.raises(
+        InputError, match="predictor 'weight' is infinite or not a number in 392 rows"
+    ):
         fit("mpg ~ .", cars.assign(weight=np.inf))
-    with pytest.raises(InputError, match="'horsepower'"):
+    with pytest.raises(
+        InputError, match=r"5 of 397 rows have missing values, in 'horsepower' \(5\):"
+    ):
         fit("mpg ~ .", load_data("auto_mpg"))

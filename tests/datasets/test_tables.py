@@ -79,9 +79,13 @@ def test_unknown_name_suggests_the_nearest():
 
 def test_installed_package_brings_its_own_tables(tmp_path):
     package = tmp_path / "odrf"
-    shutil.copytree(ROOT / "odrf", package)
+    (package / "datasets").mkdir(parents=True)
+    for module in ("datasets/tables.py", "errors.py"):
+        shutil.copy(ROOT / "odrf" / module, package / module)
+    for folder in (package, package / "datasets"):
+        (folder / "__init__.py").touch()
     shutil.copytree(ROOT / "data", package / "_data")
-    command = "from odrf.datasets import load_data; print(load_data('diabetes').shape)"
+    command = "from odrf.datasets.tables import load_data; print(load_data('diabetes').shape)"
     found = subprocess.run(
         [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
     )

@@ -121,7 +121,8 @@ def test_rows_of_weight_zero_are_not_there(simulated, asked):
     alone = odrf.odrf("y ~ a + b", half, n_trees=30, seed=1)
     # the scaling of predictors knows all rows, and splits may fall elsewhere between two of them
     one, other = weighted.predict(new, **asked), alone.predict(new, **asked)
-    assert (one - other).abs().mean().max() < 0.3
+    # ends are .016 apart, .13 where rows of weight 0 calibrate like the others
+    assert (one - other).abs().mean().max() < 0.05
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,17 @@ import pickle
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 from numba import njit
 
 import odrf
 from odrf.errors import InputError
 from odrf.projections import Custom, below, uniform
+from tests.users import of_python, said
 
 DATA = odrf.simulate.trunk(p=5).sample(200, seed=1)
+DATA["y"] = pd.cut(DATA["x1"] + DATA["x2"], 3, labels=["low", "mid", "high"])
 
 
 def pair(X, y, weights, rng):
@@ -33,29 +36,28 @@ def bits(fit):
     return [getattr(fit.forest, field.name).tobytes() for field in fields(fit.forest)]
 
 
-def test_a_function_of_python_grows_the_trees_of_the_compiled_one():
-    compiled, plain = forest(njit(pair)), forest(pair)
+def test_a_function_of_python_grows_the_trees_of_the_compiled_one(monkeypatch):
+    monkeypatch.setitem(said, "by", pair)
+    compiled, plain = forest(njit(pair)), forest(of_python)
     assert bits(compiled) == bits(plain)
     columns = compiled.forest.index.reshape(-1, 2)
     assert ((columns[:, 1] - columns[:, 0]) % 5 == 1).all()
     np.testing.assert_allclose(compiled.forest.coef.reshape(-1, 2), [[0.6, 0.8]] * len(columns))
-    assert bits(forest(pair, n_jobs=2)) == bits(plain)
+    assert bits(forest(of_python, n_jobs=2)) == bits(plain)
     assert "custom" in str(plain.summary())
     again = pickle.loads(pickle.dumps(plain))
     assert again.predict(DATA).tolist() == plain.predict(DATA).tolist()
 
 
-seen = []
+def test_it_sees_the_rows_of_the_node(monkeypatch):
+    seen = []
 
+    def watching(X, y, weights, rng):
+        seen.append((X.copy(), y.copy(), weights.copy()))
+        return [0], [1.0]
 
-def watching(X, y, weights, rng):
-    seen.append((X.copy(), y.copy(), weights.copy()))
-    return [0], [1.0]
-
-
-def test_it_sees_the_rows_of_the_node():
-    seen.clear()
-    fit = odrf.odt("y ~ .", DATA, projection=watching, n_projections=1, max_depth=1, seed=1)
+    monkeypatch.setitem(said, "by", watching)
+    fit = odrf.odt("y ~ .", DATA, projection=of_python, n_projections=1, max_depth=1, seed=1)
     X, y, weights = seen[-1]
     columns = DATA.drop(columns="y").to_numpy()
     scaled = (columns - columns.min(axis=0)) / np.ptp(columns, axis=0)

@@ -19,7 +19,7 @@ from odrf.pruning.complexity import (
     root_losses,
 )
 from odrf.pruning.subtrees import growth_errors, nested_subtrees, with_leaves
-from problems import plain, problems
+from problems import noisy, plain, problems
 from reference.pruning import all_subtrees, loss_in_leaves
 
 rules = st.sampled_from(RULES)
@@ -117,6 +117,22 @@ def test_each_tree_of_a_forest_is_pruned_on_its_own(case, rule, loss, alpha):
         tree = forest.tree(b)
         alone = pruned(tree, critical_alphas(tree, rule, loss), alpha, loss)
         np.testing.assert_array_equal(together.tree(b).left, alone.left)
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 1.0, 2.0**20])
+@pytest.mark.parametrize("rule", RULES)
+def test_an_alpha_within_rounding_of_a_critical_one_is_tied_with_it(rule, unit):
+    """The tolerance is relative to the error of the root, and a tie goes to the smaller tree."""
+    problem = noisy(60, min_leaf=5)
+    tree = replace(problem, y=problem.y * unit).grow()
+    critical, root = critical_alphas(tree, rule), root_losses(tree)[0]
+    splits = tree.left >= 0
+    assert splits.sum() > 5
+    for alpha in np.unique(critical[splits]):
+        tied = pruned(tree, critical, alpha - 0.6e-12 * root)
+        assert ((tied.left >= 0) == (critical > alpha)).all()
+        below = pruned(tree, critical, alpha - 0.9e-12 * root)
+        assert ((below.left >= 0) == (splits & (critical >= alpha))).all()
 
 
 def test_a_split_without_gain_is_kept_for_the_splits_below_it():

@@ -10,6 +10,7 @@ import pytest
 
 import odrf
 from odrf import InputError
+from tests.users import of_python
 
 FORMULA = "y ~ a + b + f"
 
@@ -71,7 +72,7 @@ LACKS = "[P] Theorem 2 asks for "
         ({"projection": "sparse"}, "by [P] Theorem 2."),
         ({"projection": {"rc": 1, "axis": 1}}, "by [P] Theorem 2."),
         ({"projection": "rc"}, LACKS + "each predictor alone."),
-        ({"projection": lambda X, y, w, rng: (np.array([0]), np.ones(1))}, "cannot be judged"),
+        ({"projection": of_python}, "cannot be judged"),
         ({"n_singles": 0}, "by [P] Theorem 2."),
         ({"n_singles": 0, "subset_size": 2}, LACKS + "each predictor alone."),
         ({"sample_fraction": 0.5}, LACKS + "s/n → 0; sample_fraction="),

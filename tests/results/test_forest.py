@@ -8,6 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
+from odrf.fits.regrowing import permutation_rises
 
 
 def test_out_of_bag_scores_of_a_regression(number_forest, table):
@@ -54,6 +55,15 @@ def test_permutation_importance(number_forest):
     assert table["importance"].is_monotonic_decreasing
     assert (table["std_error"] > 0).all()
     assert number_forest.importance("permutation").equals(table)
+
+
+def test_the_standard_error_of_a_permutation_importance_is_that_of_a_mean_over_trees(number_forest):
+    rises = permutation_rises(number_forest.fit)
+    mean, B = rises.mean(axis=0), len(rises)
+    table = number_forest.importance("permutation").loc[list(number_forest.design.predictors)]
+    np.testing.assert_allclose(table["importance"], mean)
+    se = np.sqrt(((rises - mean) ** 2).sum(axis=0) / (B * (B - 1)))
+    np.testing.assert_allclose(table["se"], se, rtol=1e-12)
 
 
 def test_one_tree_has_no_standard_error(table):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
+from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC
@@ -76,7 +77,7 @@ def test_a_weight_of_0_is_a_row_deleted(problem):
 @pytest.mark.parametrize("family", [LOGISTIC, LEAST_SQUARES, LDA])
 @pytest.mark.parametrize("shift", [-30, 20])
 def test_a_common_factor_of_the_weights_changes_nothing(family, shift):
-    problem = noisy(n=150, n_projections=4, min_leaf=5, family=family, criterion=GINI, n_classes=2)
+    problem = noisy(n=120, n_projections=4, min_leaf=5, family=family, criterion=GINI, n_classes=2)
     problem = replace(problem, y=(problem.y > 0.7).astype(float))
     scaled = replace(problem, weights=problem.weights * 2.0**shift)
     assert_same_splits(scaled.grow(), problem.grow(), rtol=1e-6)
@@ -104,7 +105,7 @@ def test_a_planted_oblique_split_is_recovered(family, noise):
     y = (side ^ (rng.random(1000) < noise)).astype(float)
     tree = plain(
         X, y, criterion=GINI, n_classes=2, family=family, n_singles=0, n_projections=1,
-        subset_size=3, max_leaves=2,
+        subset_size=3, max_leaves=2, exact_rows=SORTED_TOGETHER,
     ).grow()  # fmt: skip
     found = np.zeros(3)
     found[tree.index] = tree.coef

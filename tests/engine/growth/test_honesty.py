@@ -103,7 +103,8 @@ def test_halves_are_disjoint_and_make_up_the_draw(resample):
 
 def test_a_copy_of_the_rows_changes_no_bit():
     problem = honest(replace(noisy(n=300, n_projections=3), sampling=Sampling(BOOTSTRAP, 1.0)))
-    one, other = (grow_one(*problem.growth, problem.streams()[0], copied) for copied in (0, 1))
+    state = problem.streams()[0]
+    one, other = (grow_one(*problem.growth, state.copy(), copied) for copied in (False, True))
     for field in fields(Forest):
         assert getattr(one, field.name).tobytes() == getattr(other, field.name).tobytes()
 

@@ -1,0 +1,72 @@
+"""Which test files run in one process, and which of them first.
+
+Nearly all the time of the tests is compilation, once for every combination of families and
+argument types.  Files of a group need the same kernels, which two processes would else compile
+side by side, and families of a user's own are compiled by every process anew.  The first group
+begins with what all trees need, the second needs none of that; pages come when most is compiled.
+"""
+
+from __future__ import annotations
+
+__all__ = ["TOGETHER", "group_of", "unit_of"]
+
+TOGETHER = [
+    [
+        "tests/api/test_boosting.py",
+        "tests/api/test_trees.py",
+        "tests/engine/splits/test_searching.py",
+        "tests/engine/growth",
+        "tests/projections/test_mixture.py",
+    ],
+    [
+        "tests/engine/directions/test_cholesky.py",
+        "tests/engine/directions/test_eigen.py",
+        "tests/engine/directions/test_estimation.py",
+        "tests/engine/directions/test_pursuit.py",
+        "tests/engine/directions/test_scatter.py",
+        "tests/engine/guided",
+        "tests/engine/rows/test_sampling.py",
+        "tests/engine/splits/test_cuts.py",
+        "tests/engine/splits/test_impurity.py",
+        "tests/design/test_formula.py",
+        "tests/design/test_scaling.py",
+        "tests/evaluation/test_power_law.py",
+        "tests/statistics/test_guidance.py",
+    ],
+    [
+        "tests/projections/test_custom.py",
+        "tests/reports/test_consistency.py",
+        "tests/benchmarks/test_consistency.py",
+        "tests/projections/test_rc.py",
+    ],
+    [
+        "tests/projections/test_ridge.py",
+        "tests/projections/test_sphere.py",
+        "tests/benchmarks/test_guided.py",
+    ],
+    [
+        "tests/projections/test_patch.py",
+        "tests/datasets/test_images.py",
+        "tests/benchmarks/test_images.py",
+        "tests/reports/test_pixel_importance.py",
+    ],
+    ["tests/projections/test_projection_pursuit.py"],
+    ["tests/projections/test_pda.py"],
+    ["tests/projections/test_cca.py"],
+    ["tests/test_vignettes.py"],
+    ["odrf/projections/custom.py"],
+]
+
+
+def group_of(path: str) -> int:
+    """Return the number of a file's group, the number of groups for files of none."""
+    for number, paths in enumerate(TOGETHER):
+        if any(path == start or path.startswith(f"{start}/") for start in paths):
+            return number
+    return len(TOGETHER)
+
+
+def unit_of(path: str) -> str:
+    """Return the name of what one process runs as a whole: the file's group, or the file."""
+    group = group_of(path)
+    return path if group == len(TOGETHER) else f"group {group}"
