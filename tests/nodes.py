@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.splits.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR, Node, whole_logs
+from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
+from odrf.engine.splits.impurity import Node, whole_logs
 from problems import case_weights
 from reference.impurity import impurity
 

@@ -15,7 +15,7 @@ from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
-from odrf.engine.splits.impurity import ENTROPY, GINI, SQUARED_ERROR
+from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.projections.axis import Axis

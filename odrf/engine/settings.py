@@ -16,7 +16,7 @@ class Settings(NamedTuple):
     ----------
     criterion : int
         Impurity: `SQUARED_ERROR`, `GINI`, `ENTROPY` or `ORDINAL` of
-        `odrf.engine.splits.impurity`.
+        `odrf.engine.splits.criteria`.
     n_classes : int
         K; 1 for a numeric response.
     max_leaves : int

@@ -15,7 +15,7 @@ from odrf.engine.boosting.losses import LOSSES, Loss
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
-from odrf.engine.splits.impurity import SQUARED_ERROR
+from odrf.engine.splits.criteria import SQUARED_ERROR
 from odrf.errors import InputError, allowed
 from odrf.options.control import (
     EXACT_ROWS,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf.checks import AUTO, checked_whole
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import Settings
-from odrf.engine.splits.impurity import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
+from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from odrf.errors import InputError, allowed
 from odrf.options.request import Request
 from odrf.options.rule import FIXED, Rule
@@ -30,7 +30,7 @@ __all__ = [
     "resolve",
 ]
 
-CRITERIA = {
+CRITERION_CODES = {
     "squared_error": SQUARED_ERROR,
     "gini": GINI,
     "entropy": ENTROPY,
@@ -97,7 +97,7 @@ class Control:
     @property
     def criterion(self) -> str:
         """``"squared_error"``, ``"gini"``, ``"entropy"`` or ``"ordinal"``."""
-        return _name_of(self.settings.criterion, CRITERIA)
+        return _name_of(self.settings.criterion, CRITERION_CODES)
 
     @property
     def penalty(self) -> str | None:
@@ -227,7 +227,7 @@ def resolve(
     newton_steps, direction_rows = _effort(single_tree)
     exact_rows = NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[n_classes > 2]
     settings = Settings(
-        criterion=CRITERIA[_criterion(request.criterion, kind, families, ordinal)],
+        criterion=CRITERION_CODES[_criterion(request.criterion, kind, families, ordinal)],
         n_classes=n_classes,
         max_leaves=NO_LIMIT if max_leaves is None else max_leaves,
         min_leaf=_min_leaf(options["min_leaf"], n),
@@ -308,13 +308,17 @@ def _min_leaf(least: int, n: int) -> int:
 
 
 def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
-    choices = ["squared_error"] if kind == "regression" else ["gini", "entropy"]
+    choices = [
+        name
+        for name, code in CRITERION_CODES.items()
+        if CRITERIA[code].of_classes == (kind == "classification") and not CRITERIA[code].ordered
+    ]
     if ordinal and value in (AUTO, "ordinal"):
         return "ordinal"
     if value == AUTO:
         best = {family.criterion for family in families}
         return choices[0] if kind == "regression" or len(best) > 1 else best.pop()
-    if value in CRITERIA and value not in choices:
+    if value in CRITERION_CODES and value not in choices:
         suited = " or ".join(repr(choice) for choice in choices)
         if value == "ordinal" and kind != "regression":
             raise InputError(
@@ -323,8 +327,8 @@ def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: boo
                 f"{suited}"
             )
         raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")
-    if value not in CRITERIA:
-        raise allowed("criterion", value, [AUTO, *CRITERIA])
+    if value not in CRITERION_CODES:
+        raise allowed("criterion", value, [AUTO, *CRITERION_CODES])
     return str(value)
 
 

@@ -9,7 +9,7 @@ import pytest
 from odrf.engine.parallel import available_cores
 from odrf.engine.rows.sampling import SUBSAMPLE, Sampling
 from odrf.engine.settings import BIC
-from odrf.engine.splits.impurity import ENTROPY
+from odrf.engine.splits.criteria import ENTROPY
 from odrf.errors import InputError
 from odrf.options.control import NO_LIMIT, Control, resolve
 from odrf.options.request import request_of

@@ -17,7 +17,7 @@ from drawing import directions
 from odrf.engine.directions.eigen import spectrum_for
 from odrf.engine.directions.estimation import RIDGE, moments, workspace
 from odrf.engine.directions.scatter import class_scatter_for
-from odrf.engine.splits.impurity import GINI
+from odrf.engine.splits.criteria import GINI
 from odrf.errors import InputError
 from odrf.projections import CanonicalCorrelation
 from odrf.projections.estimated.cca import UNCORRELATED, canonical_directions

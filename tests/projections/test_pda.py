@@ -16,7 +16,7 @@ from drawing import directions
 from odrf.engine.directions.eigen import spectrum_for
 from odrf.engine.directions.estimation import moments, workspace
 from odrf.engine.directions.scatter import class_scatter_for
-from odrf.engine.splits.impurity import GINI
+from odrf.engine.splits.criteria import GINI
 from odrf.errors import InputError
 from odrf.projections import PenalisedDiscriminant
 from odrf.projections.estimated.pda import penalised_discriminant

@@ -14,7 +14,7 @@ from odrf.engine.directions.candidates import INDICATORS, ROUND, FeatureGroups
 from odrf.engine.directions.subsets import FEW_LEVELS
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
-from odrf.engine.splits.impurity import ORDINAL
+from odrf.engine.splits.criteria import ORDINAL
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
 from problems import Recipe
 from reference.directions import centred, lda, least_squares, level_means, logistic

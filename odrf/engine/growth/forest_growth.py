@@ -29,7 +29,7 @@ from odrf.engine.parallel import in_order
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
-from odrf.engine.splits.impurity import ORDINAL
+from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.searching import Scratch, scratch_for
 from odrf.engine.trees.forest_arrays import Forest, joined
 
@@ -136,7 +136,7 @@ def grow_one(
             filling_rows, buffers, reached[NODES], settings.criterion, scratch.columns,
             scratch.theta, scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
         )  # fmt: skip
-    tree = as_tree(buffers, reached, settings.criterion == ORDINAL)
+    tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered)
     return tree if matrix is None else rotated_back(tree, matrix)
 
 

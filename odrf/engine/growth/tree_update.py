@@ -30,7 +30,8 @@ from odrf.engine.randomness import branched
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
-from odrf.engine.splits.impurity import ORDINAL, whole_logs
+from odrf.engine.splits.criteria import CRITERIA
+from odrf.engine.splits.impurity import whole_logs
 from odrf.engine.splits.searching import scratch_for
 from odrf.engine.trees.branching import compacted, with_branches
 from odrf.engine.trees.forest_arrays import Forest
@@ -291,7 +292,7 @@ def _branches(
     branches.depth[1 : L + 1] = buffers.depth[leaves]
     reached = np.array([1, L + 1, n_leaves, 0])
     branches = grow_on(leaf_rows, feature_groups, settings, state, branches, scratch, reached, most)
-    grown = as_tree(branches, reached, settings.criterion == ORDINAL)
+    grown = as_tree(branches, reached, CRITERIA[settings.criterion].ordered)
     deepest = int(branches.depth[1 : reached[NODES]].max())
     return grown if matrix is None else rotated_back(grown, matrix), deepest
 

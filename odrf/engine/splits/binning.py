@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part, summing
+from odrf.engine.splits.criteria import ENTROPY, GINI
 from odrf.engine.splits.impurity import (
-    ENTROPY,
-    GINI,
     class_gain,
     counted,
     counts_gain,

@@ -17,13 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
+from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL
 
 __all__ = [
-    "ENTROPY",
-    "GINI",
     "NEGLIGIBLE",
-    "ORDINAL",
-    "SQUARED_ERROR",
     "Node",
     "class_gain",
     "counted",
@@ -37,7 +34,6 @@ __all__ = [
     "whole_logs",
 ]
 
-SQUARED_ERROR, GINI, ENTROPY, ORDINAL = 0, 1, 2, 3
 # A side with less than this share of a node's weight is lost in rounding: its gain is meaningless.
 NEGLIGIBLE = 1e-12
 # Most values of x·log(x) that are tabulated.
@@ -70,7 +66,7 @@ class Node(NamedTuple):
     factor : float
         Factor of `moment_gain`; 0 where moments are not used.
     criterion : int
-        Impurity, one of the codes above.
+        Impurity, a code of `odrf.engine.splits.criteria`.
     unit : bool
         Whether all case weights are 1, so that weights are multiplicities, and gains are sums of
         one term per class.  The ordinal impurity has no such terms: a row changes many F_k.
@@ -94,7 +90,7 @@ class Node(NamedTuple):
 
 def whole_logs(criterion: int, n: int) -> NDArray[np.float64]:
     """Return x·log(x), x = 0, 1, … min(n, `MOST_LOGS`); without entropy only that of 0."""
-    x = np.arange(1.0, 1 + (min(n, MOST_LOGS) if criterion == ENTROPY else 0))
+    x = np.arange(1.0, 1 + (min(n, MOST_LOGS) if CRITERIA[criterion].uses_logs else 0))
     return np.concatenate([[0.0], x * np.log(x)])
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, part
 from odrf.engine.sorting import POSITION, VALUE_SHIFT, value_of
+from odrf.engine.splits.criteria import GINI
 from odrf.engine.splits.impurity import (
-    GINI,
     class_gain,
     counted,
     counts_gain,

@@ -19,8 +19,9 @@ from odrf.engine.directions.samplers import (
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
+from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
-from odrf.engine.splits.impurity import NEGLIGIBLE, ORDINAL, uses_moments, whole_logs
+from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
 from odrf.engine.splits.random_thresholds import random_cut
 
 __all__ = ["SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
@@ -113,7 +114,7 @@ def scratch_for(
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
         workspace(estimated, sample),
-        proposals_for(P, p, K, widest, settings.criterion == ORDINAL),
+        proposals_for(P, p, K, widest, CRITERIA[settings.criterion].ordered),
         samplers,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),

@@ -16,7 +16,7 @@ from odrf.engine.boosting.sums import added_up, added_up_by_round, added_up_by_r
 from odrf.engine.directions.candidates import PLAIN, FeatureGroups
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
-from odrf.engine.splits.impurity import SQUARED_ERROR
+from odrf.engine.splits.criteria import SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.projections.axis import Axis
 from odrf.projections.estimated.linear import LeastSquares

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
+from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
 from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes, predict

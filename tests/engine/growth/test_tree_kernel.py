@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 
 from odrf.engine.growth.forest_growth import grow_one
 from odrf.engine.settings import NO_PENALTY
-from odrf.engine.splits.impurity import ORDINAL
+from odrf.engine.splits.criteria import ORDINAL
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from problems import Problem, noisy, problems

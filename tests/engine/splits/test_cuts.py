@@ -16,8 +16,8 @@ from odrf.engine.splits.binning import (
     binned_cut,
     write_words,
 )
+from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
 from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
-from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
 from reference.impurity import cuts, gain
 from reference.impurity import impurity as twin_impurity
 

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from odrf.engine.growth.forest_growth import grow_one
 from odrf.engine.settings import BIC, NO_PENALTY
-from odrf.engine.splits.impurity import GINI, SQUARED_ERROR
+from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.projections.estimated.linear import LOGISTIC
 from problems import noisy, plain, problems
