@@ -132,10 +132,8 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
         yield name, _loss(task, np.tensordot(weights, of_set, 1), rows)
         if name == "default" and K > 1:
             weights = with_sum_of_one(evidence.of(numbers)).weights()
-            yield (
-                "default, sum of weights held",
-                _loss(task, np.tensordot(weights, of_set, 1), rows),
-            )
+            loss = _loss(task, np.tensordot(weights, of_set, 1), rows)
+            yield "default, sum of weights held", loss
 
 
 def _loss(task: str, prediction: NDArray, rows: Partition) -> float:
