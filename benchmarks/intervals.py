@@ -77,8 +77,8 @@ def judge(
     forest = odrf("y ~ .", train, kind="regression", n_trees=trees, seed=seed)
     for method in PREDICTION:
         ends = forest.predict(test, interval="prediction", method=method)
-        width = ends["upper"] - ends["lower"]
-        covered = test["y"].between(ends["lower"], ends["upper"])
+        width = ends["conf_high"] - ends["conf_low"]
+        covered = test["y"].between(ends["conf_low"], ends["conf_high"])
         yield method, float(covered.mean()), float(width.mean()), float(width.isna().mean())
 
 
@@ -111,18 +111,18 @@ def mean_lines(name: str, options: argparse.Namespace) -> list[tuple[Any, ...]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found.append(forest.predict(points, interval="confidence"))
-    expected = np.mean([ends["prediction"] for ends in found], axis=0)
+    expected = np.mean([ends["estimate"] for ends in found], axis=0)
     # the mean of R repeats varies with its own forest, by 1/√R of a standard deviation
     return [
         (
             repeat,
             "jackknife",
-            float((ends["lower"].le(expected) & ends["upper"].ge(expected))[known].mean()),
-            float((ends["upper"] - ends["lower"]).mean()),
+            float((ends["conf_low"].le(expected) & ends["conf_high"].ge(expected))[known].mean()),
+            float((ends["conf_high"] - ends["conf_low"]).mean()),
             float(1 - known.mean()),
         )
         for repeat, ends in enumerate(found)
-        for known in [ends["se"].notna()]
+        for known in [ends["std_error"].notna()]
     ]
 
 
