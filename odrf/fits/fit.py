@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -166,6 +166,25 @@ class Fit:
     def draws(self) -> Draws:
         """What repeats the draws of all trees: which rows each of them drew."""
         return Draws(self.data.weights, self.samplings, self.streams, self.control.n_jobs)
+
+    def of_tree(self, i: int) -> Fit:
+        """Return the fit of tree `i` alone."""
+        control = self.control
+        if self.blend is not None:
+            control = list(self.kinds.values())[self.blend.of_tree[i]]
+        nodes = slice(*self.forest.root[i : i + 2])
+        return replace(
+            self,
+            call=f"{self.call}.tree({i})",
+            control=control.with_trees(1),
+            forest=self.forest.tree(i),
+            streams=self.streams[i : i + 1],
+            blend=None,
+            kinds={},
+            pruning=None,
+            changes=None if self.changes is None else self.changes.iloc[[i]],
+            n_at_split=None if self.n_at_split is None else self.n_at_split[nodes],
+        )
 
     @property
     def first_grown(self) -> Fit:

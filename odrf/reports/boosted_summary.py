@@ -57,7 +57,7 @@ def boosted_summary(
         "Trees": str(fit.forest.n_trees),
         **_runs(fit),
         **_leaf_values(control),
-        "L2 penalty": l2 if fit.loss.penalised else f"{l2} (not used by this loss)",
+        "L2 penalty": l2 if fit.loss.penalised else f"{l2} (no effect)",
         "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
         **_predictors(fit),
         **({"Offset": fit.offset.column or "given"} if fit.offset.given else {}),

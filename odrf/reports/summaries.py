@@ -40,7 +40,7 @@ __all__ = [
 MAX_CLASSES = 10
 TOP = 10
 REMOVED = "impurity removed"
-HONEST = "half of a tree's rows choose its splits, the others give its values"
+HONEST = "splits by half of a tree's rows, values by the others"
 
 
 def tree_summary(fit: Fit, fitted: NDArray[np.float64]) -> Summary:

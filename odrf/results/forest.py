@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -29,7 +28,6 @@ from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.prior_correction import checked_priors
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
-from odrf.options.control import Control
 from odrf.options.rule import OOB
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
@@ -145,43 +143,29 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         return interval_frame(self.fit, rows, request, lambda: self._out_of_bag)
 
     def tree(self, i: int) -> ODTResults:
-        """Return tree `i`, counted from 0, as a result.
+        """Return one tree of the forest as a result.
 
         Its fitted values and errors are those of all training rows.  Counts and weights in its
         `nodes` are those of the rows that it drew.
+
+        Parameters
+        ----------
+        i : int
+            The number of the tree, from 0.
+
+        Returns
+        -------
+        ODTResults
 
         Raises
         ------
         InputError
             If there is no such tree.
         """
-        fit = self.fit
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < fit.forest.n_trees:
-            raise InputError(
-                f"i={i!r} is not a tree of this forest: use 0 to {fit.forest.n_trees - 1}"
-            )
-        return ODTResults(
-            replace(
-                fit,
-                call=f"{fit.call}.tree({i})",
-                control=self._control_of(int(i)).with_trees(1),
-                forest=fit.forest.tree(int(i)),
-                streams=fit.streams[i : i + 1],
-                blend=None,
-                kinds={},
-                pruning=None,
-                changes=None if fit.changes is None else fit.changes.iloc[[i]],
-                n_at_split=None
-                if fit.n_at_split is None
-                else fit.n_at_split[slice(*fit.forest.root[i : i + 2])],
-            )
-        )
-
-    def _control_of(self, i: int) -> Control:
-        fit = self.fit
-        if fit.blend is None:
-            return fit.control
-        return list(fit.kinds.values())[fit.blend.of_tree[i]]
+        n_trees = self.forest.n_trees
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < n_trees:
+            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
+        return ODTResults(self.fit.of_tree(int(i)))
 
     @property
     def kinds(self) -> pd.DataFrame:
@@ -214,6 +198,7 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         Returns
         -------
         ForestPath
+            With ``table``, ``best()``, ``forest()``, ``summary()`` and ``plot()``.
 
         Raises
         ------

@@ -49,9 +49,7 @@ class ODTResults(Updatable):
 
     Attributes
     ----------
-    fit : Fit
-    parent : ODTResults or None
-    path : PruningPath or None
+    fit, parent, path
 
     Examples
     --------
@@ -136,6 +134,10 @@ class ODTResults(Updatable):
         digits : int, default 4
             Significant digits.
 
+        Returns
+        -------
+        str
+
         Examples
         --------
         >>> import odrf
@@ -191,7 +193,6 @@ class ODTResults(Updatable):
         Returns
         -------
         PruningPath
-            With ``table``, ``best()``, ``tree()``, ``summary()`` and ``plot()``.
 
         Raises
         ------
@@ -309,7 +310,6 @@ class ODTResults(Updatable):
         Returns
         -------
         GrowthPath
-            With ``table``, ``best``, ``chosen``, ``summary()`` and ``plot()``.
 
         Raises
         ------
@@ -377,7 +377,7 @@ class ODTResults(Updatable):
             raise allowed("kind", kind, PLOTS)
         for name, value in (("max_depth", max_depth), ("max_terms", max_terms), ("digits", digits)):
             if value is not None and value < 1:
-                raise InputError(f"{name}={value!r} must be at least 1")
+                raise InputError(f"{name}={value!r}: use a whole number of at least 1")
         return plots.plot_tree(
             self.fit.forest,
             self.fit.design,

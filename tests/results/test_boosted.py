@@ -148,7 +148,7 @@ def test_summaries_and_cards(data, numbers, classes):
     )  # fmt: skip
     text = str(axis.summary())
     assert "Subset size" not in text
-    assert "not used by this loss" in text
+    assert "(no effect)" in text
     assert "50% at random" in text
 
 
