@@ -84,8 +84,8 @@ def odt(
         predictors, a factor of more than six levels is replaced by these means.
     subset_size : "random" or int, default "random"
         Predictors in each random subset.  By default the number is drawn for every direction,
-        uniformly from 1 … min(⌈N(A)^0.4⌉, P), P being the number of predictors: then the tree is
-        consistent for every continuous regression function.
+        uniformly from 1 … min(⌈N(A)^0.4⌉, P), P being the number of predictors.  The theorems on
+        consistency for every continuous regression function suppose this.
     n_projections : "auto" or int, default "auto"
         Directions tried at each node.  By default max(5, ⌈√P⌉) where directions are estimated on
         random subsets, as by ``"logistic"``, and the number of columns of the design for
