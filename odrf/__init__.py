@@ -40,8 +40,8 @@ __all__ = [
     "tune",
 ]
 
-# Loaded when first asked for: their statistical tests would add a quarter to the start of every
-# program that only fits and predicts.
+# Loaded at first use: the statistical tests that these modules import would make the start of every
+# program a quarter slower.
 LATER = {
     "approximation_curve": "odrf.evaluation.approximating",
     "bias_variance": "odrf.evaluation.decomposing",

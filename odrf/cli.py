@@ -1,4 +1,4 @@
-"""The command ``odrf``: a formula and a table in; a summary, a plot and predictions out."""
+"""The command ``odrf``: fits a forest or a tree, and writes a summary, a plot and predictions."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0; 2 after bad input, which is described by one message on stderr; 1 when
-        the reader of the summary left before its end.
+        Exit status: 0 for success; 2 for bad input, with a message on stderr; 1 if the reader of
+        the summary closed the pipe before its end, as ``head`` does.
 
     Raises
     ------
     SystemExit
-        With status 2 for arguments that cannot be parsed, with status 0 after ``--help``.
+        With status 2 for arguments that cannot be parsed, and status 0 after ``--help``.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.showwarning = _show_warning
         try:
             _run(options)
-        except BrokenPipeError:  # as after "| head": what is left to flush at exit goes nowhere
+        except BrokenPipeError:  # as after "| head"; without this, flushing at exit fails again
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return READER_LEFT
         except OSError as error:
@@ -84,19 +84,19 @@ def _parser() -> argparse.ArgumentParser:
         "--kind",
         choices=["auto", "regression", "classification"],
         default="auto",
-        help="what the response is (default: as its column's type says)",
+        help="kind of model (default: by the type of the response's column)",
     )
     parser.add_argument(
         "--missing",
         choices=["raise", "drop"],
         default="raise",
-        help="rows with missing values: refuse them or leave them out (default: %(default)s)",
+        help="rows with missing values: stop with an error, or drop them (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="makes the fit reproducible")
-    parser.add_argument("--progress", action="store_true", help="show a forest's progress")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="write the plot here (.png, …)")
-    parser.add_argument("--predict", type=Path, metavar="TABLE", help="predict these rows")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the predictions here (csv)")
+    parser.add_argument("--progress", action="store_true", help="show a progress bar for a forest")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot to FILE (.png, …)")
+    parser.add_argument("--predict", type=Path, metavar="TABLE", help="predict the rows of TABLE")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write predictions to FILE (csv)")
     parser.add_argument(
         "--type",
         choices=["response", "class", "prob", "leaf", "trees"],
@@ -113,29 +113,29 @@ def _run(options: argparse.Namespace) -> None:
     print(fit.summary(), flush=True)
     if options.plot is not None:
         _write_plot(fit, options.plot)
-        _say(f"wrote the plot to {options.plot}")
+        _report(f"wrote the plot to {options.plot}")
     if new is not None:
         predictions = _predictions(fit, new, options.type)
         predictions.to_csv(options.out, index_label="row")
-        _say(f"wrote predictions of {len(predictions)} rows to {options.out}")
+        _report(f"wrote predictions of {len(predictions)} rows to {options.out}")
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuse, before the work is done, what could only fail after it."""
+    """Raise `InputError` before fitting, if writing the results is bound to fail."""
     if (options.predict is None) != (options.out is None):
-        raise InputError("--predict TABLE and --out FILE go together: give both or neither")
+        raise InputError("--predict TABLE and --out FILE need each other: give both or neither")
     if options.type is not None and options.predict is None:
-        raise InputError("--type says what to predict: give --predict TABLE and --out FILE too")
+        raise InputError("--type needs --predict TABLE and --out FILE: give them, too")
     for target in (options.plot, options.out):
         if target is not None and not target.parent.is_dir():
-            raise InputError(f"{target}: there is no folder {target.parent} to write to")
+            raise InputError(f"{target}: there is no folder {target.parent}: create it first")
     formats = FigureCanvasBase.get_supported_filetypes()
     if options.plot is not None and options.plot.suffix.removeprefix(".").lower() not in formats:
         raise allowed("the ending of --plot", options.plot.suffix, [f".{name}" for name in formats])
 
 
 def _read_table(path: Path) -> pd.DataFrame:
-    """Read a table and number its rows from 1, as a reader of the file counts them."""
+    """Read a table; its rows are numbered from 1."""
     ending = Path(path.stem if path.suffix in COMPRESSIONS else path.name).suffix
     try:
         if ending == ".parquet":
@@ -177,14 +177,14 @@ def _predictions(fit: Results, new: pd.DataFrame, type: str | None) -> pd.DataFr
     return values.to_frame("prediction") if isinstance(values, pd.Series) else values
 
 
-def _say(message: str) -> None:
+def _report(message: str) -> None:
     print(f"odrf: {message}", file=sys.stderr)
 
 
 def _refuse(message: str) -> int:
-    _say(f"error: {message}")
+    _report(f"error: {message}")
     return BAD_INPUT
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"warning: {message}")
+    _report(f"warning: {message}")

@@ -1,4 +1,4 @@
-"""A weight of 2 is the same as the row twice, in all that is said of a fit."""
+"""A weight of 2 is the same as the row twice, in all results of a fit."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def test_of_strength_and_correlation(times):
     rng = np.random.default_rng(7)
     n, B, K = 28, 6, 3
     y = rng.integers(0, K, n)
-    said = np.where(rng.random((n, B)) < 0.6, y[:, None], rng.integers(0, K, (n, B)))
+    predicted = np.where(rng.random((n, B)) < 0.6, y[:, None], rng.integers(0, K, (n, B)))
     residual, unseen = rng.normal(size=(n, B)), rng.random((n, B)) < 0.6
     rows, ones = np.repeat(np.arange(n), times), np.ones(times.sum())
     weights = times.astype(float)
     np.testing.assert_allclose(
-        of_classes(said, unseen, y, weights, K, [3, B]),
-        of_classes(said[rows], unseen[rows], y[rows], ones, K, [3, B]),
+        of_classes(predicted, unseen, y, weights, K, [3, B]),
+        of_classes(predicted[rows], unseen[rows], y[rows], ones, K, [3, B]),
     )
     np.testing.assert_allclose(
         of_numbers(residual, unseen, weights, [3, B]),

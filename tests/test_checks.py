@@ -39,7 +39,7 @@ def test_numbers_and_whole_numbers(value, number, whole):
     assert (is_number(value), is_whole(value)) == (number, whole)
 
 
-def test_what_is_right_comes_back_as_a_plain_number():
+def test_valid_values_are_returned_as_plain_numbers():
     assert type(checked_whole("k", np.int64(2), 2)) is int
     assert type(checked_part("level", np.float32(0.5))) is float
     assert type(checked_share("learning_rate", 1)) is float
@@ -69,7 +69,7 @@ def test_what_is_right_comes_back_as_a_plain_number():
         (lambda: checked_jobs(-2), "n_jobs=-2: use a whole number"),
     ],
 )
-def test_what_is_wrong_is_named(check, message):
+def test_errors_name_the_argument(check, message):
     with pytest.raises(InputError, match=message):
         check()
 

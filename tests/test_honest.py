@@ -1,4 +1,4 @@
-"""Honest trees and forests, and all that is asked of them."""
+"""Honest trees and forests."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def fills(fit, b=0):
 
 
 def loss(fit: ODTResults, rows) -> float:
-    """The mean loss of a tree's predictions of its training rows, those that count only."""
-    y, said = fit.fit.data.y, fit.predict()
+    """The weighted mean loss of a tree's predictions for its training rows."""
+    y, predicted = fit.fit.data.y, fit.predict()
     if fit.kind == "regression":
-        return np.average((y - said) ** 2, weights=rows)
-    codes = pd.Index(fit.classes).get_indexer(said)
+        return np.average((y - predicted) ** 2, weights=rows)
+    codes = pd.Index(fit.classes).get_indexer(predicted)
     return np.average(y != codes, weights=rows)
 
 
@@ -112,7 +112,7 @@ def test_out_of_bag_is_what_a_tree_has_not_drawn(forest):
     assert (np.array([fills(forest, b) for b in range(30)]).T[unseen] == 0).all()
 
 
-def test_what_a_forest_can_be_asked(forest):
+def test_results_of_a_forest(forest):
     assert 0 < forest.oob_error < forest.prune(alpha=10).oob_error
     assert forest.prune(rule="oob").n_leaves.mean() < forest.n_leaves.mean()
     assert forest.pruning_path().best("min").oob_error <= forest.oob_error
@@ -130,12 +130,12 @@ def test_intervals_and_quantiles(table):
     forest = odrf.odrf("y" + FORMULA, train, n_trees=150, blend=False, honest=True, seed=1)
     for interval in ({"method": "conformal"}, {"method": "quantile"}):
         ends = forest.predict(test, interval="prediction", **interval)
-        assert test["y"].between(ends["lower"], ends["upper"]).mean() > 0.85
+        assert test["y"].between(ends["conf_low"], ends["conf_high"]).mean() > 0.85
     quantiles = forest.predict(test, type="quantile", quantiles=[0.1, 0.5, 0.9])
     assert np.isin(quantiles.to_numpy(), train["y"]).all()
     assert (np.diff(quantiles.to_numpy(), axis=1) >= 0).all()
     with pytest.warns(UserWarning, match="too few for standard errors"):
-        assert forest.predict(test, interval="confidence")["se"].notna().mean() > 0.3
+        assert forest.predict(test, interval="confidence")["std_error"].notna().mean() > 0.3
 
 
 def test_a_blend_is_honest_in_all_its_kinds(table):
@@ -168,8 +168,8 @@ def test_leaves_do_not_believe_noise(table):
     came, scores = pd.get_dummies(test["c"]).to_numpy(), {}
     for honest in (False, True):
         trees = [odrf.odt("c" + FORMULA, train, honest=honest, seed=seed) for seed in range(5)]
-        said = [tree.predict(test, type="prob") for tree in trees]
-        scores[honest] = np.mean([((one - came) ** 2).sum(axis=1).mean() for one in said])
+        predicted = [tree.predict(test, type="prob") for tree in trees]
+        scores[honest] = np.mean([((one - came) ** 2).sum(axis=1).mean() for one in predicted])
     assert scores[True] < 0.95 * scores[False]
 
 

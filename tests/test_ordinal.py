@@ -1,4 +1,4 @@
-"""Ordered classes: cumulative splits, medians, and all that a classification can be asked."""
+"""Ordered classes: cumulative splits, medians, and the results of a classification."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ def rows_of_shares(draw):
 def test_the_median_errs_by_the_fewest_ranks(shares):
     ranks = np.arange(shares.shape[1])
     off = shares @ np.abs(ranks[:, None] - ranks)
-    said = predicted_classes(shares, True)
+    predicted = predicted_classes(shares, True)
     rows = np.arange(len(shares))
-    np.testing.assert_allclose(off[rows, said], off.min(axis=1), atol=1e-12)
+    np.testing.assert_allclose(off[rows, predicted], off.min(axis=1), atol=1e-12)
     np.testing.assert_allclose(mean_ranks_off(shares), off.min(axis=1), atol=1e-12)
     # the first of those that err alike
-    assert (said == np.argmax(off < off.min(axis=1, keepdims=True) + 1e-9, axis=1)).all()
+    assert (predicted == np.argmax(off < off.min(axis=1, keepdims=True) + 1e-9, axis=1)).all()
     for y in ranks:
         losses = [loss_from_python(row, float(y), MEDIAN) for row in shares]
         assert losses == losses_of(shares, np.full(len(shares), float(y)), True).tolist()
@@ -117,10 +117,10 @@ def test_predictions(forest, table):
     prob, up_to = forest.predict(type="prob"), forest.predict(type="cumulative")
     assert up_to.columns.tolist() == LEVELS[:-1]
     np.testing.assert_allclose(up_to, prob.cumsum(axis=1).iloc[:, :-1])
-    said = pd.Categorical(forest.predict(), dtype=ORDERED).codes
-    assert (said == (up_to < 0.5 - 1e-9).sum(axis=1)).all()
+    predicted = pd.Categorical(forest.predict(), dtype=ORDERED).codes
+    assert (predicted == (up_to < 0.5 - 1e-9).sum(axis=1)).all()
     assert (forest.predict(type="class") == forest.predict()).all()
-    assert (said != prob.to_numpy().argmax(axis=1)).any()
+    assert (predicted != prob.to_numpy().argmax(axis=1)).any()
     trees = forest.predict(type="trees")
     assert trees[0].tolist() == forest.tree(0).predict().tolist()
     row = forest.row_predictor()
@@ -133,8 +133,8 @@ def test_predictions(forest, table):
 
 def test_scores(forest, tree, table):
     codes = table["grade"].cat.codes
-    for fit, said in ((tree, tree.predict()), (forest, forest.oob_prediction)):
-        off = (pd.Categorical(said, dtype=ORDERED).codes - codes).abs()
+    for fit, predicted in ((tree, tree.predict()), (forest, forest.oob_prediction)):
+        off = (pd.Categorical(predicted, dtype=ORDERED).codes - codes).abs()
         assert fit.mean_rank_error == pytest.approx(off.mean())
     assert forest.oob_error == pytest.approx((forest.oob_prediction != table["grade"]).mean())
     wrong = 1 - np.trace(forest.confusion_matrix.iloc[:, :4]) / 160
@@ -148,16 +148,16 @@ def test_scores(forest, tree, table):
         unordered.mean_rank_error  # noqa: B018
 
 
-def test_words_and_pictures_say_the_median(tree):
-    said = pd.Categorical(tree.nodes["prediction"], dtype=ORDERED).codes
+def test_texts_and_plots_show_the_median(tree):
+    predicted = pd.Categorical(tree.nodes["prediction"], dtype=ORDERED).codes
     shares = tree.nodes[[f"P({level})" for level in LEVELS]].to_numpy()
-    assert (said == predicted_classes(shares, True)).all()
+    assert (predicted == predicted_classes(shares, True)).all()
     rules = tree.rules().splitlines()[3:]
-    for node, code in enumerate(said):
+    for node, code in enumerate(predicted):
         line = next(line for line in rules if line.strip().startswith(f"{node})"))
         assert f"  {LEVELS[code]} (" in line
     texts = [text.get_text() for text in tree.plot().texts]
-    assert any(LEVELS[code] in text for code in said for text in texts)
+    assert any(LEVELS[code] in text for code in predicted for text in texts)
 
 
 @pytest.mark.parametrize("rule", ["weakest_link", "growth"])
@@ -173,7 +173,7 @@ def test_pruning_lowers_the_rank_error_leaf_by_leaf(table, rule):
     assert "mean rank error" in str(path.summary())
 
 
-def test_what_a_forest_can_be_asked(forest, table):
+def test_results_of_a_forest(forest, table):
     path = forest.growth_path()
     assert path.table["test"].iloc[-1] == pytest.approx(forest.oob_error)
     assert forest.importance("permutation").index[0] == "a"
@@ -196,7 +196,7 @@ def test_a_blend_has_one_criterion(table, tmp_path):
     assert odrf.load(tmp_path / "fit").predict().equals(blend.predict())
 
 
-def test_order_can_be_left_out_of_account(table):
+def test_the_order_can_be_ignored(table):
     for formula, options in ((FORMULA, {"criterion": "gini"}), ("C(grade) ~ a + b + f", {})):
         fit = odrf.odt(formula, table, max_leaves=8, seed=1, **options)
         same = odrf.odt(FORMULA, table.assign(grade=table["grade"].cat.as_unordered()),

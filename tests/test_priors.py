@@ -106,7 +106,7 @@ def test_em_finds_the_largest_likelihood():
     assert estimated_priors(shares, trained, 2, 1e-12)[1:] == (2, False)
 
 
-def test_a_class_that_training_had_not_stays_away():
+def test_a_class_without_training_rows_keeps_probability_0():
     moved = shifted(
         np.array([[0.5, 0.5, 0.0]]), np.array([0.5, 0.5, 0.0]), np.array([0.2, 0.2, 0.6])
     )
@@ -126,8 +126,8 @@ def test_rows_with_missing_predictors_stay_missing(train, new):
 @pytest.mark.parametrize(
     ("priors", "message"),
     [
-        ({"x": 0.5, "y": 0.5}, "priors lacks 'z': give every class its share"),
-        ({**TRUE, "zz": 0.1}, "priors names 'zz', which is no class of 'c'.*did you mean 'z'"),
+        ({"x": 0.5, "y": 0.5}, "priors lacks 'z': give a share for every class"),
+        ({**TRUE, "zz": 0.1}, "priors names 'zz', which is not a class of 'c'.*did you mean 'z'"),
         ({"x": 0.5, "y": 0.5, "z": 0.5}, "priors add up to 1.5, not to 1: divide each by 1.5"),
         ({"x": 0.5, "y": 0.5, "z": 0}, "priors\\['z'\\]=0: use a positive number"),
         ([0.1, 0.2, 0.7], "use a mapping of every class to its share"),
@@ -139,8 +139,8 @@ def test_what_cannot_be_priors(fits, priors, message, new):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_priors_go_with_probabilities(fits, name, new):
-    with pytest.raises(InputError, match="priors= goes with probabilities and classes"):
+def test_priors_are_for_probabilities(fits, name, new):
+    with pytest.raises(InputError, match="priors= is for predictions of classes and probabilities"):
         fits[name].predict(new, type="leaf", priors=TRUE)
 
 
@@ -153,8 +153,8 @@ def test_numbers_have_no_priors(train, new):
         forest.estimate_priors(new)
 
 
-def test_steps_that_do_not_suffice_are_told(fits, new):
-    with pytest.warns(UserWarning, match="still move by more than 1e-08 after 2 steps"):
+def test_too_few_steps_warn(fits, new):
+    with pytest.warns(UserWarning, match="still change by more than 1e-08 after 2 steps"):
         fits["odrf"].estimate_priors(new, max_steps=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,1 +1,1 @@
-"""The functions that users call to fit a model."""
+"""The functions that fit a model: `odt`, `odrf`, `odbt` and `graf`."""

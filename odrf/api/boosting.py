@@ -1,4 +1,4 @@
-"""The function a user calls for boosted oblique trees, from a formula."""
+"""Fit boosted oblique trees from a formula and a data frame."""
 
 from __future__ import annotations
 
@@ -54,13 +54,14 @@ def odbt(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ODBTResults:
-    """Boost oblique trees: a sum of shallow trees, each grown on what those before it leave.
+    """Boost oblique trees: a sum of shallow trees, each fitted to the errors of the sum so far.
 
-    Starting from the best constant, every round grows a tree on the slopes of the loss at the
-    present predictions: by squared error on Newton's response -g/h with weights h, g and h being
-    first and second derivatives (Friedman 2001; Chen and Guestrin 2016).  Its leaves then add
-    their own Newton steps -G/(H + λ), shrunken by the learning rate.  A tree's directions come
-    from any family of `odrf.projections`, as those of `odrf.odrf` do.
+    Boosting starts from the constant with the smallest loss.  Every round grows a tree by squared
+    error on the working response -g/h with weights h, where g and h are the first and second
+    derivatives of the loss at the current predictions (Friedman 2001; Chen and Guestrin 2016).
+    Each leaf then adds its Newton step -G/(H + λ), multiplied by the learning rate; G and H are the
+    sums of g and h over its rows.  Directions come from any family of `odrf.projections`, as in
+    `odrf.odrf`.
 
     Parameters
     ----------
@@ -69,73 +70,85 @@ def odbt(
     data : DataFrame
         One row per observation.
     loss : str, default "auto"
-        What is lowered.  For numbers ``"squared_error"``, the default; ``"absolute"``, whose
-        predictions are medians; ``"huber"``, squared up to the 90 % quantile of the absolute
-        residuals of the round and linear beyond; ``"poisson"``, half the deviance of counts and
-        other numbers of at least 0, with trees that add up to the logarithm of the mean.  For
-        classes, by default, the negative log-likelihood: ``"logistic"`` of two, ``"multinomial"``
-        of more, or of two, with a tree for each class in every round.  For three or more ordered
-        classes ``"ordinal"``: that of being above each class but the last, added up, with a tree
-        for each of these in every round; the class said is the median.
+        The loss to minimise.  For a numeric response:
+
+        - ``"squared_error"``, the default.
+        - ``"absolute"``: predictions are medians.
+        - ``"huber"``: squared up to the 90 % quantile of the absolute residuals of the round,
+          linear beyond.
+        - ``"poisson"``: half the deviance of counts and other numbers of at least 0.  The trees add
+          up to the logarithm of the mean.
+
+        For classes, a negative log-likelihood:
+
+        - ``"logistic"``, the default for two classes.
+        - ``"multinomial"``, the default for three or more unordered classes: every round grows a
+          tree for each class.
+        - ``"ordinal"``, the default for three or more ordered classes: the sum over all classes but
+          the last of the loss of "above this class or not".  Every round grows a tree for each of
+          these, and the predicted class is the median.
     n_trees : int, default 100
-        Rounds, at most.  Twice as many at a learning rate of 0.07 are a little more accurate.
+        Rounds, at most.  200 rounds with a learning rate of 0.07 are a little more accurate.
     learning_rate : "auto" or float, default "auto"
-        By which leaves are shrunken, above 0 and at most 1: by default 0.1, and 1 where leaves
+        Factor on the values of new leaves, above 0 and at most 1.  By default 0.1, and 1 if leaves
         are refitted.
     projection : str, Family or mapping, default "auto"
-        As in `odrf.odt`.  By default three families together: every predictor singly, and of
-        sparse and of logistic directions as many each as there are predictors, 5 at least and
-        8 at most: more cost time and gain nothing on most tables.
+        As in `odrf.odt`.  By default three families together: all single predictors, sparse
+        directions and logistic directions.  Of the latter two a node tries as many each as there
+        are predictors, but at least 5 and at most 8; more cost time and gain nothing on most
+        tables.
     subset_size : "random" or int, default "random"
         As in `odrf.odt`.
     n_projections, n_singles : "auto" or int, default "auto"
-        As in `odrf.odt` for a tree; with ``projection="auto"`` the directions of both oblique
-        families, 2 at least, and the single predictors, 1 at least.
+        As in `odrf.odt`.  With ``projection="auto"``: the directions of both oblique families
+        together, at least 2, and the single predictors, at least 1.
     max_depth : int, default 5
         Most splits between root and leaf.
     min_leaf : int, default 5
         Fewest rows of a leaf.
     leaf_values : {"newton", "refit"}, default "newton"
-        What leaves add: Newton steps, shrunken, which later trees leave as they are; or, by
-        squared error, what is best for all trees so far: whenever a tree comes, the leaves of all
-        trees are refitted together by least squares with the penalty λ, which is orthogonal
-        matching pursuit [3]_.  Few trees then do the work of many, and too many overfit: 20 or so
-        of depth 3 or 4 are a good start.
+        ``"newton"``: a leaf adds its Newton step, multiplied by the learning rate, and keeps this
+        value.  ``"refit"``, for squared error only: whenever a tree is added, the leaf values of
+        all trees are refitted together by least squares with the penalty λ.  This is orthogonal
+        matching pursuit [3]_.  It needs few trees, and too many overfit; start with about 20 trees
+        of depth 3 or 4.
     l2 : float, default 1.0
-        λ, the penalty on the squares of leaf values.  Medians and Huber's steps have none.
+        λ, the penalty on the squares of leaf values.  It has no effect on the absolute and the
+        Huber loss.
     n_thresholds, split_search
         As in `odrf.odt`.
     sample_fraction : float, default 1.0
         Share of the rows that each tree draws at random, without replacement.
     predictor_fraction : float, default 1.0
-        Share of the predictors that each tree draws at random, of those of its run.
+        Share of the predictors of its run that each tree draws at random.
     n_runs : int, default 1
-        Boosting runs, whose mean is the fit.  Each of several has a bootstrap sample of the rows
-        and `run_predictors` of the predictors; what the trees add up to is averaged, before it is
-        turned into means or probabilities.  Rows out of the runs' bags tell the error:
-        `ODBTResults.oob_error`.
+        Boosting runs, whose mean is the fit.  With several, each run has a bootstrap sample of the
+        rows and a share `run_predictors` of the predictors.  Scores are averaged before they are
+        transformed to means or probabilities.  `ODBTResults.oob_error` is the error on the rows
+        that runs did not draw.
     run_predictors : float, default 1.0
-        Share of the predictors that each of several runs draws: feature bagging.
+        Share of the predictors that each of several runs draws (feature bagging).
     validation : float or "oob", optional
-        Share of the rows to hold out, of each class alike, to choose the number of rounds: that
-        of their smallest loss; or, with several runs, that those out of their bags choose it,
-        each judged by the runs that did not draw it.  By default none are: on small tables those
-        rows are missed more than rounds that are too many do harm, unless the noise is strong.
+        How to choose the number of rounds.  A number holds out this share of the rows, the same of
+        each class, and keeps the rounds up to the smallest loss on them.  ``"oob"``, for several
+        runs, uses the out-of-bag loss: that of each row by the runs that did not draw it.
+        By default all `n_trees` rounds are kept.  On small tables, holding out rows usually costs
+        more accuracy than too many rounds do, unless the noise is strong.
     patience : int, default 20
-        Rounds without a smaller loss of the rows held out, after which it ends.
+        With `validation`, boosting stops after this many rounds without a smaller loss.
     offset : str or array-like, optional
-        What is known of each row beforehand, on the scale of ``predict(type="link")``, and added
-        to what the trees say: such as the logarithm of the exposure of a count.  A column, which
-        new rows need then and which ``.`` leaves out, or one number for each row, by position.
-        Not where rows have several scores, by the multinomial and the ordinal loss.
+        A known part of each row's score, on the scale of ``predict(type="link")``, which is added
+        to the trees; for counts, the logarithm of the exposure.  A column name, or one number for
+        each row, by position.  ``.`` in the formula leaves the column out, and new rows need it.
+        Not for the multinomial and the ordinal loss, where a row has several scores.
     weights, class_weights, missing, kind
-        As in `odrf.odt`; the loss, too, is that of the reweighted rows.
+        As in `odrf.odt`; the loss is weighted, too.
     seed : int, SeedSequence or Generator, optional
-        Makes the fit reproducible, for any number of threads; `ODBTResults.control` keeps the
-        one that was used.
+        Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn;
+        `ODBTResults.seed` has it.
     n_jobs : int, optional
-        Threads; by default all cores.  They share the trees of a round: one for each run, and
-        with the multinomial and the ordinal loss for each class.
+        Threads; by default all cores.  The trees of a round are grown in parallel: one for each
+        run and, with the multinomial and the ordinal loss, each class.
     progress : bool, default False
         Show a progress bar.
 
@@ -146,20 +159,21 @@ def odbt(
     Raises
     ------
     InputError
-        Naming the argument or column at fault, and the way out.
+        If an argument or a column is invalid.  The message names it and says what to use.
 
     Notes
     -----
     With ``projection="axis"``, ``split_search="exact"``, ``l2=0`` and squared error the trees are
-    those of scikit-learn's ``GradientBoostingRegressor``, but for ties: where several predictors
-    part a node's rows in the same way, either may choose another.
+    those of scikit-learn's ``GradientBoostingRegressor``, except for ties: where splits on several
+    predictors divide a node's rows in the same way, the two packages may choose different ones.
 
-    For absolute and Huber's loss trees are grown on first derivatives alone, leaves are medians of
-    the residuals and one step from them (Friedman 2001, Algorithms 3 and 4).  A Poisson leaf goes
-    up no farther than to the mean of its rows, where Newton's step would overshoot.
+    For the absolute and the Huber loss, trees are grown on first derivatives alone.  Their leaf
+    values are the median of the residuals, and one step from it (Friedman 2001, Algorithms 3 and
+    4).  A leaf of the Poisson loss raises the mean at most to that of its rows, where a Newton step
+    would overshoot.
 
-    The mean of many runs on bootstrap samples and some of the predictors is the boosting ensemble
-    of the R package ODRF; [3]_, which refits leaves, has theory for it.
+    The mean of many runs, on bootstrap samples and subsets of the predictors, is the boosting
+    ensemble of the R package ODRF.  Theory for it is in [3]_, where leaves are refitted.
 
     References
     ----------
@@ -183,8 +197,8 @@ def odbt(
         del options[name]
     call = spelled_call(odbt, formula, options)
     check_frame(data)
-    known = offset_of(offset, data)
-    design, training = design_of(formula, data, options, environment(1), known.column)
+    offsets = offset_of(offset, data)
+    design, training = design_of(formula, data, options, environment(1), offsets.column)
     control = resolve_boosting(
         options,
         y=training.y,
@@ -197,10 +211,10 @@ def odbt(
         ranges=design.scaling.range,
         grid=design.grid,
     )
-    if known.given and control.n_outputs > 1:
+    if offsets.given and control.n_outputs > 1:
         raise InputError(
-            f'offset= adds to the one score of a row, and the loss "{control.loss}" has '
-            f"{control.n_outputs}: leave it out"
+            f'offset= needs a loss with one score for each row, and loss="{control.loss}" has '
+            f"{control.n_outputs}: leave offset= out"
         )
-    own = known.keeping(training.complete)
-    return ODBTResults(grow_boosted_fit(call, design, training, own, control, progress))
+    offsets = offsets.keeping(training.complete)
+    return ODBTResults(grow_boosted_fit(call, design, training, offsets, control, progress))

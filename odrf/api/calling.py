@@ -1,4 +1,4 @@
-"""What the functions that a user calls have in common: the design, and the call as written."""
+"""What the fitting functions share: building the design, and writing the call as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from odrf.projections.family import Family
 __all__ = ["DESIGN_ARGUMENTS", "design_of", "is_default", "spelled_call"]
 
 DESIGN_ARGUMENTS = ("weights", "class_weights", "missing", "kind")
-SPELLED = (str, int, float, Family, dict)
+# Values of these types are shown in the call; of others only the name, if they have one.
+SHOWN_TYPES = (str, int, float, Family, dict)
 
 
 def design_of(
@@ -26,18 +27,18 @@ def design_of(
     env: EvalEnvironment,
     aside: str | None = None,
 ) -> tuple[Design, TrainingData]:
-    """Return design and training rows of a call with these options; `aside` is no predictor."""
-    own = {name: options[name] for name in DESIGN_ARGUMENTS}
-    return build_design(formula, data, env=env, aside=aside, **own)
+    """Return design and training rows of a call; the column `aside` is not used as a predictor."""
+    arguments = {name: options[name] for name in DESIGN_ARGUMENTS}
+    return build_design(formula, data, env=env, aside=aside, **arguments)
 
 
 def spelled_call(function: Callable[..., Any], formula: str, options: Mapping[str, Any]) -> str:
-    """Write the call as the user would, arguments at their defaults left out."""
+    """Return the call as text, without arguments at their defaults."""
     words = [repr(formula) if isinstance(formula, str) else "…", "data"]
     for name, value in options.items():
         if is_default(function, name, value):
             continue
-        if isinstance(value, SPELLED):
+        if isinstance(value, SHOWN_TYPES):
             words.append(f"{name}={value!r}")
         else:
             words.append(f"{name}={getattr(value, '__name__', '…')}")
@@ -45,12 +46,13 @@ def spelled_call(function: Callable[..., Any], formula: str, options: Mapping[st
 
 
 def is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
-    """Return whether an argument is as it would be if it were left out."""
+    """Return whether the `value` of an argument of `function` is its default."""
     default = _defaults(function)[name]
-    return value is default or (isinstance(value, SPELLED) and bool(value == default))
+    return value is default or (isinstance(value, SHOWN_TYPES) and bool(value == default))
 
 
 @cache
 def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the default of each argument, a mark where it has none."""
-    return {name: own.default for name, own in inspect.signature(function).parameters.items()}
+    """Return the default of each argument; `inspect.Parameter.empty` where it has none."""
+    parameters = inspect.signature(function).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}

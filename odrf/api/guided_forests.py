@@ -1,4 +1,4 @@
-"""The function a user calls for a guided random forest, from a formula."""
+"""Fit a guided random forest from a formula and a data frame."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def graf(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> GRAFResults:
-    """Grow a guided random forest: planes that are offered to every impure region (GRAF).
+    """Grow a guided random forest, whose hyperplanes divide all impure regions at once (GRAF).
 
-    A tree draws a random subspace of M predictors and uses all rows.  While regions are impure,
-    planes are drawn at random through the mean of the most impure one, and that which leaves the
-    least impurity in all regions together divides each of them that it cuts.  So few planes make
-    many regions, and a plane is stored once.
+    Each tree uses a random subspace of M predictors and all rows.  As long as a region is impure, a
+    step draws random planes through the mean of the most impure region.  The plane that leaves the
+    least total impurity is kept, and divides every impure region that it cuts.  So a few planes,
+    each stored once, make many regions.
 
     Parameters
     ----------
@@ -52,30 +52,30 @@ def graf(
     n_trees : int, default 100
         B, the number of trees.
     subspace : {"sqrt", "log2", "half", "all"} or int, default "sqrt"
-        M, the predictors that each tree uses: ⌈√P⌉, ⌈log₂P⌉, ⌈P/2⌉ or all of P, or so many.  A
-        factor is one predictor.  Gupta et al. tune it; problems where no predictor says anything
-        without the others want ``"all"``.
+        M, the predictors that each tree uses: ⌈√P⌉, ⌈log₂P⌉, ⌈P/2⌉ or all of the P predictors, or
+        this number.  A factor is one predictor.  Gupta et al. tune M.  ``"all"`` suits problems
+        where predictors are informative only together.
     trials : int, optional
-        Planes to choose from at each step; by default M, as Gupta et al. have it.
+        Candidate planes at each step; by default M, as in Gupta et al.
     min_split : int, default 2
-        Fewest rows of a region that may be divided.  With noise in the response 5, which Gupta
-        et al. also try, or more is often better.
+        Fewest rows of a region that may be divided.  With a noisy response 5, which Gupta et al.
+        also try, or more is often better.
     origin : {"data", "region"}, default "data"
-        A plane's weight on predictor j is uniform between its least and largest value in the most
-        impure region, in standard deviations of all rows (the indicators of a factor share one).
-        With ``"data"`` these values are measured from the mean of all rows: equation (6) for
-        standardised predictors.  With ``"region"`` they are from the mean of the region, so that
-        planes do not depend on where it lies; that is ours, needs fewer planes, and is as
-        accurate.
+        How the coefficients of a plane are drawn.  The coefficient of predictor j is uniform
+        between the smallest and the largest value of predictor j in the most impure region, in
+        standard deviations over all rows (the indicators of a factor share one).  ``"data"``
+        measures these values from the mean of all rows: equation (6) for standardised predictors.
+        ``"region"`` measures them from the mean of the region, so that the planes do not depend on
+        where the region lies.  This is not in the paper; it needs fewer planes and is as accurate.
     batched : "auto" or bool, default "auto"
-        Judge the planes of a step by one matrix product over all regions, instead of plane by
-        plane over those that it can cut.  Rounding aside, the trees are the same.  The default
-        does so from a subspace of 30 predictors on, where it is faster.
+        Evaluate the planes of a step by one matrix product over all regions, instead of one by one
+        over the regions that each can cut.  Apart from rounding, the trees are the same.  By
+        default True for a subspace of 30 predictors or more, where it is faster.
     weights, class_weights, missing, kind
         As in `odrf.odt`.
     seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible, for any number of threads; `GRAFResults.control` keeps
-        the one that was used.
+        Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
+        `GRAFResults.seed` has it.
     n_jobs : int, optional
         Threads; by default all cores.
     progress : bool, default False
@@ -88,32 +88,32 @@ def graf(
     Raises
     ------
     InputError
-        Naming the argument or column at fault, and the way out.
+        If an argument or a column is invalid.  The message names it and says what to use.
 
     Notes
     -----
-    The impurity of a region is Gini's of its class weights, each as a share of all rows of its
-    class, times its weight (equation (8)).  Leaves vote with log₂(1 + h), h being their shares of
-    the classes, weighted likewise (equations (18) to (22)): so rare classes count as much as
-    common ones.  ``type="prob"`` gives the votes as shares of their sum.
+    The impurity of a region is the Gini index of its class weights, each divided by the total
+    weight of its class, times the weight of the region (equation (8)).  Leaves vote log₂(1 + h), h
+    being their class shares with the same scaling (equations (18) to (22)).  So rare classes count
+    as much as common ones.  ``type="prob"`` divides the votes by their sum.
 
-    Regression is ours, not in the paper: the impurity is the sum of squares within regions,
-    leaves predict their mean, and the forest the mean of the trees.
+    Regression is not in the paper.  Here the impurity is the sum of squares within regions, a leaf
+    predicts its mean, and the forest predicts the mean of the trees.
 
-    Case weights enter the impurity and the votes, not the law of the planes: where the rows lie is
-    what it is, however much they count.
+    Case weights enter the impurity and the votes, but not the distribution of the planes, which
+    depends only on where the rows lie.
 
-    Classes count alike within regions whatever their weights, as said above: class weights change
-    which regions are divided first, how much they count beside others, and the errors.
+    Since all classes count alike within regions, class weights change only which regions are
+    divided first, how much these count in the total impurity, and the errors.
 
-    Ordered classes are taken as unordered: the paper's impurity knows no order.
+    Ordered classes are treated as unordered, because the paper's impurity ignores the order.
 
-    Every plane uses all columns of its tree, so that importances tell predictors apart less well
-    than those of other forests.
+    Every plane uses all columns of its tree, so importances distinguish predictors less well than
+    in other forests.
 
-    Gupta et al. skip a region whose mean is farther from a plane than a corner of its box (their
-    equation (25)); other corners may be farther still.  Here a region is skipped if the plane
-    misses its box, which changes no tree.
+    Gupta et al. skip a region whose mean is farther from a plane than a corner of its bounding box
+    (equation (25)), although other corners may be farther away.  Here a region is skipped only if
+    the plane misses its bounding box, which does not change the trees.
 
     References
     ----------

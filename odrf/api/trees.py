@@ -1,4 +1,4 @@
-"""The functions a user calls: one oblique tree, or a forest of them, from a formula."""
+"""Fit one oblique tree, or a forest of oblique trees, from a formula and a data frame."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from odrf.results.tree import ODTResults
 
 __all__ = ["odrf", "odt"]
 
-# What a tree is where a forest has options.
+# The options of a forest that a single tree does not have, and their values for a tree.
 TREE = {
     "n_trees": 1, "resample": "none", "sample_fraction": "auto", "blend": False, "n_jobs": 1,
 }  # fmt: skip
@@ -60,96 +60,101 @@ def odt(
 ) -> ODTResults:
     """Grow one oblique decision tree (Zhan, Liu and Xia, Algorithm 1).
 
-    The tree is grown breadth-first.  At each node every predictor is tried singly, and
-    directions θ are estimated on random subsets of predictors; the split θᵀx ≤ s with the
-    largest decrease of impurity is made, until the tree has t_n leaves.
+    The tree grows breadth-first.  The candidates at each node A, which holds N(A) rows, are single
+    predictors and directions θ, which are linear combinations of a random subset of the
+    predictors.  The node is split by the rule θᵀx ≤ s that decreases the impurity most.  Growth
+    ends when the tree has t_n leaves or no node can be split.
 
     Parameters
     ----------
     formula : str
         The model, such as ``"y ~ ."``, ``"log(y) ~ a + b:c"`` or ``"y ~ . - id"``; see
-        `odrf.design`.  A factor becomes one indicator per level and stays one predictor.
+        `odrf.design`.  A factor is coded by one indicator column per level, and counts as one
+        predictor.
     data : DataFrame
         One row per observation.
     projection : str, Family or mapping, default "logistic"
-        How a direction is found, by the name of a family of `odrf.projections`, or as one of
-        these with parameters of its own: the weights of a one-unit logistic model (the paper's
-        choice), ``"least_squares"``, ``"sparse"`` (a few columns with random signs: SPORF), and
-        others; ``"axis"`` gives CART.  A mapping gives each of several families its share of the
-        directions, such as ``{"axis": 0.5, "logistic": 0.5}``.  Alone, a factor has its levels
-        ordered by their mean response; among several predictors, one of more than six levels is
-        scored so, too.
+        How directions are found: the name of a family of `odrf.projections`, or one of its objects
+        with parameters, such as ``odrf.Patch(width=(2, 5))``.  ``"logistic"`` estimates the
+        coefficients of a logistic model with one unit (the paper's choice), ``"least_squares"``
+        those of a linear regression.  ``"sparse"`` draws random signs for a few columns (SPORF).
+        ``"axis"`` splits on single predictors only (CART).  A mapping combines several families by
+        their shares of the directions, such as ``{"axis": 0.5, "logistic": 0.5}``.  In a split on a
+        factor alone, its levels are ordered by their mean response.  In a direction of several
+        predictors, a factor of more than six levels is replaced by these means.
     subset_size : "random" or int, default "random"
-        Predictors in each subset: drawn anew for every direction, uniformly on
-        1 … min(⌈N(A)^0.4⌉, P), which is consistent for every continuous regression function;
-        or fixed.
+        Predictors in each random subset.  By default the number is drawn for every direction,
+        uniformly from 1 … min(⌈N(A)^0.4⌉, P), P being the number of predictors.  The theorems on
+        consistency for every continuous regression function suppose this.
     n_projections : "auto" or int, default "auto"
-        Directions tried at each node; max(5, ⌈√P⌉) for P predictors where they are estimated,
-        where they are random as many as the design has columns.
+        Directions tried at each node.  By default max(5, ⌈√P⌉) where directions are estimated on
+        random subsets, as by ``"logistic"``, and the number of columns of the design for
+        ``"sparse"`` and other random directions; see the family for exceptions.
     n_singles : "auto" or int, default "auto"
-        Predictors tried singly at each node beside these: all where directions are estimated,
-        none where they are random.
+        Single predictors tried at each node in addition.  By default all; none for oblique families
+        that do not estimate directions on random subsets.
     max_leaves : int, str, callable or None, default None
-        t_n, the number of leaves at which growth stops, or a rule such as
-        ``lambda n: n**0.5``; None sets no limit.  By name, rates that Theorem 1 allows:
-        ``"sqrt"`` and ``"n/log5"``, c·√n and c·n/ln⁵n, with c found by 10-fold cross-validation
+        t_n, the number of leaves at which growth stops: a number, or a function of n such as
+        ``lambda n: n**0.5``.  None sets no limit.  ``"sqrt"`` and ``"n/log5"`` are rates that
+        Theorem 1 allows, c·√n and c·n/ln⁵n; the constant c is found by 10-fold cross-validation
         along the growth.
     alpha : float, str or callable, optional
-        α_n: prune the grown tree at this price of a leaf, or by a rule in n; see
-        `ODTResults.prune`.  ``"cv"`` takes the smallest error of 10-fold cross-validation,
-        ``"1se"`` the smallest tree within one standard error of it.  By name, rates that Theorem
-        3 allows: ``"log6/n"`` and ``"1/sqrt(n)"``, c·ln⁶n/n and c/√n, with c found by
-        cross-validation.
+        Complexity parameter α_n at which the grown tree is pruned: a number or a function of n; see
+        `ODTResults.prune`.  ``"cv"`` chooses the subtree with the smallest error of 10-fold
+        cross-validation, ``"1se"`` the smallest subtree within one standard error of it.
+        ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n; the
+        constant c is found by 10-fold cross-validation.
     pruning : {"weakest_link", "growth"}, default "weakest_link"
-        Which subtrees pruning has to choose from: all, or, as in Zhan, Liu and Xia (section 3.2),
-        those that there were while the tree grew, which never cost less at the same α.
+        Which subtrees are candidates of pruning: all of them (Breiman et al. 1984, section 3.3), or
+        only the trees that existed during growth (Zhan, Liu and Xia, section 3.2).
     min_leaf : int, default 5
-        Fewest rows of a leaf: enough for its mean to say something, as in rpart's 7.
+        Fewest rows of a leaf; rpart's default is 7.
     max_depth : int, optional
-        Most splits between root and leaf.
+        Most splits between root and leaf; by default no limit.
     criterion : {"auto", "squared_error", "gini", "entropy", "ordinal"}, default "auto"
-        Impurity: squared error for a regression; for classes Gini, with sparse directions entropy,
-        which tells the better ones of many random directions.  For three or more ordered classes,
-        those of a pandas categorical with ``ordered=True``, ``"ordinal"``: Σ F_k (1 - F_k), F_k
-        being the share up to class k < K (Piccarreta 2008), so that a split pays that parts low
-        classes from high ones at any height; logistic and other estimated directions then part the
-        classes up to a random one from the others, and the predicted class is the median.
-        ``"gini"`` and ``"entropy"`` take them as unordered.
+        Impurity of a node.  By default squared error for a regression and Gini for classes; entropy
+        for classes with the families ``"sparse"``, ``"rc"``, ``"sphere"``, ``"patch"`` and
+        ``"cca"``, because it separates the better ones of many random directions.  For three or
+        more ordered classes, which a pandas categorical with ``ordered=True`` has, the default is
+        ``"ordinal"``: Σ F_k (1 - F_k), F_k being the share of the classes up to k < K (Piccarreta
+        2008).  It rewards separating low from high classes at any cut.  Estimated directions then
+        separate the classes up to a random one from the others, and the predicted class is the
+        median.  ``"gini"`` and ``"entropy"`` treat the classes as unordered.
     penalty : {None, "aic", "bic"}, default None
-        Charge each split for its coefficients, 2 or log N(A) each: it must lower
-        N(A)·log(impurity) by more.
+        Charge a split for each of its coefficients and for its threshold: 2 each (AIC), or log N(A)
+        each (BIC).  A split is made only if it lowers N(A)·log(impurity) by more than this charge,
+        and of several the one with the largest difference is made.
     n_thresholds : "auto", "all" or int, default "auto"
-        Cuts tried along each direction: all of them, or the best of so many at random, uniform
-        between the ends.  By default all, with ``projection="extra"`` one, which makes extremely
-        randomised trees (Geurts et al. 2006).
+        Thresholds tried along each direction: all, or this many random ones, uniform between the
+        smallest and the largest value.  By default all; one with ``projection="extra"``, which
+        gives extremely randomised trees (Geurts et al. 2006).
     split_search : {"auto", "exact"}, default "auto"
-        ``"exact"`` tries every cut along every direction.  The default does so in nodes of up
-        to 64 rows (128 for three or more classes); in larger ones it compares directions by the
-        cuts between up to 256 bins, and tries every cut near the winner's.
+        ``"exact"`` tries every threshold along every direction.  The default does so in nodes of up
+        to 64 rows (128 for three or more classes).  In larger nodes it compares directions by
+        thresholds between up to 256 bins, and then tries every threshold near the best one.
     honest : bool, default False
-        Let one half of the rows, drawn at random, shape the tree and the others fill its nodes.
-        A split seeks out where the rows that shape it differ by chance, so that what they then say
-        of the two sides is exaggerated; the others did not take part, at the price of half of the
-        rows for either.  Value, count, weight, impurity and gain of a node are theirs; a leaf that
-        none of them reaches has the value of the nearest node above that some do, and `min_leaf`
-        counts the rows that shape.  Pruning then chooses among subtrees by rows that had no part
-        in the splits.
+        Choose the splits with a random half of the rows, and compute the nodes' values from the
+        other half.  This removes a bias: the rows that choose a split exaggerate the difference
+        between its two sides.  The cost is that splits and values each use half of the rows.
+        Value, count, weight, impurity and gain of a node are those of the second half.  A leaf
+        without such rows takes its value from the nearest node above that has some.  `min_leaf`
+        counts the first half.  Pruning uses the second half.
     weights : str or array of shape (n,), optional
-        Case weights, as a column of `data` or as numbers in its order: a weight of 2 says as much
-        as the row twice.  `min_leaf` counts rows.
+        Case weights: a column of `data`, or numbers in the order of its rows.  A row of weight 2
+        counts as two equal rows, except that `min_leaf` counts it once.
     class_weights : None, "balanced" or mapping, default None
-        What the case weights of each class are multiplied by: numbers above 0 by class, 1 for
-        those not named; or ``"balanced"``, so that all classes weigh the same in total, and as much
-        as before together.  Splits, shares, predictions and all errors, out of bag or in folds,
-        then speak of a population with these shares of the classes, as with ``prior`` in rpart;
-        ``predict(priors=)`` takes probabilities back to others.
+        Factors that multiply the case weights of each class.  A mapping gives positive numbers by
+        class, 1 for classes that it does not name.  ``"balanced"`` gives all classes the same total
+        weight and keeps the sum of all weights.  Splits, class shares, predictions and all errors
+        (out of bag, or by cross-validation) are then those of a population with these class shares,
+        as with ``prior`` in rpart.  ``predict(priors=)`` corrects probabilities to other shares.
     missing : {"raise", "drop"}, default "raise"
-        What to do about rows with missing values.
+        Rows with missing values: raise an error, or leave them out.
     kind : {"auto", "regression", "classification"}, default "auto"
-        By the type of the response: numbers are regressed, everything else classified, ordered
-        categoricals by cumulative splits; see `criterion`.
+        By default a numeric response gives a regression, any other a classification; see
+        `criterion` for ordered categoricals.
     seed : int, SeedSequence or Generator, optional
-        Makes the tree reproducible; `ODTResults.control` keeps the one that was used.
+        Makes the tree reproducible.  Without one, a seed is drawn; `ODTResults.seed` has it.
 
     Returns
     -------
@@ -158,7 +163,7 @@ def odt(
     Raises
     ------
     InputError
-        Naming the argument or column at fault, and the way out.
+        If an argument or a column is invalid.  The message names it and says what to use.
 
     Examples
     --------
@@ -209,8 +214,8 @@ def odrf(
 ) -> ODRFResults:
     """Grow a forest of oblique decision trees (Zhan, Liu and Xia, section 4).
 
-    Each tree is grown as by `odt` on its own resample of the rows; the forest predicts the
-    mean of its trees, for classes the mean of their proportions (equation (4.1)).
+    Each tree is grown as by `odt`, on a resample of the rows.  The forest predicts the mean of its
+    trees; for classes, the mean of their class shares (equation (4.1)).
 
     Parameters
     ----------
@@ -219,53 +224,56 @@ def odrf(
     data : DataFrame
         One row per observation.
     n_trees : int, default 500
-        B, the number of trees.  More never hurt accuracy; `ODRFResults.plot` shows whether
-        the out-of-bag error has settled.
+        B, the number of trees.  More trees do not reduce accuracy; `ODRFResults.plot` shows
+        whether the out-of-bag error has settled.
     blend : "auto" or bool, default "auto"
-        Grow several kinds of trees: greedy, with random cuts, with few directions, with large
-        leaves, for classes also with sparse directions and with none.  A pilot of each is judged
-        out of bag, and stacking (Breiman 1996) decides how many there are of each; options given
-        hold for all.  See `ODRFResults.kinds`.  The default does so from 100 trees on, unless
-        `projection` does not estimate its directions or `resample` is ``"none"``; a forest that
-        `ODRFResults.grow` enlarges stays what it was.
+        Grow several kinds of trees: with the best threshold of each direction, with random
+        thresholds, with few directions, with large leaves; for classes also with sparse directions
+        and with single predictors only.  A few pilot trees of each kind are evaluated out of bag,
+        and stacking (Breiman 1996) decides how many trees of each kind the forest has.  Options
+        that you set hold for all kinds.  See `ODRFResults.kinds`.  By default forests of 100 trees
+        or more are blends, unless `projection` is a mapping or a family other than ``"logistic"``,
+        ``"least_squares"``, ``"lda"`` and ``"ppr"``, or `resample` is ``"none"``.
+        `ODRFResults.grow` does not change whether a forest is a blend.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"
-        Predictors tried singly at each node: all up to 60, then 60 or, if more, ⌈√P⌉, drawn
-        anew for each node; with ``projection="axis"`` those of the ordinary random forest, ⌈√P⌉
-        for classes and ⌈P/3⌉ for a regression, with ``"sparse"`` none.
+        Single predictors tried at each node, drawn anew for each node.  By default all P predictors
+        up to 60, and max(60, ⌈√P⌉) of more.  With ``projection="axis"`` the numbers of the ordinary
+        random forest: ⌈√P⌉ for classes and ⌈P/3⌉ for a regression.  With ``"sparse"`` none.
     max_leaves : int, callable or None, default None
-        As in `odt`, for every tree.
+        As in `odt`, for every tree; without the rates by name.
     alpha : float, str or callable, optional
-        As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` takes the α with the
-        smallest out-of-bag error, and the constant of a rate by its name, ``"log6/n"`` or
-        ``"1/sqrt(n)"``, is found out of bag as well.
+        As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` chooses the α with the
+        smallest out-of-bag error.  The constants of the rates ``"log6/n"`` and ``"1/sqrt(n)"`` are
+        found out of bag.  ``"cv"`` and ``"1se"`` are for single trees.
     pruning, max_depth, criterion, penalty, n_thresholds, split_search
         As in `odt`, for every tree.
     min_leaf : int, default 2
-        Fewest rows of a leaf; small, because averaging does the smoothing.  In a blend it is 1 to
-        10 by the kind of tree, unless given.
+        Fewest rows of a leaf; small, because averaging over trees smooths the predictions.  In a
+        blend 1 to 10, depending on the kind of tree, unless you set it.
     resample : {"auto", "bootstrap", "subsample", "none"}, default "auto"
-        Each tree's rows: drawn with replacement, without, or all of them.  Out-of-bag results
-        need one of the first two.  By default a bootstrap, for a blend a subsample.
+        How each tree draws its rows: with replacement, without replacement, or all rows.
+        Out-of-bag results need one of the first two.  By default a bootstrap; in a blend a
+        subsample.
     sample_fraction : "auto", float or callable, default "auto"
-        Rows drawn as a share of n: 1 for a bootstrap, 0.632 for a subsample, which then has as
-        many distinct rows; in a blend 0.632 to 0.9, the more the less greedy a kind of tree is.
-        Theory on honest forests wants a share that falls with n, such as ``lambda n: n**-0.3``.
+        Rows that each tree draws, as a share of n, or a function of n that gives it.  By default 1
+        for a bootstrap and 0.632 for a subsample, which gives about as many distinct rows; in a
+        blend 0.632 to 0.9, depending on the kind of tree.  The theory of honest forests needs a
+        share that falls with n, such as ``lambda n: n**-0.3``.
     honest : bool, default False
-        As in `odt`, for every tree: of the rows that it draws, a random half shapes it and the
-        other fills it.  With ``resample="subsample"`` and a `sample_fraction` that falls with n,
-        class probabilities are consistent (Perry et al., Theorem 2; see `ODRFResults.consistency`).
-        Out of bag are the rows that a tree has not drawn at all.  Probabilities come out more
-        moderate: better where noise makes those of a plain forest too extreme; but a plain forest
-        is often too moderate already, and an honest one then is more so
+        As in `odt`, for every tree and the rows that it draws.  Rows that a tree did not draw at
+        all are out of bag.  With ``resample="subsample"`` and a `sample_fraction` that falls with
+        n, class probabilities are consistent (Perry et al., Theorem 2; see
+        `ODRFResults.consistency`).  Honest forests predict more moderate probabilities.  This helps
+        where noise makes those of a plain forest too extreme; often they are too moderate already
         (``benchmarks/honesty.py``).
     weights, class_weights, missing, kind
-        As in `odt`.  Each tree draws rows whatever they weigh; those drawn then count by their
-        weights, within the tree and out of bag.
+        As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
+        drawn; the weights then count within the tree and out of bag.
     seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible, for any number of threads; `ODRFResults.control` keeps
-        the one that was used.
+        Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
+        `ODRFResults.seed` has it.
     n_jobs : int, optional
         Threads; by default all cores.
     progress : bool, default False
@@ -278,7 +286,7 @@ def odrf(
     Raises
     ------
     InputError
-        Naming the argument or column at fault, and the way out.
+        If an argument or a column is invalid.  The message names it and says what to use.
 
     Examples
     --------
@@ -300,6 +308,6 @@ def odrf(
 def _request(
     function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
 ) -> Request:
-    """Return what the call asks of growth: its options, and those that a tree has `fixed`."""
+    """Return the request for growth: the `options` of the call, and options that are `fixed`."""
     given = {name for name, value in options.items() if not is_default(function, name, value)}
     return request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))

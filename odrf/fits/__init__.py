@@ -1,1 +1,1 @@
-"""From fit to fit and from fit to arrays: growing, pruning, combining, updating, saving."""
+"""Fits: growing, pruning, combining, updating, saving, and what they predict as arrays."""

@@ -1,15 +1,15 @@
-"""A forest of several kinds of trees, of each kind as many as its out-of-bag errors deserve.
+"""Blends: forests of several kinds of trees, whose shares are found by stacking.
 
-Which kind of tree suits a table cannot be told beforehand: greedy splits or randomised ones,
-small leaves or large, many candidates at a node or few.  A pilot of a few trees of each kind is
-judged on the rows that they have not seen; `odrf.fits.stacking` weighs the kinds.  The forest then
-has trees of each kind in proportion, and predicts their plain mean.
+Which kind of tree suits a table is not known in advance: greedy or randomised splits, small or
+large leaves, many or few candidates at a node.  Pilot trees of each kind are evaluated on their
+out-of-bag rows, and `odrf.fits.stacking` finds weights of the kinds.  The forest has trees of each
+kind in proportion to the weights, and predicts the plain mean of all trees.
 
-The i-th trees of all kinds have the same random stream, so that those that draw as many rows draw
-the same, and the kinds are compared on the same.
+The i-th trees of all kinds have the same random stream.  So kinds that draw equally many rows draw
+the same rows, and are compared on the same rows.
 
-A blend that is enlarged keeps its trees.  Pilots are judged anew only where the larger forest has
-larger ones.
+A blend that is enlarged keeps its trees.  The weights are found again only if the larger forest has
+more pilot trees.
 """
 
 from __future__ import annotations
@@ -32,19 +32,29 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.stacking import Evidence, mean_products, mean_relations
 from odrf.projections.mixture import Mixture
 
-__all__ = ["Blend", "Blended", "Kind", "grow_blend", "judged", "pilot_trees"]
+__all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_evidence", "pilot_trees"]
 
-# Trees of a pilot: the fewest, and so many that with the rows they make this number.  On few rows
-# it takes many trees to tell the kinds apart, and they are quickly grown; on more than these the
-# pilots together shall not outgrow the forest.
-FEWEST_PILOT, MOST_PILOT, EVIDENCE = 5, 200, 60_000
+# Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
+# need many trees to compare the kinds, and these are quickly grown.  On more than FEW_ROWS rows the
+# pilot trees of all kinds together are no more than the trees of the forest.
+FEWEST_PILOT, MOST_PILOT, PILOT_EVIDENCE = 5, 200, 60_000
 FEW_ROWS = 500
-# Rows that the pilots are judged on: more would say little more.
-JUDGED_ROWS = 20_000
+# Most rows that the pilot trees are evaluated on; more would change little.
+EVALUATED_ROWS = 20_000
 
 
 class Kind(NamedTuple):
-    """How trees of a kind are grown, and on which rows."""
+    """A kind of tree.
+
+    Attributes
+    ----------
+    settings : Settings
+        Options of growth.
+    mixture : Mixture
+        Where candidate directions come from.
+    sampling : Sampling
+        How each tree's rows are drawn.
+    """
 
     settings: Settings
     mixture: Mixture
@@ -53,16 +63,16 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Blend:
-    """How a blended forest came about.
+    """The kinds of a blend's trees, and the result of stacking.
 
     Attributes
     ----------
     of_tree : (B,) int64
-        The number of each tree's kind.
+        The kind of each tree, from 0.
     weights : (G,) float64
-        The kinds' weights.
+        The weight of each kind, found by stacking.
     errors : (G,) float64
-        Their pilots' out-of-bag mean squared errors; for classes Brier scores.
+        Out-of-bag mean squared error of each kind's pilot trees; for classes the Brier score.
     """
 
     of_tree: NDArray[np.int64]
@@ -71,7 +81,16 @@ class Blend:
 
 
 class Blended(NamedTuple):
-    """A forest of several kinds of trees, the streams (B, 4) of these, and how it came about."""
+    """A forest of several kinds of trees.
+
+    Attributes
+    ----------
+    forest : Forest
+    streams : (B, 4) uint64
+        Random stream of each tree.
+    blend : Blend
+        The kinds of the trees, and their weights.
+    """
 
     forest: Forest
     streams: NDArray[np.uint64]
@@ -79,20 +98,20 @@ class Blended(NamedTuple):
 
 
 def pilot_trees(n: int, G: int, n_trees: int) -> int:
-    """Return how many trees each of G pilots has, for n rows and a forest of `n_trees`."""
+    """Return the number of pilot trees of each of G kinds, for n rows and a forest of `n_trees`."""
     most = MOST_PILOT if n <= FEW_ROWS else n_trees // G
-    return max(FEWEST_PILOT, min(most, EVIDENCE // n))
+    return max(FEWEST_PILOT, min(most, PILOT_EVIDENCE // n))
 
 
 def _in_turn(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the kind of each tree (B,), so that any first trees are mixed as all are."""
+    """Return the kind of each tree (B,), so that the first b trees have about the same shares."""
     kind = np.repeat(np.arange(len(counts)), counts)
     place = np.concatenate([(np.arange(count) + 0.5) / count for count in counts if count > 0])
     return kind[np.argsort(place, kind="stable")]
 
 
 def _by_kind(start: Blended | None, G: int) -> list[list[Forest]]:
-    """Return the trees that there are of each of G kinds, in the order of their streams."""
+    """Return the trees of `start` of each of G kinds, in the order of their streams."""
     if start is None:
         return [[] for _ in range(G)]
     forest, of_tree = start.forest, start.blend.of_tree
@@ -117,14 +136,22 @@ def grow_blend(
     advance: Callable[[], object],
     start: Blended | None = None,
 ) -> Blended:
-    """Grow a forest of the `kinds` of trees.
+    """Grow a forest of several kinds of trees.
 
-    The i-th tree of each kind has the i-th stream of the seed.  `start` is a smaller forest of
-    the same arguments, whose trees need not be grown again.  The other arguments are those of
-    `odrf.engine.growth.forest_growth.grow_forest`.
+    Parameters
+    ----------
+    X, y, weights, feature_groups, n_jobs, advance
+        See `odrf.engine.growth.forest_growth.grow_forest`.
+    kinds : sequence of G Kind
+    seed : int
+        The i-th tree of each kind has the i-th random stream of this seed.
+    n_trees : int
+        Trees of all kinds together.
+    start : Blended, optional
+        A smaller forest of the same arguments, whose trees need not be grown again.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
-    own = streams(seed, 0, max(n_trees, n_pilot))
+    tree_streams = streams(seed, 0, max(n_trees, n_pilot))
 
     def grow(g: int, first: int, last: int) -> Forest:
         settings, mixture, sampling = kinds[g]
@@ -136,67 +163,71 @@ def grow_blend(
             sampling,
             settings,
             mixture,
-            own[first:last],
+            tree_streams[first:last],
             n_jobs,
             advance,
         )
 
-    def pilot(g: int, there: list[Forest]) -> Forest:
-        missing = [grow(g, len(there), n_pilot)] if len(there) < n_pilot else []
-        return joined([*there[:n_pilot], *missing], n_pilot) if there else missing[0]
+    def pilot(g: int, grown: list[Forest]) -> Forest:
+        missing = [grow(g, len(grown), n_pilot)] if len(grown) < n_pilot else []
+        return joined([*grown[:n_pilot], *missing], n_pilot) if grown else missing[0]
 
     parts = _by_kind(start, G)
     if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
-        found = start.blend
+        blend = start.blend
     else:
         pilots = [pilot(g, parts[g]) for g in range(G)]
         parts = [[pilots[g], *parts[g][n_pilot:]] for g in range(G)]
-        evidence = judged(pilots, X, y, weights, kinds, own[:n_pilot], n_jobs)
-        found = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
-    counts = apportion(found.weights, n_trees)
+        evidence = pilot_evidence(pilots, X, y, weights, kinds, tree_streams[:n_pilot], n_jobs)
+        blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
+    counts = apportion(blend.weights, n_trees)
     for g in range(G):
-        there = sum(part.n_trees for part in parts[g])
-        if there < counts[g]:
-            parts[g].append(grow(g, there, counts[g]))
+        n_grown = sum(part.n_trees for part in parts[g])
+        if n_grown < counts[g]:
+            parts[g].append(grow(g, n_grown, counts[g]))
     of_tree = _in_turn(counts)
     rank = np.empty(n_trees, dtype=np.int64)
     for g in range(G):
         rank[of_tree == g] = np.arange(counts[g])
     trees = [_one_by_one(of_kind) for of_kind in parts]
     forest = joined((next(trees[g]) for g in of_tree), n_trees)
-    return Blended(forest, own[rank], replace(found, of_tree=of_tree))
+    return Blended(forest, tree_streams[rank], replace(blend, of_tree=of_tree))
 
 
-def judged(
+def pilot_evidence(
     pilots: Sequence[Forest],
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     kinds: Sequence[Kind],
-    own: NDArray[np.uint64],
+    tree_streams: NDArray[np.uint64],
     n_jobs: int,
 ) -> Evidence:
-    """Judge the kinds by what the i-th trees of their `pilots`, of stream own[i], have not seen.
+    """Evaluate the pilot trees of each kind on their out-of-bag rows.
 
-    The other arguments are those of `grow_blend`.
+    The i-th tree of each of the `pilots` has the stream tree_streams[i].  The other arguments are
+    those of `grow_blend`.
     """
     n, K = len(y), pilots[0].value.shape[1]
-    at = np.unique(np.linspace(0, n - 1, min(n, JUDGED_ROWS)).astype(np.int64))
-    some, given = np.take(X, at, axis=1), weights[at]
-    values = [pilot.value[leaf_nodes(pilot, some, n_jobs)] for pilot in pilots]
+    at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
+    X_evaluated, case_weights = np.take(X, at, axis=1), weights[at]
+    values = [pilot.value[leaf_nodes(pilot, X_evaluated, n_jobs)] for pilot in pilots]
     unseen = [
-        np.array([draw_counts(stream.copy(), weights, kind.sampling)[at] == 0 for stream in own]).T
+        np.array(
+            [draw_counts(stream.copy(), weights, kind.sampling)[at] == 0 for stream in tree_streams]
+        ).T
         for kind in kinds
     ]
     if K == 1:
-        left = [value - y[at, None, None] for value in values]
-        products, rows = mean_products(left, unseen, given)
+        errors_of_trees = [value - y[at, None, None] for value in values]
+        products, rows = mean_products(errors_of_trees, unseen, case_weights)
         return Evidence(products, None, np.diag(products).copy(), rows)
     target = np.eye(K)[y[at].astype(np.int64)]
-    shares = given @ target / given.sum()
+    total = case_weights.sum()
+    shares = case_weights @ target / total
     target -= shares
     centred = [value - shares for value in values]
-    products, rows = mean_products(centred, unseen, given)
-    relations = mean_relations(centred, unseen, given, target)
-    errors = np.diag(products) - 2 * relations + given @ np.sum(target**2, axis=1) / given.sum()
+    products, rows = mean_products(centred, unseen, case_weights)
+    relations = mean_relations(centred, unseen, case_weights, target)
+    errors = np.diag(products) - 2 * relations + case_weights @ np.sum(target**2, axis=1) / total
     return Evidence(products, relations, errors, rows)

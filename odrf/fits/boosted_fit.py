@@ -1,4 +1,4 @@
-"""What a boosted fit consists of."""
+"""The fit of boosted trees."""
 
 from __future__ import annotations
 
@@ -25,26 +25,28 @@ __all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
 
 @dataclass(frozen=True)
 class BoostedFit:
-    """Everything a result is computed from.  It pickles.
+    """A fit of boosted trees, from which results are computed.  It can be pickled.
 
     Attributes
     ----------
     call : str
         The call that made it, as shown in summaries.
     design : Design
-        How the formula turns a data frame into predictors and response.
+        The recipe from a data frame to predictors and response.
     data : TrainingData
-        The rows, those held out included.
+        The training rows, including held-out rows.
     offset : Offset
-        What is added to the rows' scores.
+        The offsets, which are added to the scores.
     control : BoostingControl
-        Every option, resolved.
+        The options, resolved.
     boosted : Boosted
-        The trees, and the path of the loss.
+        The trees, and the loss after each round.
     held : (n,) bool
-        Which rows were held out to choose the number of rounds.
+        True for rows that were held out to choose the number of rounds.
+    votes : bool
+        False: values of leaves are not votes.
     summed : bool
-        Whether a prediction is the sum of the trees.
+        True: a prediction is the sum of the trees, not their mean.
     """
 
     votes: ClassVar[bool] = False
@@ -65,22 +67,22 @@ class BoostedFit:
 
     @property
     def forest(self) -> Forest:
-        """The trees of the rounds that were kept."""
+        """The trees of the rounds that are kept."""
         return self.boosted.forest
 
     @property
     def n_rounds(self) -> int:
-        """Rounds that are kept, each with a tree for every output of every run."""
+        """Number of rounds that are kept; a round has a tree for every score of every run."""
         return self.forest.n_trees // (self.control.n_outputs * self.control.n_runs)
 
     @property
     def ordered(self) -> bool:
-        """Whether the loss is that of ordered classes: the median is what it says."""
+        """Whether the loss is the ordinal one, so that the predicted class is the median."""
         return self.loss.ordered
 
     @property
     def loss(self) -> Loss:
-        """What was lowered."""
+        """The loss that boosting minimises."""
         return self.control.plan.loss
 
     def scores(self, X: NDArray[np.float32], offset: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -96,7 +98,7 @@ def grow_boosted_fit(
     control: BoostingControl,
     progress: bool,
 ) -> BoostedFit:
-    """Hold rows out if the options say so, and boost on the others.
+    """Boost, on all rows or on those that are not held out for validation.
 
     Raises
     ------
@@ -116,16 +118,16 @@ def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -
     Raises
     ------
     InputError
-        If other rows have chosen the number of rounds.
+        If the number of rounds was chosen by ``validation=``.
     """
     if fit.control.validation is not None:
         raise InputError(
-            f"grow() cannot go on: validation={fit.control.validation!r} has chosen the number of "
-            "rounds; fit without validation=, or with a larger n_trees"
+            f"grow() cannot add rounds: validation={fit.control.validation!r} has chosen the "
+            "number of rounds; fit without validation=, or with a larger n_trees="
         )
     control = fit.control.with_rounds(fit.control.n_trees + k)
-    own = replace(control, n_jobs=n_jobs)
-    boosted = _boosted(fit.design, fit.data, fit.offset, own, fit.held, fit.boosted, progress)
+    threaded = replace(control, n_jobs=n_jobs)
+    boosted = _boosted(fit.design, fit.data, fit.offset, threaded, fit.held, fit.boosted, progress)
     return replace(fit, call=f"{fit.call}.grow({k})", control=control, boosted=boosted)
 
 
@@ -153,7 +155,7 @@ def _boosted(
 
 
 def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sample:
-    """Return some of the rows; all of them without a copy."""
+    """Return the rows `which`, without a copy if these are all."""
     if which.all():
         return Sample(data.X, data.y, data.weights, offset.values)
     X = np.ascontiguousarray(data.X[:, which])
@@ -161,7 +163,7 @@ def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sam
 
 
 def _held_out(data: TrainingData, share: float, kind: str, seed: int) -> NDArray[np.bool_]:
-    """Draw this share of the rows that have weight, of classes about the same share of each."""
+    """Draw a `share` of the rows of positive weight; for classes about the same share of each."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 0)))
     order = rng.permutation(np.flatnonzero(data.weights > 0))
     if kind == "classification":
@@ -170,8 +172,8 @@ def _held_out(data: TrainingData, share: float, kind: str, seed: int) -> NDArray
     chosen = order[np.diff(ends) > 0]
     if not 0 < len(chosen) < len(order):
         raise InputError(
-            f"validation={share} holds out {len(chosen)} of {len(order)} rows: use another share, "
-            "or None"
+            f"validation={share} holds out {len(chosen)} of {len(order)} rows: use a share that "
+            "leaves rows on both sides, or None"
         )
     held = np.zeros(len(data.y), dtype=bool)
     held[chosen] = True

@@ -1,4 +1,4 @@
-"""One forest of the trees of two."""
+"""Combining the trees of two forests into one forest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["combined_fits", "combined_guided_fits"]
 
 
 def combined_fits(fit: Fit, other: Fit) -> Fit:
-    """Return the forest of the trees of both, pruned as its options say if they were."""
+    """Return a forest of the trees of both; if their options pruned them, it is pruned alike."""
     first = before_pruning(fit, "combine() cannot take a forest")
     second = before_pruning(other, "combine() cannot take a forest")
     require_combinable(first, second)
@@ -30,7 +30,7 @@ def combined_fits(fit: Fit, other: Fit) -> Fit:
 
 
 def combined_guided_fits(fit: GuidedFit, other: GuidedFit) -> GuidedFit:
-    """Return the guided fit of the trees of both."""
+    """Return a guided forest of the trees of both."""
     require_combinable(fit, other)
     return replace(
         fit,
@@ -61,17 +61,17 @@ def _combined(fit: Fit, other: Fit) -> Fit:
     return replace(both, blend=_both_blends(fit.blend, other.blend), kinds=kinds)
 
 
-def _both_blends(one: Blend, other: Blend) -> Blend:
-    """Return the blend of both, what stacking found being averaged over the trees."""
-    sizes = [len(one.of_tree), len(other.of_tree)]
+def _both_blends(first: Blend, second: Blend) -> Blend:
+    """Return the blend of both; weights and errors are means, weighted by numbers of trees."""
+    sizes = [len(first.of_tree), len(second.of_tree)]
 
     def mean(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.average([a, b], axis=0, weights=sizes)
 
     return Blend(
-        np.concatenate([one.of_tree, other.of_tree]),
-        mean(one.weights, other.weights),
-        mean(one.errors, other.errors),
+        np.concatenate([first.of_tree, second.of_tree]),
+        mean(first.weights, second.weights),
+        mean(first.errors, second.errors),
     )
 
 

@@ -1,4 +1,4 @@
-"""More trees for a forest: those that it would have had next."""
+"""Adding trees to a forest: those that the same call with a larger `n_trees` would have grown."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ __all__ = ["enlarged_fit", "enlarged_guided_fit"]
 
 
 def enlarged_fit(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
-    """Return the forest with `k` more trees, pruned as its options say if it was."""
+    """Return the forest with `k` more trees; if its options pruned it, it is pruned again."""
     unpruned = before_pruning(fit, "grow() cannot enlarge a forest")
     larger = _enlarged(unpruned, k, n_jobs, progress)
     return larger if unpruned is fit else sized_forest(larger)
 
 
 def enlarged_guided_fit(fit: GuidedFit, k: int, n_jobs: int, progress: bool) -> GuidedFit:
-    """Return the guided fit with `k` more trees."""
+    """Return the guided forest with `k` more trees."""
     _require_one_seed(fit)
     B = fit.control.n_trees
     control = replace(fit.control, n_trees=B + k)
-    own = streams(control.seed, B, B + k)
-    more = grow_guided_trees(fit.design, fit.data, control, own, n_jobs, progress)
+    tree_streams = streams(control.seed, B, B + k)
+    more = grow_guided_trees(fit.design, fit.data, control, tree_streams, n_jobs, progress)
     return replace(
         fit,
         call=f"{fit.call}.grow({k})",
         control=control,
         guided=joined_guided([fit.guided, more]),
-        streams=np.concatenate([fit.streams, own]),
+        streams=np.concatenate([fit.streams, tree_streams]),
     )
 
 
@@ -47,8 +47,8 @@ def _enlarged(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
     _require_one_seed(fit)
     if fit.control.batches:
         raise InputError(
-            "grow() adds trees as if all had been grown at once, and update() has let these go on "
-            "growing on further rows: grow() the forest first, then update() it"
+            "grow() adds trees as if all had been grown at once, but update() has added rows to "
+            "these: grow() the forest first, then update() it"
         )
     request = replace(fit.request, n_trees=fit.control.n_trees + k)
     fit = replace(fit, call=f"{fit.call}.grow({k})", request=request)
@@ -60,22 +60,22 @@ def _enlarged(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
 def _require_one_seed(fit: Fit | GuidedFit) -> None:
     if fit.further_seeds:
         raise InputError(
-            "grow() cannot tell which trees come next in a forest that combine() made of several "
-            "seeds: grow the forests that it was made of, and combine these"
+            "grow() cannot enlarge a forest that combine() made of several seeds: grow the "
+            "forests that it was made of, and combine these"
         )
 
 
 def _with_more_alike(fit: Fit, k: int, n_jobs: int, progress: bool) -> Fit:
     B = fit.control.n_trees
     control = fit.control.with_trees(B + k)
-    # a tree alone tries more predictors than those of a forest: it is grown again
+    # a forest of one tree tries more single predictors at a node: its tree is grown again
     first = 0 if B == 1 else B
     if first == 0:
         control = replace(control, mixture=one_kind(fit.request, fit.design, fit.data).mixture)
-    own = streams(control.seed, 0, B + k)
-    more = grow_alike(fit.design, fit.data, control, own[first:], n_jobs, progress)
+    tree_streams = streams(control.seed, 0, B + k)
+    more = grow_alike(fit.design, fit.data, control, tree_streams[first:], n_jobs, progress)
     forest = more if first == 0 else joined([fit.forest, more], 2)
-    return replace(fit, control=control, forest=forest, streams=own)
+    return replace(fit, control=control, forest=forest, streams=tree_streams)
 
 
 def _with_more_in_kinds(fit: Fit, blend: Blend, k: int, n_jobs: int, progress: bool) -> Fit:

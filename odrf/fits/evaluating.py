@@ -1,4 +1,4 @@
-"""Judging subtrees and stages of growth on rows held out: folds, out of bag, the user's own."""
+"""Errors of subtrees and stages of growth on held-out rows: folds, out of bag, or new rows."""
 
 from __future__ import annotations
 
@@ -43,31 +43,31 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class ForestSizes:
-    """A forest at rising prices of a leaf, the same for each tree.
+    """A forest pruned at increasing α, the same for each tree.
 
     Attributes
     ----------
     rule : {"weakest_link", "growth"}
-        Which subtrees each tree has to choose from.
-    prices : (m,) float64
-        The price of each split.
+        Which subtrees of each tree are candidates.
+    critical : (m,) float64
+        The critical α of each split.
     table : DataFrame
-        As `odrf.reports.forest_path.ForestPath` has it.
+        The table of `odrf.reports.forest_path.ForestPath`.
     """
 
     rule: str
-    prices: NDArray[np.float64]
+    critical: NDArray[np.float64]
     table: pd.DataFrame
 
     def alpha(self, rule: str) -> float:
-        """Return the α that `rule` finds best out of bag."""
+        """Return the α that `rule`, "min" or "1se", chooses."""
         return float(self.table["alpha"].iloc[chosen_row(self.table, rule)])
 
 
 def grown_without(
     fit: Fit, cv: int, seed: int, n_jobs: int, progress: bool
 ) -> tuple[Growth, list[Fold]]:
-    """Grow the fit's tree again without each of `cv` folds, with the same options."""
+    """Return the training rows, and trees grown without each of `cv` folds by the same options."""
     design, data, control = fit.design, fit.data, fit.control
     growth = Growth(
         data.X,
@@ -83,18 +83,18 @@ def grown_without(
 
 
 def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
-    """Return the subtrees of the fit with their training errors alone."""
+    """Return the subtrees of the fit with their training errors only."""
     return _path(fit, nested_subtrees(fit.forest, rule, loss), rule, loss, None, "")
 
 
 def path_by_folds(
     fit: Fit, rule: str, loss: str, cv: int, seed: int, n_jobs: int, progress: bool
 ) -> SubtreePath:
-    """Judge every subtree of the fit by cross-validation."""
+    """Evaluate the subtrees of the fit by cross-validation."""
     subtrees = nested_subtrees(fit.forest, rule, loss)
     growth, folds = grown_without(fit, cv, seed, n_jobs, progress)
-    prices = partial(critical_alphas, rule=rule, loss=loss)
-    held = cross_validated(growth, folds, prices, geometric_means(subtrees.alpha))
+    critical = partial(critical_alphas, rule=rule, loss=loss)
+    held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha))
     return _path(fit, subtrees, rule, loss, held, f"{cv}-fold cross-validation")
 
 
@@ -108,44 +108,53 @@ def _path(
 def labelled_rows(
     fit: Fit, rows: pd.DataFrame, argument: str
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Return predictors (p, m) and responses (m,) of the complete rows that `argument` gave."""
+    """Return predictors (p, m) and responses (m,) of the complete rows.
+
+    Raises
+    ------
+    InputError
+        If there are none; the message names the `argument` that gave the rows.
+    """
     X, y = fit.design.labelled(rows)
     if len(y) == 0:
-        raise InputError(f"{argument}= has no complete rows to judge the trees on")
+        raise InputError(
+            f"{argument}= has no complete rows: give rows without missing values in the response "
+            "and the predictors"
+        )
     return X, y
 
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
-    """Judge every subtree of the fit on rows of the user's own."""
+    """Evaluate the subtrees of the fit on the rows of a data frame."""
     X, y = labelled_rows(fit, rows, "validation")
     subtrees = nested_subtrees(fit.forest, rule, loss)
-    one: NDArray[np.float64] = np.ones(len(y))
-    held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, one)
+    weights: NDArray[np.float64] = np.ones(len(y))
+    held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)
     return _path(fit, subtrees, rule, loss, held, f"{len(rows)} validation rows")
 
 
 def forest_sizes(fit: Fit, rule: str) -> ForestSizes:
-    """Judge the fit's forest out of bag at rising prices of a leaf."""
-    prices = critical_alphas(fit.forest, rule)
+    """Evaluate the fit's forest out of bag, pruned at increasing α."""
+    critical = critical_alphas(fit.forest, rule)
     lines = []
-    for alpha in common_alphas(prices):
-        forest = pruned(fit.forest, prices, float(alpha))
+    for alpha in common_alphas(critical):
+        forest = pruned(fit.forest, critical, float(alpha))
         mean, std_error = out_of_bag_loss(replace(fit, forest=forest))
         lines.append((float(alpha), float(forest.leaves().mean()), mean, std_error))
     table = pd.DataFrame(lines, columns=["alpha", "leaves", "error", "std_error"])
-    return ForestSizes(rule, prices, table)
+    return ForestSizes(rule, critical, table)
 
 
 def stages_by_folds(
     fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: int, seed: int
 ) -> HeldOut:
-    """Judge the fit's tree at each of its stages by cross-validation, the largest size first."""
+    """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
     growth, folds = grown_without(fit, cv, seed, n_jobs, False)
     return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha)
 
 
 def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int) -> HeldOut:
-    """Judge the fit's forest at each of its stages on its out-of-bag rows, the largest first."""
+    """Evaluate the fit's forest at each of its stages out of bag, the largest size first."""
     data = fit.data
     unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
     return evaluated_stages(fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen)

@@ -1,8 +1,8 @@
-"""What a fit consists of."""
+"""The fit of trees and forests, and what all fits have in common."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -22,11 +22,11 @@ __all__ = ["AnyControl", "AnyFit", "Fit", "Pruning"]
 
 
 class AnyControl(Protocol):
-    """Which options all fits have."""
+    """The options that all fits have."""
 
     @property
     def seed(self) -> int:
-        """What repeats the fit."""
+        """The seed of the fit."""
 
     @property
     def n_jobs(self) -> int:
@@ -34,14 +34,14 @@ class AnyControl(Protocol):
 
 
 class AnyFit(Protocol):
-    """What predictions, importances and reports ask of a fit, however its trees were grown."""
+    """What predictions, importances and reports use of a fit, however its trees were grown."""
 
     votes: ClassVar[bool]
     summed: ClassVar[bool]
 
     @property
     def ordered(self) -> bool:
-        """Whether its classes are ordered, and their median is what it says."""
+        """Whether the predicted class is the median of the ordered classes."""
 
     @property
     def kind(self) -> str:
@@ -53,11 +53,11 @@ class AnyFit(Protocol):
 
     @property
     def design(self) -> Design:
-        """How the formula turns a data frame into predictors and response."""
+        """The recipe from a data frame to predictors and response."""
 
     @property
     def data(self) -> TrainingData:
-        """The rows the trees were grown on."""
+        """The training rows."""
 
     @property
     def forest(self) -> Forest:
@@ -65,7 +65,7 @@ class AnyFit(Protocol):
 
     @property
     def control(self) -> AnyControl:
-        """Every option, resolved."""
+        """The options, resolved."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class Pruning:
     Attributes
     ----------
     grown : Fit
-        The fit before.
+        The fit before pruning.
     by_options : bool
-        Whether the options of the fit asked for it, and so would again for other trees or rows.
+        Whether it was pruned by its options, and not by a call of `prune`.
     path : SubtreePath or None
-        The subtrees that it was chosen from.
+        The pruning path that the tree was chosen from.
     """
 
     grown: Fit
@@ -89,41 +89,42 @@ class Pruning:
 
 @dataclass(frozen=True)
 class Fit:
-    """Everything a result is computed from.  It pickles.
+    """A fit of a tree or forest, from which results are computed.  It can be pickled.
 
     Attributes
     ----------
     call : str
         The call that made it, as shown in summaries.
     design : Design
-        How the formula turns a data frame into predictors and response.
+        The recipe from a data frame to predictors and response.
     data : TrainingData
-        The rows the trees were grown on.
+        The training rows.
     control : Control
-        Every option, resolved.
+        The options, resolved.
     forest : Forest
-        The trees; an oblique decision tree is a forest of one.
+        The trees; an oblique decision tree is a forest of one tree.
     streams : (B, 4) uint64
         Random stream of each tree, from which its resample can be drawn again.
     request : Request
-        What the call asked for, functions of n replaced by what they gave: enough to grow the
-        like from other predictors, and, by its functions, to go on growing on further rows.
+        The options of the call, functions of n replaced by their values.  With it the same model is
+        grown on other predictors; its functions are evaluated again when rows are added.
     blend : Blend or None
-        How a forest of several kinds of trees came about.
+        The kinds of the trees and their weights, in a blend.
     kinds : dict
-        The options of each kind, by its name; empty where there is no blend.
+        The options of each kind, by its name; empty without a blend.
     further_seeds : tuple of int
-        Seeds of the forests that were combined with the first, whose seed `control` has.
+        In a combined forest, the seeds of the forests after the first; that of the first is in
+        `control`.
     changes : DataFrame or None
-        What the last update changed, a row for each tree.
+        What the last update changed, one row for each tree.
     n_at_split : (m,) int32, optional
-        How many rows each node had when its split was made, where that was not at first.
+        After an update, how many rows each node had when its split was made.
     pruning : Pruning or None
-        How it was pruned, if it was.
+        How the fit was pruned, if it was.
     votes : bool
-        Whether the values of leaves are votes, to be scaled so that they add up to 1.
+        False: values of leaves are means or class shares, not votes.
     summed : bool
-        Whether a prediction is the sum of the trees, not their mean.
+        False: a prediction is the mean of the trees, not their sum.
     """
 
     votes: ClassVar[bool] = False
@@ -150,7 +151,7 @@ class Fit:
 
     @property
     def ordered(self) -> bool:
-        """Whether its trees grew by the impurity of ordered classes: they say their median."""
+        """Whether the trees have the ordinal impurity: the predicted class is then the median."""
         return bool(self.forest.ordered)
 
     @property
@@ -163,8 +164,27 @@ class Fit:
 
     @property
     def draws(self) -> Draws:
-        """Which rows each tree drew."""
+        """What repeats the draws of all trees: which rows each of them drew."""
         return Draws(self.data.weights, self.samplings, self.streams, self.control.n_jobs)
+
+    def of_tree(self, i: int) -> Fit:
+        """Return the fit of tree `i` alone."""
+        control = self.control
+        if self.blend is not None:
+            control = list(self.kinds.values())[self.blend.of_tree[i]]
+        nodes = slice(*self.forest.root[i : i + 2])
+        return replace(
+            self,
+            call=f"{self.call}.tree({i})",
+            control=control.with_trees(1),
+            forest=self.forest.tree(i),
+            streams=self.streams[i : i + 1],
+            blend=None,
+            kinds={},
+            pruning=None,
+            changes=None if self.changes is None else self.changes.iloc[[i]],
+            n_at_split=None if self.n_at_split is None else self.n_at_split[nodes],
+        )
 
     @property
     def first_grown(self) -> Fit:

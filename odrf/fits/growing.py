@@ -1,4 +1,4 @@
-"""Growing what a call asks for: trees of one kind, or a blend of several."""
+"""Growing the trees of a call: trees of one kind, or a blend of several kinds."""
 
 from __future__ import annotations
 
@@ -27,22 +27,26 @@ __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
 def grow_fit(
     call: str, design: Design, data: TrainingData, request: Request, progress: bool = False
 ) -> Fit:
-    """Resolve the request for the data and grow its trees.
+    """Resolve the request for the data and grow the trees.
 
     Parameters
     ----------
     call : str
-        As summaries are to show it.
+        The call as text, for summaries.
     design : Design
     data : TrainingData
     request : Request
     progress : bool, default False
         Show a progress bar.
 
+    Returns
+    -------
+    Fit
+
     Raises
     ------
     InputError
-        Naming the option at fault.
+        If an option is invalid.  The message names it and says what to use.
     """
     if blends(request):
         fit = _fit_blend(call, design, data, request, progress)
@@ -52,11 +56,11 @@ def grow_fit(
 
 
 def _settled(request: Request, control: Control, blended: bool) -> Request:
-    """Return the request with its functions and generators replaced by what they gave.
+    """Return the request with functions and generators replaced by the values they gave.
 
-    They may not pickle, and a generator would give something else the next time.  Whether it is a
-    blend stays so however many trees it gets.  Functions are kept beside the options, for other
-    numbers of rows.
+    Functions may not pickle, and a generator would give another seed the next time.  Whether the
+    forest is a blend is fixed, for any number of trees.  The functions are kept in
+    `Request.functions`, for other numbers of rows.
     """
     changes: dict[str, Any] = {"seed": control.seed, "n_jobs": control.n_jobs, "blend": blended}
     functions = dict(request.functions)
@@ -82,7 +86,7 @@ def grow_alike(
     n_jobs: int,
     progress: bool,
 ) -> Forest:
-    """Grow a tree of one kind for each of the streams (B, 4)."""
+    """Grow a tree for each of the streams (B, 4), all of one kind."""
     with tqdm(total=len(tree_streams), unit="tree", disable=not progress) as bar:
         return grow_forest(
             data.X,
@@ -106,9 +110,10 @@ def grow_in_kinds(
     progress: bool,
     start: Blended | None = None,
 ) -> Blended:
-    """Grow a forest of the kinds of trees that `controls` are the options of, beyond its `start`.
+    """Grow a blend, from the options `controls` of each kind.
 
-    In all they have as many trees as each of the controls says.
+    Each of them has the number of trees of the whole forest.  `start` is a smaller blend of the
+    same options, whose trees need not be grown again.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     with tqdm(unit="tree", disable=not progress) as bar:

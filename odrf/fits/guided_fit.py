@@ -1,4 +1,4 @@
-"""What a guided forest consists of."""
+"""The fit of a guided forest."""
 
 from __future__ import annotations
 
@@ -22,30 +22,34 @@ __all__ = ["GuidedFit", "grow_guided_fit", "grow_guided_trees"]
 
 @dataclass(frozen=True)
 class GuidedFit:
-    """Everything a result is computed from.  It pickles.
+    """A fit of a guided forest, from which results are computed.  It can be pickled.
 
     Attributes
     ----------
     call : str
         The call that made it, as shown in summaries.
     design : Design
-        How the formula turns a data frame into predictors and response.
+        The recipe from a data frame to predictors and response.
     data : TrainingData
-        The rows the trees were grown on.
+        The training rows.
     frame : DataFrame
-        The same rows as the user gave them.
+        The training rows as the user gave them.
     control : GuidedControl
-        Every option, resolved.
+        The options, resolved.
     guided : GuidedForest
         The trees.
     streams : (B, 4) uint64
         Random stream of each tree.
     further_seeds : tuple of int
-        Seeds of the forests that were combined with the first, whose seed `control` has.
+        In a combined forest, the seeds of the forests after the first; that of the first is in
+        `control`.
+    ordered : bool
+        False: ordered classes are treated as unordered.
     votes : bool
-        The values of leaves are votes: see `odrf.engine.guided.guided_forest.GuidedForest`.
+        True: values of leaves are votes, which are scaled to add up to 1; see
+        `odrf.engine.guided.guided_forest.GuidedForest`.
     summed : bool
-        Whether a prediction is the sum of the trees.
+        False: a prediction is the mean of the trees, not their sum.
     """
 
     ordered: ClassVar[bool] = False
@@ -68,7 +72,7 @@ class GuidedFit:
 
     @property
     def forest(self) -> Forest:
-        """The trees with a plane of its own for each region."""
+        """The trees with a copy of its plane for each region."""
         return self.guided.unshared
 
 
@@ -80,10 +84,10 @@ def grow_guided_fit(
     control: GuidedControl,
     progress: bool,
 ) -> GuidedFit:
-    """Grow the trees that the options ask for."""
-    own = streams(control.seed, 0, control.n_trees)
-    guided = grow_guided_trees(design, data, control, own, control.n_jobs, progress)
-    return GuidedFit(call, design, data, frame, control, guided, own)
+    """Grow a guided forest; `frame` holds the training rows as the user gave them."""
+    tree_streams = streams(control.seed, 0, control.n_trees)
+    guided = grow_guided_trees(design, data, control, tree_streams, control.n_jobs, progress)
+    return GuidedFit(call, design, data, frame, control, guided, tree_streams)
 
 
 def grow_guided_trees(

@@ -1,4 +1,4 @@
-"""The options of a fit that depend on the number of rows, at a larger one."""
+"""The options of a fit that depend on n, evaluated again when rows are added."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ __all__ = ["at_rows", "settled_at"]
 
 
 def at_rows(control: Control, request: Request, before: int, n: int) -> Control:
-    """Return the options of trees on n rows, `before` of which they knew until now.
+    """Return the options of trees on n rows, the first `before` of which are not new.
 
-    Functions of n, for t_n, α_n and the share of the rows that a tree draws, are asked again.  A
-    rate whose constant was found keeps the constant.
+    The functions of n for t_n, α_n and the share of the rows are evaluated at n.  A rate keeps its
+    constant.
 
     Raises
     ------
     InputError
-        If a function gives what it must not, or cannot be found again.
+        If a function gives an invalid value, or cannot be restored after loading the fit.
     """
     functions = {name: rule.function for name, rule in request.functions.items()}
     fraction = control.batches[-1].fraction if control.batches else control.sample_fraction
@@ -43,5 +43,5 @@ def at_rows(control: Control, request: Request, before: int, n: int) -> Control:
 
 
 def settled_at(request: Request, control: Control) -> Request:
-    """Return the request with what its functions give for the rows that `control` is for."""
+    """Return the request with the values of its functions that `control` has."""
     return replace(request, **{name: getattr(control, name) for name in request.functions})

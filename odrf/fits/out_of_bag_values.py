@@ -1,4 +1,4 @@
-"""What the trees of a fit predict for the training rows that they did not draw."""
+"""Out-of-bag predictions: those of the trees, or runs, that did not draw a row."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ __all__ = ["boosted_error", "boosted_out_of_bag", "forest_out_of_bag", "require_
 
 
 def require_out_of_bag(fit: Fit, what: str) -> None:
-    """Raise `InputError` where every tree has seen all rows; `what` needs others."""
+    """Raise `InputError` if every tree uses all rows; the message says that `what` needs others."""
     if fit.control.resample == "none":
         raise InputError(
-            f'{what} need rows that a tree has not seen, and resample="none" leaves none: '
+            f'{what} need out-of-bag rows, and resample="none" leaves none: '
             'fit with resample="bootstrap" or "subsample"'
         )
 
 
 def forest_out_of_bag(fit: Fit) -> OutOfBag:
-    """Return out-of-bag predictions of a forest, and its error by number of trees.
+    """Return the out-of-bag predictions of a forest, and its error by the number of trees.
 
     Raises
     ------
     InputError
-        If every tree has seen all rows.
+        If every tree uses all rows.
     """
     require_out_of_bag(fit, "Out-of-bag results")
     return out_of_bag(fit.forest, fit.data.X, fit.data.y, fit.draws)
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
-    """Return the mean response or the class shares (n, K) by the runs that did not draw a row.
+    """Return means or class probabilities (n, K) of each row by the runs that did not draw it.
 
     Raises
     ------
     InputError
-        If there is one run only.
+        If there is only one run.
     """
     if fit.control.n_runs == 1:
         raise InputError(
-            "out-of-bag results need runs with rows of their own: fit with n_runs=10 or so, "
-            "or hold rows out by validation="
+            "out-of-bag results need several runs: fit with n_runs=10 or so, or hold rows out by "
+            "validation="
         )
     boosted = fit.boosted
     scores = added_up_by_run(boosted.forest, fit.data.X, boosted.starts, fit.control.n_jobs)
-    # rows held out are out of every bag
+    # no run draws held-out rows
     missed = np.ones((fit.control.n_runs, len(fit.data.y)), dtype=bool)
-    missed[:, ~fit.held] = [own.counts == 0 for own in boosted.drawn]
+    missed[:, ~fit.held] = [run.counts == 0 for run in boosted.drawn]
     return fit.loss.means(mean_of_other_runs(list(scores), missed) + fit.offset.values)
 
 
 def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
-    """Return the mean squared error or misclassification rate of `value` (n, K) out of bag.
+    """Return the mean squared error or misclassification rate of out-of-bag values (n, K).
 
     Raises
     ------
     InputError
-        If all runs drew all rows.
+        If every run drew every row.
     """
     data = fit.data
     known = ~np.isnan(value[:, 0]) & (data.weights > 0)

@@ -1,4 +1,4 @@
-"""A fit with some of its splits switched off."""
+"""Pruning a fit: some of its splits are switched off."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = [
 
 
 def checked_alpha(alpha: Any) -> float:
-    """Return `alpha`; raise `InputError` where it is no price of a leaf."""
+    """Return `alpha`; raise `InputError` unless it is a number of at least 0."""
     if not isinstance(alpha, Real) or not float(alpha) >= 0:
-        raise InputError(f"alpha={alpha!r} must be a number that is not negative")
+        raise InputError(f"alpha={alpha!r}: use a number of at least 0")
     return float(alpha)
 
 
 def checked_leaves(leaves: Any, most: int) -> int:
-    """Return `leaves`; raise `InputError` where a tree with `most` leaves has no such subtree."""
+    """Return `leaves`; raise `InputError` unless it is a whole number from 1 to `most`."""
     if not isinstance(leaves, (int, np.integer)) or not 1 <= leaves <= most:
         raise InputError(
             f"leaves={leaves!r} is out of range: this tree has {most} leaves, "
@@ -50,28 +50,40 @@ def pruned_at(
     loss: str = ERROR,
     path: SubtreePath | None = None,
 ) -> Fit:
-    """Return the fit with every tree pruned at complexity `alpha`, as the call's `option` says.
+    """Return the fit with every tree pruned at `alpha`.
 
-    An empty `option` stands for a fit whose own call asked for it.
+    Parameters
+    ----------
+    fit : Fit
+    alpha : float
+        Complexity parameter.
+    rule : {"weakest_link", "growth"}
+        Which subtrees are candidates.
+    option : str
+        The argument of `prune`, as the call is to show it; empty if the options of the fit prune.
+    loss : {"error", "impurity"}, default "error"
+        How the training error of classes is measured.
+    path : SubtreePath, optional
+        The pruning path of the tree, if it is known.
     """
-    # what a larger α took away before does not come back
-    strictest = max(alpha, fit.control.alpha or 0.0)
-    prices = critical_alphas(fit.forest, rule, loss) if path is None else path.critical
-    forest = pruned(fit.forest, prices, alpha, loss)
-    cut = with_forest(fit, forest, option, path)
-    return replace(cut, control=replace(fit.control, alpha=strictest, pruning=rule))
+    # the fit may have been pruned at a larger α before
+    largest = max(alpha, fit.control.alpha or 0.0)
+    critical = critical_alphas(fit.forest, rule, loss) if path is None else path.critical
+    forest = pruned(fit.forest, critical, alpha, loss)
+    smaller = with_forest(fit, forest, option, path)
+    return replace(smaller, control=replace(fit.control, alpha=largest, pruning=rule))
 
 
 def pruned_unseen(fit: Fit, rule: str) -> Fit:
-    """Return the fit with every tree pruned as the rows that it did not draw find best for it."""
-    prices = critical_alphas(fit.forest, rule)
-    alpha = unseen_alphas(fit.forest, prices, fit.data.X, fit.data.y, fit.draws)
-    kept = fit.forest.keeping(prices > np.repeat(alpha, np.diff(fit.forest.root)))
+    """Return the fit with each tree pruned at the best α for its out-of-bag rows."""
+    critical = critical_alphas(fit.forest, rule)
+    alpha = unseen_alphas(fit.forest, critical, fit.data.X, fit.data.y, fit.draws)
+    kept = fit.forest.keeping(critical > np.repeat(alpha, np.diff(fit.forest.root)))
     return with_forest(fit, kept, 'rule="oob"')
 
 
 def with_forest(fit: Fit, forest: Forest, option: str, path: SubtreePath | None = None) -> Fit:
-    """Return the fit with its trees cut to `forest`, the call saying which option made it."""
+    """Return the fit with the pruned trees `forest`; `option` and `path` as in `pruned_at`."""
     call = f"{fit.call}.prune({option})" if option else fit.call
     return replace(fit, forest=forest, call=call, pruning=Pruning(fit, not option, path))
 
@@ -82,13 +94,13 @@ def before_pruning(fit: Fit, doing: str) -> Fit:
     Raises
     ------
     InputError
-        If it was pruned by `prune` and not by its options, whose rule holds for any number of
-        trees and of rows; the message says what not to be `doing`.
+        If it was pruned by a call of `prune`, which cannot be repeated for other trees or rows.
+        The message starts with `doing`.
     """
     if fit.pruning is None:
         return fit
     if not fit.pruning.by_options:
         raise InputError(
-            f"{doing} that prune() has pruned: take its parent, and prune what comes of it"
+            f"{doing} that prune() has pruned: use its parent instead, and prune the result"
         )
     return fit.pruning.grown

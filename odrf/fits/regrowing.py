@@ -1,4 +1,4 @@
-"""A forest grown again, with the same options, on some of its predictors."""
+"""Growing a forest again with the same options on some of its predictors."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SHADOW_TREES = 100
 
 
 def regrown(fit: Fit, which: Sequence[int], call: str) -> Fit:
-    """Grow the forest of a fit again on the predictors of these numbers alone."""
+    """Grow the forest of a fit again on the predictors with the numbers `which`."""
     design = fit.design.keeping(which)
     data = replace(fit.data, X=fit.data.X[fit.design.recipe.columns_of(which)])
     return grow_fit(call, design, data, _within(fit.request, len(which)))
 
 
 def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
-    """Grow a forest of one kind on these predictors, then on each of them once more, permuted.
+    """Grow a forest of one kind on the predictors `which` and a permuted copy of each.
 
-    A predictor's columns are permuted together, each predictor's on its own.
+    The columns of a predictor are permuted together.  The copies come last, in the same order.
     """
     rng = np.random.default_rng(seed)
     order = [rng.permutation(len(fit.data.y)) for _ in which]
@@ -44,7 +44,7 @@ def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
 
 
 def permutation_rises(fit: Fit) -> NDArray[np.float64]:
-    """Return the rise (B, P) of each tree's out-of-bag loss when a predictor is permuted."""
+    """Return the increase (B, P) of each tree's out-of-bag loss when a predictor is permuted."""
     return permutation_loss(
         fit.forest,
         fit.data.X,
@@ -55,6 +55,6 @@ def permutation_rises(fit: Fit) -> NDArray[np.float64]:
 
 
 def _within(request: Request, P: int) -> Request:
-    """Return the request with a fixed size of subsets cut down to P predictors."""
+    """Return the request with a subset size of at most P predictors."""
     size = request.subset_size
     return request if isinstance(size, str) else replace(request, subset_size=min(size, P))

@@ -1,4 +1,4 @@
-"""Fits on disk."""
+"""Saving fits to files, and loading them."""
 
 from __future__ import annotations
 
@@ -13,39 +13,40 @@ from odrf.version import __version__
 
 __all__ = ["load", "save"]
 
-# Before the pickled fit: what the file is, and the version that wrote it.
+# The first line of a file: this text and the version that wrote the file.
 MARK = b"odrf fit, version "
 
 
 def save(fit: Any, path: str | PathLike[str]) -> None:
-    """Write a fit to a file; `odrf.results.fitted.FittedResults.save` is this."""
+    """Save the results `fit` to a file, for `odrf.results.fitted.FittedResults.save`."""
     body = pickle.dumps(fit, protocol=5)
     Path(path).write_bytes(MARK + __version__.encode() + b"\n" + body)
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a fit that its `save` wrote.
+    """Load a fit from a file that its method `save` wrote.
 
-    The file is a pickle, which can run code as it is read: load only what you trust.
+    The file is a pickle, which can run code when it is loaded.  Load only files that you trust.
 
     Parameters
     ----------
     path : str or path
+        The file.
 
     Returns
     -------
     ODTResults, ODRFResults, GRAFResults or ODBTResults
-        As it was saved, its data and the tree it was pruned from included.
+        The fit as it was saved, including its data and its ``parent``.
 
     Raises
     ------
     InputError
-        If there is no such file, or it holds no fit.
+        If there is no such file, or it is not a saved fit.
 
     Warns
     -----
     UserWarning
-        If another version of the package wrote it.
+        If another version of the package wrote the file.
 
     Examples
     --------
@@ -62,12 +63,12 @@ def load(path: str | PathLike[str]) -> Any:
         raise InputError(f"path={str(path)!r}: there is no such file")
     head, _, body = file.read_bytes().partition(b"\n")
     if not head.startswith(MARK):
-        raise InputError(f"path={str(path)!r} holds no fit: load() reads what save() wrote")
+        raise InputError(f"path={str(path)!r} is not a fit: load() reads files that save() wrote")
     version = head[len(MARK) :].decode(errors="replace")
     if version != __version__:
         warnings.warn(
-            f"{str(path)!r} was written by odrf {version}, this is {__version__}: if it fails, "
-            "fit again",
+            f"{str(path)!r} was written by odrf {version}, this is {__version__}: fit again if it "
+            "does not work",
             UserWarning,
             stacklevel=2,
         )
@@ -75,5 +76,5 @@ def load(path: str | PathLike[str]) -> Any:
         return pickle.loads(body)
     except Exception as error:  # whatever a damaged pickle may raise
         raise InputError(
-            f"path={str(path)!r} cannot be read ({type(error).__name__}: {error}): fit again"
+            f"path={str(path)!r} cannot be loaded ({type(error).__name__}: {error}): fit again"
         ) from error

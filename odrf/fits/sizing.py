@@ -1,4 +1,4 @@
-"""The size of trees as the fit asked for it, found on held-out rows where it is not a number."""
+"""Sizes of trees by the options `max_leaves` and `alpha`, some of them found on held-out rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CHOSEN_BY = {CV: MINIMUM, ONE_SE: ONE_SE_CHOICE}
 
 
 def sized_tree(fit: Fit) -> Fit:
-    """Return the grown tree with as many leaves as its options say."""
+    """Return the grown tree, pruned to the size that its options ask for."""
     if fit.control.max_leaves_rule.needs_search:
         fit = _with_found_leaves(fit)
     control = fit.control
@@ -43,12 +43,12 @@ def sized_tree(fit: Fit) -> Fit:
 
 
 def sized_forest(fit: Fit) -> Fit:
-    """Return the grown forest with its trees pruned as its options say.
+    """Return the grown forest, its trees pruned at the α that its options ask for.
 
     Raises
     ------
     InputError
-        If α is to be found out of bag, and no row is.
+        If α is to be found out of bag, and no rows are.
     """
     control = fit.control
     alpha, rule = control.alpha, control.alpha_rule
@@ -71,9 +71,9 @@ def _with_rule(fit: Fit, rule: Rule) -> Fit:
 
 
 def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tuple[float, Rule]:
-    """Return α = c·rate(n), and its rule as found `by` some rows.
+    """Return α = c·rate(n), and the rule with c; `by` names the held-out rows.
 
-    c makes `typical`, the best α for trees of `grown_on` rows, that of the rate there.
+    `typical` is the best α for trees grown on `grown_on` rows, so that c = typical/rate(grown_on).
     """
     rate = ALPHA_RATES[rule.name]
     constant = typical / rate(grown_on)
@@ -81,7 +81,7 @@ def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tu
 
 
 def _at_found_alpha(fit: Fit) -> Fit:
-    """Return the tree pruned at the α that its own rule finds."""
+    """Return the tree pruned at the α that its rule finds by cross-validation."""
     control, n = fit.control, len(fit.data.y)
     rule, folds = control.alpha_rule, checked_folds(min(FOLDS, n), n)
     jobs = checked_jobs(None)
@@ -96,7 +96,7 @@ def _at_found_alpha(fit: Fit) -> Fit:
 
 
 def _typical(alpha: NDArray[np.float64], k: int) -> float:
-    """Return an α from the middle of the range in which the k-th subtree is the choice."""
+    """Return an α from the middle of the range for which the k-th subtree is optimal."""
     last = len(alpha) - 1
     if last == 0:
         return 0.0
@@ -106,21 +106,21 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
 
 
 def _with_found_leaves(fit: Fit) -> Fit:
-    """Return the tree as it was with t_n = c · rate(n) leaves.
+    """Return the tree as it was when it had t_n = c·rate(n) leaves.
 
-    The trees of the folds say after how many leaves of their growth the held-out error is
-    smallest, and so what c is.
+    c follows from the number of leaves at which the trees of the folds have the smallest held-out
+    error.
     """
     rule, n = fit.control.max_leaves_rule, len(fit.data.y)
     rate, k = LEAF_RATES[rule.name], min(FOLDS, n)
     growth, folds = grown_without(fit, k, fit.control.seed, checked_jobs(None), False)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
-    prices = partial(stage_alphas, along=LEAVES)
-    held = cross_validated(growth, folds, prices, -sizes.astype(float))
+    alphas = partial(stage_alphas, along=LEAVES)
+    held = cross_validated(growth, folds, alphas, -sizes.astype(float))
     best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
     constant = best / rate(n * (k - 1) / k)
     leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))
-    found = rule.found(f"{k}-fold cross-validation", constant, rate_along(constant, rate, n))
-    control = fit.control.with_leaves(leaves, found)
+    rule = rule.found(f"{k}-fold cross-validation", constant, rate_along(constant, rate, n))
+    control = fit.control.with_leaves(leaves, rule)
     return replace(fit, control=control, forest=with_leaves(fit.forest, leaves, GROWTH))

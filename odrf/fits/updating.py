@@ -1,4 +1,4 @@
-"""A fit whose trees go on growing on further rows."""
+"""Updating a fit: its trees continue to grow on new rows."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from odrf.options.rule import RATE
 
 __all__ = ["updated_fit"]
 
-# Splits that were made on fewer rows are made anew where rows have come.  The error of a tree alone
-# is that of its splits.  A forest averages over many such, and has little time to spare: a blend
-# some, as its pilots need not be grown again.
+# Defaults of `revise`: splits made on fewer rows are made again when enough rows have come.  The
+# error of a single tree depends on each split, while a forest averages over many, and revising
+# takes time.  A blend saves that of growing pilot trees again.
 TREE_REVISED, BLEND_REVISED, FOREST_REVISED = 200, 100, 0
 CHANGES = (
     "drawn", "leaves_before", "withdrawn", "revisited", "split", "leaves", "depth_before", "depth",
@@ -41,16 +41,17 @@ def updated_fit(
     progress: bool,
     sized: Callable[[Fit], Fit],
 ) -> Fit:
-    """Return the fit with its trees grown on by the rows of `newdata`, with threads `n_jobs`.
+    """Return the fit updated with the rows of `newdata`.
 
-    Where its options have pruned it, it is `sized` again.
+    The arguments are those of `odrf.results.updatable.Updatable.update`.  `sized` prunes the result
+    if the options of the fit have pruned it.
 
     Raises
     ------
     InputError
-        Naming what is wrong with the rows, or with a rule in n; or if trees have been cut.
+        If the rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
     """
-    unpruned = before_pruning(fit, "update() cannot go on with a fit")
+    unpruned = before_pruning(fit, "update() cannot update a fit")
     grown = _grown_on(unpruned, newdata, weights, revise, n_jobs, progress)
     return grown if unpruned is fit else sized(grown)
 
@@ -67,7 +68,7 @@ def _grown_on(
     data = with_more_rows(fit.design, fit.data, newdata, weights)
     before, n = len(fit.data.y), len(data.y)
     control = at_rows(fit.control, fit.request, before, n)
-    kinds = {name: at_rows(own, fit.request, before, n) for name, own in fit.kinds.items()}
+    kinds = {name: at_rows(kind, fit.request, before, n) for name, kind in fit.kinds.items()}
     revised = _revised(fit) if isinstance(revise, str) else revise
     updated = _updated(fit, data, control, kinds, revised, n_jobs, progress)
     return replace(
@@ -84,19 +85,19 @@ def _grown_on(
 
 
 def _revised(fit: Fit) -> int:
-    """Return below how many rows splits are made anew, where it is not said."""
+    """Return the default of `revise` for this fit."""
     if fit.blend is not None:
         return BLEND_REVISED
     return TREE_REVISED if fit.control.is_single_tree else FOREST_REVISED
 
 
 def _require_whole(fit: Fit) -> None:
-    """Raise if pruning has cut a tree, whose leaves would then grow again at once."""
-    of_found_size = fit.control.max_leaves_rule.kind == RATE
-    if not of_found_size and (fit.forest.order[fit.forest.left < 0] > 0).any():
+    """Raise `InputError` if a tree was pruned, because its leaves would be split again at once."""
+    by_rate = fit.control.max_leaves_rule.kind == RATE
+    if not by_rate and (fit.forest.order[fit.forest.left < 0] > 0).any():
         raise InputError(
-            "update() cannot go on with trees that pruning has cut: update what they were cut "
-            "from, and prune what comes of it"
+            "update() cannot update trees that have been pruned: update the fit before pruning, "
+            "and prune the result"
         )
 
 
@@ -115,25 +116,25 @@ def _updated(
     n_jobs: int,
     progress: bool,
 ) -> list[Updated]:
-    """Update the trees of each kind; return all in the order of the forest's."""
+    """Update the trees of each kind; return them in the order of the forest."""
     pairs = [(fit.control, control)]
     of_tree: NDArray[np.int64] = np.zeros(fit.forest.n_trees, dtype=np.int64)
     if fit.blend is not None:
         pairs = [(fit.kinds[name], kinds[name]) for name in kinds]
         of_tree = fit.blend.of_tree
     n_at_split = fit.forest.count if fit.n_at_split is None else fit.n_at_split
-    found: dict[int, Updated] = {}
+    by_number: dict[int, Updated] = {}
     with tqdm(total=len(of_tree), unit="tree", disable=not progress) as bar:
-        for g, (old, own) in enumerate(pairs):
+        for g, (old, new) in enumerate(pairs):
             numbers = np.flatnonzero(of_tree == g).tolist()
             update = Update(
                 data.X,
                 data.y,
                 data.weights,
                 fit.design.feature_groups,
-                own.sampling,
-                own.settings,
-                own.mixture,
+                new.sampling,
+                new.settings,
+                new.mixture,
                 NO_LIMIT if old.max_leaves is None else old.max_leaves,
                 revised,
             )
@@ -142,11 +143,11 @@ def _updated(
                 for b in numbers
             ]
             updated = update_trees(trees, update, fit.streams[numbers], n_jobs, bar.update)
-            found |= dict(zip(numbers, updated, strict=True))
-    return [found[b] for b in range(len(of_tree))]
+            by_number |= dict(zip(numbers, updated, strict=True))
+    return [by_number[b] for b in range(len(of_tree))]
 
 
 def _changes(updated: Sequence[Updated]) -> pd.DataFrame:
-    """Return what has changed, a row for each tree."""
+    """Return what has changed, one row for each tree."""
     rows = [{name: getattr(one, name) for name in CHANGES} for one in updated]
     return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="tree"))

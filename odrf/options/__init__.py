@@ -1,1 +1,1 @@
-"""Options as users give them, checked once and frozen."""
+"""Options: as the user gave them, and checked and resolved for the data at hand."""

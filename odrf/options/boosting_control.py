@@ -1,4 +1,4 @@
-"""Every option of boosting, resolved for the data at hand, and frozen."""
+"""The options of boosting, resolved for the data at hand, and frozen."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from odrf.projections.sparse import Sparse
 
 __all__ = ["BoostingControl", "resolve_boosting"]
 
-# By which leaves are shrunken by default; leaves that are refitted are not.
+# Refitted leaves are not shrunken.
 LEARNING_RATE = {NEWTON: 0.1, REFIT: 1.0}
 # Directions of each oblique family that a node tries by default: as many as there are predictors,
 # within these bounds.
-FEWEST, MOST = 5, 8
+FEWEST_DIRECTIONS, MOST_DIRECTIONS = 5, 8
 
 
 @dataclass(frozen=True)
 class BoostingControl:
-    """The options of boosting as they were used.
+    """The options of boosting, with the values that were used.
 
     Attributes
     ----------
@@ -53,16 +53,15 @@ class BoostingControl:
     plan : Plan
         The options as the engine reads them.
     mixture : Mixture
-        How many directions of which family a node tries.
+        How many directions of each family a node tries.
     split_search : str
         ``"auto"`` or ``"exact"``.
     validation : float, "oob" or None
-        Share of the rows held out to choose the number of rounds, or that those out of the runs'
-        bags choose it.
+        How the number of rounds is chosen: by a share of the rows held out, or out of bag.
     patience : int
-        Rounds without a smaller loss of these rows, after which it ends.
+        Boosting stops after this many rounds without a smaller loss on these rows.
     seed : int
-        Repeats the fit.
+        The seed; the same call with it gives the same fit.
     n_jobs : int
         Threads.
     """
@@ -83,17 +82,20 @@ class BoostingControl:
 
     @property
     def n_outputs(self) -> int:
-        """Trees of a round of one run: 1, K of the multinomial loss, K - 1 of the ordinal."""
+        """Trees in a round of one run: K with the multinomial loss, K - 1 with the ordinal, else 1.
+
+        K is the number of classes.
+        """
         return self.plan.n_outputs
 
     @property
     def n_trees(self) -> int:
-        """Rounds at most."""
+        """Most rounds."""
         return self.plan.n_rounds
 
     @property
     def learning_rate(self) -> float:
-        """By which leaves are shrunken."""
+        """Factor on the values of new leaves."""
         return self.plan.rate
 
     @property
@@ -133,7 +135,7 @@ class BoostingControl:
 
     @property
     def n_runs(self) -> int:
-        """Boosting runs, of which the fit is the mean."""
+        """Boosting runs, whose mean is the fit."""
         return self.plan.n_runs
 
     @property
@@ -143,11 +145,11 @@ class BoostingControl:
 
     @property
     def tree_predictors(self) -> int:
-        """Predictors that each tree draws of those of its run."""
+        """Predictors that each tree draws from those of its run."""
         return self.plan.tree_predictors
 
     def with_rounds(self, n_trees: int) -> BoostingControl:
-        """Return the options for another number of rounds."""
+        """Return the options with `n_trees` rounds."""
         return replace(self, plan=self.plan._replace(n_rounds=n_trees))
 
 
@@ -164,26 +166,30 @@ def resolve_boosting(
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
 ) -> BoostingControl:
-    """Validate the raw `options` of a call and resolve those that depend on the data.
+    """Check the options of a call, and resolve those that depend on the data.
 
     Parameters
     ----------
     options : mapping
-        Every argument of `odrf.odbt` that concerns growth, under its public name.
+        The arguments of `odrf.odbt` that concern growth, by name.
     y, weights : (n,) float64
         Response, or class codes, and case weights.
     kind : {"regression", "classification"}
     P, p, n_classes : int
         Predictors, columns and classes (1 for a regression) of the data.
     ordered : bool
-        Whether the classes are.
+        Whether the classes are ordered.
     ranges, grid
-        As `odrf.projections.family.Table` has them.
+        See `odrf.projections.family.Table`.
+
+    Returns
+    -------
+    BoostingControl
 
     Raises
     ------
     InputError
-        Naming the argument at fault and what it may be.
+        If an option is invalid.  The message names it and says what to use.
     """
     options = checked_options("odbt", options)
     loss = LOSSES[_loss(options["loss"], kind, n_classes, ordered)]()
@@ -191,12 +197,12 @@ def resolve_boosting(
         _require_counts(y, weights)
     n_runs, leaf_values = options["n_runs"], options["leaf_values"]
     _require_refittable(leaf_values, loss)
-    in_run = _run_predictors(options["run_predictors"], n_runs, P)
-    in_tree = _some_of(in_run, options["predictor_fraction"])
-    # its trees are regressions, whatever the response
-    table = Table(in_tree, math.ceil(p * in_tree / P), 1, True, ranges, grid)
-    families, n_singles, n_projections = _candidates(options, in_tree)
-    if in_tree < P:
+    run_predictors = _run_predictors(options["run_predictors"], n_runs, P)
+    tree_predictors = _share_of(run_predictors, options["predictor_fraction"])
+    # boosting grows regression trees, whatever the response
+    table = Table(tree_predictors, math.ceil(p * tree_predictors / P), 1, True, ranges, grid)
+    families, n_singles, n_projections = _candidates(options, tree_predictors)
+    if tree_predictors < P:
         _require_narrowable(families)
     mixture = mixture_for(families, n_singles, n_projections, table)
     fraction, validation = options["sample_fraction"], _validation(options["validation"], n_runs)
@@ -209,10 +215,10 @@ def resolve_boosting(
         l2=options["l2"],
         refit=leaf_values == REFIT,
         patience=None if validation is None else options["patience"],
-        run_predictors=in_run,
-        tree_predictors=in_tree,
+        run_predictors=run_predictors,
+        tree_predictors=tree_predictors,
         sampling=Sampling(ALL_ROWS if fraction == 1 else SUBSAMPLE, fraction),
-        settings=_settings(options, in_tree, families),
+        settings=_settings(options, tree_predictors, families),
         mixture=mixture,
     )
     return BoostingControl(
@@ -228,7 +234,7 @@ def resolve_boosting(
 
 
 def _settings(options: Mapping[str, Any], P: int, families: Mapping[Family, float]) -> Settings:
-    """Return the options of a tree as the engine reads them: those of a regression."""
+    """Return the options of a regression tree as the engine reads them."""
     size = checked_subset_size(options["subset_size"], P)
     thresholds = checked_thresholds(options["n_thresholds"], families)
     return Settings(
@@ -247,35 +253,37 @@ def _settings(options: Mapping[str, Any], P: int, families: Mapping[Family, floa
 
 
 def _candidates(options: Mapping[str, Any], P: int) -> tuple[dict[Family, float], Any, Any]:
-    """Return families with their shares, and the numbers of singles and of directions.
+    """Return families with their shares, and the numbers of single predictors and directions.
 
-    By default single predictors, sparse directions and estimated ones.
+    By default single predictors, sparse directions and logistic directions.
     """
     n_singles, n_projections = options["n_singles"], options["n_projections"]
     if options["projection"] != AUTO:
         return read_projection(options["projection"]), n_singles, n_projections
     singles = P if n_singles == AUTO else min(P, checked_whole("n_singles", n_singles, 1))
-    oblique = 2 * min(max(P, FEWEST), MOST)
+    oblique = 2 * min(max(P, FEWEST_DIRECTIONS), MOST_DIRECTIONS)
     if n_projections != AUTO:
         oblique = checked_whole("n_projections", n_projections, 2)
     shares = {Axis(): singles, Sparse(): oblique // 2, Logistic(): oblique - oblique // 2}
-    # in proportion to the numbers that they then are
+    # shares equal to these numbers, so that apportioning their sum gives the numbers again
     return {family: float(k) for family, k in shares.items()}, AUTO, singles + oblique
 
 
 def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
-    """Return the name of the loss, which suits the response."""
+    """Return the name of the loss; raise `InputError` if it does not suit the response."""
     if value == AUTO:
-        usual = "logistic" if n_classes == 2 else "ordinal" if ordered else "multinomial"
-        return "squared_error" if kind == "regression" else usual
+        of_classes = "logistic" if n_classes == 2 else "ordinal" if ordered else "multinomial"
+        return "squared_error" if kind == "regression" else of_classes
     suited = [name for name, loss in LOSSES.items() if loss.kind == kind]
     if isinstance(value, str) and value in LOSSES and value not in suited:
         listing = " or ".join(repr(name) for name in suited)
-        raise InputError(f"loss={value!r} does not go with a {kind}: use {listing}")
+        raise InputError(f"loss={value!r} is not for a {kind}: use {listing}")
     if not isinstance(value, str) or value not in LOSSES:
         raise allowed("loss", value, [AUTO, *LOSSES])
     if LOSSES[value].binary and n_classes > 2:
-        raise InputError(f'loss="{value}" is for two classes, here are {n_classes}: use "auto"')
+        raise InputError(
+            f'loss="{value}" is for two classes, the response has {n_classes}: use "auto"'
+        )
     if LOSSES[value].ordered and not ordered:
         raise InputError(
             f'loss="{value}" needs ordered classes: make the response an ordered categorical, with '
@@ -285,11 +293,11 @@ def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
 
 
 def _require_refittable(leaf_values: str, loss: Loss) -> None:
-    """Raise `InputError` where leaves are to be refitted, and the loss is no squared error."""
+    """Raise `InputError` if leaves are to be refitted and the loss is not the squared error."""
     if leaf_values == REFIT and not loss.least_squares:
         raise InputError(
             f'leaf_values="refit" fits leaves by least squares, and the loss is "{loss.name}": use '
-            '"newton", or loss="squared_error"'
+            'leaf_values="newton" or loss="squared_error"'
         )
 
 
@@ -298,40 +306,40 @@ def _learning_rate(value: Any, leaf_values: str) -> float:
         return LEARNING_RATE[leaf_values]
     if leaf_values == REFIT and value != 1:
         raise InputError(
-            f'learning_rate={value!r} shrinks nothing where leaves are refitted: leave it "auto", '
-            "and let l2, n_trees or max_depth keep the fit smooth"
+            f'learning_rate={value!r} has no effect with leaf_values="refit": leave it "auto", and '
+            "use l2, n_trees or max_depth against overfitting"
         )
     return float(value)
 
 
 def _validation(value: Any, n_runs: int) -> float | str | None:
-    """Return which rows choose the number of rounds."""
+    """Return ``"oob"``, the share of the rows to hold out, or None."""
     if value == OOB:
         if n_runs == 1:
             raise InputError(
-                'validation="oob" needs runs with rows of their own: use several, as in '
-                "n_runs=10, or hold out a share of the rows, as in validation=0.2"
+                'validation="oob" needs several runs: use n_runs=10 or so, or hold out a share of '
+                "the rows, as in validation=0.2"
             )
         return str(value)
     return None if value is None else checked_part("validation", value)
 
 
 def _run_predictors(share: float, n_runs: int, P: int) -> int:
-    """Return how many of the P predictors each run sees."""
+    """Return how many of the P predictors each run uses."""
     if n_runs == 1 and share < 1:
         raise InputError(
-            f"run_predictors={share!r} would leave predictors out of the only run: use several, "
-            f"as in n_runs=10, or predictor_fraction={share!r}, which each tree draws anew"
+            f"run_predictors={share!r} would leave predictors out of the only run: use several "
+            f"runs, as in n_runs=10, or predictor_fraction={share!r}, which draws for each tree"
         )
-    return _some_of(P, share)
+    return _share_of(P, share)
 
 
-def _some_of(P: int, share: float) -> int:
+def _share_of(P: int, share: float) -> int:
     return max(1, round(share * P))
 
 
 def _require_narrowable(families: Mapping[Family, float]) -> None:
-    """Raise `InputError` where directions are laid out over all columns."""
+    """Raise `InputError` if a family needs all columns of the design."""
     for family in families:
         if not family.narrows:
             raise InputError(
@@ -343,11 +351,11 @@ def _require_narrowable(families: Mapping[Family, float]) -> None:
 def _require_counts(y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
     if (y < 0).any():
         raise InputError(
-            f'loss="poisson" is for responses of at least 0, the least here is {y.min():g}: '
+            f'loss="poisson" is for responses of at least 0, the smallest is {y.min():g}: '
             'use "squared_error"'
         )
     if not (weights * y).any():
         raise InputError(
-            'loss="poisson" needs a response above 0 in some row of positive weight: '
+            'loss="poisson" needs a row of positive weight with a response above 0: '
             'use "squared_error"'
         )

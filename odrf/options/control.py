@@ -1,4 +1,4 @@
-"""Every option of a tree or forest, resolved for the data at hand, and frozen."""
+"""The options of a tree or forest, resolved for the data at hand, and frozen."""
 
 from __future__ import annotations
 
@@ -38,17 +38,18 @@ CRITERION_CODES = {
 }
 RANDOM, ALL = "random", "all"
 SUBSAMPLE_FRACTION = 0.632
-# A forest averages its directions' errors away; a single tree's are read.
+# Averaging over trees removes errors of estimated directions; those of a single tree are
+# interpreted, and so are estimated on more rows and with more Newton steps.
 FOREST_DIRECTION_ROWS, TREE_DIRECTION_ROWS = 200, 1000
 FOREST_NEWTON_STEPS, TREE_NEWTON_STEPS = 2, 8
-# Bins cost more, compared with sorting, where they hold many classes.
+# For up to two classes or a number, and for more: bins of many classes cost more than sorting.
 EXACT_ROWS = (64, 128)
 NO_LIMIT = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True)
 class Control:
-    """The options of a fit as they were used.
+    """The options of a tree or forest, with the values that were used.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class Control:
         ``"regression"`` or ``"classification"``.
     n_trees : int
     mixture : Mixture
-        How many directions of which family a node tries.
+        How many directions of each family a node tries.
     settings : Settings
         The options of growth as the engine reads them.
     sampling : Sampling
@@ -64,13 +65,13 @@ class Control:
     split_search : str
         ``"auto"`` or ``"exact"``.
     pruning : str
-        ``"weakest_link"`` or ``"growth"``: which subtrees there are to choose from.
+        ``"weakest_link"`` or ``"growth"``: which subtrees are candidates of pruning.
     alpha : float or None
         Complexity parameter α_n.
     max_leaves_rule, alpha_rule, sample_fraction_rule : Rule
-        How t_n, α_n and the share of rows came about.
+        How t_n, α_n and the share of the rows were determined.
     seed : int
-        Repeats the fit.
+        The seed; the same call with it gives the same fit.
     n_jobs : int
         Threads.
     """
@@ -141,34 +142,34 @@ class Control:
 
     @property
     def honest(self) -> bool:
-        """Whether disjoint halves of a tree's rows shape it and fill its nodes."""
+        """Whether a half of a tree's rows chooses its splits and the other gives its values."""
         return self.sampling.honest
 
     @property
     def batches(self) -> tuple[Batch, ...]:
-        """The rows that were added to the trees after they had been grown."""
+        """The batches of rows that `update` has added."""
         return self.sampling.later
 
     @property
     def is_single_tree(self) -> bool:
-        """Whether it is one tree, on all rows."""
+        """Whether the fit is one tree, on all rows."""
         return self.n_trees == 1 and self.resample == "none"
 
     def with_trees(self, n_trees: int) -> Control:
-        """Return the options for another number of trees."""
+        """Return the options with `n_trees` trees."""
         control = replace(self, n_trees=n_trees)
         steps, rows = _effort(control.is_single_tree)
         settings = self.settings._replace(newton_steps=steps, direction_rows=rows)
         return replace(control, settings=settings)
 
     def with_leaves(self, max_leaves: int | None, rule: Rule) -> Control:
-        """Return the options with another t_n."""
+        """Return the options with t_n = `max_leaves`, determined by `rule`."""
         limit = NO_LIMIT if max_leaves is None else max_leaves
         settings = self.settings._replace(max_leaves=limit)
         return replace(self, settings=settings, max_leaves_rule=rule)
 
     def compared(self) -> list[tuple[str, Any]]:
-        """Return what forests must share for their trees to make one, by names of arguments."""
+        """Return the names and values of the options that combined forests must share."""
         names = (
             "kind", "n_classes", "subset_size", "max_leaves", "min_leaf", "max_depth", "criterion",
             "penalty", "n_thresholds", "split_search", "resample", "sample_fraction", "honest",
@@ -195,7 +196,7 @@ def resolve(
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
 ) -> Control:
-    """Validate what a call asked for and resolve what depends on the data.
+    """Check the options of a call, and resolve those that depend on the data.
 
     Parameters
     ----------
@@ -204,14 +205,18 @@ def resolve(
     n, P, p, n_classes : int
         Rows, predictors, columns and classes (1 for a regression) of the data.
     ordinal : bool, default False
-        Whether there are three or more classes, and these are ordered.
+        Whether there are three or more ordered classes.
     ranges, grid
-        As `odrf.projections.family.Table` has them.
+        See `odrf.projections.family.Table`.
+
+    Returns
+    -------
+    Control
 
     Raises
     ------
     InputError
-        Naming the argument at fault and what it may be.
+        If an option is invalid.  The message names it and says what to use.
     """
     families = read_projection(request.projection)
     options = checked_options("odrf", request.options())
@@ -257,14 +262,14 @@ def resolve(
 
 
 def _effort(single_tree: bool) -> tuple[int, int]:
-    """Return Newton steps of a direction, and rows that it is estimated on."""
+    """Return the Newton steps and the rows used to estimate a direction."""
     if single_tree:
         return TREE_NEWTON_STEPS, TREE_DIRECTION_ROWS
     return FOREST_NEWTON_STEPS, FOREST_DIRECTION_ROWS
 
 
 def _name_of(code: int, codes: dict[Any, int]) -> Any:
-    return next(name for name, known in codes.items() if known == code)
+    return next(name for name, value in codes.items() if value == code)
 
 
 def _limit_or_none(limit: int) -> int | None:
@@ -272,7 +277,7 @@ def _limit_or_none(limit: int) -> int | None:
 
 
 def checked_subset_size(value: Any, P: int) -> str | int:
-    """Return the predictors in each subset; raise `InputError` unless there can be so many."""
+    """Return ``"random"`` or the size of a subset; raise `InputError` if it is out of range."""
     if value == RANDOM:
         return RANDOM
     if isinstance(value, str):
@@ -292,8 +297,8 @@ def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
         numbers = {family.n_thresholds for family in families}
         if len(numbers) > 1:
             raise InputError(
-                'n_thresholds="auto": the families of projection= differ in how many cuts they '
-                'try: use "all" or a whole number'
+                'n_thresholds="auto": the families of projection= differ in how many thresholds '
+                'they try: use "all" or a whole number'
             )
         return numbers.pop()
     if isinstance(value, str) and value != ALL:
@@ -301,10 +306,12 @@ def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
     return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1)
 
 
-def _min_leaf(least: int, n: int) -> int:
-    if least > n:
-        raise InputError(f"min_leaf={least} is above the number of rows, {n}: use a smaller one")
-    return least
+def _min_leaf(min_leaf: int, n: int) -> int:
+    if min_leaf > n:
+        raise InputError(
+            f"min_leaf={min_leaf} is above the number of rows, {n}: use a smaller number"
+        )
+    return min_leaf
 
 
 def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: bool) -> str:
@@ -316,8 +323,8 @@ def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: boo
     if ordinal and value in (AUTO, "ordinal"):
         return "ordinal"
     if value == AUTO:
-        best = {family.criterion for family in families}
-        return choices[0] if kind == "regression" or len(best) > 1 else best.pop()
+        defaults = {family.criterion for family in families}
+        return choices[0] if kind == "regression" or len(defaults) > 1 else defaults.pop()
     if value in CRITERION_CODES and value not in choices:
         suited = " or ".join(repr(choice) for choice in choices)
         if value == "ordinal" and kind != "regression":
@@ -326,7 +333,7 @@ def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: boo
                 "ordered categorical, with pandas.CategoricalDtype(…, ordered=True), or use "
                 f"{suited}"
             )
-        raise InputError(f"criterion={value!r} does not go with a {kind}: use {suited}")
+        raise InputError(f"criterion={value!r} is not for a {kind}: use {suited}")
     if value not in CRITERION_CODES:
         raise allowed("criterion", value, [AUTO, *CRITERION_CODES])
     return str(value)

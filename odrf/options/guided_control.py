@@ -1,4 +1,4 @@
-"""Every option of a guided forest, resolved for the data at hand, and frozen."""
+"""The options of a guided forest, resolved for the data at hand, and frozen."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from odrf.options.table import DATA, REGION, checked_options
 
 __all__ = ["GuidedControl", "resolve_guided"]
 
-# From so many predictors on a matrix product is faster than a look at the regions one by one.
-MANY = 30
+# From this subspace on, a matrix product is faster than evaluating planes region by region.
+BATCHED_SUBSPACE = 30
 
 
 @dataclass(frozen=True)
 class GuidedControl:
-    """The options of a guided forest as they were used.
+    """The options of a guided forest, with the values that were used.
 
     Attributes
     ----------
@@ -30,9 +30,10 @@ class GuidedControl:
     settings : GuidedSettings
         The options of growth as the engine reads them.
     subspace_rule : str
-        How M, the number of predictors of a tree, came about: its rule, or ``"fixed"``.
+        How M was determined: ``"sqrt"``, ``"log2"``, ``"half"``, ``"all"``, or ``"fixed"`` for a
+        number.
     seed : int
-        Repeats the fit.
+        The seed; the same call with it gives the same fit.
     n_jobs : int
         Threads.
     """
@@ -51,17 +52,17 @@ class GuidedControl:
 
     @property
     def subspace(self) -> int:
-        """M, predictors that a tree uses."""
+        """M, the number of predictors that a tree uses."""
         return self.settings.subspace
 
     @property
     def trials(self) -> int:
-        """Planes to choose from at each step."""
+        """Candidate planes at each step."""
         return self.settings.trials
 
     @property
     def min_split(self) -> int:
-        """Fewest rows of a region that is divided."""
+        """Fewest rows of a region that may be divided."""
         return self.settings.min_split
 
     @property
@@ -71,11 +72,11 @@ class GuidedControl:
 
     @property
     def batched(self) -> bool:
-        """Whether planes are tried by matrix products."""
+        """Whether planes are evaluated by matrix products."""
         return self.settings.batched
 
     def compared(self) -> list[tuple[str, Any]]:
-        """Return what forests must share for their trees to make one, by names of arguments."""
+        """Return the names and values of the options that combined forests must share."""
         settings = self.settings
         return [
             ("kind", self.kind),
@@ -92,20 +93,24 @@ class GuidedControl:
 def resolve_guided(
     options: Mapping[str, Any], *, kind: str, P: int, n_classes: int
 ) -> GuidedControl:
-    """Validate the raw `options` of a call and resolve those that depend on the data.
+    """Check the options of a call, and resolve those that depend on the data.
 
     Parameters
     ----------
     options : mapping
-        Every argument of `odrf.graf` that concerns growth, under its public name.
+        The arguments of `odrf.graf` that concern growth, by name.
     kind : {"regression", "classification"}
     P, n_classes : int
         Predictors and classes (1 for a regression) of the data.
 
+    Returns
+    -------
+    GuidedControl
+
     Raises
     ------
     InputError
-        Naming the argument at fault and what it may be.
+        If an option is invalid.  The message names it and says what to use.
     """
     options = checked_options("graf", options)
     subspace, rule = _subspace(options["subspace"], P)
@@ -116,7 +121,7 @@ def resolve_guided(
         trials=subspace if trials is None else trials,
         min_split=options["min_split"],
         from_region=options["origin"] == REGION,
-        batched=subspace >= MANY if isinstance(batched, str) else batched,
+        batched=subspace >= BATCHED_SUBSPACE if isinstance(batched, str) else batched,
     )
     return GuidedControl(
         kind, options["n_trees"], settings, rule, options["seed"], options["n_jobs"]
@@ -124,7 +129,7 @@ def resolve_guided(
 
 
 def _subspace(value: Any, P: int) -> tuple[int, str]:
-    """Return how many of P predictors a tree uses, and by which rule."""
+    """Return how many of P predictors a tree uses, and the name of the rule."""
     sizes = {
         "sqrt": math.ceil(math.sqrt(P)),
         "log2": max(1, math.ceil(math.log2(P))),

@@ -1,4 +1,4 @@
-"""The kinds of trees that a blended forest chooses among."""
+"""The kinds of trees in a blended forest."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from odrf.projections.mixture import read_projection
 __all__ = ["BEST", "blends", "kinds_of_trees", "require_blendable"]
 
 BEST = "best"
-# Rows that the trees of a kind draw, as a share, without replacement: the less greedy a kind is,
-# the more rows it can do with before its trees are too alike.  Some are left to judge it by.
+# Share of the rows that each tree draws, without replacement.  Randomised trees differ enough even
+# if they draw many rows; some rows must stay out of bag to evaluate the kind.
 GREEDY_SHARE, RANDOM_SHARE, LEAST_SHARE = 0.8, 0.9, 0.632
 SMOOTH_LEAF = 10
 FEWEST_TREES, ENOUGH_TREES = 20, 100
-# Options that define the sparse and the axis kind; if the user sets one, the kind is dropped.
-MIX = {"n_singles", "n_projections", "subset_size"}
-FAMILY = MIX | {"projection"}
+# Options that define the sparse kind, and the axis kind; if the user sets one, the kind is dropped.
+SPARSE_OPTIONS = {"n_singles", "n_projections", "subset_size"}
+AXIS_OPTIONS = SPARSE_OPTIONS | {"projection"}
 MANY_SPARSE = 60
 
 
 def blends(request: Request) -> bool:
-    """Whether a forest is to be of several kinds of trees; by default large ones are.
+    """Return whether a forest is to be a blend; by default large forests are.
 
     Raises
     ------
     InputError
-        Where the option `blend` is neither ``"auto"`` nor a truth value.
+        If the option `blend` is neither ``"auto"`` nor True nor False.
     """
     blend = checked_switch("blend", request.blend)
     if isinstance(blend, bool):
@@ -44,7 +44,7 @@ def blends(request: Request) -> bool:
 
 
 def _can_be_blended(projection: Any) -> bool:
-    """Whether a blend goes with the projection; others the user wants rather than one."""
+    """Return whether forests with this projection can be blends."""
     families = read_projection(projection)
     return len(families) == 1 and all(family.blended for family in families)
 
@@ -57,23 +57,40 @@ def kinds_of_trees(
     classification: bool,
     ordinal: bool = False,
 ) -> dict[str, Request]:
-    """Return what is asked of each kind of tree by its name; options that were given hold for all.
+    """Return the request for each kind of tree, by its name.
 
-    ``"best"`` makes the best cut along each direction.  ``"random"`` makes the best of three
-    random ones, in leaves down to one row.  ``"extra"`` tries one random cut along each of few
-    directions, mostly single predictors, as extremely randomised trees do.  ``"smooth"`` has
-    leaves of ten rows, for noisy responses.  For classes, ``"few"`` tries one random cut along each
-    of few directions, half of them estimated, and ``"sparse"`` the best of three random cuts along
-    random signs on a few columns, as in SPORF.  All of these try estimated directions too.
-    ``"axis"``, for classes, is the ordinary random forest, whose trees split on single predictors
-    alone; where such trees cannot approach the truth, stacking leaves them less and less to say.
+    ``"best"``: the best threshold of each direction.
 
-    n, P and p are the numbers of rows, predictors and their columns; `ordinal` says whether the
-    classes are three or more and ordered.
+    ``"random"``: the best of three random thresholds; leaves down to one row.
+
+    ``"extra"``: one random threshold along each of few directions, mostly single predictors, as in
+    extremely randomised trees.
+
+    ``"smooth"``: leaves of at least ten rows, for noisy responses.
+
+    ``"few"``, for classes: one random threshold along each of few directions, half of them
+    estimated.
+
+    ``"sparse"``, for classes: the best of three random thresholds along random signs on a few
+    columns, as in SPORF.
+
+    ``"axis"``, for classes: splits on single predictors only, as in the ordinary random forest.
+
+    All but ``"axis"`` try estimated directions, too.  Options that the user has set hold for all
+    kinds.  A kind that then grows like an earlier one is left out.
+
+    Parameters
+    ----------
+    request : Request
+    n, P, p : int
+        Rows, predictors and columns of the design.
+    classification : bool
+    ordinal : bool, default False
+        Whether there are three or more ordered classes.
     """
     root, given = math.ceil(math.sqrt(P)), request.given
     random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
-    special: dict[str, dict[str, Any]] = {
+    defaults: dict[str, dict[str, Any]] = {
         BEST: {"sample_fraction": GREEDY_SHARE},
         "random": random | {"n_thresholds": 3},
         "extra": random | {"n_thresholds": 1, "n_projections": 1},
@@ -81,32 +98,32 @@ def kinds_of_trees(
     }
     if classification:
         half = max(1, root // 2)
-        special["extra"]["n_singles"] = root
-        special["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
-    if classification and not MIX.intersection(given):
-        special["sparse"] = random | {"n_thresholds": 3} | _sparse(p, request.projection, ordinal)
-    if classification and not FAMILY.intersection(given):
-        special["axis"] = {
+        defaults["extra"]["n_singles"] = root
+        defaults["few"] = random | {"n_thresholds": 1, "n_singles": half, "n_projections": half}
+    if classification and not SPARSE_OPTIONS.intersection(given):
+        defaults["sparse"] = random | {"n_thresholds": 3} | _sparse(p, request.projection, ordinal)
+    if classification and not AXIS_OPTIONS.intersection(given):
+        defaults["axis"] = {
             "projection": "axis",
             "min_leaf": 1,
             "sample_fraction": LEAST_SHARE,
         }
     sampled = {"resample": "subsample"}
     kinds: dict[str, Request] = {}
-    for name, changes in special.items():
-        free = {key: value for key, value in (sampled | changes).items() if key not in given}
+    for name, options in defaults.items():
+        free = {key: value for key, value in (sampled | options).items() if key not in given}
         if "resample" in given:
             free.pop("sample_fraction", None)
-        if name == "sparse":  # beside directions of the projection that was asked for
-            free["projection"] = changes["projection"]
+        if name == "sparse":  # which mixes sparse directions with those of the user's projection
+            free["projection"] = options["projection"]
         kind = replace(request, **free)
-        if all(_grows(kind) != _grows(other) for other in kinds.values()):
+        if all(_growth(kind) != _growth(other) for other in kinds.values()):
             kinds[name] = kind
     return kinds
 
 
-def _grows(kind: Request) -> Request:
-    """Return the options of a kind that say how its trees grow on the rows they draw."""
+def _growth(kind: Request) -> Request:
+    """Return the options of a kind without the share of rows, which does not tell kinds apart."""
     return replace(kind, sample_fraction=None)
 
 
@@ -120,28 +137,27 @@ def _sparse(p: int, estimated: str | Family, ordinal: bool) -> dict[str, Any]:
 
 
 def require_blendable(n_trees: int, resample: str, projection: Any) -> None:
-    """Raise unless a forest can be of several kinds of trees.
+    """Raise `InputError` unless a forest with these options can be a blend.
 
-    There must be trees, and rows that they have not seen, to judge the kinds by; and all kinds
-    try estimated directions.
+    A blend needs trees of each kind, out-of-bag rows, and a projection that estimates directions.
 
     Raises
     ------
     InputError
-        Naming the argument.
+        Naming the option that prevents it.
     """
     if n_trees < FEWEST_TREES:
         raise InputError(
             f"n_trees={n_trees} with blend=True: use at least {FEWEST_TREES}, "
-            "so that there are some of each kind to judge it by"
+            "so that there are trees of each kind"
         )
     if resample == "none":
         raise InputError(
-            'resample="none" with blend=True leaves no rows to judge the kinds of trees by: '
-            'use "subsample" or "bootstrap"'
+            'resample="none" with blend=True leaves no out-of-bag rows to compare the kinds of '
+            'trees: use "subsample" or "bootstrap"'
         )
     if not _can_be_blended(projection):
         raise InputError(
-            f"projection={projection!r} with blend=True: the kinds of trees differ in their "
-            "estimated directions too: use blend=False, or a projection that estimates them"
+            f"projection={projection!r} with blend=True: the kinds of trees need directions that "
+            'are estimated from the response: use blend=False, or a projection such as "logistic"'
         )

@@ -1,4 +1,4 @@
-"""What a call of `odt` or `odrf` asked of growth, before it is resolved for the data at hand."""
+"""The options of a call of `odt` or `odrf`, before they are resolved for the data at hand."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["Request", "request_of"]
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of `odrf.odrf` that concern growth, as they were given.
+    """The arguments of a call of `odrf.odrf` that concern growth, as the user gave them.
 
     Attributes
     ----------
     n_trees, blend, projection, … : Any
         See `odrf.odrf`.  A tree of `odrf.odt` has ``n_trees=1`` and ``resample="none"``.
     given : frozenset of str
-        Which of them were not at their defaults.
+        The names of the arguments that were not at their defaults.
     functions : dict
-        The functions of n among them, by the names of their options.
+        The functions of n among the arguments, by the names of the arguments.
     """
 
     n_trees: Any
@@ -58,7 +58,7 @@ class Request:
         return {name: getattr(self, name) for name in NAMES}
 
     def giving(self, **changes: Any) -> Request:
-        """Return the request with these arguments given too."""
+        """Return the request with these arguments, which then count as given by the user."""
         return replace(self, given=self.given | set(changes), **changes)
 
 
@@ -68,5 +68,8 @@ NAMES = tuple(
 
 
 def request_of(options: Mapping[str, Any], given: frozenset[str] = frozenset()) -> Request:
-    """Return the request of a call with these arguments, others than those of growth left out."""
+    """Return the request of a call; arguments in `options` that do not concern growth are left out.
+
+    `given` names those that were not at their defaults.
+    """
     return Request(**{name: options[name] for name in NAMES}, given=given)

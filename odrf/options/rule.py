@@ -1,4 +1,4 @@
-"""How a number that may depend on n came about: t_n, α_n, the share of rows that a tree draws."""
+"""How an option that may depend on n was determined: t_n, α_n, the share of rows of a tree."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from dataclasses import dataclass, replace
 
 __all__ = ["CV", "FIXED", "FUNCTION", "NONE", "ONE_SE", "OOB", "RATE", "Rule"]
 
-# Nothing asked for; a number; a function of n; a rate c·r(n); what is best on rows held out.
+# Not set; a number; a function of n; a rate c·r(n).
 NONE, FIXED, FUNCTION, RATE = "none", "fixed", "function", "rate"
+# Chosen on held-out rows.
 CV, ONE_SE, OOB = "cv", "1se", "oob"
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a number came about.
+    """How an option that may depend on n was determined.
 
     Attributes
     ----------
     kind : str
         ``"none"``, ``"fixed"``, ``"function"``, ``"rate"``, ``"cv"``, ``"1se"`` or ``"oob"``.
     name : str
-        Of the function or the rate.
+        The name of the function or the rate.
     constant : float or None
-        c of a rate c·r(n); None until rows held out have found it.
+        c of a rate c·r(n); None until it has been chosen on held-out rows.
     along : tuple of float
-        What function or rate give at n times 10 to the `odrf.options.sizes.EXPONENTS`; empty
-        without either.
+        Values of the function or the rate at n times 10 to the `odrf.options.sizes.EXPONENTS`;
+        empty without either.
     found_by : str
-        Which rows held out have found it, in words; empty where none have.
+        The held-out rows that the value or the constant was chosen on, in words; empty for none.
     """
 
     kind: str
@@ -38,9 +39,9 @@ class Rule:
 
     @property
     def needs_search(self) -> bool:
-        """Whether rows held out have yet to find it."""
+        """Whether the value or the constant has yet to be chosen on held-out rows."""
         return self.kind in (RATE, CV, ONE_SE, OOB) and not self.found_by
 
     def found(self, by: str, constant: float | None = None, along: tuple[float, ...] = ()) -> Rule:
-        """Return the rule as found `by` some rows."""
+        """Return the rule after the choice on held-out rows, which `by` names."""
         return replace(self, found_by=by, constant=constant, along=along)

@@ -1,4 +1,4 @@
-"""Rules in n that are remembered with a fit, and outlast the file that it is saved in."""
+"""Functions of n that a fit keeps and can be pickled with."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ __all__ = ["RuleFunction"]
 
 
 class RuleFunction:
-    """A function of n that an option was given as.
+    """A function of n, given as the value of an option.
 
-    It pickles by the name of its module and its own, and is looked up there when it is next
-    needed.  So a fit can be read where the function is not to be found.
+    It is pickled by its name and that of its module, and imported again when it is next needed.
+    So a saved fit can be loaded where the function does not exist.
 
     Parameters
     ----------
     option : str
         The option's name.
     function : callable
+        Takes n.
     """
 
     def __init__(self, option: str, function: Callable[[int], float]) -> None:
         self.option = option
         self.module = str(getattr(function, "__module__", ""))
         self.name = str(getattr(function, "__qualname__", ""))
-        self._known: Callable[[int], float] | None = function
+        self._function: Callable[[int], float] | None = function
 
     @property
     def function(self) -> Callable[[int], float]:
@@ -38,21 +39,21 @@ class RuleFunction:
         Raises
         ------
         InputError
-            If the rule comes from a file and the function cannot be found by its name.
+            If the fit was loaded from a file and the function cannot be imported by its name.
         """
-        if self._known is None:
-            self._known = self._found()
-        return self._known
+        if self._function is None:
+            self._function = self._imported()
+        return self._function
 
-    def _found(self) -> Callable[[int], float]:
+    def _imported(self) -> Callable[[int], float]:
         try:
             return attrgetter(self.name)(import_module(self.module))
         except (AttributeError, ImportError, ValueError):
             raise InputError(
-                f"{self.option}= was a rule in n, {self.name or 'a function without a name'}, that "
-                f"is not to be found in module {self.module!r} after save() and load(): define the "
-                "rule there by that name, or fit with a named function of a module"
+                f"{self.option}= was a function of n, {self.name or 'without a name'}, which is "
+                f"not found in module {self.module!r} after save() and load(): define it there by "
+                "that name, or fit with a named function of a module"
             ) from None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_known": None}
+        return {**self.__dict__, "_function": None}

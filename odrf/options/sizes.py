@@ -1,6 +1,6 @@
-"""Rules in n: how large trees may get, t_n and α_n, and how many rows each draws.
+"""Options that may depend on n: t_n, α_n, and the share of the rows that each tree draws.
 
-What the name of a rate stands for is found on held-out rows, once the trees are grown.
+The constant of a rate is chosen later, on held-out rows, when the trees have been grown.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from odrf.pruning.rates import ALPHA_RATES, LEAF_RATES
 
 __all__ = ["EXPONENTS", "complexity_parameter", "leaf_limit", "rate_along", "row_share"]
 
-# A rule is known at n, 10·n, … 10¹²·n rows, and so far beyond that where it goes can be seen:
-# ln⁴n/n^0.1 rises until n is about 10¹⁷.
+# Functions of n are evaluated at n, 10·n, … 10¹²·n rows, and at values of n so large that their
+# limit can be seen: ln⁴n/n^0.1, say, rises until n is about 10¹⁷.
 EXPONENTS = (*range(13), 24, 48, 96)
 
 
 def leaf_limit(value: Any, n: int, single_tree: bool) -> tuple[int | None, Rule]:
-    """Return the most leaves of a tree on n rows, None for any number, and how that came about.
+    """Return t_n for n rows, None for no limit, and how it was determined.
 
     Raises
     ------
     InputError
-        Where `value` is no number, function or name, or a name and there is no `single_tree`.
+        If `value` is neither a number nor a function of n nor, for a `single_tree`, the name of a
+        rate.
     """
     if value is None:
         return None, Rule(NONE)
@@ -44,19 +45,21 @@ def leaf_limit(value: Any, n: int, single_tree: bool) -> tuple[int | None, Rule]
 
 
 def complexity_parameter(value: Any, n: int, single_tree: bool) -> tuple[float | None, Rule]:
-    """Return α for n rows, None where there is none yet, and how that came about.
+    """Return α_n for n rows, and how it was determined.
+
+    α_n is None if it is not set, or is to be chosen on held-out rows.
 
     Raises
     ------
     InputError
-        Where `value` is no number, function or name that goes with a `single_tree`, or with a
-        forest.
+        If `value` is neither a number nor a function of n nor a name that is allowed for a
+        `single_tree`, or for a forest.
     """
     if value is None:
         return None, Rule(NONE)
     if isinstance(value, str):
-        found = (CV, ONE_SE) if single_tree else (OOB,)
-        names = [*found, *ALPHA_RATES]
+        choices = (CV, ONE_SE) if single_tree else (OOB,)
+        names = [*choices, *ALPHA_RATES]
         if value not in names:
             raise _unknown("alpha", value, names, "a number or a function of n")
         return None, Rule(RATE, value) if value in ALPHA_RATES else Rule(value)
@@ -66,23 +69,23 @@ def complexity_parameter(value: Any, n: int, single_tree: bool) -> tuple[float |
 
 
 def row_share(value: Any, n: int) -> tuple[float, Rule]:
-    """Return which share of n rows a tree draws, and how that came about.
+    """Return the share of n rows that a tree draws, and how it was determined.
 
     Raises
     ------
     InputError
-        Where `value` is no share, nor a function that gives one.
+        If `value` is neither a number above 0 and at most 1 nor a function of n that gives one.
     """
     share = _at("sample_fraction", value, n, 0) if callable(value) else value
     if is_number(share) and 0 < float(share) <= 1:
         return float(share), _function_rule(value, n) if callable(value) else Rule(FIXED)
     if callable(value):
         raise InputError(
-            f"sample_fraction: the rule gives {share!r} for n = {n}: "
-            "it must give a number above 0, up to 1"
+            f"sample_fraction: the function gives {share!r} for n = {n}: "
+            "it must give a number above 0 and at most 1"
         )
     raise InputError(
-        f'sample_fraction={value!r}: use "auto", a number above 0, up to 1, or a function of n'
+        f'sample_fraction={value!r}: use "auto", a number above 0 and at most 1, or a function of n'
     )
 
 
@@ -92,9 +95,9 @@ def _function_rule(function: Callable[[int], Any], n: int) -> Rule:
 
 
 def _along(function: Callable[[int], Any], n: int) -> tuple[float, ...]:
-    """Return what a function of n gives at n times 10 to the `EXPONENTS`.
+    """Return the values of a function at n times 10 to the `EXPONENTS`; empty if it fails there.
 
-    One that cannot be asked so far out says nothing of where it goes, which is no error.
+    A function that works for the n rows at hand is valid, so this is no error.
     """
     try:
         return tuple(float(function(n * 10**k)) for k in EXPONENTS)
@@ -103,7 +106,7 @@ def _along(function: Callable[[int], Any], n: int) -> tuple[float, ...]:
 
 
 def rate_along(constant: float, rate: Callable[[float], float], n: int) -> tuple[float, ...]:
-    """Return what constant · rate is at n times 10 to the `EXPONENTS`."""
+    """Return constant · rate at n times 10 to the `EXPONENTS`."""
     return tuple(constant * rate(n * 10**k) for k in EXPONENTS)
 
 
@@ -116,7 +119,7 @@ def _at(argument: str, function: Callable[[int], Any], n: int, least: float) -> 
     value = function(n)
     if not isinstance(value, Real) or not least <= float(value) < math.inf:
         raise InputError(
-            f"{argument}: the rule gives {value!r} for n = {n}: "
+            f"{argument}: the function gives {value!r} for n = {n}: "
             f"it must give a finite number of at least {least}"
         )
     return float(value)

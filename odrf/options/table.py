@@ -1,4 +1,4 @@
-"""Every check of an option that needs no data: a row for each option and who takes it."""
+"""The checks of options that need no data: one row for each option and the functions it is for."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Option:
     ----------
     name : str
     functions : tuple of str
-        Which of `odrf.odt`, `odrf.odrf`, `odrf.odbt` and `odrf.graf` take it so.
+        Which of `odrf.odt`, `odrf.odrf`, `odrf.odbt` and `odrf.graf` the check is for.
     check : callable
-        From name and value to the value as it is used; raises `InputError`.
+        Takes name and value, and returns the value that is used; raises `InputError`.
     """
 
     name: str
@@ -112,16 +112,16 @@ CHECKS = (
     Option("seed", TREES + BOOSTED + GUIDED, lambda _, value: checked_seed(value)),
     Option("n_jobs", ("odrf", "odbt", "graf"), lambda _, value: checked_jobs(value)),
 )
-"""One row for each check; what depends on the data is checked where options are resolved."""
+"""The table of checks.  Options that depend on the data are checked where they are resolved."""
 
 
 def checked_options(function: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a call of `function`, those that need no data checked.
+    """Return the options of a call of `function` after the checks that need no data.
 
     Raises
     ------
     InputError
-        Naming the option at fault and what it may be.
+        If an option is invalid.  The message names it and says what to use.
     """
     rows = {row.name: row.check for row in CHECKS if function in row.functions}
     return {

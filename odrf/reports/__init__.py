@@ -1,1 +1,1 @@
-"""What a method of a result returns or prints; each takes a fit and knows no result class."""
+"""Reports: the objects, tables and texts that methods of results return, made from fits."""

@@ -1,4 +1,4 @@
-"""What the summary and the card of boosted trees say."""
+"""Summary and short description of boosted trees."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from odrf.text.wording import number
 
 __all__ = ["boosted_card", "boosted_summary", "loss_path"]
 
-# Rounds of the path that are shown.
+# Rounds of the loss path in the summary.
 SHOWN = 6
 
 
 def loss_path(fit: BoostedFit) -> pd.DataFrame:
-    """Return the mean loss after each round, as `odrf.results.boosted.ODBTResults` has it."""
+    """Return the table `odrf.results.boosted.ODBTResults.loss_path`."""
     boosted = fit.boosted
     path = {"training": boosted.training}
     if len(boosted.held_out):
@@ -41,10 +41,10 @@ def loss_path(fit: BoostedFit) -> pd.DataFrame:
 def boosted_summary(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> Summary:
-    """Summarise boosted trees: data, losses, options, the path of the loss, importances.
+    """Return the summary of boosted trees: data, losses, options, loss path, importances.
 
-    `fitted` and `out_of_bag` (n, K) are predictions of the training rows, the latter by the runs
-    that did not draw them; None where there is one run.
+    `fitted` and `out_of_bag` (n, K) are predictions of the training rows by all runs, and by the
+    runs that did not draw a row; the latter None for one run.
     """
     control = fit.control
     l2 = number(control.l2)
@@ -57,7 +57,7 @@ def boosted_summary(
         "Trees": str(fit.forest.n_trees),
         **_runs(fit),
         **_leaf_values(control),
-        "L2 penalty": l2 if fit.loss.penalised else f"{l2} (not of medians)",
+        "L2 penalty": l2 if fit.loss.penalised else f"{l2} (no effect)",
         "Rows of a tree": "all" if control.sample_fraction == 1 else f"{share:.3g}% at random",
         **_predictors(fit),
         **({"Offset": fit.offset.column or "given"} if fit.offset.given else {}),
@@ -70,8 +70,8 @@ def boosted_summary(
         "Seed": str(control.seed),
     }
     sections = {
-        f"Mean loss ({control.loss.replace('_', ' ')})": _some_rounds(fit),
-        **importance_section(fit, "impurity of the slopes removed"),
+        f"Mean loss ({control.loss.replace('_', ' ')})": _shown_rounds(fit),
+        **importance_section(fit, "impurity of the working response removed"),
     }
     name = f"Boosted oblique trees: {fit.kind}"
     return Summary(name, fit.call, facts, sections, tuple(missing_notes(fit)))
@@ -80,7 +80,7 @@ def boosted_summary(
 def boosted_card(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> str:
-    """Describe boosted trees in a few lines; the arguments are those of `boosted_summary`."""
+    """Return a short description of boosted trees; the arguments are those of `boosted_summary`."""
     facts = {
         "Formula": fit.design.formula,
         "Rows": str(len(fit.data.y)),
@@ -95,12 +95,12 @@ def boosted_card(
 
 
 def _runs(fit: BoostedFit) -> dict[str, str]:
-    """Return how many runs there are, if there are several, and what they see."""
+    """Return the number of runs, if there are several, and what they are grown on."""
     control, P = fit.control, len(fit.design.predictors)
     if control.n_runs == 1:
         return {}
-    seen = "all" if control.run_predictors == P else str(control.run_predictors)
-    return {"Runs": f"{control.n_runs}, each of a bootstrap sample and {seen} predictors"}
+    drawn = "all" if control.run_predictors == P else str(control.run_predictors)
+    return {"Runs": f"{control.n_runs}, each of a bootstrap sample and {drawn} predictors"}
 
 
 def _leaf_values(control: BoostingControl) -> dict[str, str]:
@@ -110,15 +110,15 @@ def _leaf_values(control: BoostingControl) -> dict[str, str]:
 
 
 def _predictors(fit: BoostedFit) -> dict[str, str]:
-    """Return how many predictors each tree draws, if not all of its run."""
+    """Return the number of predictors that each tree draws, if fewer than its run has."""
     control = fit.control
     if control.tree_predictors == control.run_predictors:
         return {}
     return {"Predictors of a tree": f"{control.tree_predictors} at random"}
 
 
-def _some_rounds(fit: BoostedFit) -> pd.DataFrame:
-    """Return the path at a few rounds, the first, the last kept and the last among them."""
+def _shown_rounds(fit: BoostedFit) -> pd.DataFrame:
+    """Return the loss path at a few rounds, with the first, the last kept and the last."""
     path = loss_path(fit)
     last = path.index[-1]
     rounds = np.linspace(0, last, min(SHOWN, last + 1)).round().astype(int)
@@ -130,17 +130,14 @@ def _rounds(fit: BoostedFit) -> str:
     if fit.control.validation is None:
         return str(kept)
     held = fit.held.sum()
-    return (
-        f"{kept} of {grown}, by rows out of bag"
-        if not held
-        else (f"{kept} of {grown}, by {held} rows held out")
-    )
+    rows = f"{held} rows held out" if held else "rows out of bag"
+    return f"{kept} of {grown}, by {rows}"
 
 
 def _losses(fit: BoostedFit) -> dict[str, str]:
-    """Return the losses after the rounds that are kept."""
-    path, at = loss_path(fit), fit.n_rounds
-    return {f"{str(name).capitalize()} loss": number(path[name].iloc[at]) for name in path}
+    """Return the losses after the last round that is kept."""
+    path, last = loss_path(fit), fit.n_rounds
+    return {f"{str(name).capitalize()} loss": number(path[name].iloc[last]) for name in path}
 
 
 def _score(

@@ -1,4 +1,4 @@
-"""Whether theory covers a fit, and whether the data look as it supposes."""
+"""Consistency: which theorem covers a fit, and what the data show of its conditions."""
 
 from __future__ import annotations
 
@@ -25,34 +25,35 @@ from odrf.text.summary import Summary
 
 __all__ = ["ConsistencyReport"]
 
-# Trees whose leaves are measured: they are much alike.
-MEASURED = 20
+# Most trees whose leaf diameters are computed; more would change little.
+MEASURED_TREES = 20
 QUARTER = 0.25
 LEVEL = 0.01
 
 
 class ConsistencyReport:
-    """What theory says of a fit, and what the data say of theory's conditions.
+    """Which consistency theorem covers a fit, and what the data show of its conditions.
 
-    `odrf.results.base.TreeResults.consistency` makes it.
+    Returned by the method `consistency` of results.
 
     Parameters
     ----------
     fit : AnyFit
+        The fit.
     facts : Facts
-        What theory asks of it.
+        Its options and sizes, as the theorems use them.
     residuals : (n,) float64
-        Residuals of a regression, out of bag if there are such; empty for classes, and where
-        they say nothing of the noise.
+        Residuals of a regression, out of bag if possible; empty for classes, and where residuals
+        do not estimate the noise.
 
     Attributes
     ----------
     fit : AnyFit
     facts : Facts
     table : DataFrame
-        One row for each condition: ``theorem``, ``condition``, ``quantity`` at this n, and
-        ``verdict`` on the rule: it holds, it does not, it cannot be judged (a number says nothing
-        of how it would go with n), or it is assumed.
+        One row for each condition.  Columns: ``theorem``; ``condition``; ``quantity``, its value at
+        this n; ``verdict``: "holds", "does not hold", "cannot be judged" (an option given as a
+        number does not tell how it would change with n), or "assumed".
 
     Examples
     --------
@@ -74,28 +75,33 @@ class ConsistencyReport:
 
     @property
     def conclusion(self) -> str:
-        """In a sentence, what follows."""
+        """The conclusion, in one sentence."""
         return conclusion(self.facts)
 
     @cached_property
     def evidence(self) -> pd.Series:
-        """Numbers by name: tails, leaf sizes, leaf diameters, predictors per split.
+        """What the data show: tails of residuals, leaf sizes, leaf diameters, predictors per split.
 
-        ``tail index`` is Hill's, of the largest 5 % of the residuals; ``tail p`` how probable so
-        large a one is if they are normal.  A leaf's diameter is the diagonal of the box around
-        its rows, as a share of that of all rows, told row by row; theory needs it to shrink as
-        trees grow with n, so the median follows for trees with a quarter of these leaves.  An
-        honest fit also has ``leaves without rows``, the share of its leaves whose value is from
-        above.
+        ``tail index`` is Hill's estimate from the largest 5 % of the absolute residuals; ``tail p``
+        is the p-value of so large an index for normal residuals.
+
+        ``rows per leaf`` are the sizes of leaves.  A leaf's diameter is the diagonal of the
+        bounding box of its rows, divided by that of all rows; median and quantile are over rows
+        and trees.  Theory needs the diameter to shrink as trees grow with n.  For comparison,
+        ``… with a quarter of the leaves`` is the median diameter when trees had a quarter of their
+        leaves.
+
+        ``leaves without rows``, for honest fits only, is the share of leaves whose value comes from
+        a node above.
         """
         sizes = self.leaf_sizes
         counts = self.predictors_per_split
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         if len(self._residuals):
             seed = self.fit.control.seed
-            found["tail index"] = tail_index(self._residuals)
-            found["tail p"] = tail_p(self._residuals, seed)
-        found |= {
+            values["tail index"] = tail_index(self._residuals)
+            values["tail p"] = tail_p(self._residuals, seed)
+        values |= {
             "rows per leaf, median": float(np.median(sizes)),
             "rows per leaf, largest": float(sizes.max()),
             "leaf diameter, median": float(np.median(self.leaf_diameters)),
@@ -103,64 +109,70 @@ class ConsistencyReport:
             "… with a quarter of the leaves": float(np.median(self._diameters(QUARTER))),
         }
         if self.facts.honest:
-            found["leaves without rows"] = float((sizes == 0).mean())
+            values["leaves without rows"] = float((sizes == 0).mean())
         if counts.sum():
-            found["splits on one predictor"] = counts[0] / counts.sum()
-            found["predictors per split, mean"] = float(
+            values["splits on one predictor"] = counts[0] / counts.sum()
+            values["predictors per split, mean"] = float(
                 np.average(np.arange(1, len(counts) + 1), weights=counts)
             )
-        return pd.Series(found, name="value")
+        return pd.Series(values, name="value")
 
     @cached_property
     def leaf_sizes(self) -> NDArray[np.int64]:
-        """Training rows of each leaf, a row drawn twice counted twice."""
+        """Number of training rows in each leaf; a row drawn twice counts twice."""
         forest = self.fit.forest
         return forest.count[forest.is_leaf()].astype(np.int64)
 
     @cached_property
     def predictors_per_split(self) -> NDArray[np.int64]:
-        """How many splits combine 1, 2, 3 … predictors."""
+        """Number of splits that combine 1, 2, 3, … predictors."""
         return predictors_per_split(self.fit.forest, self.fit.design.first)
 
     @cached_property
     def leaf_diameters(self) -> NDArray[np.float64]:
-        """Diameter of each training row's leaf in the first trees, (n, B), that of all being 1."""
+        """Diameter of each training row's leaf (n, b) in the first b trees; the root's is 1."""
         return self._diameters(1.0)
 
     def _diameters(self, share: float) -> NDArray[np.float64]:
-        """Return the diameters when trees had this share of their leaves, 2 or more."""
+        """Return the diameters when trees had this share of their leaves, and at least 2."""
         fit, forest = self.fit, self.fit.forest
-        some = min(MEASURED, forest.n_trees)
-        trees = joined((forest.tree(b) for b in range(some)), some)
+        n_trees = min(MEASURED_TREES, forest.n_trees)
+        trees = joined((forest.tree(b) for b in range(n_trees)), n_trees)
         leaves = np.maximum(np.ceil(share * trees.leaves()), 2)
         kept = growth_ranks(trees) < np.repeat(leaves, np.diff(trees.root))
-        young = trees.keeping(trees.is_split() & kept)
-        return leaf_diameters(young, fit.data.X, fit.control.n_jobs)
+        smaller = trees.keeping(trees.is_split() & kept)
+        return leaf_diameters(smaller, fit.data.X, fit.control.n_jobs)
 
     @property
     def normal_quantiles(self) -> NDArray[np.float64]:
-        """The sorted residuals as a normal's would be, for the picture of the tails.
+        """The sorted residuals, standardised by their median absolute deviation.
+
+        For normal residuals these are normal quantiles.  The plot compares the two.
 
         Raises
         ------
         InputError
-            For classes, whose indicators are bounded: there are no tails to look at.  For a guided
-            forest, whose leaves are pure, and for boosted trees without rows held out.
+            For classes, whose residuals are bounded; for guided forests, which have no out-of-bag
+            rows; for boosted trees without held-out rows.
         """
         if not len(self._residuals):
             raise InputError(
-                "normal_quantiles needs residuals that show the noise: classes have no tails, "
-                "guided forests and boosted trees no rows out of bag"
+                "normal_quantiles needs a regression with residuals that estimate the noise: "
+                "classes have no tails, guided forests have no out-of-bag rows, and boosted trees "
+                "need rows held out by validation="
             )
         return normal_quantiles(self._residuals)
 
     @property
     def ratios(self) -> dict[str, tuple[float, ...]]:
-        """What has to go to 0, at n, 10·n, … 10¹²·n rows; empty where the fit has no rule in n."""
+        """Quantities that must converge to 0, by name, each at n, 10·n, … 10¹²·n rows.
+
+        Empty if no option of the fit is a function of n or a rate.
+        """
         return ratios(self.facts)
 
     def summary(self) -> Summary:
-        """Return conclusion, conditions and evidence as a summary."""
+        """Return conclusion, conditions and evidence as a summary: text, HTML or LaTeX."""
         evidence = self.evidence
         facts = {"Conclusion": self.conclusion}
         notes = [
@@ -168,15 +180,15 @@ class ConsistencyReport:
             "al.). A rate is judged by what its rule gives at n, 10 n, ... 10^12 n rows and beyond."
         ]
         if len(self._residuals):
-            heavy = evidence["tail p"] < LEVEL
+            heavy_tails = evidence["tail p"] < LEVEL
             notes.append(
                 "The residuals' tails are heavier than a normal distribution's: that the response "
                 "is sub-Gaussian is doubtful."
-                if heavy
+                if heavy_tails
                 else "The residuals' tails are no heavier than a normal distribution's."
             )
-        own = self.facts
-        if own.forest and not own.limited and own.drawn < 1 and not own.honest:
+        fact = self.facts
+        if fact.forest and not fact.limited and fact.drawn < 1 and not fact.honest:
             notes.append(
                 "A later version of [Z] (arXiv 2211.12653v4) announces consistency of fully grown "
                 "forests on subsamples."
@@ -188,16 +200,21 @@ class ConsistencyReport:
         return Summary("Consistency", self.fit.call, facts, sections, tuple(notes))
 
     def plot(self, *, axes: NDArray | None = None) -> NDArray:
-        """Draw rates along n, tails of the residuals, leaf sizes, and predictors per split.
+        """Plot the ratios against n, the tails of the residuals, leaf sizes and split sizes.
 
         Parameters
         ----------
         axes : array of 4 Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
 
         Returns
         -------
         array of 4 Axes
+
+        Raises
+        ------
+        InputError
+            If `axes` has another number of axes.
         """
         tails = self.normal_quantiles if len(self._residuals) else None
         return plots.plot_consistency(

@@ -1,4 +1,4 @@
-"""What theory asks of a fit: its options and sizes as the theorems name them."""
+"""The options and sizes of a fit, as the consistency theorems use them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ GUIDED_FAMILY = "guided planes"
 
 
 def facts_of(fit: Fit) -> Facts:
-    """Return what theory asks of a tree or forest."""
+    """Return the facts about a tree or forest."""
     control, P = fit.control, len(fit.design.predictors)
     kinds = list(fit.kinds.values()) or [control]
     used = [kinds[g] for g in np.unique(fit.blend.of_tree)] if fit.blend is not None else kinds
     axis = [kind for kind in used if kind.mixture.n_directions == 0]
-    others = [
+    other_families = [
         kind.mixture.name for kind in used if kind not in axis and not kind.mixture.on_subsets
     ]
     size = control.subset_size
-    fixed = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
-    blocked = control.max_leaves is not None or control.max_depth is not None
+    fixed_size = 1 if len(axis) == len(used) else None if isinstance(size, str) else size
+    limited = control.max_leaves is not None or control.max_depth is not None
     pruned = bool((fit.forest.is_split() != (fit.forest.order > 0)).any())
     single = [
         kind.mixture.single_columns(len(fit.design.columns), kind.subset_size) for kind in used
@@ -36,8 +36,8 @@ def facts_of(fit: Fit) -> Facts:
         classes=fit.kind == "classification",
         n=len(fit.data.y),
         P=P,
-        subset_size=fixed,
-        family=others[0] if others else "",
+        subset_size=fixed_size,
+        family=other_families[0] if other_families else "",
         axis_trees=bool(axis),
         leaves=float(control.max_leaves or fit.forest.leaves().mean()),
         leaves_along=control.max_leaves_rule.along,
@@ -49,15 +49,15 @@ def facts_of(fit: Fit) -> Facts:
         replaced=control.resample == "bootstrap",
         honest=control.honest,
         single_columns=False if False in single else None if None in single else True,
-        full=not blocked and not pruned and control.penalty is None,
+        full=not limited and not pruned and control.penalty is None,
     )
 
 
 def facts_of_boosted(fit: BoostedFit) -> Facts:
-    """Return what theory asks of boosted trees."""
+    """Return the facts about boosted trees."""
     control = fit.control
     size = control.subset_size
-    # whatever the number of rows
+    # the most leaves that the depth allows, for any n
     most = 2.0**control.max_depth
     return Facts(
         forest=True,
@@ -83,7 +83,7 @@ def facts_of_boosted(fit: BoostedFit) -> Facts:
 
 
 def facts_of_guided(fit: GuidedFit) -> Facts:
-    """Return what theory asks of a guided forest."""
+    """Return the facts about a guided forest."""
     return Facts(
         forest=True,
         classes=fit.kind == "classification",

@@ -1,4 +1,4 @@
-"""Backward elimination of predictors, judged out of bag."""
+"""Backward elimination of predictors by permutation importance and out-of-bag error."""
 
 from __future__ import annotations
 
@@ -27,29 +27,30 @@ Forest = TypeVar("Forest")
 
 
 class Elimination(ErrorTable, Generic[Forest]):
-    """Forests on fewer and fewer predictors, the least important dropped at each step.
+    """Backward elimination: forests on fewer and fewer predictors.
 
-    `odrf.results.forest.ODRFResults.select_variables` makes it.  The errors are those of the steps
-    among which one is chosen, so the chosen one's is a little too low: judge it on new rows.
+    Returned by `odrf.results.forest.ODRFResults.select_variables`.  Each step drops the predictors
+    of smallest permutation importance and grows the forest again.  The error of the chosen step is
+    optimistic, because it was used for the choice; evaluate the chosen forest on new rows.
 
     Parameters
     ----------
     fit : Fit
         The forest on all predictors.
     drop : float
-        Share of the predictors that a step drops, at least one.
+        Share of the predictors that a step drops, at least one predictor.
     progress : bool
         Show a progress bar.
     result : callable
-        Makes a result of a fit.
+        Makes results of a fit.
 
     Attributes
     ----------
     fit : Fit
     table : DataFrame
-        One row for each step, from all predictors to one: ``predictors``, how many there are;
-        ``error``, the out-of-bag mean squared error or misclassification rate, and ``std_error``,
-        its standard error over rows; ``dropped``, what the next step leaves out.
+        One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
+        ``error``, the out-of-bag mean squared error or misclassification rate; ``std_error``, its
+        standard error over rows; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
         The predictors of each step.
 
@@ -74,41 +75,74 @@ class Elimination(ErrorTable, Generic[Forest]):
             while True:
                 self._steps.append(which.tolist())
                 error, std_error = out_of_bag_loss(fit)
-                left = which[:0]
+                kept = which[:0]
                 if len(which) > 1:
-                    left = which[most_important(permutation_rises(fit).mean(axis=0), drop)]
-                gone = [names[j] for j in which if j not in left and len(which) > 1]
-                lines.append((len(which), error, std_error, ", ".join(gone)))
+                    kept = which[most_important(permutation_rises(fit).mean(axis=0), drop)]
+                dropped = [names[j] for j in which if j not in kept and len(which) > 1]
+                lines.append((len(which), error, std_error, ", ".join(dropped)))
                 bar.update()
                 if len(which) == 1:
                     break
-                which = left
+                which = kept
                 fit = regrown(self.fit, which.tolist(), "")
         self.table = pd.DataFrame(lines, columns=["predictors", "error", "std_error", "dropped"])
         self.kept = [[names[j] for j in step] for step in self._steps]
 
     def row(self, rule: str = ONE_SE) -> int:
-        """Return the row of the table that `best` takes.
-
-        Raises
-        ------
-        InputError
-            If `rule` is neither ``"min"`` nor ``"1se"``.
-        """
-        return super().row(rule)
-
-    def selected(self, rule: str = ONE_SE) -> list[str]:
-        """Return the names of the predictors that the rule keeps; see `best`."""
-        return self.kept[self.row(rule)]
-
-    def best(self, rule: str = ONE_SE) -> Forest:
-        """Grow the forest on the predictors that the out-of-bag errors find best.
+        """Return the number of the row of `table` that the rule chooses.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "1se"
-            The step with the smallest error, or the one with the fewest predictors whose error is
-            at most one standard error above it.
+            ``"min"``: the smallest error.  ``"1se"``: the fewest predictors with an error at most
+            one standard error above the smallest.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown.
+        """
+        return super().row(rule)
+
+    def selected(self, rule: str = ONE_SE) -> list[str]:
+        """Return the names of the selected predictors.
+
+        Parameters
+        ----------
+        rule : {"min", "1se"}, default "1se"
+            As in `row`.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown.
+        """
+        return self.kept[self.row(rule)]
+
+    def best(self, rule: str = ONE_SE) -> Forest:
+        """Grow the forest again on the selected predictors.
+
+        Parameters
+        ----------
+        rule : {"min", "1se"}, default "1se"
+            As in `row`.
+
+        Returns
+        -------
+        ODRFResults
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown.
         """
         call = f"{self.fit.call}.select_variables().best({rule!r})"
         return self._result(regrown(self.fit, self._steps[self.row(rule)], call))
@@ -124,14 +158,18 @@ class Elimination(ErrorTable, Generic[Forest]):
         return Summary("Variable selection", self.fit.call, facts, {"Steps": self.table}, (note,))
 
     def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
-        """Draw the out-of-bag error against the number of predictors.
+        """Plot the out-of-bag error against the number of predictors.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "1se"
-            Which step is marked as chosen.
+            The rule whose choice is marked.
         ax : Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
 
         Raises
         ------

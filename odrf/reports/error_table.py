@@ -1,4 +1,4 @@
-"""A table of sizes with their errors on rows held out or out of bag, one of which is chosen."""
+"""Tables of errors on held-out or out-of-bag rows by size, from which a size is chosen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from odrf.errors import InputError
 from odrf.pruning.choosing import MINIMUM, chosen_row
 
-__all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "ErrorTable", "some_rows"]
+__all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "ErrorTable", "shown_rows"]
 
 SHOWN = 25
 CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
@@ -18,7 +18,7 @@ RULES_IN_WORDS = {"weakest_link": "weakest link", "growth": "growth order"}
 
 
 class ErrorTable:
-    """The part that paths of pruning and selections of predictors share.
+    """Base class of pruning paths, growth paths and selections of predictors.
 
     Attributes
     ----------
@@ -29,14 +29,18 @@ class ErrorTable:
     table: pd.DataFrame
 
     def row(self, rule: str = MINIMUM) -> int:
-        """Return the row of the table that `rule` chooses.
+        """Return the number of the row of `table` that the rule chooses.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "min"
-            - ``"min"``: the smallest error, the smallest size if tied.
-            - ``"1se"``: the smallest size whose error is at most one standard error above that
-              (Breiman et al. 1984, section 3.4.3).
+            - ``"min"``: the smallest error; of ties the smallest size.
+            - ``"1se"``: the smallest size with an error at most one standard error above the
+              smallest error (Breiman et al. 1984, section 3.4.3).
+
+        Returns
+        -------
+        int
 
         Raises
         ------
@@ -46,18 +50,18 @@ class ErrorTable:
         return chosen_row(self.table, rule)
 
     def _alpha(self, k: Any) -> float:
-        """Return the α in row `k`; raise `InputError` where there is no such row."""
+        """Return the α in row `k`; raise `InputError` if there is no such row."""
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(self.table):
-            raise InputError(f"k={k!r} is no row of the table: use 0 to {len(self.table) - 1}")
+            raise InputError(f"k={k!r} is not a row of the table: use 0 to {len(self.table) - 1}")
         return float(self.table["alpha"].iloc[k])
 
 
-def some_rows(table: pd.DataFrame, kept: list[int]) -> pd.DataFrame:
-    """Return about `SHOWN` rows at most: those labelled `kept` and, of the others, more above.
+def shown_rows(table: pd.DataFrame, kept: list[int]) -> pd.DataFrame:
+    """Return about `SHOWN` rows of a table, in a geometric sequence, and those labelled `kept`.
 
-    The table goes from the smallest tree to the largest.
+    The table goes from the smallest size to the largest, so that more small sizes are shown.
     """
     if len(table) <= SHOWN:
         return table
-    spread = np.geomspace(1, len(table), SHOWN).round().astype(int) - 1
-    return table[table.index.isin(table.index[spread].append(pd.Index(kept)))]
+    positions = np.geomspace(1, len(table), SHOWN).round().astype(int) - 1
+    return table[table.index.isin(table.index[positions].append(pd.Index(kept)))]

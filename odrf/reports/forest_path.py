@@ -1,4 +1,4 @@
-"""What a price of leaves, the same for all trees, does to a forest's size and out-of-bag error."""
+"""Size and out-of-bag error of a forest whose trees are pruned at the same α."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ Forest = TypeVar("Forest")
 
 
 class ForestPath(ErrorTable, Generic[Forest]):
-    """A forest at rising prices α of a leaf, the same α_n for each tree (Theorem 5).
+    """A forest pruned at increasing α, the same for each tree (Theorem 5).
 
-    `odrf.results.forest.ODRFResults.pruning_path` makes it.
+    Returned by `odrf.results.forest.ODRFResults.pruning_path`.
 
     Parameters
     ----------
     fit : Fit
         The forest to prune.
     sizes : ForestSizes
-        The forest at rising prices of a leaf.
+        Its sizes and errors at increasing α.
     prune : callable
-        Makes a result of the forest pruned at ``alpha=``, as its method `prune` does.
+        The method `prune` of the forest's results.
 
     Attributes
     ----------
     fit : Fit
     sizes : ForestSizes
     table : DataFrame
-        One row for each α, from 0 to the one that leaves no split.  ``alpha``; ``leaves``, the
-        mean number per tree; ``error``, the out-of-bag mean squared error or misclassification
-        rate; ``std_error``, its standard error over rows.
+        One row for each α, from 0 to an α at which no splits remain.  Columns: ``alpha``;
+        ``leaves``, the mean number of leaves of a tree; ``error``, the out-of-bag mean squared
+        error or misclassification rate; ``std_error``, its standard error over rows.
 
     Examples
     --------
@@ -58,21 +58,40 @@ class ForestPath(ErrorTable, Generic[Forest]):
 
     @property
     def rule(self) -> str:
-        """``"weakest_link"`` or ``"growth"``: which subtrees each tree has to choose from."""
+        """``"weakest_link"`` or ``"growth"``: which subtrees of each tree are candidates."""
         return self.sizes.rule
 
     def best(self, rule: str = "min") -> Forest:
-        """Return the forest at the α that the out-of-bag rows find best.
+        """Return the forest pruned at the α chosen by the out-of-bag error.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "min"
-            Smallest out-of-bag error, or the smallest forest at most one standard error above.
+            ``"min"``: the smallest out-of-bag error.  ``"1se"``: the smallest forest with an error
+            at most one standard error above the smallest.
+
+        Returns
+        -------
+        ODRFResults
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown.
         """
         return self.forest(self.row(rule))
 
     def forest(self, k: int) -> Forest:
         """Return the forest in row `k` of the table.
+
+        Parameters
+        ----------
+        k : int
+            The number of the row, from 0.
+
+        Returns
+        -------
+        ODRFResults
 
         Raises
         ------
@@ -94,14 +113,14 @@ class ForestPath(ErrorTable, Generic[Forest]):
         return Summary("Pruning path", self.fit.call, facts, {"Forests": self.table}, (note,))
 
     def plot(self, *, rule: str = "1se", ax: Axes | None = None) -> Axes:
-        """Draw the out-of-bag error against α, one standard error to either side.
+        """Plot the out-of-bag error of each forest, with one standard error to either side.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "1se"
-            Which forest is marked as chosen.
+            The rule whose choice is marked.
         ax : Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
 
         Returns
         -------
@@ -118,4 +137,4 @@ class ForestPath(ErrorTable, Generic[Forest]):
         return plots.plot_error_path(table, self.row("min"), row, words, what, ax)
 
     def __repr__(self) -> str:
-        return f"ForestPath: {len(self.table)} prices of a leaf\n{self.table.to_string()}"
+        return f"ForestPath: {len(self.table)} values of alpha\n{self.table.to_string()}"

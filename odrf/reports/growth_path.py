@@ -1,4 +1,4 @@
-"""Approximation against estimation: error of trees stopped at each size, seen rows and unseen."""
+"""Approximation against estimation: training and test error of trees stopped at each size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from odrf.fits.prediction.scores import error_name
 from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.held_out import HeldOut
-from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, some_rows
+from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, shown_rows
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -26,32 +26,33 @@ if TYPE_CHECKING:
 
 __all__ = ["GrowthPath", "growth_path"]
 
-# Judges a fit at its stages on rows that its trees have not seen, with so many threads.
-Judge = Callable[[Fit, Stages, int], HeldOut]
+# Evaluates a fit at its stages on held-out rows; takes the number of threads, too.
+Evaluate = Callable[[Fit, Stages, int], HeldOut]
 
 
 class GrowthPath(ErrorTable):
-    """Errors of a tree or forest along the growth, on the training rows and on others.
+    """Training and test error of a tree or forest along its growth.
 
-    The more leaves, the better the trees approximate (the bias falls) and the fewer rows estimate
-    the value of each (the variance rises): t_n → ∞ and t_n = o(n/ln⁴n) in Theorems 1 and 4 of
-    Zhan, Liu and Xia.  `odrf.results.tree.ODTResults.growth_path` and
-    `odrf.results.out_of_bag.OutOfBagResults.growth_path` make it.
+    With more leaves, trees approximate the regression function better (less bias), but fewer rows
+    estimate the value of each leaf (more variance).  In Theorems 1 and 4 of Zhan, Liu and Xia this
+    gives the conditions t_n → ∞ and t_n = o(n/ln⁴n).  Returned by
+    `odrf.results.tree.ODTResults.growth_path` and
+    `odrf.results.forest.ODRFResults.growth_path`.
 
     Parameters
     ----------
     fit : Fit
-        The present fit.
+        The fit.
     grown : Fit
-        What it was pruned from, or itself.
+        The fit before pruning; `fit` itself if it was not pruned.
     along : {"leaves", "depth"}
-        What the size of a tree is.
+        How the size of a tree is measured.
     stages : Stages
-        Where its trees stop.
+        The sizes.
     test : HeldOut
-        What unseen rows say, from the largest size to the smallest.
+        Errors of test rows, from the largest size to the smallest.
     by : str
-        Which rows those are.
+        Which rows the test rows are, in words.
     n_jobs : int
         Threads.
 
@@ -60,13 +61,13 @@ class GrowthPath(ErrorTable):
     fit, grown : Fit
     along, by : str
     size : int
-        Size of the present fit: of its largest tree.
+        Size of the largest tree of `fit`.
     table : DataFrame
-        One row for each size, rising.  ``leaves`` or ``depth``: where each tree stops that gets
-        so far; ``mean_leaves`` of a forest, ``leaves`` of a tree along the depth: leaves there
-        are then; ``train``, ``test``: mean squared error or misclassification rate of the
-        training rows and of the unseen ones; ``std_error``, the standard error of ``test`` over
-        rows.
+        One row for each size, increasing.  Columns: ``leaves`` or ``depth``, the size at which
+        trees stop, unless they stop earlier; ``mean_leaves``, for forests, the mean number of
+        leaves of the trees (for a tree along the depth, ``leaves``); ``train`` and ``test``, mean
+        squared error or misclassification rate of training rows and test rows; ``std_error``, the
+        standard error of ``test`` over rows.
 
     Examples
     --------
@@ -92,8 +93,8 @@ class GrowthPath(ErrorTable):
         n_jobs: int,
     ) -> None:
         self.fit, self.grown, self.along, self.by = fit, grown, along, by
-        own = stages if fit is grown else stages_of(fit.forest, along)
-        self.size = int(own.sizes[-1])
+        stages_of_fit = stages if fit is grown else stages_of(fit.forest, along)
+        self.size = int(stages_of_fit.sizes[-1])
         forest, data = grown.forest, grown.data
         columns: dict[str, NDArray] = {along: stages.sizes}
         if forest.n_trees > 1:
@@ -107,13 +108,18 @@ class GrowthPath(ErrorTable):
         self.table = pd.DataFrame(columns)
 
     def row(self, rule: str = MINIMUM) -> int:
-        """Return the row of the table that `rule` chooses.
+        """Return the number of the row of `table` that the rule chooses.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "min"
-            Smallest test error, the smallest size if tied; or the smallest size whose error is at
-            most one standard error above (Breiman et al. 1984, section 3.4.3).
+            ``"min"``: the smallest test error; of ties the smallest size.  ``"1se"``: the smallest
+            size with an error at most one standard error above the smallest (Breiman et al. 1984,
+            section 3.4.3).
+
+        Returns
+        -------
+        int
 
         Raises
         ------
@@ -129,7 +135,7 @@ class GrowthPath(ErrorTable):
 
     @property
     def chosen(self) -> int:
-        """The smallest size whose test error is at most one standard error above the smallest."""
+        """The smallest size with a test error at most one standard error above the smallest."""
         return int(self.table[self.along].iloc[self.row(ONE_SE)])
 
     def summary(self) -> Summary:
@@ -144,7 +150,7 @@ class GrowthPath(ErrorTable):
         for rule, words in CHOICES_IN_WORDS.items():
             line = self.table.iloc[self.row(rule)]
             facts[words] = f"{line[self.along]:.0f} {unit}, {line['test']:.4g}"
-        shown = some_rows(self.table, [self.row(rule) for rule in CHOICES])
+        shown = shown_rows(self.table, [self.row(rule) for rule in CHOICES])
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         note = (
             f"train and test are the {error_name(self.fit.kind)} of the training rows and of "
@@ -154,12 +160,14 @@ class GrowthPath(ErrorTable):
         return Summary("Growth path", self.fit.call, facts, sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw both errors against the size, the smallest test error and this fit's size marked.
+        """Plot training and test error against the size.
+
+        The smallest test error and the size of this fit are marked.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
 
         Returns
         -------
@@ -178,15 +186,25 @@ def growth_path(
     along: str,
     newdata: pd.DataFrame | None,
     n_jobs: int | None,
-    judge: Judge,
+    evaluate: Evaluate,
     by: str,
 ) -> GrowthPath:
-    """Return the growth path of `fit`, judged on `newdata` or, without, by `judge`, called `by`.
+    """Return the growth path of a fit.
+
+    Parameters
+    ----------
+    fit : Fit
+    along, newdata, n_jobs
+        As in `odrf.results.tree.ODTResults.growth_path`.
+    evaluate : callable
+        Returns the test errors if there is no `newdata`.
+    by : str
+        Which rows `evaluate` uses, in words.
 
     Raises
     ------
     InputError
-        If an option is unknown or out of range, or no row can judge.
+        If an option is unknown or out of range, or there are no test rows.
     """
     if along not in ALONG:
         raise allowed("along", along, ALONG)
@@ -194,11 +212,11 @@ def growth_path(
     grown = fit.first_grown
     stages = stages_of(grown.forest, along)
     if newdata is None:
-        test = judge(grown, stages, jobs)
+        test = evaluate(grown, stages, jobs)
     else:
         X, y = labelled_rows(grown, newdata, "newdata")
         test = evaluated_stages(grown.forest, stages, X, y, np.ones(len(y)), jobs)
         by = f"{len(y)} new row{'s' if len(y) > 1 else ''}"
     if test.weight == 0:
-        raise InputError("every tree drew every row, so that none is out of bag: give newdata=")
+        raise InputError("every tree drew every row, and no row is out of bag: give newdata=")
     return GrowthPath(fit, grown, along, stages, test, by, jobs)

@@ -1,4 +1,4 @@
-"""What the summary and the card of a guided forest say."""
+"""Summary and short description of a guided forest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["guided_card", "guided_summary"]
 
 
 def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
-    """Summarise a guided forest: data, training error, planes and regions, importances.
+    """Return the summary of a guided forest: data, training error, options, sizes, importances.
 
     `fitted` (n, K) are its predictions for the training rows.
     """
@@ -33,21 +33,21 @@ def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
         **_score(fit, fitted),
         "Trees": str(guided.n_trees),
         "Subspace M": f"{control.subspace} predictors ({control.subspace_rule})",
-        "Trials": f"{control.trials} planes a step",
-        "Weights from": f"the range in the region, about the mean of the {control.origin}",
+        "Trials": f"{control.trials} planes per step",
+        "Coefficients": f"uniform on the region's range, from the mean of the {control.origin}",
         "Min. split": str(control.min_split),
         "Seed": seeds(fit),
         "Planes": mean_and_range(guided.n_planes),
         "Inner regions": mean_and_range(guided.n_inner),
         "Leaves": mean_and_range(guided.n_leaves),
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
-        "Numbers to predict": f"{guided.sizes.sum()} (TW (M + 1) + 3 TNL + TL)",
+        "Model size": f"{guided.sizes.sum()} numbers (TW (M + 1) + 3 TNL + TL)",
     }
     sections = importance_section(fit, REMOVED)
     notes = (
         "Every tree uses all rows: no row is out of bag.",
-        "Every plane uses all columns of its tree: importances tell predictors apart less well "
-        "than those of other forests.",
+        "Every plane uses all columns of its tree: importances distinguish predictors less well "
+        "than in other forests.",
         *missing_notes(fit),
     )
     name = f"Guided random forest: {fit.kind}"
@@ -55,7 +55,7 @@ def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
 
 
 def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> str:
-    """Describe a guided forest, predicting `fitted` for the training rows, in a few lines."""
+    """Return a short description of a guided forest; arguments as in `guided_summary`."""
     guided = fit.guided
     facts = {
         "Formula": fit.design.formula,

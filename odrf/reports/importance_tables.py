@@ -14,7 +14,7 @@ __all__ = ["impurity_table", "permutation_table"]
 
 
 def impurity_table(fit: AnyFit) -> pd.DataFrame:
-    """Return the impurity that splits on each predictor remove, and its share, largest first."""
+    """Return the impurity importance of each predictor and its share, the largest first."""
     measure = summed_importance if fit.summed else impurity_importance
     importance = measure(fit.forest, fit.design.first)
     total = importance.sum()
@@ -23,11 +23,11 @@ def impurity_table(fit: AnyFit) -> pd.DataFrame:
 
 
 def permutation_table(fit: Fit) -> pd.DataFrame:
-    """Return each predictor's mean rise over the trees and its standard error, largest first."""
+    """Return the permutation importance of each predictor and its standard error, largest first."""
     rise = permutation_rises(fit)
-    n_trees = len(rise)
-    spread = rise.std(axis=0, ddof=1) if n_trees > 1 else np.full(rise.shape[1], np.nan)
-    return _sorted(fit, {"importance": rise.mean(axis=0), "std_error": spread / np.sqrt(n_trees)})
+    B = len(rise)
+    deviation = rise.std(axis=0, ddof=1) if B > 1 else np.full(rise.shape[1], np.nan)
+    return _sorted(fit, {"importance": rise.mean(axis=0), "std_error": deviation / np.sqrt(B)})
 
 
 def _sorted(fit: AnyFit, columns: dict[str, NDArray[np.float64]]) -> pd.DataFrame:

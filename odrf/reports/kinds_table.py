@@ -14,7 +14,7 @@ __all__ = ["kinds_table"]
 
 
 def kinds_table(blend: Blend, kinds: Mapping[str, Control]) -> pd.DataFrame:
-    """Return the table behind `odrf.results.forest.ODRFResults.kinds`."""
+    """Return the table `odrf.results.forest.ODRFResults.kinds`."""
     controls = list(kinds.values())
     return pd.DataFrame(
         {

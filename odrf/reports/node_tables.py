@@ -16,7 +16,7 @@ __all__ = ["nodes_table", "splits_table"]
 
 
 def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each node of a forest of one that rows can reach."""
+    """Return one row for each node that rows can reach; `tree` is a forest of one tree."""
     depth = tree.depth()
     node = np.flatnonzero(depth >= 0)
     leaf = tree.left[node] < 0
@@ -43,11 +43,10 @@ def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
 
 
 def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each coefficient of the splits of a forest of one."""
+    """Return one row for each coefficient of the splits; `tree` is a forest of one tree."""
     user = user_splits(tree, design)
-    live = tree.is_split()
     node = node_of_terms(tree)
-    at = np.flatnonzero(live[node] & (user.coef != 0))
+    at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0))
     at = at[np.lexsort((-np.abs(tree.coef[at]), node[at]))]
     node, column = node[at], tree.index[at]
     predictor = np.searchsorted(design.first, column, side="right") - 1

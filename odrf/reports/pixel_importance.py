@@ -1,4 +1,4 @@
-"""How often the splits of trees use each pixel."""
+"""Pixel importance: how often splits use each pixel."""
 
 from __future__ import annotations
 
@@ -27,22 +27,28 @@ TOP = 10
 
 
 class PixelImportance:
-    """How often each pixel is used (Perry 2020, section 3.2).
+    """How often splits use each pixel (Perry 2020, section 3.2).
 
-    `odrf.results.base.TreeResults.pixel_importance` makes it.
+    Returned by `odrf.results.base.TreeResults.pixel_importance`.
 
     Parameters
     ----------
     fit : Fit
     shape : (int, int), optional
+        Height and width of the images.
     channels : int, optional
+        Channels of the images.
 
     Attributes
     ----------
+    call : str
+        The call that made the fit.
+    n_splits : int
+        Splits of all trees.
     table : DataFrame
-        One row for each pixel, by its name, in the order of the predictors: ``channel``, ``row``
-        and ``column`` from 0; ``count`` π_k, the splits of all trees in which it has a nonzero
-        coefficient; ``share``, that divided by the number of splits.
+        One row for each pixel, by its name, in the order of the predictors.  Columns: ``channel``,
+        ``row`` and ``column``, from 0; ``count`` π_k, the splits of all trees in which the pixel
+        has a nonzero coefficient; ``share``, ``count`` divided by the number of splits.
 
     Examples
     --------
@@ -77,11 +83,11 @@ class PixelImportance:
 
     @property
     def images(self) -> NDArray[np.float64]:
-        """The shares (C, H, W)."""
+        """The shares as images (C, H, W): channels, height, width."""
         return self.table["share"].to_numpy().reshape(self._grid)
 
     def summary(self) -> Summary:
-        """Return the pixels used most as a summary with text, HTML and LaTeX output."""
+        """Return the most used pixels as a summary with text, HTML and LaTeX output."""
         C, H, W = self._grid
         share = self.table["share"]
         facts = {
@@ -95,13 +101,13 @@ class PixelImportance:
         return Summary("Pixel importance", self.call, facts, {"Used most": top}, (note,))
 
     def plot_image(self, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
-        """Draw the shares as an image, one for each channel; those of a series as a curve.
+        """Plot the shares as images, one for each channel, or for series as a curve.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; for images of several channels an array of as many.  By default on a
-            new figure.
+            Where to draw; for several channels an array with one for each.  By default on a new
+            figure.
 
         Returns
         -------
@@ -110,7 +116,7 @@ class PixelImportance:
         Raises
         ------
         InputError
-            If `ax` holds another number of axes.
+            If `ax` has another number of axes.
         """
         return plots.plot_pixels(self.images, ax)
 
@@ -121,11 +127,12 @@ class PixelImportance:
 
 
 def _grid(fit: Fit, shape: tuple[int, int] | None, channels: int | None) -> tuple[int, int, int]:
-    """Return C, H and W as given, or else as the fit knows them."""
+    """Return C, H and W: as given, or by default those of the fit."""
     known = _known(fit)
     if shape is None and known is None:
         raise InputError(
-            "the shape of the images is not known: use pixel_importance(shape=(height, width))"
+            "shape=None: the fit does not know the shape of its images: use "
+            "pixel_importance(shape=(height, width))"
         )
     C, *size = (1, 0, 0) if known is None else known
     H, W = size if shape is None else grid_shape("shape", shape)
@@ -135,7 +142,7 @@ def _grid(fit: Fit, shape: tuple[int, int] | None, channels: int | None) -> tupl
 
 
 def _known(fit: Fit) -> tuple[int, int, int] | None:
-    """Return the grid of the fit's patches, or the one that its data told."""
+    """Return the grid of the fit's patches or, without patches, of its data."""
     for family, _ in fit.control.mixture.shares:
         if isinstance(family, Patch):
             return (family.channels, *family.shape)

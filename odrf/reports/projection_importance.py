@@ -1,4 +1,4 @@
-"""The directions that matter most to a forest."""
+"""Importance of directions: those whose splits decrease the impurity most."""
 
 from __future__ import annotations
 
@@ -32,33 +32,37 @@ MOST_TERMS = 4
 
 
 class ProjectionImportance:
-    """Directions by the impurity that splits along them remove (Tomita et al. 2020, section 4.5).
+    """The most important directions (Tomita et al. 2020, section 4.5).
 
-    θ and -θ are one direction.  `odrf.results.base.TreeResults.projection_importance` makes it.
-    It tells most where directions come again, as with ``projection="sparse"`` or ``"axis"``:
-    those that are estimated, or have random weights, hardly ever do.
+    The importance of a direction is the impurity decrease of the splits along it; θ and -θ count as
+    one direction.  This is most useful where directions repeat, as with ``projection="sparse"`` or
+    ``"axis"``; directions with estimated or continuous random coefficients hardly ever do.
+    Returned by `odrf.results.base.TreeResults.projection_importance`.
 
     Parameters
     ----------
     fit : Fit
     top : int
-        How many directions, at most.
+        Most directions.
     resamples : int
-        How many random halves of the rows to grow it again on.
+        Number of random halves of the rows on which the model is fitted again.
     progress : bool
         Show a progress bar.
 
     Attributes
     ----------
+    fit : Fit
     table : DataFrame
-        A row for each of the `top` directions, the most important first.  ``direction``, in
-        words; ``importance``, the impurity that its splits remove, weighted by the share of the
-        rows, a mean over trees; ``share`` of what all splits remove; ``std_error``, its standard
-        error over trees, NaN for one tree; ``splits``, how many there are; ``trees``, the share of
-        the trees that have one.  With `resamples`, ``stability``: the share of the halves of the
-        rows (Meinshausen and Bühlmann 2010) on which it is again among the `top`.
+        One row for each of the `top` directions, the most important first.  Columns:
+        ``direction``, as text; ``importance``, the impurity decrease of its splits, weighted by the
+        nodes' shares of the rows: the mean over trees; ``share``, its share of the decrease of all
+        splits; ``std_error``, the standard error of ``importance`` over trees, NaN for one tree;
+        ``splits``, the number of its splits; ``trees``, the share of the trees that have one.  With
+        `resamples`, ``stability``: the share of the random halves (Meinshausen and Bühlmann 2010)
+        on which the direction is among the `top` again.
     coefficients : DataFrame
-        Its coefficients, of length 1 on columns scaled to [0, 1]: columns of the design by rank.
+        The coefficients: one row for each column of the design, one column for each direction, by
+        rank.  They are for columns scaled to [0, 1], with Euclidean length 1.
 
     Examples
     --------
@@ -80,13 +84,13 @@ class ProjectionImportance:
         self.coefficients = _coefficients(forest, directions, chosen, fit.design.columns)
         total, B = importance.sum(), forest.n_trees
         splits = np.bincount(directions.of_node[directions.of_node >= 0], minlength=len(importance))
-        spread = by_tree.std(axis=0, ddof=1) if B > 1 else np.full(len(chosen), np.nan)
+        deviation = by_tree.std(axis=0, ddof=1) if B > 1 else np.full(len(chosen), np.nan)
         self.table = pd.DataFrame(
             {
                 "direction": [_in_words(column) for _, column in self.coefficients.items()],
                 "importance": importance[chosen],
                 "share": importance[chosen] / total if total > 0 else 0.0,
-                "std_error": spread / np.sqrt(B),
+                "std_error": deviation / np.sqrt(B),
                 "splits": splits[chosen],
                 "trees": (by_tree > 0).mean(axis=0),
             },
@@ -96,9 +100,9 @@ class ProjectionImportance:
             self.table["stability"] = self._stability(top, resamples, progress)
 
     def _stability(self, top: int, resamples: int, progress: bool) -> NDArray[np.float64]:
-        """Return how often each direction is among the first of the forests on halves."""
-        fit, own = self.fit, _keys(self.coefficients)
-        found = np.zeros(len(own))
+        """Return the share of the halves on which each direction is among the `top`."""
+        fit, keys = self.fit, _keys(self.coefficients)
+        repeated = np.zeros(len(keys))
         rng = np.random.default_rng(fit.control.seed)
         for _ in tqdm(range(resamples), unit="forest", disable=not progress):
             out = rng.permutation(len(fit.data.y)) < len(fit.data.y) // 2
@@ -106,9 +110,9 @@ class ProjectionImportance:
             forest = grow_fit("", fit.design, data, fit.request).forest
             directions = distinct_directions(forest)
             order = np.argsort(-direction_importance(forest, directions), kind="stable")[:top]
-            again = _keys(_coefficients(forest, directions, order, fit.design.columns))
-            found += [key in again for key in own]
-        return found / resamples
+            top_keys = _keys(_coefficients(forest, directions, order, fit.design.columns))
+            repeated += [key in top_keys for key in keys]
+        return repeated / resamples
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
@@ -121,12 +125,12 @@ class ProjectionImportance:
         return Summary("Importance of projections", self.fit.call, facts, sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the coefficients as a heat map, the most important direction first.
+        """Plot the coefficients as a heat map, the most important direction first.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
 
         Returns
         -------
@@ -141,7 +145,7 @@ class ProjectionImportance:
 def _coefficients(
     forest: Forest, directions: Directions, chosen: NDArray[np.int64], columns: tuple[str, ...]
 ) -> pd.DataFrame:
-    """Return the directions' coefficients, the largest of each positive."""
+    """Return the coefficients of the `chosen` directions; the largest of each is positive."""
     theta = np.zeros((len(columns), len(chosen)))
     for k, node in enumerate(directions.example[chosen]):
         terms = slice(forest.start[node], forest.start[node + 1])
@@ -152,12 +156,15 @@ def _coefficients(
 
 
 def _keys(coefficients: pd.DataFrame) -> list[tuple[float, ...]]:
-    """Return what tells directions apart."""
+    """Return the rounded coefficients of each direction, by which directions are compared."""
     return [tuple(column.round(3)) for _, column in coefficients.items()]
 
 
 def _in_words(theta: pd.Series) -> str:
-    """Write a direction as a sum, its largest terms first; those of equal size without factors."""
+    """Return a direction as text: a sum, the largest terms first.
+
+    Coefficients that are all equal in size are not written.
+    """
     terms = theta[theta != 0].sort_values(key=np.abs, ascending=False, kind="stable")
     equal = bool((terms.abs() > 0.999 * terms.abs().max()).all())
     words = [

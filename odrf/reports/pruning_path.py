@@ -1,4 +1,4 @@
-"""The subtrees that pruning can choose, and what held-out rows say of each."""
+"""The pruning path of a tree: its nested subtrees and their errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import GROWTH
 from odrf.pruning.subtree_path import SubtreePath
 from odrf.pruning.subtrees import growth_errors
-from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, some_rows
+from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, shown_rows
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -26,9 +26,9 @@ Tree = TypeVar("Tree")
 
 
 class PruningPath(ErrorTable, Generic[Tree]):
-    """The nested subtrees of a tree that some complexity α chooses, the largest first.
+    """The nested subtrees of a tree that are optimal for some α, the largest first.
 
-    `odrf.results.tree.ODTResults.pruning_path` makes it.
+    Returned by `odrf.results.tree.ODTResults.pruning_path`.
 
     Parameters
     ----------
@@ -37,20 +37,24 @@ class PruningPath(ErrorTable, Generic[Tree]):
     subtrees : SubtreePath
         Its subtrees.
     prune : callable
-        Makes a result of the tree pruned at ``alpha=``, as its method `prune` does.
+        The method `prune` of the tree's results.
 
     Attributes
     ----------
     fit : Fit
     subtrees : SubtreePath
     table : DataFrame
-        One row for each subtree, from the largest (``alpha`` 0) to the root.  ``alpha``: the
-        smallest α that chooses it, up to the next row's; ``leaves``; ``error``: mean squared
-        error, misclassification rate, mean rank error or impurity of the rows the tree was grown
-        on, of an honest tree those that fill it;
-        ``relative_error``: the same divided by the root's.  If judged on held-out rows,
-        ``xerror``, their mean squared error or misclassification rate divided by what the root
-        has on the training rows, and ``xstd``, its standard error.
+        One row for each subtree, from the largest (``alpha`` 0) to the root.  Columns:
+
+        - ``alpha``: the smallest α for which the subtree is optimal; it is optimal up to the
+          ``alpha`` of the next row.
+        - ``leaves``: the number of its leaves.
+        - ``error``: its training error: mean squared error, misclassification rate, mean rank error
+          or impurity.  For an honest tree the rows are those that give the nodes their values.
+        - ``relative_error``: ``error`` divided by that of the root.
+        - ``xerror`` and ``xstd``, if held-out rows were used: the held-out mean squared error or
+          misclassification rate divided by that of the root on the training rows, and its standard
+          error.  These two names are those of the table that rpart's ``printcp`` prints.
 
     Examples
     --------
@@ -69,47 +73,52 @@ class PruningPath(ErrorTable, Generic[Tree]):
 
     @property
     def rule(self) -> str:
-        """``"weakest_link"`` or ``"growth"``: which subtrees there are to choose from."""
+        """``"weakest_link"`` or ``"growth"``: which subtrees are candidates."""
         return self.subtrees.rule
 
     @property
     def loss(self) -> str:
-        """``"error"`` or ``"impurity"``: what the training error is for classes."""
+        """``"error"`` or ``"impurity"``: how the training error of classes is measured."""
         return self.subtrees.loss
 
     @property
     def by(self) -> str:
-        """Which rows were held out, in words; empty where none were."""
+        """Which rows were held out, in words; empty for none."""
         return self.subtrees.by
 
     @property
     def is_evaluated(self) -> bool:
-        """Whether held-out rows have judged the subtrees."""
+        """Whether the subtrees were evaluated on held-out rows."""
         return self.subtrees.is_evaluated
 
     def row(self, rule: str = "min") -> int:
-        """Return the row of the table that `best` takes.
+        """Return the number of the row of `table` that the rule chooses.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "min"
+            - ``"min"``: the smallest held-out error.
+            - ``"1se"``: the smallest tree with an error at most one standard error above the
+              smallest (Breiman et al. 1984, section 3.4.3).
+
+        Returns
+        -------
+        int
 
         Raises
         ------
         InputError
-            If `rule` is unknown, or no held-out rows have judged the subtrees.
+            If `rule` is unknown, or the subtrees were not evaluated on held-out rows.
         """
         return self.subtrees.row(rule)
 
     def best(self, rule: str = "min") -> Tree:
-        """Return the subtree that held-out rows find best.
+        """Return the subtree chosen by the held-out errors.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "min"
-            - ``"min"``: smallest held-out error.
-            - ``"1se"``: the smallest tree whose error is at most one standard error above that
-              (Breiman et al. 1984, section 3.4.3).
+            As in `row`.
 
         Returns
         -------
@@ -123,7 +132,16 @@ class PruningPath(ErrorTable, Generic[Tree]):
         return self.tree(self.row(rule))
 
     def tree(self, k: int) -> Tree:
-        """Return the subtree in row `k` of the table, 0 being the largest.
+        """Return the subtree in row `k` of the table.
+
+        Parameters
+        ----------
+        k : int
+            The number of the row; 0 is the largest subtree.
+
+        Returns
+        -------
+        ODTResults
 
         Raises
         ------
@@ -142,35 +160,35 @@ class PruningPath(ErrorTable, Generic[Tree]):
             "Training error": error,
         }
         notes = [
-            "A subtree is chosen by prune(alpha=) from its alpha up to the next row's. "
-            "Errors are those of the rows the tree was grown on; relative ones are shares of the "
-            f"root's, {number(float(self.table['error'].iloc[-1]))}."
+            "prune(alpha=) gives a subtree for any alpha from its row's up to the next row's. "
+            "error is that of the training rows; relative_error is divided by the error of the "
+            f"root, {number(float(self.table['error'].iloc[-1]))}."
         ]
         if self.is_evaluated:
-            facts["Judged by"] = self.by
+            facts["Evaluated by"] = self.by
             facts |= {
                 words: f"{self.table['leaves'].iloc[self.row(rule)]} leaves"
                 for rule, words in CHOICES_IN_WORDS.items()
             }
             notes.append(
-                f"xerror is the {error_name(self.fit.kind)} of the held-out rows as a share of "
-                "the root's in training, xstd its standard error."
+                f"xerror is the {error_name(self.fit.kind)} of the held-out rows divided by that "
+                "of the root on the training rows, xstd its standard error."
             )
         kept = [self.row(rule) for rule in CHOICES] if self.is_evaluated else []
-        shown = some_rows(self.table[::-1], kept)[::-1]
+        shown = shown_rows(self.table[::-1], kept)[::-1]
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         sections = {f"Subtrees{of}": shown}
         return Summary("Pruning path", self.fit.call, facts, sections, tuple(notes))
 
     def plot(self, *, rule: str = "1se", ax: Axes | None = None) -> Axes:
-        """Draw the held-out error of each subtree; without held-out rows, the training error.
+        """Plot the held-out error of each subtree; without held-out rows, the training error.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "1se"
-            Which subtree is marked as chosen.
+            The rule whose choice is marked.
         ax : Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
 
         Returns
         -------

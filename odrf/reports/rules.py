@@ -1,4 +1,4 @@
-"""A tree as indented text, in the manner of rpart."""
+"""A tree as indented text, in the style of rpart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["rules_text"]
 
 
 def rules_text(tree: Forest, design: Design, digits: int) -> str:
-    """Write a line for each reachable node of a forest of one: children under their parent."""
+    """Return a line for each node, children under their parent; `tree` is a forest of one tree."""
     writer = SplitWriter(tree, design, digits=digits)
     lines = [f"n = {tree.count[0]}, {design.formula}", *_legend(design.response)]
     waiting = [(0, 0, "root")]

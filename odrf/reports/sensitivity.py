@@ -1,4 +1,4 @@
-"""Sensitivity of the training rows of a guided forest as a result."""
+"""Sensitivity of the training rows of a guided forest."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ from odrf.text.wording import number
 __all__ = ["METHODS", "Sensitivity", "rows_kept"]
 
 METHODS = {"uniform": "uniform", "sample": "by probability", "top": "most sensitive"}
-"""How rows are chosen, and what it is called in full."""
+"""Methods of selecting rows, and their names in plots."""
 
 SHARES = (0.05, 0.1, 0.25, 0.5)
 RANKS, DRAW = (0, 0), (0, 1)
-"""Keys of the seeds of the order of the rows in their leaves, and of those that are drawn."""
+"""Spawn keys of the fit's seed: for the order of rows within leaves, and for drawing rows."""
 
 
 class Sensitivity:
-    """How much each training row matters to where the classes part (Gupta et al., section 8).
+    """The sensitivity of each training row (Gupta et al., section 8).
 
-    `odrf.results.guided.GRAFResults.sensitivity` makes it.
+    Rows near the boundaries between classes have a large sensitivity.  Returned by
+    `odrf.results.guided.GRAFResults.sensitivity`.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ class Sensitivity:
     ----------
     fit : GuidedFit
     table : DataFrame
-        On the index of the training rows: ``sensitivity`` ŝ, equation (32); ``probability`` p, its
-        share of the sum, equation (33); ``rank``, 1 for the most sensitive row, of equal ones the
-        first.
+        With the index of the training rows.  Columns: ``sensitivity`` ŝ, equation (32);
+        ``probability`` p, its share of the sum, equation (33); ``rank``, 1 for the most sensitive
+        row; ties are ranked in the order of the rows.
 
     Examples
     --------
@@ -68,19 +69,20 @@ class Sensitivity:
     def __init__(self, fit: GuidedFit) -> None:
         self.fit = fit
         n = len(fit.data.y)
-        # the response of a regression is no class: its rows are of one
+        # the rows of a regression count as one class
         codes = np.zeros(n) if self._classes is None else fit.data.y
-        own = mean_sensitivity(
+        sensitivity = mean_sensitivity(
             leaf_nodes(fit.forest, fit.data.X, fit.control.n_jobs),
             planes_until(fit.guided),
             codes.astype(np.int64),
             fit.design.response.n_classes,
-            self._chance(RANKS).permutation(n),
+            self._generator(RANKS).permutation(n),
         )
-        rank = np.empty(len(own), dtype=np.int64)
-        rank[np.argsort(-own, kind="stable")] = np.arange(1, len(own) + 1)
+        rank = np.empty(n, dtype=np.int64)
+        rank[np.argsort(-sensitivity, kind="stable")] = np.arange(1, n + 1)
+        probability = as_probability(sensitivity)
         self.table = pd.DataFrame(
-            {"sensitivity": own, "probability": as_probability(own), "rank": rank},
+            {"sensitivity": sensitivity, "probability": probability, "rank": rank},
             index=fit.data.index,
         )
 
@@ -89,30 +91,30 @@ class Sensitivity:
         return self.fit.design.response.classes
 
     def order(self, method: str = "top", seed: Any = None) -> NDArray[np.int64]:
-        """Return the positions of all rows (n,), those first that are kept before others.
+        """Return the positions of all rows in the order in which they are selected.
 
         Parameters
         ----------
         method : {"top", "sample", "uniform"}, default "top"
             As in `GRAFResults.approximate`.
         seed : int, SeedSequence or Generator, optional
-            Of what is drawn; by default it follows from the fit's seed.
+            Seed of the draw; by default it follows from the fit's seed.
 
         Returns
         -------
         (n,) int64
+            The first k are the rows that `GRAFResults.approximate` keeps if it keeps k rows.
 
         Raises
         ------
         InputError
-            If there is no such method, or the seed is none.
+            If `method` is unknown, or `seed` is invalid.
         """
         if method not in METHODS:
             raise allowed("method", method, METHODS)
         if method == "top":
             return np.argsort(self.table["rank"].to_numpy(), kind="stable")
-        own = seed is None
-        rng = self._chance(DRAW) if own else np.random.default_rng(checked_seed(seed))
+        rng = self._generator(DRAW) if seed is None else np.random.default_rng(checked_seed(seed))
         if method == "uniform":
             return rng.permutation(len(self.table))
         return drawing_order(self.table["probability"].to_numpy(), rng)
@@ -123,20 +125,21 @@ class Sensitivity:
         Parameters
         ----------
         svm : fitted SVC, or array of int
-            Whatever has ``support_``, such as scikit-learn's ``SVC`` fitted to the training rows
-            in their order; or the positions of the support vectors among these rows, from 0.
+            A classifier with the attribute ``support_``, such as scikit-learn's ``SVC``, fitted to
+            the training rows in their order; or the positions of the support vectors among these
+            rows, from 0.
 
         Returns
         -------
         Series
-            ``support_vectors``, how many there are; ``share`` of the rows that they are;
-            ``overlap``, the share of them that is among as many most sensitive rows; ``chance``,
-            what the overlap of as many rows drawn at random is on average.
+            ``support_vectors``, their number s; ``share``, s/n; ``overlap``, the share of the
+            support vectors that are among the s most sensitive rows; ``chance``, the expected
+            overlap with s rows drawn at random, s/n.
 
         Raises
         ------
         InputError
-            If these are no positions of training rows, or it was fitted to another number of rows.
+            If the positions are invalid, or the classifier was fitted to another number of rows.
         """
         n = len(self.table)
         at = _positions(svm, n)
@@ -145,12 +148,15 @@ class Sensitivity:
         values |= {"overlap": among.mean(), "chance": len(at) / n}
         return pd.Series(values, name="overlap")
 
-    def _chance(self, key: tuple[int, int]) -> np.random.Generator:
-        """Return a generator that follows from the fit's seed; trees have keys of one number."""
+    def _generator(self, key: tuple[int, int]) -> np.random.Generator:
+        """Return the generator for a spawn key of the fit's seed; keys of trees have one number."""
         return np.random.default_rng(np.random.SeedSequence(self.fit.control.seed, spawn_key=key))
 
     def summary(self) -> Summary:
-        """Return what the most sensitive rows are, and what share of the probability they have."""
+        """Return the most sensitive rows and their shares of the probability as a summary.
+
+        It has text, HTML and LaTeX output.
+        """
         table = self.table
         p = table["probability"]
         facts = {
@@ -167,7 +173,7 @@ class Sensitivity:
 
     @cached_property
     def _kept(self) -> pd.DataFrame:
-        """What the most sensitive rows hold: probability, and shares of the classes."""
+        """Total probability and class shares of the most sensitive rows, for some shares of n."""
         order, n = self.order("top"), len(self.table)
         lines = {}
         for fraction in (*SHARES, 1.0):
@@ -184,7 +190,8 @@ class Sensitivity:
             return {}
         codes = self.fit.data.y[rows].astype(np.int64)
         shares = np.bincount(codes, minlength=len(classes)) / len(rows)
-        return {f"class {label}": float(at) for label, at in zip(classes, shares, strict=True)}
+        pairs = zip(classes, shares, strict=True)
+        return {f"class {label}": float(share) for label, share in pairs}
 
     def plot(
         self,
@@ -194,16 +201,19 @@ class Sensitivity:
         *,
         ax: NDArray | None = None,
     ) -> NDArray[np.object_]:
-        """Draw the sensitivities on two predictors, and what three ways keep ([G], Figure 12).
+        """Plot the sensitivities against two predictors, and the rows that each method keeps.
+
+        As in Figure 12 of Gupta et al.
 
         Parameters
         ----------
         x, y : str, optional
-            Columns of numbers in the data; by default the only two that are predictors.
+            Numeric columns of the data.  By default the numeric columns that the formula uses, if
+            there are exactly two.
         fraction : float, default 0.25
-            The share of rows that is kept.
+            The share of the rows that is kept.
         ax : array of 4 Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
 
         Returns
         -------
@@ -212,8 +222,8 @@ class Sensitivity:
         Raises
         ------
         InputError
-            If `x` or `y` is no column of numbers, or must be named; if `fraction` is no share, or
-            `ax` holds another number of axes.
+            If `x` or `y` is not a numeric column, or is missing; if `fraction` is not above 0 and
+            at most 1; if `ax` has another number of axes.
         """
         names = self._axes(x, y)
         k = rows_kept(fraction, len(self.table))
@@ -237,8 +247,7 @@ class Sensitivity:
             if name not in numeric:
                 listing = ", ".join(map(repr, numeric[:TOP]))
                 raise InputError(
-                    f"{argument}={name!r}: name two columns of numbers to draw, x and y, of "
-                    f"{listing}"
+                    f"{argument}={name!r}: give x= and y=, two numeric columns of {listing}"
                 )
         return [str(x), str(y)]
 
@@ -251,26 +260,26 @@ class Sensitivity:
 
 
 def rows_kept(fraction: Any, n: int) -> int:
-    """Return ⌈fraction · n⌉; raise `InputError` where the fraction is no share above 0."""
+    """Return ⌈fraction · n⌉; raise `InputError` unless the fraction is above 0 and at most 1."""
     if not is_number(fraction) or not 0 < float(fraction) <= 1:
-        raise InputError(f"fraction={fraction!r}: use a share of the rows above 0, at most 1")
-    # 0.1 · 30 is a little above 3
+        raise InputError(f"fraction={fraction!r}: use a number above 0 and at most 1")
+    # 0.1 · 30 is a little above 3 in floating point
     return max(1, math.ceil(round(float(fraction) * n, 6)))
 
 
 def _positions(svm: Any, n: int) -> NDArray[np.int64]:
-    """Return the positions of support vectors; raise `InputError` where they are none."""
-    seen = getattr(svm, "shape_fit_", (n,))[0]
-    if seen != n:
+    """Return the positions of the support vectors; raise `InputError` if they are invalid."""
+    n_fitted = getattr(svm, "shape_fit_", (n,))[0]
+    if n_fitted != n:
         raise InputError(
-            f"svm was fitted to {seen} rows, the forest to {n}: fit both to the same, in the same "
-            "order"
+            f"svm was fitted to {n_fitted} rows, the forest to {n}: fit both to the same rows in "
+            "the same order"
         )
     at = np.asarray(getattr(svm, "support_", svm))
     whole = at.ndim == 1 and len(at) and np.issubdtype(at.dtype, np.integer)
     if not whole or at.min() < 0 or at.max() >= n or len(np.unique(at)) < len(at):
         raise InputError(
-            "svm: give a fitted classifier with support_, or the positions of its support vectors "
+            "svm: use a fitted classifier with support_, or the positions of its support vectors "
             f"among the training rows, whole numbers from 0 to {n - 1}, each once"
         )
     return at.astype(np.int64)

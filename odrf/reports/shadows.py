@@ -1,4 +1,4 @@
-"""Selection of predictors that beat permuted copies of themselves."""
+"""Selection of predictors by comparison with permuted copies, as in Boruta."""
 
 from __future__ import annotations
 
@@ -25,33 +25,34 @@ Forest = TypeVar("Forest")
 
 
 class ShadowSelection(Generic[Forest]):
-    """Predictors against their shadows, as in Boruta (Kursa and Rudnicki 2010).
+    """Predictors compared with permuted copies of themselves, as in Boruta.
 
-    `odrf.results.forest.ODRFResults.select_variables` makes it.  Each round grows a forest on the
-    predictors still in play and a permuted copy of each, their shadows.  A predictor scores a hit
-    if permuting it out of bag costs more than permuting any shadow does.  Binomial tests of the
-    hits confirm or reject; rejected predictors leave.
+    Kursa and Rudnicki (2010).  Returned by `odrf.results.forest.ODRFResults.select_variables`.
+    Each round grows a forest on the predictors that are not rejected yet and a permuted copy of
+    each, its shadow.  A predictor scores a hit if its permutation importance is larger than that of
+    every shadow.  Binomial tests of the number of hits confirm or reject predictors.
 
     Parameters
     ----------
     fit : Fit
         The forest on all predictors.
     rounds : int
-        The most rounds.
+        Most rounds.
     progress : bool
         Show a progress bar.
     result : callable
-        Makes a result of a fit.
+        Makes results of a fit.
 
     Attributes
     ----------
     fit : Fit
     rounds : int
-        Rounds played.
+        Number of rounds.
     table : DataFrame
-        One row for each predictor, the most important first: ``decision``, ``"confirmed"``,
-        ``"tentative"`` or ``"rejected"``; ``hits`` in so many ``rounds``; ``importance``, the mean
-        rise of the out-of-bag loss; ``shadow``, the mean of the best shadow in the same rounds.
+        One row for each predictor, the most important first.  Columns: ``decision``,
+        ``"confirmed"``, ``"tentative"`` or ``"rejected"``; ``hits``, out of ``rounds``;
+        ``importance``, the mean permutation importance over rounds; ``shadow``, the mean over the
+        same rounds of the largest importance of a shadow.
 
     Examples
     --------
@@ -68,54 +69,76 @@ class ShadowSelection(Generic[Forest]):
         self.fit, self._result = fit, result
         names, seed = fit.design.predictors, fit.control.seed
         P = len(names)
-        hits, played = np.zeros(P, dtype=np.int64), np.zeros(P, dtype=np.int64)
-        total, best_shadow = np.zeros(P), np.zeros(P)
-        decided = [TENTATIVE] * P
+        hits, n_rounds = np.zeros(P, dtype=np.int64), np.zeros(P, dtype=np.int64)
+        importances, best_shadows = np.zeros(P), np.zeros(P)
+        decision = [TENTATIVE] * P
         self.rounds = 0
         for number in tqdm(range(rounds), unit="round", disable=not progress):
-            which = [j for j in range(P) if decided[j] != REJECTED]
-            if not which or TENTATIVE not in decided:
+            which = [j for j in range(P) if decision[j] != REJECTED]
+            if not which or TENTATIVE not in decision:
                 break
             state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
-            beside = regrown_beside_shadows(fit, which, int(state[0]))
-            rise = permutation_rises(beside).mean(axis=0)
-            own, shadow = rise[: len(which)], float(rise[len(which) :].max())
-            hits[which] += own > shadow
-            played[which] += 1
-            total[which] += own
-            best_shadow[which] += shadow
+            with_shadows = regrown_beside_shadows(fit, which, int(state[0]))
+            rise = permutation_rises(with_shadows).mean(axis=0)
+            importance, best_shadow = rise[: len(which)], float(rise[len(which) :].max())
+            hits[which] += importance > best_shadow
+            n_rounds[which] += 1
+            importances[which] += importance
+            best_shadows[which] += best_shadow
             self.rounds += 1
-            decided = _settled(decided, decisions(hits, played))
-        self._decided = decided
+            decision = _updated(decision, decisions(hits, n_rounds))
+        self._decision = decision
         table = pd.DataFrame(
             {
-                "decision": decided,
+                "decision": decision,
                 "hits": hits,
-                "rounds": played,
-                "importance": total / np.maximum(played, 1),
-                "shadow": best_shadow / np.maximum(played, 1),
+                "rounds": n_rounds,
+                "importance": importances / np.maximum(n_rounds, 1),
+                "shadow": best_shadows / np.maximum(n_rounds, 1),
             },
             index=pd.Index(names, name="predictor"),
         )
         self.table = table.sort_values("importance", ascending=False, kind="stable")
 
     def selected(self, tentative: bool = False) -> list[str]:
-        """Return the names of the predictors confirmed, on request also of those left undecided."""
+        """Return the names of the confirmed predictors.
+
+        Parameters
+        ----------
+        tentative : bool, default False
+            Include the tentative predictors, which were neither confirmed nor rejected.
+
+        Returns
+        -------
+        list of str
+        """
         wanted = (CONFIRMED, TENTATIVE) if tentative else (CONFIRMED,)
-        names = self.fit.design.predictors
-        return [name for name, said in zip(names, self._decided, strict=True) if said in wanted]
+        pairs = zip(self.fit.design.predictors, self._decision, strict=True)
+        return [name for name, decision in pairs if decision in wanted]
 
     def best(self, tentative: bool = False) -> Forest:
-        """Grow the forest on the selected predictors.
+        """Grow the forest again on the selected predictors.
+
+        Parameters
+        ----------
+        tentative : bool, default False
+            As in `selected`.
+
+        Returns
+        -------
+        ODRFResults
 
         Raises
         ------
         InputError
-            If there are none.
+            If no predictors are selected.
         """
         names = self.selected(tentative)
         if not names:
-            raise InputError("no predictor is confirmed: use best(tentative=True), or more rounds=")
+            raise InputError(
+                "no predictor is confirmed: use best(tentative=True), or "
+                "select_variables() with more rounds="
+            )
         which = [self.fit.design.predictors.index(name) for name in names]
         call = f"{self.fit.call}.select_variables('boruta').best()"
         return self._result(regrown(self.fit, which, call))
@@ -124,8 +147,8 @@ class ShadowSelection(Generic[Forest]):
         """Return the table as a summary with text, HTML and LaTeX output."""
         facts = {"Method": "shadows (Boruta)", "Rounds": str(self.rounds)}
         facts |= {
-            said.capitalize(): f"{self._decided.count(said)} predictors"
-            for said in (CONFIRMED, TENTATIVE, REJECTED)
+            decision.capitalize(): f"{self._decision.count(decision)} predictors"
+            for decision in (CONFIRMED, TENTATIVE, REJECTED)
         }
         note = (
             "importance is the mean rise of the out-of-bag loss when a predictor is permuted, "
@@ -135,12 +158,16 @@ class ShadowSelection(Generic[Forest]):
         return Summary("Variable selection", self.fit.call, facts, sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw each predictor's importance beside that of the best shadow.
+        """Plot the importance of each predictor and of the best shadow.
 
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
         """
         return plots.plot_shadows(self.table, ax)
 
@@ -148,6 +175,6 @@ class ShadowSelection(Generic[Forest]):
         return f"ShadowSelection: {self.rounds} rounds\n{self.table.to_string()}"
 
 
-def _settled(before: list[str], now: list[str]) -> list[str]:
-    """Return the decisions, of which those taken before stand."""
+def _updated(before: list[str], now: list[str]) -> list[str]:
+    """Return the decisions after a round; predictors confirmed or rejected before stay so."""
     return [new if old == TENTATIVE else old for old, new in zip(before, now, strict=True)]

@@ -1,4 +1,4 @@
-"""Strength and correlation of a forest's trees as a result."""
+"""Strength of a forest's trees and correlation between them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ __all__ = ["StrengthCorrelation"]
 
 
 class StrengthCorrelation:
-    """How good the trees of a forest are, and how alike (Breiman 2001).
+    """Strength of the trees of a forest and correlation between them (Breiman 2001).
 
-    `odrf.results.forest.ODRFResults.strength_correlation` makes it.
+    Returned by `odrf.results.forest.ODRFResults.strength_correlation`.
 
     Parameters
     ----------
     fit : Fit
         A forest.
     subset_sizes : sequence of int, optional
-        Sizes of random subsets to grow the forest again with.
+        Sizes of random subsets with which the forest is grown again.
 
     Attributes
     ----------
     fit : Fit
     table : DataFrame
-        One row for each number of ``trees``, or, with `subset_sizes`, one for each
-        ``subset_size``, "random" first.  For classes ``strength``, the mean out-of-bag margin;
-        for numbers ``tree_error``, the mean squared error of a tree.  ``correlation`` ρ̄ of raw
-        margins, or residuals; ``bound`` of the error of very many trees; ``error``, out of bag.
+        One row for each number of ``trees`` or, with `subset_sizes`, for each ``subset_size``, that
+        of the fit first.  Columns: for classes ``strength``, the mean out-of-bag margin; for
+        numbers ``tree_error``, the out-of-bag mean squared error of a tree; ``correlation`` ρ̄ of
+        the trees' raw margins, or residuals; ``bound``, Breiman's upper bound of the error of very
+        many trees; ``error``, the out-of-bag error of the forest.
 
     Examples
     --------
@@ -56,19 +57,19 @@ class StrengthCorrelation:
         first = "tree_error" if fit.kind == "regression" else "strength"
         names = ["trees", first, "correlation", "bound", "error"]
         if subset_sizes is None:
-            self.table = pd.DataFrame(_judged(fit, sizes_to_try(n_trees)), columns=names)
+            self.table = pd.DataFrame(_strengths(fit, sizes_to_try(n_trees)), columns=names)
             return
         fits: dict[str | int, Fit] = {fit.control.subset_size: fit}
         fits |= {size: _with_subsets_of(fit, size) for size in subset_sizes}
         table = pd.DataFrame(
-            [_judged(own, [n_trees])[0] for own in fits.values()], columns=names
+            [_strengths(forest, [n_trees])[0] for forest in fits.values()], columns=names
         ).drop(columns="trees")
         table.insert(0, "subset_size", list(fits))
         self.table = table
 
     @property
     def by(self) -> str:
-        """What the rows of the table differ by: ``"trees"`` or ``"subset_size"``."""
+        """What differs between the rows of the table: ``"trees"`` or ``"subset_size"``."""
         return str(self.table.columns[0])
 
     def summary(self) -> Summary:
@@ -86,16 +87,21 @@ class StrengthCorrelation:
         return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, (note,))
 
     def plot(self, *, axes: NDArray | None = None) -> NDArray[np.object_]:
-        """Draw strength, correlation and error, side by side.
+        """Plot strength, correlation and error, side by side.
 
         Parameters
         ----------
         axes : array of 3 Axes, optional
-            Where to draw; by default on a new figure.
+            Where to draw.  By default on a new figure.
 
         Returns
         -------
         array of 3 Axes
+
+        Raises
+        ------
+        InputError
+            If `axes` has another number of axes.
         """
         return plots.plot_strength(self.table, axes)
 
@@ -107,14 +113,15 @@ def _with_subsets_of(fit: Fit, size: int) -> Fit:
     return grow_fit("", fit.design, fit.data, fit.request.giving(subset_size=size))
 
 
-def _judged(fit: Fit, sizes: list[int]) -> list[Strength]:
+def _strengths(fit: Fit, sizes: list[int]) -> list[Strength]:
+    """Return strength and correlation of the fit's first trees, for each of the `sizes`."""
     data, classes = fit.data, fit.design.response.classes
     leaves = leaf_nodes(fit.forest, data.X, fit.control.n_jobs)
     unseen = fit.draws.all_unseen().T
-    counted = data.weights > 0
-    leaves, unseen, y = leaves[counted], unseen[counted], data.y[counted]
-    weights = data.weights[counted]
+    positive = data.weights > 0
+    leaves, unseen, y = leaves[positive], unseen[positive], data.y[positive]
+    weights = data.weights[positive]
     if classes is None:
         return of_numbers(y[:, None] - fit.forest.value[leaves, 0], unseen, weights, sizes)
-    said = predicted_classes(fit.forest.value, fit.ordered)[leaves]
-    return of_classes(said, unseen, y.astype(np.int64), weights, len(classes), sizes)
+    predicted = predicted_classes(fit.forest.value, fit.ordered)[leaves]
+    return of_classes(predicted, unseen, y.astype(np.int64), weights, len(classes), sizes)

@@ -1,4 +1,4 @@
-"""What summaries and cards say of a tree or a forest."""
+"""Summaries and short descriptions of a tree or a forest."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ __all__ = [
 MAX_CLASSES = 10
 TOP = 10
 REMOVED = "impurity removed"
-HONEST = "half of a tree's rows shape it, the others fill its nodes"
+HONEST = "splits by half of a tree's rows, values by the others"
 
 
 def tree_summary(fit: Fit, fitted: NDArray[np.float64]) -> Summary:
-    """Summarise a tree: data, training error, growth, importances.
+    """Return the summary of a tree: data, training error, options, sizes, importances.
 
     `fitted` (n, K) are its predictions for the training rows.
     """
@@ -53,9 +53,9 @@ def tree_summary(fit: Fit, fitted: NDArray[np.float64]) -> Summary:
 
 
 def forest_summary(fit: Fit, out_of_bag: OutOfBag | None) -> Summary:
-    """Summarise a forest: data, error out of bag, growth, importances.
+    """Return the summary of a forest: data, out-of-bag error, options, sizes, importances.
 
-    `out_of_bag` is None where every tree has seen all rows.
+    `out_of_bag` is None if every tree uses all rows.
     """
     facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
@@ -65,12 +65,12 @@ def forest_summary(fit: Fit, out_of_bag: OutOfBag | None) -> Summary:
 
 
 def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> str:
-    """Describe a tree, its predictions for the training rows being `fitted`, in a few lines."""
+    """Return a short description of a tree; the arguments are those of `tree_summary`."""
     return _card("Oblique decision tree", fit, _tree_scores(fit, fitted))
 
 
 def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> str:
-    """Describe a forest in a few lines."""
+    """Return a short description of a forest; the arguments are those of `forest_summary`."""
     name = f"Oblique random forest of {fit.forest.n_trees} trees"
     return _card(name, fit, _forest_scores(fit, out_of_bag))
 
@@ -86,14 +86,14 @@ def _card(name: str, fit: Fit, scores: dict[str, str]) -> str:
     return card(f"{name}: {fit.kind}", facts)
 
 
-def card(head: str, facts: Mapping[str, str]) -> str:
-    """Write facts below each other under a head."""
+def card(title: str, facts: Mapping[str, str]) -> str:
+    """Return facts as lines under a title."""
     width = max(map(len, facts))
-    return "\n".join([head, *(f"  {key:<{width}}  {value}" for key, value in facts.items())])
+    return "\n".join([title, *(f"  {key:<{width}}  {value}" for key, value in facts.items())])
 
 
 def importance_section(fit: AnyFit, words: str) -> dict[str, pd.DataFrame]:
-    """Return the largest importances by a title: what they are in `words`, and how many."""
+    """Return the largest importances under a title; `words` says how they are measured."""
     importance = impurity_table(fit)
     few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
     return {f"Importance ({words}{few})": importance.head(TOP)}
@@ -117,7 +117,7 @@ def _summary(
 
 
 def missing_notes(fit: AnyFit) -> list[str]:
-    """Return what there is to say of rows that were left out."""
+    """Return a note on the rows that were dropped for missing values, if any."""
     counts = fit.data.missing_columns.items()
     columns = ", ".join(f"{column} {count}" for column, count in counts)
     return [f"Missing values in the rows dropped: {columns}."] if columns else []
@@ -141,14 +141,14 @@ def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
 
 
 def _rank_score(fit: Fit, value: NDArray[np.float64], rows: str) -> dict[str, str]:
-    """Say how many ranks predicted classes are off, of three or more ordered ones."""
+    """Return the mean rank error for three or more ordered classes; `rows` names the rows."""
     if not fit.design.response.ordinal:
         return {}
     return {f"Mean rank error ({rows})": number(mean_rank_error(fit, value))}
 
 
 def data_facts(fit: AnyFit) -> dict[str, str]:
-    """Return response, rows and predictors of a fit in words."""
+    """Return the facts about response, rows and predictors of a fit."""
     response = fit.design.response
     ordered = "ordered " if response.ordered else ""
     classes = "" if response.classes is None else f" ({len(response.classes)} {ordered}classes)"
@@ -161,7 +161,7 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
 
 
 def _class_weights(fit: AnyFit) -> dict[str, str]:
-    """Say what the classes were weighed by, and that errors are those of the weighed rows."""
+    """Return the class weights, if there are any; all errors are weighted by them."""
     factors, classes = fit.data.class_weights, fit.design.response.classes
     if factors is None or classes is None:
         return {}
@@ -172,18 +172,15 @@ def _class_weights(fit: AnyFit) -> dict[str, str]:
 
 
 def _updates(fit: Fit) -> dict[str, str]:
-    """Return how many rows were added, where any were, and what the last of them did."""
+    """Return the number of rows added by updates, if any, and the effect of the last update."""
     changes, batches = fit.changes, fit.control.batches
     if changes is None:
         return {}
-    last = len(fit.data.y) - batches[-1].begin
-    several = (
-        f"{len(fit.data.y) - batches[0].begin} rows added in {len(batches)} batches, by the last"
-    )
-    one = f"{last} rows added"
+    added = f"{len(fit.data.y) - batches[0].begin} rows added"
+    if len(batches) > 1:
+        added += f" in {len(batches)} batches, by the last"
     leaves = [f"{changes[name].mean():.4g}" for name in ("leaves_before", "leaves")]
-    words = one if len(batches) == 1 else several
-    return {"Updated": f"{words}: leaves {leaves[0]} to {leaves[1]}"}
+    return {"Updated": f"{added}: leaves {leaves[0]} to {leaves[1]}"}
 
 
 def _rows(fit: AnyFit) -> str:
@@ -220,12 +217,12 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
 
 
 def seeds(fit: Fit | GuidedFit) -> str:
-    """Write the seeds of a fit: of several where forests were combined."""
+    """Return the seed of a fit, or the seeds of a combined forest, as text."""
     return ", ".join(str(seed) for seed in (fit.control.seed, *fit.further_seeds))
 
 
 def subset_size(control: Control | BoostingControl) -> dict[str, str]:
-    """Return how many predictors a direction is estimated on, where it is on a subset."""
+    """Return the size of the random subsets that directions are estimated on, if they are."""
     q = control.subset_size
     words = "random, up to n(node)^0.4" if q == "random" else str(q)
     return {"Subset size q": words} if control.mixture.on_subsets else {}
@@ -246,7 +243,7 @@ def _leaf_limit(control: Control, n: int) -> str:
 
 
 def _by_kind(fit: Fit, fact: Callable[[Control], str]) -> str:
-    """Return what holds for all trees, or that it depends on their kind."""
+    """Return a fact if it is the same for all kinds of trees, else "by kind of tree"."""
     facts = {fact(control) for control in fit.kinds.values() or [fit.control]}
     return facts.pop() if len(facts) == 1 else "by kind of tree"
 
@@ -263,7 +260,7 @@ def _resampling(control: Control) -> str:
 
 
 def tried(control: Control | BoostingControl) -> str:
-    """Return how many directions a node tries."""
+    """Return the numbers of single predictors and directions that a node tries, as text."""
     return f"{control.mixture.n_singles} single, {control.mixture.n_directions} oblique"
 
 
@@ -272,7 +269,7 @@ def _leaves(fit: Fit) -> str:
 
 
 def mean_and_range(values: NDArray[np.int64]) -> str:
-    """Write one number as it is, several as mean and range."""
+    """Return one number as it is, several as mean and range."""
     if len(values) == 1:
         return str(values[0])
     return f"{values.mean():.1f} ({values.min()} to {values.max()})"

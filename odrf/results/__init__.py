@@ -1,4 +1,4 @@
-"""What a fit is and what it can say."""
+"""The result classes: predictions, errors, importances, pruning, plots and reports of a fit."""
 
 from odrf.fits.fit import Fit
 from odrf.reports.growth_path import GrowthPath

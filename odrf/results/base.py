@@ -1,4 +1,4 @@
-"""What trees and forests of `odrf.odt` and `odrf.odrf` have in common as results."""
+"""The results that trees of `odrf.odt` and forests of `odrf.odrf` share."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["TreeResults"]
 
 
 class TreeResults(RowPredicting):
-    """A fitted tree or forest: the part that both share.
+    """Base class of `ODTResults` and `ODRFResults`.
 
     Parameters
     ----------
     fit : Fit
-        Everything else is computed from it, when asked for.
+        The fit, from which the results are computed when they are needed.
     """
 
     fit: Fit
@@ -34,39 +34,40 @@ class TreeResults(RowPredicting):
 
     @property
     def control(self) -> Control:
-        """Every option of the fit, resolved."""
+        """The options of the fit, with the values that were used."""
         return self.fit.control
 
     @property
     def mean_rank_error(self) -> float:
-        """How many ranks the predicted class is off, in the mean by weight, of ordered classes.
+        """Mean absolute difference in rank between predicted and observed class, for ordered ones.
 
-        Of out-of-bag predictions for a forest, of the training rows for a tree.
+        The mean is weighted by case weights.  For a forest the predictions are out of bag, for a
+        tree they are those of the training rows.
 
         Raises
         ------
         InputError
-            If the response is no ordered categorical.
+            If the classes are not ordered.
         """
         return mean_rank_error(self.fit, self._scored)
 
     @property
     def _scored(self) -> NDArray[np.float64]:
-        """Return the values (n, K) of the training rows that scores are of."""
+        """Return the values (n, K) that `mean_rank_error` evaluates."""
         return self._fitted
 
     def projection_importance(
         self, top: int = 10, resamples: int = 0, progress: bool = False
     ) -> ProjectionImportance:
-        """Return the most important directions, θ and -θ being one (Tomita et al. 2020).
+        """Return the most important directions (Tomita et al. 2020); θ and -θ count as one.
 
         Parameters
         ----------
         top : int, default 10
-            How many, at most.
+            Most directions to return.
         resamples : int, default 0
-            Grow the fit again on so many random halves of the rows, to see on how many of them
-            each direction is again among the first.
+            Number of random halves of the rows on which the model is fitted again, to count on how
+            many of them each direction is among the `top` again.
         progress : bool, default False
             Show a progress bar.
 
@@ -78,7 +79,7 @@ class TreeResults(RowPredicting):
         Raises
         ------
         InputError
-            If a number is no whole number, or too small.
+            If `top` or `resamples` is not a whole number, or too small.
         """
         return ProjectionImportance(
             self.fit,
@@ -90,15 +91,15 @@ class TreeResults(RowPredicting):
     def pixel_importance(
         self, shape: tuple[int, int] | None = None, channels: int | None = None
     ) -> PixelImportance:
-        """Return how often each pixel is used (Perry 2020, section 3.2).
+        """Return how often splits use each pixel (Perry 2020, section 3.2).
 
         Parameters
         ----------
         shape : (int, int), optional
-            Height and width of the images that the predictors are; (1, T) for series.  By default
-            those of the fit's patches, or of its data: see `odrf.Patch`.
+            Height and width of the images; (1, T) for series of length T.  By default those of the
+            fit's patches or, failing that, of its data: see `odrf.Patch`.
         channels : int, optional
-            By default likewise.
+            Channels of the images, with the same default.
 
         Returns
         -------
@@ -108,12 +109,12 @@ class TreeResults(RowPredicting):
         Raises
         ------
         InputError
-            If the shape is not known, or the predictors do not fill it.
+            If the shape is not known, or does not match the number of predictors.
         """
         return PixelImportance(self.fit, shape, channels)
 
     def consistency(self) -> ConsistencyReport:
-        """Ask which theorem covers this fit, and whether the data look as it supposes.
+        """Report which consistency theorem covers this fit, and whether its conditions hold.
 
         Returns
         -------
@@ -131,5 +132,5 @@ class TreeResults(RowPredicting):
         return ConsistencyReport(self.fit, facts_of(self.fit), self._noise_residuals())
 
     def _noise_residuals(self) -> NDArray[np.float64]:
-        """Return the residuals that say most of the noise, none for classes."""
+        """Return the residuals that describe the noise best; empty for classes."""
         return self.resid.to_numpy() if self.kind == "regression" else np.empty(0)

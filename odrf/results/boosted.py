@@ -41,12 +41,12 @@ PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
 class ODBTResults(OutOfBagResults, Panelled):
-    """Fitted boosted oblique trees.
+    """Fitted boosted oblique trees, as returned by `odrf.odbt`.
 
     Parameters
     ----------
     fit : BoostedFit
-        Design, data, options and the trees.
+        Design, data, options and trees.
 
     Attributes
     ----------
@@ -67,34 +67,34 @@ class ODBTResults(OutOfBagResults, Panelled):
 
     @property
     def control(self) -> BoostingControl:
-        """Every option of the fit, resolved."""
+        """The options of the fit, with the values that were used."""
         return self.fit.control
 
     @property
     def n_rounds(self) -> int:
-        """Rounds that are kept, each with a tree for every output of every run."""
+        """Number of rounds that are kept; a round has a tree for every score of every run."""
         return self.fit.n_rounds
 
     @property
     def held_out(self) -> pd.Series:
-        """Which rows were held out to choose the number of rounds."""
+        """True for the training rows that were held out to choose the number of rounds."""
         return pd.Series(self.fit.held, index=self.fit.data.index, name="held_out")
 
     @cached_property
     def loss_path(self) -> pd.DataFrame:
-        """Mean loss after 0, 1, 2, … rounds, those included that are not kept.
+        """Mean loss after 0, 1, 2, … rounds, including rounds that are not kept.
 
-        ``training``: of the rows that the trees were grown on; ``validation``: of those held out,
-        if there are any, or ``out-of-bag``: of each row by the runs that did not draw it, where
-        there are several.  The loss is half the squared error or half the Poisson deviance, the
-        absolute error, Huber's loss at the δ of deviations from the median, or the negative
-        log-likelihood.
+        Column ``training`` is the loss on the rows that the trees were grown on.  If rows were held
+        out, ``validation`` is the loss on these; otherwise, with several runs, ``out-of-bag`` is
+        the loss of each row by the runs that did not draw it.  The loss is half the squared error,
+        the absolute error, the Huber loss with the δ of the deviations from the median, half the
+        Poisson deviance, or the negative log-likelihood.
         """
         return loss_path(self.fit)
 
     @cached_property
     def training_error(self) -> float:
-        """Mean squared error or misclassification rate of all rows, those held out included."""
+        """Mean squared error or misclassification rate of all rows, including held-out rows."""
         return mean_loss(self.fit, self._fitted)
 
     @cached_property
@@ -107,12 +107,12 @@ class ODBTResults(OutOfBagResults, Panelled):
 
     @property
     def oob_error(self) -> float:
-        """Mean squared error or misclassification rate of the predictions out of bag.
+        """Mean squared error or misclassification rate of the out-of-bag predictions.
 
         Raises
         ------
         InputError
-            If there is one run only, or all runs drew all rows.
+            If there is only one run, or every run drew every row.
         """
         return boosted_error(self.fit, self._oob_value)
 
@@ -129,39 +129,41 @@ class ODBTResults(OutOfBagResults, Panelled):
         Parameters
         ----------
         newdata : DataFrame, optional
-            Rows to predict.  It needs the columns that the formula uses, the response aside;
-            others are ignored.  By default the training rows.
+            Rows to predict, with the columns that the formula uses.  The response is not needed,
+            and other columns are ignored.  By default the training rows.
         type : str, default "response"
             - ``"response"``: the mean response (with the absolute loss its median), or the class.
-            - ``"class"``: the most probable class, the first of them if tied; by the ordinal loss
-              the median, the first class up to which at least half of the probability lies.
+            - ``"class"``: the most probable class, the first of ties.  With the ordinal loss the
+              median: the first class with a cumulative probability of at least 1/2.
             - ``"prob"``: a column of probabilities for each class.
-            - ``"cumulative"``: of ordered classes, a column for each but the last with the
-              probability of this class or one below it.
-            - ``"link"``: what the trees add up to: the response itself, the logarithm of a
-              Poisson mean, the log odds of the second of two classes; with the multinomial loss a
-              column for each class, whose differences are log odds; with the ordinal loss a column
-              for each class but the last with the log odds of being above it.
+            - ``"cumulative"``, for ordered classes: a column for each class but the last, with the
+              probability of this class or a lower one.
+            - ``"link"``: the score, which is the sum of the trees: the response itself, the
+              logarithm of a Poisson mean, or the log odds of the second of two classes.  With the
+              multinomial loss a column for each class, whose differences are log odds; with the
+              ordinal loss a column for each class but the last, with the log odds of a higher
+              class.
             - ``"leaf"``: a column for each tree with the number of the leaf that the row reaches.
-              Where rows have K scores, by the multinomial and the ordinal loss, tree b is of that
-              numbered b modulo K; rounds follow each other, and the runs in each round.
+              Trees are ordered by round, then run, then score: where rows have K scores (with the
+              multinomial and the ordinal loss), tree b belongs to score b modulo K.
         offset : str, array-like or float, optional
             Offsets of the new rows: a column of `newdata`, one number for each row, or one for
-            all.  By default those in the column that the fit's ``offset=`` named.
+            all.  By default the column that ``offset=`` named in the fit.
         priors : mapping of class to number, or Series, optional
             As in `ODTResults.predict`.
 
         Returns
         -------
         Series or DataFrame
-            On the index of `newdata`.  With ``missing="drop"``, rows with missing predictors
-            are missing in the prediction too.
+            With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
+            missing predictors is missing.
 
         Raises
         ------
         InputError
-            If `type` is none of these, or needs classes where there are none; if `newdata`
-            lacks a column, or holds values that the fit knows nothing of; if offsets are missing.
+            If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
+            has levels that the training rows do not have; if offsets are missing; if `priors` are
+            invalid.
         """
         if type not in PREDICTIONS:
             raise allowed("type", type, PREDICTIONS)
@@ -183,12 +185,14 @@ class ODBTResults(OutOfBagResults, Panelled):
         """Return the offsets of the complete rows."""
         if newdata is None:
             if offset is not None:
-                raise InputError("offset= goes with newdata=: the training rows have theirs")
+                raise InputError(
+                    "offset= needs newdata=: the training rows keep the offsets of the fit"
+                )
             return self.fit.offset.values
         values = self.fit.offset.of(newdata, offset)[rows.complete]
         if np.isnan(values).any():
             raise InputError(
-                f"offset is missing for {np.isnan(values).sum()} rows: give every row a number"
+                f"offset is missing for {np.isnan(values).sum()} rows: give a number for every row"
             )
         return values
 
@@ -201,7 +205,7 @@ class ODBTResults(OutOfBagResults, Panelled):
     def staged_predict(
         self, newdata: pd.DataFrame | None = None, *, offset: str | ArrayLike | None = None
     ) -> pd.DataFrame:
-        """Predict rows as each round would have it if it were the last.
+        """Predict rows after each round, as if it were the last.
 
         Parameters
         ----------
@@ -211,26 +215,27 @@ class ODBTResults(OutOfBagResults, Panelled):
         Returns
         -------
         DataFrame
-            A column for each round, from 1: the response, or the class.  The last is what
-            `predict` says.
+            A column for each round, from 1, with the response or the class.  The last column equals
+            the result of `predict`.
 
         Raises
         ------
         InputError
-            If `newdata` lacks a column, or holds values that the fit knows nothing of.
+            If `newdata` lacks a column or has levels that the training rows do not have; if offsets
+            are missing.
         """
         fit, rows = self.fit, rows_of(self.fit, newdata)
-        known = self._offsets(newdata, rows, offset)
+        offsets = self._offsets(newdata, rows, offset)
         boosted, n_jobs = fit.boosted, fit.control.n_jobs
         by_round = added_up_by_round(boosted.forest, boosted.stages, rows.X, boosted.starts, n_jobs)
-        said: dict[int, Any] = {}
+        predictions: dict[int, Any] = {}
         for r, scores in enumerate(by_round, start=1):
-            value = spread_numbers(fit.loss.means(scores + known), rows.complete)
+            value = spread_numbers(fit.loss.means(scores + offsets), rows.complete)
             if self.classes is None:
-                said[r] = value[:, 0]
+                predictions[r] = value[:, 0]
             else:
-                said[r] = class_labels(predicted_classes(value, fit.ordered), self.classes)
-        table = pd.DataFrame(said, index=rows.index)
+                predictions[r] = class_labels(predicted_classes(value, fit.ordered), self.classes)
+        table = pd.DataFrame(predictions, index=rows.index)
         return table.rename_axis(columns="round")
 
     def grow(self, k: int, *, progress: bool = False, n_jobs: int | None = None) -> ODBTResults:
@@ -239,7 +244,7 @@ class ODBTResults(OutOfBagResults, Panelled):
         Parameters
         ----------
         k : int
-            How many rounds to add.
+            Number of rounds to add.
         progress : bool, default False
             Show a progress bar.
         n_jobs : int, optional
@@ -248,13 +253,13 @@ class ODBTResults(OutOfBagResults, Panelled):
         Returns
         -------
         ODBTResults
-            A new one; this stays as it is.
+            A new result; this one does not change.
 
         Raises
         ------
         InputError
-            If `k` is no whole number of at least 1, or if rows held out or out of bag have chosen
-            the number of rounds.
+            If `k` is not a whole number of at least 1, or if the number of rounds was chosen by
+            ``validation=``.
 
         Examples
         --------
@@ -271,7 +276,7 @@ class ODBTResults(OutOfBagResults, Panelled):
         )
 
     def consistency(self) -> ConsistencyReport:
-        """Ask which theorem covers this fit: none that the package knows, and why.
+        """Report why no consistency theorem covers this fit.
 
         Returns
         -------
@@ -281,13 +286,16 @@ class ODBTResults(OutOfBagResults, Panelled):
         return ConsistencyReport(self.fit, facts_of_boosted(self.fit), self._noise_residuals())
 
     def _noise_residuals(self) -> NDArray[np.float64]:
-        """Return the residuals of rows held out: those of the others are too small."""
+        """Return the residuals of held-out rows: those of the other rows are too small."""
         if self.kind == "classification":
             return np.empty(0)
         return self.resid.to_numpy()[self.fit.held]
 
     def summary(self) -> Summary:
-        """Return a summary: data, options, the path of the loss, importances."""
+        """Return a summary of data, options, losses and importances.
+
+        It prints as text, and converts to HTML and LaTeX.
+        """
         return boosted_summary(self.fit, self._fitted, self._known_out_of_bag)
 
     @property

@@ -1,4 +1,4 @@
-"""What makes a larger forest of a forest."""
+"""Results of forests that can be enlarged and combined."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Same = TypeVar("Same", bound="Extendable")
 
 
 class Extendable(FittedResults):
-    """The part of a forest's results that adds trees to it."""
+    """Base class of the results of forests that can be enlarged and combined."""
 
     def grow(self: Same, k: int, *, progress: bool = False, n_jobs: int | None = None) -> Same:
         """Return the forest with `k` more trees, bit for bit as if all had been grown at once.
 
-        The forest is that of the same call with so many more `n_trees` and the same seed.
+        The result equals that of the same call with `n_trees` larger by `k` and the same seed.
 
         Parameters
         ----------
         k : int
-            How many trees to add.
+            Number of trees to add.
         progress : bool, default False
             Show a progress bar.
         n_jobs : int, optional
@@ -34,27 +34,26 @@ class Extendable(FittedResults):
         Returns
         -------
         ODRFResults or GRAFResults
-            A new one; this stays as it is.
+            A new result; this one does not change.
 
         Raises
         ------
         InputError
-            If `k` is no whole number of at least 1; if `prune` has pruned the forest (grow its
-            ``parent`` and prune that); if it comes from `combine`.
+            If `k` is not a whole number of at least 1; if the forest was pruned by `prune` (grow
+            its ``parent`` and prune that); if it comes from `combine` or `update`.
 
         Notes
         -----
-        Whether a forest of `odrf.odrf` is a blend is settled when it is first grown: one of 50
-        trees is none by default, and stays of one kind however many it gets.  To grow on to a
-        blend, begin with ``blend=True``.
+        Whether a forest of `odrf.odrf` is a blend is decided when it is first grown.  By default a
+        forest of 50 trees is not a blend, and `grow` does not make it one.  To enlarge it to a
+        blend, start with ``blend=True``.
 
-        A blend's pilots are judged again where the larger forest has larger ones, on tables of
-        more than 500 rows.  Their trees are grown then, except those that the forest has.  The
-        kinds may come in other proportions, so that some trees may leave the forest; otherwise
-        all stay.
+        The number of pilot trees of a blend depends on `n_trees` for tables of more than 500 rows.
+        If the larger forest has more of them, the kinds of trees are weighted again.  Their shares
+        may then change, and some trees may leave the forest; otherwise all trees stay.
 
-        A forest that the option `alpha` has pruned is pruned again by the same rule:
-        ``alpha="oob"`` finds the price of a leaf that is best for the larger forest.
+        A forest that was pruned by its option `alpha` is pruned again by the same rule;
+        ``alpha="oob"`` chooses the α anew for the larger forest.
 
         Examples
         --------
@@ -72,34 +71,35 @@ class Extendable(FittedResults):
         return self._with_more(checked_whole("k", k, 1), threads, progress)
 
     def combine(self: Same, other: Same) -> Same:
-        """Return the forest of the trees of both, which predicts the mean over all of them.
+        """Return a forest of the trees of both forests, which predicts the mean of all of them.
 
-        So parts of a forest can be grown elsewhere, or later, each with a seed of its own.
+        So parts of a forest can be grown on other computers, or later, each with its own seed.
 
         Parameters
         ----------
         other : ODRFResults or GRAFResults
-            A forest of the same function, response, predictors, training rows and options;
-            `n_trees`, `seed` and `n_jobs` aside.
+            A forest of the same function, with the same response, predictors, training rows and
+            options, except `n_trees`, `seed` and `n_jobs`.
 
         Returns
         -------
         ODRFResults or GRAFResults
-            A new one: first the trees of this, then those of `other`.  Its ``seed`` is that of
-            the first, as is what else concerns no tree, such as the labels of rows.
+            A new result: first the trees of this forest, then those of `other`.  Its ``seed``, and
+            the labels of its rows, are those of this forest.
 
         Raises
         ------
         InputError
-            Naming the first thing in which the forests differ, and why they cannot be one; or if
-            they hold the same trees, being of one seed; or if `prune` has pruned one of them.
+            If the forests differ in anything else; the message names the first difference and why
+            it matters.  If they share trees, as forests of one seed do, or if one of them was
+            pruned by `prune`.
 
         Notes
         -----
-        Out-of-bag results are those of all trees, each judged on the rows that it did not draw.
-        In the order of the trees `combine` is associative.  A blend's ``kinds`` has means over
-        the trees of what each forest's stacking found.  Forests that the option `alpha` has pruned
-        are put together as they were grown, and pruned again by the same rule.
+        Out-of-bag results are those of all trees, each used on the rows that it did not draw.
+        `combine` is associative.  The weights and pilot errors in a blend's ``kinds`` are means of
+        those of the two forests, weighted by their numbers of trees.  Forests that were pruned by
+        their option `alpha` are combined as they were before, and pruned again by the same rule.
 
         Examples
         --------
@@ -115,7 +115,7 @@ class Extendable(FittedResults):
         """
         if type(other) is not type(self):
             raise InputError(
-                f"other={type(other).__name__}: combine() puts together forests of one function, "
+                f"other={type(other).__name__}: combine() needs two forests of one function, "
                 f"and this is {type(self).__name__}"
             )
         return self._with_trees_of(other)

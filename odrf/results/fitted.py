@@ -1,4 +1,4 @@
-"""What all fits have in common as results, however their trees were grown."""
+"""The results that all fits share, however their trees were grown."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ IMPORTANCES = ("impurity", "permutation")
 
 
 class FittedResults(ABC):
-    """A fit: the part that all share.
+    """Base class of all results.
 
     Parameters
     ----------
     fit : AnyFit
-        Everything else is computed from it, when asked for.
+        The fit, from which the results are computed when they are needed.
     """
 
     fit: AnyFit
 
     @property
     def call(self) -> str:
-        """The call that made the fit."""
+        """The call that made the fit, as text."""
         return self.fit.call
 
     @property
     def design(self) -> Design:
-        """The remembered design: formula, predictors, columns, response."""
+        """The design: formula, predictors, columns and response."""
         return self.fit.design
 
     @property
     def seed(self) -> int:
-        """What repeats the fit."""
+        """The seed of the fit; the same call with this seed gives the same fit."""
         return self.fit.control.seed
 
     @property
     def forest(self) -> Forest:
-        """The grown trees as flat arrays."""
+        """The trees as flat arrays."""
         return self.fit.forest
 
     @property
@@ -72,12 +72,12 @@ class FittedResults(ABC):
 
     @property
     def classes(self) -> pd.Index | None:
-        """The classes, in the order of the columns of probabilities; None for a regression."""
+        """The classes, in the order of the probability columns; None for a regression."""
         return self.fit.design.response.classes
 
     @property
     def nobs(self) -> int:
-        """Number of rows the fit was made from, rows dropped for missing values not counted."""
+        """Number of training rows, without rows dropped for missing values."""
         return len(self.fit.data.index)
 
     @cached_property
@@ -95,7 +95,7 @@ class FittedResults(ABC):
         """Residuals of the training rows.
 
         For a regression, response minus fitted value.  For classes, 1 minus the predicted
-        probability of the row's own class: 0 where that class is certain.
+        probability of the observed class.
         """
         data = self.fit.data
         if self.kind == "regression":
@@ -121,76 +121,76 @@ class FittedResults(ABC):
         Parameters
         ----------
         newdata : DataFrame, optional
-            Rows to predict.  It needs the columns that the formula uses, the response aside;
-            others are ignored.  By default the training rows.
+            Rows to predict, with the columns that the formula uses.  The response is not needed,
+            and other columns are ignored.  By default the training rows.
         type : str, default "response"
             - ``"response"``: the mean response (regression), or the class.
-            - ``"class"``: the most probable class, the first of them if tied.  Where trees grew by
-              the impurity of ordered classes (``criterion="ordinal"``) it is the median, the first
-              class up to which at least half of the probability lies: that is the class whose rank
-              is off by least on average, while the most probable one may be far from most others.
+            - ``"class"``: the most probable class, the first of ties.  With
+              ``criterion="ordinal"`` the median: the first class with a cumulative probability of
+              at least 1/2.  Its mean absolute difference in rank is the smallest.
             - ``"prob"``: a column of probabilities for each class.
-            - ``"cumulative"``: of ordered classes, a column for each but the last with the
-              probability of this class or one below it.
-            - ``"leaf"``: the number of the leaf that the row reaches, as in `nodes`; for a
-              forest a column for each tree.
+            - ``"cumulative"``, for ordered classes: a column for each class but the last, with the
+              probability of this class or a lower one.
+            - ``"leaf"``: the number of the leaf that the row reaches, as in `ODTResults.nodes`; for
+              a forest a column for each tree.
             - ``"trees"``: a column with the prediction of each tree.
         priors : mapping of class to number, or Series, optional
-            The shares of all classes in the population that the rows come from, positive numbers
-            that add up to 1, if they are not those of the training rows, by weight: probabilities
-            are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and Decaestecker
-            2002, equation (2.4)), and classes follow from these.  For ``"response"``, ``"class"``,
-            ``"prob"`` and ``"cumulative"`` of classes; see `estimate_priors`.
+            The class shares π' in the population of these rows, if they differ from the weighted
+            shares π in the training rows: a positive number for each class; they add up to 1.
+            Probabilities are corrected by Bayes' rule, p'_k ∝ p_k·π'_k/π_k (Saerens, Latinne and
+            Decaestecker 2002, equation (2.4)), and classes are predicted from these.  For the types
+            ``"response"``, ``"class"``, ``"prob"`` and ``"cumulative"`` of classes; see
+            `estimate_priors`.
 
         Returns
         -------
         Series or DataFrame
-            On the index of `newdata`.  With ``missing="drop"``, rows with missing predictors
-            are missing in the prediction too.
+            With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
+            missing predictors is missing.
 
         Raises
         ------
         InputError
-            If `type` is none of these, or needs classes where there are none; if `newdata`
-            lacks a column, or holds values that the fit knows nothing of; if `priors` are not one
-            positive number for each class, or do not add up to 1.
+            If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
+            has levels that the training rows do not have; if `priors` are not one positive number
+            for each class, or do not add up to 1.
         """
         return predict_rows(self.fit, rows_of(self.fit, newdata), type, priors)
 
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8
     ) -> pd.Series:
-        """Estimate the shares of the classes in the population of unlabelled rows.
+        """Estimate the class shares in the population of unlabelled rows.
 
-        Classes may come more or less often there than in the training rows, if only within each
-        the predictors are distributed alike.  The shares of the largest likelihood are found by
-        EM (Saerens, Latinne and Decaestecker 2002, equation (2.9)), from the fit's probabilities
-        as they are: forests and boosted trees do better than single trees, whose probabilities
-        of training rows are too sure; of very few rows the shares are rough.
+        The class shares may differ from those of the training rows, but within each class the
+        distribution of the predictors must be the same.  The shares are estimated by maximum
+        likelihood with the EM algorithm (Saerens, Latinne and Decaestecker 2002, equation (2.9)),
+        from the fit's predicted probabilities.  Use forests or boosted trees: the probabilities of
+        a single tree are too extreme.  From very few rows the estimate is imprecise.
 
         Parameters
         ----------
         newdata : DataFrame
-            The rows, as in `predict`; those with missing predictors are left out.
+            The rows, as in `predict`; rows with missing predictors are left out.
         max_steps : int, default 1000
-            Steps of EM at most.
+            Most EM steps.
         tolerance : float, default 1e-8
-            It ends when no share moves by more.
+            The algorithm stops when no share changes by more.
 
         Returns
         -------
         Series
-            One share for each class, as ``predict(priors=)`` takes it.
+            One share for each class, to be used as ``predict(priors=)``.
 
         Raises
         ------
         InputError
-            For a regression; if there are no rows, or an option is out of range.
+            If the fit is a regression, there are no complete rows, or an option is out of range.
 
         Warns
         -----
         UserWarning
-            If the shares still move after `max_steps`.
+            If the shares have not converged after `max_steps`.
 
         References
         ----------
@@ -217,38 +217,39 @@ class FittedResults(ABC):
         Parameters
         ----------
         type : {"impurity"}, default "impurity"
-            The impurity that splits on the predictor removed, each split weighted by its share
-            of the rows, averaged over the trees; of boosted trees, added up.  A split on several
-            columns is shared among them in proportion to the size of their coefficients for
-            predictors scaled to [0, 1].
+            The impurity decrease of the splits on the predictor, each weighted by the node's share
+            of the rows: the mean over the trees.  For boosted trees, decrease times node weight:
+            the sum over the trees.  The decrease of a split on several columns is divided among
+            them in proportion to the absolute values of their coefficients, for predictors scaled
+            to [0, 1].
 
         Returns
         -------
         DataFrame
-            Index: predictors as in the formula, a factor being one.  Columns ``importance``, and
-            ``share`` of the total.
+            Index: predictors as in the formula; a factor is one.  Columns: ``importance``, and
+            ``share``, its share of the sum.
 
         Raises
         ------
         InputError
-            If `type` is unknown, or needs rows out of bag.
+            If `type` is unknown, or ``"permutation"``, which only forests of `odrf.odrf` have.
         """
         if type == "permutation":
             raise InputError(
-                'type="permutation" needs rows that trees have not drawn, which only forests of '
-                'odrf() have: use type="impurity"'
+                'type="permutation" needs out-of-bag rows, which only forests of odrf() have: use '
+                'type="impurity"'
             )
         if type != "impurity":
             raise allowed("type", type, IMPORTANCES)
         return impurity_table(self.fit)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fit to a file, which `odrf.load` reads.
+        """Save the fit to a file; `odrf.load` reads it.
 
         Parameters
         ----------
         path : str or path
-            Overwritten if it exists.
+            The file; overwritten if it exists.
 
         Raises
         ------
@@ -259,8 +260,8 @@ class FittedResults(ABC):
 
     @abstractmethod
     def consistency(self) -> ConsistencyReport:
-        """Ask which theorem covers this fit."""
+        """Report which consistency theorem covers this fit."""
 
     @abstractmethod
     def summary(self) -> Summary:
-        """Return a summary as an object with text, HTML and LaTeX output."""
+        """Return a summary, which prints as text and converts to HTML and LaTeX."""

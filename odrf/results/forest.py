@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -21,15 +20,14 @@ from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.intervals import (
     LEVEL,
     QUANTILES,
-    asked_interval,
     interval_frame,
     quantile_frame,
+    requested_interval,
 )
 from odrf.fits.prediction.predicting import rows_of
 from odrf.fits.prediction.prior_correction import checked_priors
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
-from odrf.options.control import Control
 from odrf.options.rule import OOB
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
@@ -54,14 +52,14 @@ SELECTIONS = ("backward", "boruta")
 
 
 class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
-    """A fitted oblique random forest.
+    """A fitted oblique random forest, as returned by `odrf.odrf`.
 
     Parameters
     ----------
     fit : Fit
-        Design, data, options and the trees.
+        Design, data, options and trees.
     parent : ODRFResults, optional
-        The forest this one was pruned from.
+        The forest before pruning.
 
     Attributes
     ----------
@@ -93,36 +91,37 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         method: str = "auto",
         quantiles: float | Sequence[float] = QUANTILES,
     ) -> pd.Series | pd.DataFrame:
-        """Predict new rows, or the training rows; for a regression, on request with intervals.
+        """Predict new rows, or the training rows; for a regression, also intervals and quantiles.
 
         Parameters
         ----------
         newdata, type, priors
-            As in `ODTResults.predict`; ``"quantile"`` gives a column for each of `quantiles`.
+            As in `ODTResults.predict`; ``type="quantile"`` gives a column for each quantile.
         interval : {"confidence", "prediction"}, optional
-            For the forest's expectation over training samples, or for a new response.
+            An interval for the forest's expectation over training samples, or for a new response.
         level : float, default 0.95
-            The share of intervals that are to cover it.
+            Nominal coverage of the intervals.
         method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
-            - ``"jackknife"``, for confidence: normal, by the infinitesimal jackknife
-              (`odrf.statistics.jackknife`).  It takes some n trees, better of subsamples.
-            - ``"conformal"``, the default for prediction: from out-of-bag residuals, whatever
-              their distribution (`odrf.statistics.conformal`).
-            - ``"quantile"``: quantiles of the training responses that share leaves with the row
-              (`odrf.statistics.quantiles`), which lie too close for rows of the training.
+            - ``"jackknife"``, for confidence: normal intervals by the infinitesimal jackknife
+              (`odrf.statistics.jackknife`).  Needs about n trees; works better with subsampling.
+            - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
+              assumptions on their distribution (`odrf.statistics.conformal`).
+            - ``"quantile"``, for prediction: quantiles of the training responses in the row's
+              leaves (`odrf.statistics.quantiles`).  Too narrow for training rows.
         quantiles : float or sequence of float, default (0.05, 0.5, 0.95)
-            Levels above 0 and below 1.
+            Probabilities above 0 and below 1, for ``type="quantile"``.
 
         Returns
         -------
         Series or DataFrame
-            With `interval`, the columns ``prediction``, ``lower``, ``upper`` and, for confidence,
-            ``se``; missing, with a warning, where the trees are too few to tell.
+            With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
+            confidence, ``std_error``.  If there are too few trees to estimate a standard error, it
+            and its interval are missing, with a `UserWarning`.
 
         Raises
         ------
         InputError
-            Naming the argument at fault.
+            If an argument is invalid.  The message names it and says what to use.
 
         Examples
         --------
@@ -130,65 +129,53 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         >>> data = odrf.load_data("diabetes")
         >>> forest = odrf.odrf("progression ~ .", data[:400], n_trees=50, seed=1)
         >>> new = forest.predict(data[400:], interval="prediction", level=0.9)
-        >>> bool(data["progression"][400:].between(new["lower"], new["upper"]).mean() > 0.8)
+        >>> bool(data["progression"][400:].between(new["conf_low"], new["conf_high"]).mean() > 0.8)
         True
         """
-        asked = asked_interval(self.fit, type, interval, level, method)
-        if type == "quantile" or asked is not None:
+        request = requested_interval(self.fit, type, interval, level, method)
+        if type == "quantile" or request is not None:
             checked_priors(priors, self.design.response, type)
         if type == "quantile":
             return quantile_frame(self.fit, rows_of(self.fit, newdata), quantiles)
-        if asked is None:
+        if request is None:
             return super().predict(newdata, type, priors=priors)
-        return interval_frame(self.fit, rows_of(self.fit, newdata), asked, lambda: self._out_of_bag)
+        rows = rows_of(self.fit, newdata)
+        return interval_frame(self.fit, rows, request, lambda: self._out_of_bag)
 
     def tree(self, i: int) -> ODTResults:
-        """Return tree `i`, counted from 0, as a result of its own.
+        """Return one tree of the forest as a result.
 
-        Its fitted values and errors are those of all training rows, drawn for it or not; counts
-        and weights in its `nodes` are those of the rows it drew.
+        Its fitted values and errors are those of all training rows.  Counts and weights in its
+        `nodes` are those of the rows that it drew.
+
+        Parameters
+        ----------
+        i : int
+            The number of the tree, from 0.
+
+        Returns
+        -------
+        ODTResults
 
         Raises
         ------
         InputError
             If there is no such tree.
         """
-        fit = self.fit
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < fit.forest.n_trees:
-            raise InputError(
-                f"i={i!r} is no tree of this forest: use 0 to {fit.forest.n_trees - 1}"
-            )
-        return ODTResults(
-            replace(
-                fit,
-                call=f"{fit.call}.tree({i})",
-                control=self._control_of(int(i)).with_trees(1),
-                forest=fit.forest.tree(int(i)),
-                streams=fit.streams[i : i + 1],
-                blend=None,
-                kinds={},
-                pruning=None,
-                changes=None if fit.changes is None else fit.changes.iloc[[i]],
-                n_at_split=None
-                if fit.n_at_split is None
-                else fit.n_at_split[slice(*fit.forest.root[i : i + 2])],
-            )
-        )
-
-    def _control_of(self, i: int) -> Control:
-        fit = self.fit
-        if fit.blend is None:
-            return fit.control
-        return list(fit.kinds.values())[fit.blend.of_tree[i]]
+        n_trees = self.forest.n_trees
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < n_trees:
+            raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
+        return ODTResults(self.fit.of_tree(int(i)))
 
     @property
     def kinds(self) -> pd.DataFrame:
-        """The kinds of trees of a blended forest: one row each.
+        """The kinds of trees in a blended forest, one row each.
 
-        Columns ``trees``, how many of them there are; ``weight``, their share as stacking found
-        it; ``pilot_error``, the out-of-bag mean squared error of the pilot (for classes its Brier
-        score), as of very many trees; ``rows``, the share of the rows that each tree draws;
-        ``cuts``, ``min_leaf``, ``singles`` and ``directions``, what else makes them a kind.
+        Columns: ``trees``, how many; ``weight``, the share found by stacking; ``pilot_error``, the
+        out-of-bag mean squared error (for classes the Brier score) of very many such trees,
+        estimated from the pilot trees; ``rows``, the share of the rows that a tree draws; ``cuts``,
+        the random thresholds tried along a direction, or "all"; ``min_leaf``; ``singles`` and
+        ``directions``, the single predictors and the oblique directions tried at a node.
 
         Raises
         ------
@@ -200,13 +187,18 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         return kinds_table(self.fit.blend, self.fit.kinds)
 
     def pruning_path(self, rule: str | None = None) -> ForestPath[ODRFResults]:
-        """Return what rising prices α of a leaf do to size and out-of-bag error.
+        """Return size and out-of-bag error of the forest, pruned at increasing α.
 
         Parameters
         ----------
         rule : {"weakest_link", "growth"}, optional
-            Which subtrees each tree has to choose from; by default those of the fit's option
-            `pruning`.  See `ODTResults.pruning_path`.
+            Which subtrees of each tree are candidates; by default the fit's option `pruning`.  See
+            `ODTResults.pruning_path`.
+
+        Returns
+        -------
+        ForestPath
+            With ``table``, ``best()``, ``forest()``, ``summary()`` and ``plot()``.
 
         Raises
         ------
@@ -226,24 +218,21 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         rule: str | None = None,
         path: ForestPath[ODRFResults] | None = None,
     ) -> ODRFResults:
-        """Return the forest with its trees pruned.
-
-        Give `alpha` or `rule`:
+        """Return the forest with all its trees pruned, by either `alpha` or `rule`.
 
         Parameters
         ----------
         alpha : float, optional
-            Price of a leaf, the same for every tree (Theorem 5).  Each tree becomes its subtree
-            with the smallest R + alpha·(number of leaves), with R the error on the rows it drew;
-            see `ODTResults.prune`.
+            Complexity parameter α, the same for every tree (Theorem 5).  Each tree is replaced by
+            its subtree with the smallest R + α·(number of leaves), R being the error on the rows
+            that it drew; see `ODTResults.prune`.
         rule : {"oob", "min", "1se"}, optional
-            - ``"oob"``: each tree at the α that the rows it did not draw find best for it alone.
-              These rows have then had their say: the out-of-bag error of the pruned forest is
-              too low.
-            - ``"min"``, ``"1se"``: all trees at the α that the forest's out-of-bag error finds
-              best; see `ForestPath.best`.
+            - ``"oob"``: each tree is pruned at the best α for its own out-of-bag rows.  These rows
+              were used for tuning, so the out-of-bag error of the pruned forest is optimistic.
+            - ``"min"``, ``"1se"``: all trees are pruned at one α, chosen by the forest's out-of-bag
+              error; see `ForestPath.best`.
         path : ForestPath, optional
-            What was found for the forest before, for ``"min"`` and ``"1se"``.
+            The pruning path, if it is known, for ``"min"`` and ``"1se"``.
 
         Returns
         -------
@@ -253,22 +242,23 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         Raises
         ------
         InputError
-            If not exactly one of the two is given, or it is out of range.
+            If not exactly one of the two is given, it is invalid, or no rows are out of bag.
         """
         if (alpha is None) == (rule is None):
-            raise InputError("prune() takes either alpha= or rule=, and exactly one of them")
-        by = self.control.pruning if path is None else path.rule
+            raise InputError("prune() takes alpha= or rule=: give exactly one of them")
+        candidates = self.control.pruning if path is None else path.rule
         if rule == OOB:
             require_out_of_bag(self.fit, 'rule="oob"')
-            return ODRFResults(pruned_unseen(self.fit, by), parent=self)
+            return ODRFResults(pruned_unseen(self.fit, candidates), parent=self)
         if rule is None:
-            price = checked_alpha(alpha)
-            return ODRFResults(pruned_at(self.fit, price, by, f"alpha={price!r}"), parent=self)
+            alpha = checked_alpha(alpha)
+            pruned = pruned_at(self.fit, alpha, candidates, f"alpha={alpha!r}")
+            return ODRFResults(pruned, parent=self)
         if rule not in CHOICES:
             raise allowed("rule", rule, (OOB, *CHOICES))
         path = self.pruning_path() if path is None else path
-        price = path.sizes.alpha(rule)
-        return ODRFResults(pruned_at(self.fit, price, path.rule, f"rule={rule!r}"), parent=self)
+        alpha = path.sizes.alpha(rule)
+        return ODRFResults(pruned_at(self.fit, alpha, path.rule, f"rule={rule!r}"), parent=self)
 
     def select_variables(
         self,
@@ -278,21 +268,20 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         rounds: int = 50,
         progress: bool = False,
     ) -> Elimination[ODRFResults] | ShadowSelection[ODRFResults]:
-        """Ask which predictors the forest needs.
+        """Select predictors.
 
         Parameters
         ----------
         method : {"backward", "boruta"}, default "backward"
-            - ``"backward"``: grow the forest again and again, each time without the predictors
-              whose permutation costs least, and compare out-of-bag errors.  For a model that
-              predicts as well with few predictors.
-            - ``"boruta"``: compare predictors with permuted copies of themselves.  For all
-              predictors that have to do with the response.
+            - ``"backward"``: drop the predictors of smallest permutation importance, step by step,
+              and compare out-of-bag errors.  Finds few predictors that predict as well as all.
+            - ``"boruta"``: compare predictors with permuted copies.  Finds all that are related to
+              the response.
         drop : float, default 0.2
-            Share of the predictors that a backward step drops, at least one.
+            For ``"backward"``: share of the predictors that a step drops, at least one predictor.
         rounds : int, default 50
-            The most rounds of comparison with shadows; 50 tell a predictor that wins three
-            rounds in four from one that wins half among hundreds.
+            For ``"boruta"``: most rounds of comparison.  Among hundreds of predictors, 50 rounds
+            distinguish predictors that win three rounds in four from those that win half of them.
         progress : bool, default False
             Show a progress bar.
 
@@ -317,13 +306,13 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
     def strength_correlation(
         self, subset_sizes: Sequence[int] | None = None
     ) -> StrengthCorrelation:
-        """Ask how good the trees are, and how alike (Breiman 2001).
+        """Return the strength of the trees and the correlation between them (Breiman 2001).
 
         Parameters
         ----------
         subset_sizes : sequence of int, optional
-            Sizes q of random subsets to grow the forest again with, besides its own.  By default
-            the first 2, 4, … trees of this forest are judged.
+            Sizes q of random subsets, to compare this forest with forests grown with these.  By
+            default its first 2, …, B trees are compared.
 
         Returns
         -------
@@ -356,24 +345,21 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         Parameters
         ----------
         type : {"impurity", "permutation"}, default "impurity"
-            - ``"impurity"``: the impurity that splits on the predictor removed, each split
-              weighted by its share of the rows, averaged over the trees.  A split on several
-              columns is shared among them in proportion to the size of their coefficients for
-              predictors scaled to [0, 1].
-            - ``"permutation"``: mean rise of a tree's out-of-bag loss (squared error;
-              misclassification) when the predictor's values are permuted.
+            - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
+            - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
+              misclassification) when the predictor's values are permuted: the mean over the trees.
 
         Returns
         -------
         DataFrame
-            Index: predictors as in the formula, a factor being one.  Column ``importance``;
-            then ``share`` of the total for impurity, or ``std_error``, the standard error of the
-            mean over trees, for permutation.
+            Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for
+            impurity ``share``, its share of the sum; for permutation ``std_error``, the standard
+            error of the mean over trees.
 
         Raises
         ------
         InputError
-            If `type` is unknown, or the fit has no out-of-bag rows to permute.
+            If `type` is unknown, or if ``"permutation"`` finds no out-of-bag rows.
         """
         if type != "permutation":
             return super().importance(type)
@@ -385,7 +371,7 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         return permutation_table(self.fit)
 
     def summary(self) -> Summary:
-        """Return a summary: data, options, size, out-of-bag error, importances."""
+        """Return a summary: data, options, sizes, out-of-bag error, importances."""
         return forest_summary(self.fit, self._known_out_of_bag)
 
     @property

@@ -1,4 +1,4 @@
-"""What a forest says of its training rows by the trees that did not draw them."""
+"""Out-of-bag results of a forest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["ForestOutOfBag"]
 
 
 class ForestOutOfBag(OutOfBagResults, TreeResults):
-    """The part of a forest's results that its out-of-bag rows tell."""
+    """The out-of-bag results of `ODRFResults`."""
 
     @cached_property
     def _out_of_bag(self) -> OutOfBag:
@@ -53,7 +53,7 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
 
     @property
     def r_squared(self) -> float:
-        """Share of the variance that out-of-bag predictions explain.
+        """R²: share of the response's variance that the out-of-bag predictions explain.
 
         Raises
         ------
@@ -64,9 +64,9 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
 
     @property
     def confusion_matrix(self) -> pd.DataFrame:
-        """Rows by observed (rows) and out-of-bag predicted (columns) class, and each's error.
+        """Confusion matrix: observed classes down, out-of-bag predictions across.
 
-        Rows count as often as they weigh.
+        Entries are sums of case weights.  The column ``error`` is the error rate of each class.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
 
     @property
     def error_path(self) -> pd.Series:
-        """Out-of-bag error of the first 1, 2, … trees together."""
+        """Out-of-bag error of the first 1, 2, … trees."""
         path = self._out_of_bag.error_path
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
         return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
@@ -89,18 +89,19 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         *,
         n_jobs: int | None = None,
     ) -> GrowthPath:
-        """Return training and test error of the forest with all trees stopped at each size.
+        """Return training and test error of the forest with its trees stopped at each size.
 
-        A pruned forest's path is that of the forest it was cut from.
+        The path of a pruned forest is that of the forest before pruning.
 
         Parameters
         ----------
         newdata : DataFrame, optional
-            Rows with responses to test on, each counted once.  By default the out-of-bag rows.
+            Test rows with responses; each counts once.  By default the out-of-bag rows.
         along : {"leaves", "depth"}, default "leaves"
-            Each tree as it was after τ = 1, 2, …, 30 leaves of its growth, then about four τ
-            while they double; or without the splits below depth 0, 1, ….  ``max_leaves=τ``
-            grows a forest (``blend=False``, the same seed) that stops there.
+            ``"leaves"``: each tree as it was when it had τ leaves, for τ = 1, 2, …, 30 and then
+            about four values for each doubling of τ.  The same call with ``max_leaves=τ``,
+            ``blend=False`` and the same seed grows such a forest.  ``"depth"``: each tree without
+            its splits below depth 0, 1, ….
         n_jobs : int, optional
             Threads; by default all cores.  The result is the same for any number.
 
@@ -112,7 +113,8 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         Raises
         ------
         InputError
-            If an option is unknown, `newdata` cannot be judged on, or no row is out of bag.
+            If an option is unknown, if `newdata` lacks the response, a column or complete rows, or
+            if no row is out of bag.
 
         Examples
         --------
@@ -134,5 +136,5 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
     def _noise_residuals(self) -> NDArray[np.float64]:
         if self.kind == "classification" or self.control.resample == "none":
             return super()._noise_residuals()
-        left = self.fit.data.y - self._oob_value[:, 0]
-        return left[~np.isnan(left)]
+        resid = self.fit.data.y - self._oob_value[:, 0]
+        return resid[~np.isnan(resid)]

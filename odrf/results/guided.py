@@ -32,12 +32,12 @@ __all__ = ["GRAFResults"]
 
 
 class GRAFResults(Extendable, RowPredicting, Panelled):
-    """A fitted guided random forest (Gupta et al., GRAF).
+    """A fitted guided random forest (Gupta et al., GRAF), as returned by `odrf.graf`.
 
     Parameters
     ----------
     fit : GuidedFit
-        Design, data, options and the trees.
+        Design, data, options and trees.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
 
     @property
     def control(self) -> GuidedControl:
-        """Every option of the fit, resolved."""
+        """The options of the fit, with the values that were used."""
         return self.fit.control
 
     @property
@@ -68,19 +68,20 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
 
     @property
     def n_planes(self) -> NDArray[np.int64]:
-        """Planes of each tree (B,): TW of section 4.4."""
+        """Number of planes of each tree (B,): TW in section 4.4 of the paper."""
         return self.guided.n_planes
 
     @property
     def n_inner(self) -> NDArray[np.int64]:
-        """Inner nodes of each tree (B,), regions that a plane divides: TNL."""
+        """Number of inner nodes of each tree (B,), the regions that planes divide: TNL."""
         return self.guided.n_inner
 
     @property
     def model_size(self) -> int:
-        """Numbers that prediction needs: TW·(M + 1) + 3·TNL + TL, summed over the trees.
+        """How many numbers prediction needs: TW·(M + 1) + 3·TNL + TL, summed over the trees.
 
-        M is the number of columns that a tree uses.
+        M is the number of columns that a tree uses, TW its planes, TNL its inner nodes and TL its
+        leaves (section 4.4 of the paper).
         """
         return int(self.guided.sizes.sum())
 
@@ -88,22 +89,22 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
     def training_error(self) -> float:
         """Mean squared error or misclassification rate of the training rows.
 
-        It says nothing of new rows: trees grow until their regions are pure.
+        It does not estimate the error on new rows, because trees grow until their regions are pure.
         """
         return mean_loss(self.fit, self._fitted)
 
     @cached_property
     def growth(self) -> pd.DataFrame:
-        """What share of the impurity is left after 0, 1, 2, … planes of a tree.
+        """Total impurity after 0, 1, 2, … planes of a tree, as a share of the impurity of the root.
 
-        Columns ``mean`` over the trees, and ``low`` and ``high``, their 10 and 90 % quantiles.
-        Where some classes are rarer than others it can rise for a while: that of equation (8)
-        need not fall when a region is divided.
+        Columns: ``mean`` over the trees; ``low`` and ``high``, the 10 and 90 % quantiles over the
+        trees.  With classes of unequal frequency the share can increase for a while, because the
+        impurity of equation (8) can increase when a region is divided.
         """
-        left = remaining_impurity(self.guided)
-        low, high = np.quantile(left, [0.1, 0.9], axis=0)
-        index = pd.RangeIndex(left.shape[1], name="planes")
-        return pd.DataFrame({"mean": left.mean(axis=0), "low": low, "high": high}, index=index)
+        impurity = remaining_impurity(self.guided)
+        low, high = np.quantile(impurity, [0.1, 0.9], axis=0)
+        index = pd.RangeIndex(impurity.shape[1], name="planes")
+        return pd.DataFrame({"mean": impurity.mean(axis=0), "low": low, "high": high}, index=index)
 
     def codes(self, tree: int = 0) -> pd.DataFrame:
         """Return the codes of a tree's regions, one row for each leaf.
@@ -111,83 +112,87 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         Parameters
         ----------
         tree : int, default 0
+            The number of the tree, from 0.
 
         Returns
         -------
         DataFrame
-            Index: the leaf's number, as ``predict(type="leaf")`` has it.  ``code``, its bits, 1
-            beyond a plane; ``planes``, which planes gave them, from 1 in the order of growth
-            (a plane that does not cut a region gives it none); ``count``, its training rows; for
-            a regression ``value``; for classes ``prediction``.
+            Index: the number of the leaf, as in ``predict(type="leaf")``.  Columns: ``code``, a bit
+            for each plane that cut a region around the leaf, 1 above its threshold and 0 else;
+            ``planes``, the numbers of these planes, from 1 in the order of growth; ``count``, the
+            training rows of the leaf; for a regression ``value``, for classes ``prediction``.
 
         Raises
         ------
         InputError
             If there is no such tree.
         """
-        b = self._tree(tree)
-        found = leaf_codes(self.guided, b)
-        nodes = np.array(list(found), dtype=np.int64) + self.guided.root[b]
+        b = self._checked_tree(tree)
+        codes = leaf_codes(self.guided, b)
+        nodes = np.array(list(codes), dtype=np.int64) + self.guided.root[b]
         value = self.guided.value[nodes]
-        said: dict[str, Any] = (
+        prediction: dict[str, Any] = (
             {"value": value[:, 0]}
             if self.classes is None
             else {"prediction": self.classes[value.argmax(axis=1)]}
         )
         return pd.DataFrame(
             {
-                "code": [code for code, _ in found.values()],
-                "planes": [planes for _, planes in found.values()],
+                "code": [code for code, _ in codes.values()],
+                "planes": [planes for _, planes in codes.values()],
                 "count": self.guided.count[nodes],
-                **said,
+                **prediction,
             },
-            index=pd.Index(list(found), name="leaf"),
+            index=pd.Index(list(codes), name="leaf"),
         )
 
     def planes(self, tree: int = 0) -> pd.DataFrame:
-        """Return the planes of a tree in the user's units, in the order of its growth.
+        """Return the planes of a tree in the units of the data, in the order of growth.
 
         Parameters
         ----------
         tree : int, default 0
+            The number of the tree, from 0.
 
         Returns
         -------
         DataFrame
-            Index: the plane's number, from 1.  A column for each column that the tree uses, with
-            its coefficient; ``threshold``: a row lies beyond the plane where the sum is above it;
-            ``divides``, how many regions it divides.
+            Index: the number of the plane, from 1.  Columns: the coefficient of each column of the
+            design that the tree uses; ``threshold``: a row goes to the left if the sum of
+            coefficient times column is at most the threshold (bit 0 in `codes`), else to the right;
+            ``divides``, the number of regions that the plane divides.
 
         Raises
         ------
         InputError
             If there is no such tree.
         """
-        b = self._tree(tree)
+        b = self._checked_tree(tree)
         guided, scaling = self.guided, self.design.scaling
         columns = guided.columns[guided.first_column[b] : guided.first_column[b + 1]]
-        own = slice(int(guided.first_plane[b]), int(guided.first_plane[b + 1]))
+        planes = slice(int(guided.first_plane[b]), int(guided.first_plane[b + 1]))
         terms = slice(int(guided.first_coef[b]), int(guided.first_coef[b + 1]))
         theta = guided.coef[terms].astype(np.float64).reshape(-1, max(1, len(columns)))
         theta = theta[:, : len(columns)] / scaling.range[columns]
         table = pd.DataFrame(theta, columns=[self.design.columns[j] for j in columns])
-        table["threshold"] = guided.threshold[own] + theta @ scaling.low[columns]
-        table["divides"] = regions_divided(guided)[own]
+        table["threshold"] = guided.threshold[planes] + theta @ scaling.low[columns]
+        table["divides"] = regions_divided(guided)[planes]
         table.index = pd.RangeIndex(1, len(table) + 1, name="plane")
         return table
 
-    def _tree(self, tree: int) -> int:
+    def _checked_tree(self, tree: int) -> int:
         if not is_whole(tree) or not 0 <= tree < self.guided.n_trees:
             last = self.guided.n_trees - 1
-            raise InputError(f"tree={tree!r} is no tree of this forest: use 0 to {last}")
+            raise InputError(f"tree={tree!r} is not a tree of this forest: use 0 to {last}")
         return int(tree)
 
     def sensitivity(self) -> Sensitivity:
-        """Ask how much each training row matters to where the classes part (section 8).
+        """Return the sensitivity of each training row: its importance for the class boundaries.
 
-        θ of a row is the number of planes that its tree had when its leaf was made, divided by
-        the rank of the row among those of the leaf, equation (30); s = ln(1 + θ/Θ), Θ being the
-        sum of θ over the row's class, equation (31); its mean over the trees is the sensitivity.
+        Section 8 of the paper.  In each tree, θ of a row is the number of planes that the tree had
+        when the row's leaf was made, divided by the rank of the row within the leaf (equation
+        (30)).  Then s = ln(1 + θ/Θ), Θ being the sum of θ over the rows of the same class (equation
+        (31)).  The sensitivity is the mean of s over the trees (equation (32)).
 
         Returns
         -------
@@ -196,13 +201,13 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
 
         Notes
         -----
-        The rank is arbitrary in the paper.  Here it is that in one random order of all rows, drawn
-        from the fit's seed, the same for all trees: so some rows of each large region come first
-        in most trees, and are kept as its examples.
+        The paper leaves the ranks within a leaf open.  Here they follow one random order of all
+        rows, which is drawn from the fit's seed and is the same for all trees.  So in each large
+        region the same few rows come first in most trees, and represent the region.
 
-        A regression is ours, not in the paper: its rows are all of one class.
+        Regression is not in the paper; here all its rows count as one class.
 
-        Case weights count for the planes, not for the sensitivities.
+        Case weights affect the planes, but not the sensitivities.
         """
         return self._sensitivity
 
@@ -216,24 +221,25 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         method: str = "sample",
         seed: int | np.random.SeedSequence | np.random.Generator | None = None,
     ) -> pd.DataFrame:
-        """Return a part of the training rows to learn from instead of all (section 8).
+        """Return a part of the training rows, from which a model can be learned faster (section 8).
 
         Parameters
         ----------
         fraction : float
             The share of the rows, above 0 and at most 1; ⌈fraction · n⌉ rows are kept.
         method : {"sample", "top", "uniform"}, default "sample"
-            - ``"sample"``: drawn without replacement, in proportion to the sensitivities.
-            - ``"top"``: those of the largest sensitivity.
-            - ``"uniform"``: drawn without replacement, all alike, to compare with.
+            - ``"sample"``: drawn without replacement, with probabilities proportional to the
+              sensitivities.
+            - ``"top"``: the rows of largest sensitivity.
+            - ``"uniform"``: drawn without replacement with equal probabilities, for comparison.
         seed : int, SeedSequence or Generator, optional
-            Of what is drawn; by default it follows from the fit's seed.  With one seed a smaller
-            part belongs to a larger one.
+            Seed of the draw; by default it follows from the fit's seed.  With the same seed, a
+            smaller part is contained in a larger one.
 
         Returns
         -------
         DataFrame
-            Rows of the data, all columns, in their order.  A class may be without any.
+            Rows of the data with all columns, in their original order.  Rare classes may be absent.
 
         Raises
         ------
@@ -242,13 +248,13 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
 
         Notes
         -----
-        By sensitivity classes come more nearly equally often than they do in the data: models that
-        do not weigh their classes then err more often where classes are rare and overlap.
+        Selection by sensitivity makes the class shares more equal than in the data.  Where a rare
+        class overlaps with others, models without class weights then make more errors.
 
-        With ``"top"`` grow the forest with ``min_split=10`` or more unless classes are well apart.
-        In leaves that are pure a row amidst another class stands alone, and so comes first, while
-        those around it share a leaf: where classes overlap, the wrong rows are kept, and models
-        learn the opposite.
+        Use ``"top"`` with a forest of ``min_split=10`` or more, unless the classes are well
+        separated.  In a forest with pure leaves, a row surrounded by another class has a leaf to
+        itself and gets a large sensitivity, while the rows around it share a leaf.  So where
+        classes overlap, mainly atypical rows are kept, and models learn the opposite of the truth.
 
         Examples
         --------
@@ -263,14 +269,14 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         return self.fit.frame.iloc[np.sort(self.sensitivity().order(method, seed)[:k])]
 
     def consistency(self) -> ConsistencyReport:
-        """Ask which theorem covers this fit: none that is known, and why.
+        """Report why no consistency theorem covers this fit.
 
         Returns
         -------
         ConsistencyReport
             With ``table``, ``conclusion``, ``evidence``, ``summary()`` and ``plot()``.
         """
-        # no row is out of bag, and what pure leaves miss of their own rows is rounding
+        # no row is out of bag, and residuals of training rows in pure leaves are rounding errors
         return ConsistencyReport(self.fit, facts_of_guided(self.fit), np.empty(0))
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> GRAFResults:
@@ -280,7 +286,10 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         return GRAFResults(combined_guided_fits(self.fit, other.fit))
 
     def summary(self) -> Summary:
-        """Return a summary: data, options, planes and regions, importances."""
+        """Return a summary of data, options, planes, regions and importances.
+
+        It prints as text, and converts to HTML and LaTeX.
+        """
         return guided_summary(self.fit, self._fitted)
 
     def _drawing(self) -> Drawing:

@@ -1,4 +1,4 @@
-"""What a fit predicts for its training rows by the trees that did not draw them."""
+"""Out-of-bag results, which forests and boosted trees share."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ __all__ = ["OutOfBagResults"]
 
 
 class OutOfBagResults(FittedResults):
-    """The part of the results of several trees that their out-of-bag rows tell."""
+    """Base class of results with out-of-bag predictions."""
 
     @property
     def oob_prediction(self) -> pd.Series:
         """Prediction of each training row by the trees that did not draw it.
 
-        Of boosted trees those are runs.  Numbers or classes; missing for a row that all drew.
+        For boosted trees, by the runs that did not draw it.  Numbers or classes; missing for rows
+        that all trees, or runs, drew.
 
         Raises
         ------
         InputError
-            If all trees saw all rows, or if boosted trees are of one run only.
+            If every tree uses all rows, or boosted trees have only one run.
         """
         return as_response(self.fit, self._oob_value, self.fit.data.index)
 
@@ -44,4 +45,4 @@ class OutOfBagResults(FittedResults):
     @property
     @abstractmethod
     def _oob_value(self) -> NDArray[np.float64]:
-        """Return the mean response or the class shares (n, K); NaN where there are none."""
+        """Return out-of-bag means or class probabilities (n, K); NaN for rows without."""

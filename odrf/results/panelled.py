@@ -1,4 +1,4 @@
-"""What draws a fit in two panels: how it was grown, and its importances."""
+"""Plots of a fit in two panels: its growth, and its importances."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ Drawing = tuple[str, Callable[[Any], object]]
 
 
 class Panelled(FittedResults):
-    """The part of the results of several trees that draws them."""
+    """Base class of results that plot their growth and their importances."""
 
     def plot(self, kind: str | None = None, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
-        """Draw how the fit was grown, or the importances of predictors.
+        """Plot the growth of the fit, the importances of its predictors, or both.
 
         Parameters
         ----------
         kind : str, optional
-            ``"importance"``, or how it was grown: ``"error"`` of a forest, its out-of-bag error
-            against the number of trees; ``"loss"`` of boosted trees, its path; ``"growth"`` of a
-            guided forest, how planes purify the regions.  By default both, side by side.
-        ax : Axes, optional
-            Where to draw; an array of two for both.  By default on a new figure.
+            ``"importance"``: the importances.  ``"error"``, for forests of `odrf.odrf`: the
+            out-of-bag error against the number of trees.  ``"loss"``, for boosted trees: the loss
+            against the number of rounds.  ``"growth"``, for guided forests: the impurity against
+            the number of planes.  By default two panels: the growth, and the importances.
+        ax : Axes or array of two Axes, optional
+            Where to draw.  By default on a new figure.
 
         Returns
         -------
@@ -41,7 +42,7 @@ class Panelled(FittedResults):
         Raises
         ------
         InputError
-            If `kind` is unknown, or `ax` holds another number of axes.
+            If `kind` is unknown, or `ax` has another number of axes.
         """
         name, draw = self._drawing()
         drawings = {
@@ -52,4 +53,4 @@ class Panelled(FittedResults):
 
     @abstractmethod
     def _drawing(self) -> Drawing:
-        """Return what the picture of its growth is called, and what draws it on axes."""
+        """Return the name of the plot of the growth, and the function that draws it on axes."""

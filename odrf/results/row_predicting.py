@@ -1,4 +1,4 @@
-"""What predicts single rows quickly."""
+"""Fast prediction of single rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["RowPredicting"]
 
 
 class RowPredicting(FittedResults):
-    """The part of the results of trees that are averaged which predicts rows one by one."""
+    """Base class of results that can predict single rows quickly."""
 
     def row_predictor(self, type: str = "response") -> RowPredictor:
         """Return a function that predicts one row at a time, in microseconds.
@@ -17,19 +17,19 @@ class RowPredicting(FittedResults):
         Parameters
         ----------
         type : {"response", "class", "prob"}, default "response"
-            What it returns for a row, as in `predict`.
+            What the function returns for a row, as in `predict`.
 
         Returns
         -------
         RowPredictor
-            It takes the raw values in the order of its `predictors`, or a mapping of their
-            names to values.
+            A function of the raw values in the order of its `predictors`, or of a mapping from
+            their names to values.
 
         Raises
         ------
         InputError
-            If `type` is none of these, or needs classes where there are none; if the formula
-            has terms that are not simply columns of the data.
+            If `type` is unknown, or needs classes in a regression; if the formula has terms that
+            are not columns of the data, such as ``log(a)``.
 
         Examples
         --------

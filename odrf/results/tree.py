@@ -36,22 +36,20 @@ PLOTS = ("tree", "importance")
 
 
 class ODTResults(Updatable):
-    """A fitted oblique decision tree.
+    """A fitted oblique decision tree, as returned by `odrf.odt`.
 
     Parameters
     ----------
     fit : Fit
-        Design, data, options and the tree.
+        Design, data, options and tree.
     parent : ODTResults, optional
-        The tree this one was pruned from.
+        The tree before pruning.
     path : PruningPath, optional
-        The subtrees it was chosen from.
+        The pruning path that this tree was chosen from.
 
     Attributes
     ----------
-    fit : Fit
-    parent : ODTResults or None
-    path : PruningPath or None
+    fit, parent, path
 
     Examples
     --------
@@ -81,30 +79,29 @@ class ODTResults(Updatable):
         """The nodes, one row each; the index is the node's number, 0 for the root.
 
         Columns: ``parent``, ``depth``, ``leaf``, ``left``, ``right`` (numbers of the children),
-        ``count`` and ``weight`` (training rows and their weights), ``impurity``, ``gain`` (the
-        impurity that its split removes, per unit of weight), ``order`` (rank of the split in
-        the tree's growth), and for a regression ``value``, the mean response; for classes
-        ``prediction`` and a column ``P(class)`` for each.  Of an honest tree all but ``order`` are
-        about the half of the rows that fills it.
+        ``count`` and ``weight`` (number and total weight of the training rows), ``impurity``,
+        ``gain`` (impurity decrease of the split, per unit of weight), ``order`` (rank of the split
+        in the tree's growth); for a regression ``value``, the mean response; for classes
+        ``prediction`` and a column ``P(class)`` for each class.  In an honest tree ``count`` and
+        the columns after it, except ``order``, are those of the rows that did not choose splits.
         """
         return nodes_table(self.fit.forest, self.fit.design)
 
     @cached_property
     def splits(self) -> pd.DataFrame:
-        """The splits, one row for each coefficient, the largest (scaled) of a node first.
+        """The splits, one row for each coefficient, the largest scaled coefficient of a node first.
 
-        A row of data goes left from ``node`` when the sum of ``coefficient`` times ``column``
-        is at most ``threshold``, all in the data's own units.  ``scaled_coefficient`` is the
-        same for columns scaled to [0, 1] on the training rows, of Euclidean length 1: the sizes
-        to compare.
+        A row of the data goes to the left child of ``node`` if the sum of ``coefficient`` times
+        ``column`` is at most ``threshold``, all in the units of the data.  To compare predictors
+        use ``scaled_coefficient``: for columns scaled to [0, 1], and of Euclidean length 1.
         """
         return splits_table(self.fit.forest, self.fit.design)
 
     @cached_property
     def confusion_matrix(self) -> pd.DataFrame:
-        """Training rows by observed (rows) and fitted (columns) class, with the error of each.
+        """Confusion matrix of the training rows: observed classes down, predicted classes across.
 
-        Rows count as often as they weigh.
+        Entries are sums of case weights.  The column ``error`` is the error rate of each class.
 
         Raises
         ------
@@ -120,7 +117,7 @@ class ODTResults(Updatable):
 
     @property
     def r_squared(self) -> float:
-        """Share of the training rows' variance that the tree explains.
+        """R²: share of the response's variance in the training rows that the tree explains.
 
         Raises
         ------
@@ -130,12 +127,16 @@ class ODTResults(Updatable):
         return r_squared(self.fit, self.training_error)
 
     def rules(self, digits: int = 4) -> str:
-        """Return the tree as text: an indented line for each node, ``*`` at the leaves.
+        """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
 
         Parameters
         ----------
         digits : int, default 4
             Significant digits.
+
+        Returns
+        -------
+        str
 
         Examples
         --------
@@ -161,33 +162,33 @@ class ODTResults(Updatable):
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> PruningPath[ODTResults]:
-        """Return the nested subtrees that pruning can choose, judged on held-out rows.
+        """Return the nested subtrees from which pruning chooses, with their held-out errors.
 
-        A subtree T costs R(T) + α·(number of leaves) at the complexity α, R being the training
-        error.  The path holds those that are cheapest at some α.
+        At the complexity parameter α, a subtree T costs R(T) + α·(number of leaves), R being the
+        training error.  The path consists of the subtrees with the smallest cost at some α.
 
         Parameters
         ----------
         rule : {"weakest_link", "growth"}, default "weakest_link"
-            - ``"weakest_link"``: of all subtrees (Breiman et al. 1984, section 3.3).
-            - ``"growth"``: of the trees that there were while this one grew, with τ = 1, 2, …
-              leaves (Zhan, Liu and Xia, section 3.2).  They never cost less.
+            Which subtrees are candidates: all (Breiman et al. 1984, section 3.3), or the trees that
+            existed during growth, with 1, 2, … leaves (Zhan, Liu and Xia, section 3.2).
         cv : int or None, default 10
-            Folds of the cross-validation: the tree is grown again without each fold, with the
-            same options, pruned at the geometric means of successive critical values, and judged
-            on the fold.  Classes are dealt out evenly.  None for training errors alone.
+            Folds of the cross-validation.  For each fold, a tree is grown without it by the same
+            options, pruned at the geometric means of successive critical α, and evaluated on it.
+            Folds are stratified by class.  None gives training errors only.
         validation : DataFrame, optional
-            Rows with responses to judge the subtrees on, instead of folds; each counts once.
+            Rows with responses to evaluate the subtrees on, instead of folds; each counts once.
         loss : {"error", "impurity"}, default "error"
-            For classes, R is the misclassification rate, or the impurity by which the tree was
-            grown.  Of a tree grown by the impurity of ordered classes it is the mean rank error,
-            which no split can raise.  Held-out rows always judge by misclassification.
+            How R is measured for classes: by the misclassification rate, or by the impurity with
+            which the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the
+            mean rank error, which no split can increase.  The held-out error is always the
+            misclassification rate.
         seed : int, optional
-            Of folds and trees; by default that of the fit.
+            Seed of the folds and their trees; by default that of the fit.
         n_jobs : int, optional
-            Threads, a fold each; by default all cores.  The result is the same for any number.
+            Threads; by default all cores.  The result is the same for any number.
         progress : bool, default False
-            Show a progress bar of the folds.
+            Show a progress bar.
 
         Returns
         -------
@@ -196,7 +197,7 @@ class ODTResults(Updatable):
         Raises
         ------
         InputError
-            If an option is unknown or out of range, or `validation` cannot be judged on.
+            If an option is invalid, or `validation` lacks the response, a column or complete rows.
 
         Examples
         --------
@@ -214,8 +215,9 @@ class ODTResults(Updatable):
         elif cv is None:
             path = training_path(self.fit, rule, loss)
         else:
-            k, own = checked_folds(cv, self.nobs, ", or None"), self.seed if seed is None else seed
-            path = path_by_folds(self.fit, rule, loss, k, own, checked_jobs(n_jobs), progress)
+            folds = checked_folds(cv, self.nobs, ", or None")
+            seed = self.seed if seed is None else seed
+            path = path_by_folds(self.fit, rule, loss, folds, seed, checked_jobs(n_jobs), progress)
         return PruningPath(self.fit, path, self.prune)
 
     def prune(
@@ -226,34 +228,32 @@ class ODTResults(Updatable):
         rule: str | None = None,
         path: PruningPath[ODTResults] | None = None,
     ) -> ODTResults:
-        """Return the tree cut back to one of its subtrees.
+        """Return the tree pruned to one of its subtrees.
 
-        Give one of the first three:
+        Give exactly one of `alpha`, `leaves` and `rule`.
 
         Parameters
         ----------
         alpha : float, optional
-            Price of a leaf: the subtree with the smallest R + alpha·(number of leaves), the
-            smallest if tied, where R is the training mean squared error or misclassification
-            rate.
+            Complexity parameter α: take the subtree with the smallest R + α·(number of leaves), of
+            ties the smallest.  R is the training error: mean squared error or misclassification
+            rate; for a tree with the ordinal impurity, mean rank error.
         leaves : int, optional
-            The number of leaves to keep.  Weakest links leave no subtree of some sizes; then the
-            largest that is smaller.
+            The number of leaves.  If weakest link gives no such subtree, take the next smaller one.
         rule : {"min", "1se"}, optional
-            What held-out rows find best; see `PruningPath.best`.
+            Take the subtree that held-out rows choose; see `PruningPath.best`.
         path : PruningPath, optional
-            The subtrees to choose from.  By default those of the fit's option `pruning`, judged,
-            if need be, by 10-fold cross-validation.
+            The pruning path; by default that of the option `pruning`, by 10-fold cross-validation.
 
         Returns
         -------
         ODTResults
-            With this tree as its ``parent`` and the ``path`` it was taken from, if any.
+            With this tree as its ``parent``, and the ``path`` that it was chosen from, if any.
 
         Raises
         ------
         InputError
-            If not exactly one is given, or it is out of range, or `path` is another tree's.
+            If not exactly one of the three is given, it is invalid, or `path` is another tree's.
 
         Examples
         --------
@@ -263,26 +263,25 @@ class ODTResults(Updatable):
         True
         """
         if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
-            raise InputError(
-                "prune() takes one of alpha=, leaves= and rule=, and exactly one of them"
-            )
+            raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
         if path is not None and path.fit.forest is not self.forest:
             raise InputError("path= belongs to another tree: use this tree's pruning_path()")
         if rule is not None:
             path = path or self.pruning_path(self.control.pruning, cv=min(10, self.nobs))
             return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
         if alpha is not None:
-            price = checked_alpha(alpha)
-            return self._cut(price, f"alpha={price!r}", path)
-        by, loss = _rule_and_loss(path, self.control.pruning)
+            alpha = checked_alpha(alpha)
+            return self._cut(alpha, f"alpha={alpha!r}", path)
+        candidates, loss = _rule_and_loss(path, self.control.pruning)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
-        forest = with_leaves(self.forest, kept, by, loss)
+        forest = with_leaves(self.forest, kept, candidates, loss)
         return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), self, path)
 
     def _cut(self, alpha: float, option: str, path: PruningPath[ODTResults] | None) -> ODTResults:
-        by, loss = _rule_and_loss(path, self.control.pruning)
+        candidates, loss = _rule_and_loss(path, self.control.pruning)
         subtrees = None if path is None else path.subtrees
-        return ODTResults(pruned_at(self.fit, alpha, by, option, loss, subtrees), self, path)
+        pruned = pruned_at(self.fit, alpha, candidates, option, loss, subtrees)
+        return ODTResults(pruned, self, path)
 
     def growth_path(
         self,
@@ -293,29 +292,29 @@ class ODTResults(Updatable):
         seed: int | None = None,
         n_jobs: int | None = None,
     ) -> GrowthPath:
-        """Return training and test error of the tree as it was at each size.
+        """Return training and test error of the tree stopped at each size.
 
-        A pruned tree's path is that of the tree it was cut from.
+        The path of a pruned tree is that of the tree before pruning.
 
         Parameters
         ----------
         newdata : DataFrame, optional
-            Rows with responses to test on, each counted once.  By default cross-validation.
+            Test rows with responses; each counts once.  By default cross-validation.
         along : {"leaves", "depth"}, default "leaves"
-            After τ = 1, 2, … leaves of its growth, or without the splits below depth 0, 1, ….
-            ``prune(leaves=τ, path=fit.pruning_path("growth", cv=None))`` is the tree itself.
+            ``"leaves"``: the tree as it was when it had τ = 1, 2, … leaves; the tree itself is
+            ``prune(leaves=τ, path=fit.pruning_path("growth", cv=None))``.  ``"depth"``: the tree
+            without its splits below depth 0, 1, ….
         cv, seed, n_jobs
-            Folds, as in `pruning_path`: the tree is grown again without each.
+            As in `pruning_path`.
 
         Returns
         -------
         GrowthPath
-            With ``table``, ``best``, ``chosen``, ``summary()`` and ``plot()``.
 
         Raises
         ------
         InputError
-            If an option is unknown or out of range, or `newdata` cannot be judged on.
+            If an option is invalid, or `newdata` lacks the response, a column or complete rows.
 
         Examples
         --------
@@ -326,15 +325,15 @@ class ODTResults(Updatable):
         >>> path.best < path.size
         True
         """
-        k = cv if newdata is not None else checked_folds(cv, self.nobs, ", or give newdata=")
+        folds = cv if newdata is not None else checked_folds(cv, self.nobs, ", or give newdata=")
         by_folds = partial(
-            stages_by_folds, along=along, cv=k, seed=self.seed if seed is None else seed
+            stages_by_folds, along=along, cv=folds, seed=self.seed if seed is None else seed
         )
-        by = f"{k}-fold cross-validation"
+        by = f"{folds}-fold cross-validation"
         return growth_path(self.fit, along, newdata, n_jobs, by_folds, by)
 
     def summary(self) -> Summary:
-        """Return a summary of the tree: data, options, size, training error, importances."""
+        """Return a summary: data, options, size, training error, importances."""
         return tree_summary(self.fit, self._fitted)
 
     def plot(
@@ -346,20 +345,20 @@ class ODTResults(Updatable):
         max_terms: int = 3,
         digits: int = 3,
     ) -> Axes:
-        """Draw the tree, or the importances of its predictors.
+        """Plot the tree, or the importances of its predictors.
 
         Parameters
         ----------
         kind : {"tree", "importance"}, default "tree"
         ax : Axes, optional
-            Where to draw.  By default on a new figure that is large enough for the tree; on
-            given axes the text shrinks until it fits.
+            Where to draw.  By default on a new figure that is large enough for the tree.  On given
+            axes the text is made small enough to fit.
         max_depth : int, optional
             Levels of splits to draw.  By default all, or as many as stay readable (about 32
-            leaves); a box then tells how many leaves are below it.
+            leaves).  A box shows how many leaves below it are not drawn.
         max_terms : int, default 3
-            Terms of a linear combination, or levels of a factor, written in a box: the largest
-            coefficients for predictors scaled to [0, 1].  `rules` and `splits` have them all.
+            Most terms of a linear combination, or levels of a factor, in a box: those with the
+            largest coefficients for predictors scaled to [0, 1].  `rules` and `splits` show all.
         digits : int, default 3
             Significant digits.
 
@@ -378,7 +377,7 @@ class ODTResults(Updatable):
             raise allowed("kind", kind, PLOTS)
         for name, value in (("max_depth", max_depth), ("max_terms", max_terms), ("digits", digits)):
             if value is not None and value < 1:
-                raise InputError(f"{name}={value!r} must be at least 1")
+                raise InputError(f"{name}={value!r}: use a whole number of at least 1")
         return plots.plot_tree(
             self.fit.forest,
             self.fit.design,
@@ -397,5 +396,5 @@ class ODTResults(Updatable):
 
 
 def _rule_and_loss(path: PruningPath[ODTResults] | None, rule: str) -> tuple[str, str]:
-    """Return by which rule and loss a path prunes; without one, `rule` and the error."""
+    """Return the rule and the loss of a path; without a path, `rule` and the error."""
     return (rule, ERROR) if path is None else (path.rule, path.loss)

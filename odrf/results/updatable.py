@@ -1,4 +1,4 @@
-"""What lets the trees of a fit go on growing as rows come in."""
+"""Results of fits that can be updated with new rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Same = TypeVar("Same", bound="Updatable")
 
 
 class Updatable(TreeResults):
-    """The part of the results of trees and forests that adds rows to them."""
+    """Base class of results that can be updated with new rows."""
 
     def update(
         self: Same,
@@ -31,26 +31,27 @@ class Updatable(TreeResults):
         progress: bool = False,
         n_jobs: int | None = None,
     ) -> Same:
-        """Return the fit with its trees grown on by further rows.
+        """Return the fit with new training rows, from which its trees continue to grow.
 
-        Each tree draws from the new rows as it did from the first; all that it has drawn runs down
-        it, and its nodes say what these rows do.  Then leaves with new rows are searched for splits
-        as growth searches them, by the same options; rules in n are asked again at the new n, and
-        where t_n has held a tree up and rises, its other leaves are searched too.
+        Each tree draws from the new rows as it drew from the first ones.  The values of its nodes
+        are computed again from all rows that it has drawn.  Then leaves with new rows are split
+        further, by the same options.  Options that are functions of n are evaluated at the new n.
+        If t_n had stopped a tree and is larger now, its other leaves may be split, too.
 
         Parameters
         ----------
         newdata : DataFrame
-            Rows with responses, and the columns that the formula uses; others are ignored.
+            Rows with responses and the columns that the formula uses; others are ignored.
         weights : str or array of shape (m,), optional
-            Their case weights.  By default the column that the fit's `weights` named; where these
-            were numbers, the new rows need some.
+            Case weights of the new rows.  By default the column that ``weights=`` named in the fit.
+            Required if the fit's weights were given as numbers.
         revise : "auto" or int, default "auto"
-            Splits made on fewer rows than this are given up once their rows have grown by half, and
-            the tree grows anew from there; 0 keeps every split.  More takes more time, and comes
-            closer to a fit of all rows at once (``benchmarks/updating.py``).  By default 200 for a
-            tree of `odrf.odt`, whose error is that of its splits, 100 for a blend, which saves the
-            time of its pilots, and 0 for other forests, which average over the splits.
+            A split that was made on fewer rows than this is removed when its node has at least 1.5
+            times as many rows, and the tree grows again from there.  0 keeps all splits.  Larger
+            numbers take more time and come closer to a fit to all rows at once
+            (``benchmarks/updating.py``).  By default 200 for a tree of `odrf.odt`, because its
+            error depends on every single split; 100 for a blend, whose update needs no new pilot
+            trees and so has time to spare; 0 for other forests, because they average over splits.
         progress : bool, default False
             Show a progress bar.
         n_jobs : int, optional
@@ -59,28 +60,29 @@ class Updatable(TreeResults):
         Returns
         -------
         ODTResults or ODRFResults
-            A new one; this stays as it is.  Its training rows are the old ones and then the new
-            ones, and `changes` says what has changed.
+            A new result; this one does not change.  Its training rows are the old rows, followed by
+            the new ones.  `changes` shows what has changed.
 
         Raises
         ------
         InputError
-            If new rows lack a column, or hold classes or levels that the first did not, or values
-            that the option `missing` refuses; if `prune` has pruned the fit (update its ``parent``
-            and prune that); if a rule in n was lost with `save`.
+            If the new rows lack a column, have classes or levels that the first rows do not have,
+            or have missing values that the option `missing` does not allow; if the fit was pruned
+            by `prune` (update its ``parent`` and prune that); if an option was a function of n that
+            `odrf.load` could not restore.
 
         Notes
         -----
-        Each new row is drawn on its own: in place of a bootstrap it comes a Poisson distributed
-        number of times into a tree (Oza and Russell 2001), in place of a subsample with the
-        probability of the share.  So draws do not depend on how rows are dealt into batches, which
-        may be of one row; splits do, as they are made by the rows that there are at the time.
-        Out-of-bag results count the new rows.  In an honest tree each new row that is drawn shapes
-        it or fills it, with probability 1/2.
+        Each new row is drawn independently.  In a bootstrap forest the number of times that it
+        enters a tree has a Poisson distribution (Oza and Russell 2001); with subsampling it is
+        drawn with probability `sample_fraction`.  So the draws do not depend on how the rows are
+        divided into batches, which may consist of one row.  The splits do depend on it, because
+        they are made on the rows available at the time.  Out-of-bag results include the new rows.
+        In an honest tree, a new row that is drawn belongs to either half with probability 1/2.
 
-        Scaling, levels, classes, the kinds of trees in a blend and the constants of rates stay
-        what the first rows made them.  A fit that the option `alpha` has pruned is updated as it
-        was before, and pruned again by the same rule.
+        Scaling, levels, classes, the shares of kinds of trees in a blend and the constants of rates
+        stay as they were determined on the first rows.  A fit that was pruned by its option `alpha`
+        is updated as it was before pruning, and pruned again by the same rule.
 
         References
         ----------
@@ -110,10 +112,10 @@ class Updatable(TreeResults):
     def changes(self) -> pd.DataFrame:
         """What the last `update` changed, one row for each tree, before any pruning.
 
-        Columns ``drawn``, how many of the new rows the tree drew, repetitions counted;
-        ``leaves_before``; ``withdrawn``, how many splits were given up to be made anew; of the
-        leaves there were then, how many were ``revisited`` (new rows have reached them, or t_n
-        has risen), and of these ``split``; ``leaves``; ``depth_before`` and ``depth``.
+        Columns: ``drawn``, the new rows that the tree drew, with repetitions; ``leaves_before`` and
+        ``leaves``, its numbers of leaves; ``withdrawn``, the splits that were removed; after that,
+        ``revisited``, the leaves that were searched for a split because new rows reached them or
+        t_n is larger, and ``split``, those of them that were split; ``depth_before`` and ``depth``.
 
         Raises
         ------
@@ -121,7 +123,7 @@ class Updatable(TreeResults):
             If the fit has not been updated.
         """
         if self.fit.changes is None:
-            raise InputError("nothing has changed since the fit: update() adds rows to it")
+            raise InputError("changes are known only after update(): call update(newdata) first")
         return self.fit.changes.copy()
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Boosted oblique trees as their user calls them."""
+"""The function odbt."""
 
 from __future__ import annotations
 
@@ -183,11 +183,11 @@ def test_progress_is_shown_on_request(table, capsys):
     [
         ("y ~ a", {"loss": "log"}, "loss='log' is not known"),
         ("y ~ a", {"loss": 3}, "loss=3 is not known"),
-        ("y ~ a", {"loss": "logistic"}, "loss='logistic' does not go with a regression"),
-        ("c ~ a", {"loss": "huber"}, "loss='huber' does not go with a classification"),
-        ("c ~ a", {"loss": "logistic"}, 'loss="logistic" is for two classes, here are 3'),
+        ("y ~ a", {"loss": "logistic"}, "loss='logistic' is not for a regression"),
+        ("c ~ a", {"loss": "huber"}, "loss='huber' is not for a classification"),
+        ("c ~ a", {"loss": "logistic"}, 'loss="logistic" is for two classes, the response has 3'),
         ("y ~ a", {"loss": "poisson"}, 'loss="poisson" is for responses of at least 0'),
-        ("n ~ a", {"loss": "poisson", "weights": "none"}, 'loss="poisson" needs a response'),
+        ("n ~ a", {"loss": "poisson", "weights": "none"}, 'loss="poisson" needs a row'),
         ("y ~ a", {"n_trees": 0}, "n_trees=0: use a whole number"),
         ("y ~ a", {"learning_rate": 0}, "learning_rate=0: use a number above 0"),
         ("y ~ a", {"learning_rate": True}, "learning_rate=True"),
@@ -202,16 +202,20 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"min_leaf": 2.5}, "min_leaf=2.5"),
         ("y ~ a", {"l2": -1}, "l2=-1: use a finite number of at least 0"),
         ("y ~ a", {"validation": 1}, "validation=1: use a number above 0"),
-        ("y ~ a", {"validation": "oob"}, 'validation="oob" needs runs with rows of their own'),
+        ("y ~ a", {"validation": "oob"}, 'validation="oob" needs several runs'),
         ("c ~ a", {"loss": "ordinal"}, 'loss="ordinal" needs ordered classes'),
         ("y ~ a", {"leaf_values": "best"}, "leaf_values='best' is not known"),
         ("n ~ a", {"leaf_values": "refit", "loss": "poisson"}, 'the loss is "poisson": use'),
-        ("y ~ a", {"leaf_values": "refit", "learning_rate": 0.1}, "learning_rate=0.1 shrinks"),
+        (
+            "y ~ a",
+            {"leaf_values": "refit", "learning_rate": 0.1},
+            "learning_rate=0.1 has no effect",
+        ),
         ("y ~ a", {"n_runs": 0}, "n_runs=0"),
         ("y ~ a", {"run_predictors": 0.5}, "run_predictors=0.5 would leave predictors out"),
         ("y ~ a", {"run_predictors": 0, "n_runs": 2}, "run_predictors=0: use a number above 0"),
         ("y ~ a", {"predictor_fraction": 2}, "predictor_fraction=2: use a number above 0"),
-        ("c ~ a", {"offset": "b"}, 'the loss "multinomial" has 3: leave it out'),
+        ("c ~ a", {"offset": "b"}, 'loss="multinomial" has 3: leave offset= out'),
         ("y ~ a", {"offset": "bb"}, "offset='bb' is not a column of the data"),
         ("y ~ a", {"offset": "f"}, "offset must be numbers"),
         ("y ~ a", {"offset": [1.0, 2.0]}, "offset has length 2 and the data 160 rows"),
@@ -234,7 +238,7 @@ def test_errors_name_the_argument(table, formula, options, message):
         odbt(formula, data, **options)
 
 
-def test_a_contender_among_others():
+def test_it_can_be_compared_with_other_models():
     data = simulate.friedman1().sample(150, seed=1)
     models = {"boosted": partial(odbt, n_trees=10), "tree": odrf.odt}
     assert len(odrf.compare("y ~ .", data, models, cv=3, seed=1).table) == 2
@@ -250,7 +254,7 @@ def test_better_than_a_tree():
     assert error[odbt] < 0.6 * error[odrf.odt]
 
 
-def test_offsets_are_added_to_what_the_trees_say(table):
+def test_offsets_are_added_to_the_trees(table):
     rng = np.random.default_rng(5)
     data = table.assign(years=rng.uniform(0.5, 8, 160))
     data["n"] = rng.poisson(data["years"] * np.exp(data["a"] / 2))
@@ -270,7 +274,7 @@ def test_offsets_are_added_to_what_the_trees_say(table):
     np.testing.assert_allclose(given.staged_predict().iloc[:, -1], given.predict())
     with pytest.raises(InputError, match="new rows need theirs: give offset="):
         given.predict(data)
-    with pytest.raises(InputError, match="offset= goes with newdata="):
+    with pytest.raises(InputError, match="offset= needs newdata="):
         given.predict(offset=1.0)
     with pytest.raises(InputError, match="offset is missing for 160 rows"):
         given.predict(data, offset=np.nan * data["years"])

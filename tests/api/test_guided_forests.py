@@ -133,9 +133,9 @@ def test_rows_with_missing_values(table):
     alone = graf("c ~ a + b", kept, n_trees=5, seed=1)
     assert alone.predict(kept).equals(fit.predict())
     for type in ("response", "prob", "leaf", "trees"):
-        said = pd.DataFrame(fit.predict(holed, type))
-        assert said.loc[["row3", "row7"]].isna().all(axis=None)
-        assert not said.drop(["row3", "row7"]).isna().any(axis=None)
+        predicted = pd.DataFrame(fit.predict(holed, type))
+        assert predicted.loc[["row3", "row7"]].isna().all(axis=None)
+        assert not predicted.drop(["row3", "row7"]).isna().any(axis=None)
     assert graf("c ~ a + b", table, n_trees=1, seed=1).fit.frame is table
 
 
@@ -184,7 +184,7 @@ def test_two_numbers_that_may_be_classes_warn_where_the_user_calls(table):
     assert fit.classes.tolist() == [0, 1]
 
 
-def test_a_cube_is_better_told_than_by_an_ordinary_forest():
+def test_a_cube_is_predicted_better_than_by_an_ordinary_forest():
     problem = simulate.hypercube(5)
     train, test = problem.sample(400, seed=1), problem.sample(1000, seed=2)
     guided = graf("y ~ .", train, subspace="all", seed=1)
@@ -195,7 +195,7 @@ def test_a_cube_is_better_told_than_by_an_ordinary_forest():
 
 
 @pytest.mark.parametrize("origin", ["data", "region"])
-def test_numbers_are_better_told_than_by_their_mean(origin):
+def test_numbers_are_predicted_better_than_by_their_mean(origin):
     problem = simulate.friedman1()
     train, test = problem.sample(300, seed=1), problem.sample(500, seed=2)
     fit = graf("y ~ .", train, subspace="half", min_split=5, origin=origin, seed=1)
@@ -203,7 +203,7 @@ def test_numbers_are_better_told_than_by_their_mean(origin):
     assert error < 0.6 * ((train["y"].mean() - test["y"]) ** 2).mean()
 
 
-def test_a_contender_among_others():
+def test_it_can_be_compared_with_other_models():
     data = simulate.hypercube(4).sample(160, seed=1)
     models = {"guided": partial(graf, n_trees=10), "tree": odrf.odt}
     found = odrf.compare("y ~ .", data, models, cv=3, seed=1)

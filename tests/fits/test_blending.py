@@ -1,4 +1,4 @@
-"""Blended forests: how kinds are judged and mixed."""
+"""Blends: how kinds of trees are evaluated and mixed."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def test_each_tree_is_of_its_kind_and_has_its_stream():
         drawn = draw_counts(used[b].copy(), problem.weights, kinds[found.of_tree[b]].sampling).sum()
         assert forest.tree(b).count[0] == drawn
     for kind in range(2):
-        own = used[found.of_tree == kind]
-        assert own.tolist() == streams(3, 0, len(own)).tolist()
+        of_kind = used[found.of_tree == kind]
+        assert of_kind.tolist() == streams(3, 0, len(of_kind)).tolist()
     assert found.weights.sum() == pytest.approx(1.0)
 
 

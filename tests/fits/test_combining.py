@@ -22,15 +22,15 @@ def fit(table, seed, n_trees=5, formula=CLASSES, **options):
 
 
 def error_by_hand(parts, data):
-    """Each row's mean over the trees of all parts that did not draw it, judged."""
+    """The error of each row's mean over the trees of all parts that did not draw it."""
     total, votes = 0.0, 0
     for part in parts:
         for i, stream in enumerate(part.fit.streams):
             tree = part.tree(i)
             sampling = tree.control.sampling
             unseen = draw_counts(stream.copy(), part.fit.data.weights, sampling) == 0
-            said = tree.predict(type="response" if part.kind == "regression" else "prob")
-            total = total + said.to_numpy().reshape(len(unseen), -1) * unseen[:, None]
+            predicted = tree.predict(type="response" if part.kind == "regression" else "prob")
+            total = total + predicted.to_numpy().reshape(len(unseen), -1) * unseen[:, None]
             votes = votes + unseen
     known = votes > 0
     mean = total[known] / votes[known, None]
@@ -117,7 +117,7 @@ def test_importances_and_intervals_take_all_trees(table):
     permuted = [forest.importance("permutation")["importance"] for forest in (a, b, both)]
     np.testing.assert_allclose(permuted[2], ((permuted[0] + permuted[1]) / 2)[permuted[2].index])
     interval = both.predict(interval="prediction", level=0.9)
-    assert interval["lower"].lt(interval["upper"]).all()
+    assert interval["conf_low"].lt(interval["conf_high"]).all()
 
 
 @pytest.mark.parametrize("formula", [REGRESSION, CLASSES])
@@ -167,7 +167,7 @@ def test_other_data_are_refused(table, one, change, message):
     ("formula", "message"),
     [
         (REGRESSION, "response, 'c' and 'y': trees of different responses"),
-        ("c ~ a + b", "predictors, 'f' being in the first only: each tree must find its columns"),
+        ("c ~ a + b", "predictors, 'f' being in the first only: both forests must have the same"),
         ("c ~ a + b + f + a:b", "predictors, 'a:b' being in the second only"),
         ("c ~ f + b + a", "predictors, which come in another order"),
     ],
@@ -184,7 +184,7 @@ def test_other_formulas_are_refused(table, one, formula, message):
         ({"missing": "drop"}, "missing=, 'raise' and 'drop'"),
         ({"projection": "axis"}, r"projection=, .* of Logistic\(\) and 2 of Axis\(\)"),
         ({"n_projections": 7}, r"projection=, .* 7 of Logistic\(\)"),
-        ({"min_leaf": 7}, "min_leaf=, 2 and 7: summaries, theorems"),
+        ({"min_leaf": 7}, "min_leaf=, 2 and 7: a combined forest has one set of options"),
         ({"honest": True}, "honest=, False and True"),
         ({"resample": "none"}, "resample=, 'bootstrap' and 'none'"),
         ({"alpha": 0.1}, "alpha=, None and 0.1"),

@@ -115,10 +115,10 @@ def test_blends(long_table, formula, B, k):
 
 def test_a_blend_keeps_its_trees_where_its_pilots_are_the_same(long_table, monkeypatch):
     start = odrf.odrf(REGRESSION, long_table, n_trees=20, blend=True, seed=4)
-    judged = []
-    monkeypatch.setattr("odrf.fits.blending.judged", lambda *args: judged.append(args))
+    evaluated = []
+    monkeypatch.setattr("odrf.fits.blending.pilot_evidence", lambda *args: evaluated.append(args))
     larger = start.grow(3)
-    assert judged == []
+    assert evaluated == []
     assert larger.forest.n_trees == 23
 
 
@@ -139,14 +139,14 @@ def test_after_it_has_been_on_disk(table, tmp_path):
 
 def test_trees_that_the_user_pruned_are_not_joined_by_others(number_forest):
     for pruned in (number_forest.prune(0.02), number_forest.prune(rule="oob")):
-        with pytest.raises(InputError, match="take its parent"):
+        with pytest.raises(InputError, match="use its parent"):
             pruned.grow(2)
         assert pruned.parent.grow(2).prune(0.02).forest.n_trees == 14
 
 
 def test_a_forest_pruned_by_its_option_and_again_by_the_user(table):
     pruned = odrf.odrf(CLASSES, table, n_trees=5, alpha=0.01, seed=1).prune(0.05)
-    with pytest.raises(InputError, match="take its parent"):
+    with pytest.raises(InputError, match="use its parent"):
         pruned.grow(2)
     assert pruned.parent.grow(2).control.alpha == 0.01
 

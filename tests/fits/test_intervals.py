@@ -29,19 +29,19 @@ def blended(simulated):
     return odrf.odrf("y ~ .", simulated[:300], n_trees=150, blend=True, seed=1)
 
 
-# quantiles of the few responses that say something of a row lie too close together
+# quantiles of the few responses in the leaves of a row lie too close together
 @pytest.mark.parametrize(("method", "off"), [("conformal", 0.03), ("quantile", 0.1)])
 @pytest.mark.parametrize("fit", ["forest", "blended"])
 def test_new_responses_are_covered(request, simulated, fit, method, off):
     fit, new = request.getfixturevalue(fit), simulated[300:]
     found = fit.predict(new, interval="prediction", method=method)
-    assert list(found.columns) == ["prediction", "lower", "upper"]
+    assert list(found.columns) == ["estimate", "conf_low", "conf_high"]
     assert found.index.equals(new.index)
-    assert found["prediction"].equals(fit.predict(new).rename("prediction"))
-    covered = new["y"].between(found["lower"], found["upper"]).mean()
+    assert found["estimate"].equals(fit.predict(new).rename("estimate"))
+    covered = new["y"].between(found["conf_low"], found["conf_high"]).mean()
     assert covered == pytest.approx(0.95, abs=off)
     narrower = fit.predict(new, interval="prediction", method=method, level=0.5)
-    covered = new["y"].between(narrower["lower"], narrower["upper"]).mean()
+    covered = new["y"].between(narrower["conf_low"], narrower["conf_high"]).mean()
     assert covered == pytest.approx(0.5, abs=0.1)
 
 
@@ -57,23 +57,25 @@ def test_the_mean_of_trees_varies_less_than_a_response(simulated):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         mean = forest.predict(new, interval="confidence").dropna()
-    assert list(mean.columns) == ["prediction", "lower", "upper", "se"]
+    assert list(mean.columns) == ["estimate", "conf_low", "conf_high", "std_error"]
     assert len(mean) > 80
-    half = (mean["upper"] - mean["lower"]) / 2
-    np.testing.assert_allclose(half, 1.959964 * mean["se"], rtol=1e-6)
+    half = (mean["conf_high"] - mean["conf_low"]) / 2
+    np.testing.assert_allclose(half, 1.959964 * mean["std_error"], rtol=1e-6)
     response = forest.predict(new, interval="prediction").loc[mean.index]
-    assert half.mean() < (response["upper"] - response["lower"]).mean() / 2
+    assert half.mean() < (response["conf_high"] - response["conf_low"]).mean() / 2
 
 
 def test_too_few_trees_for_standard_errors(table):
     few = odrf.odrf("y ~ a + b + f", table, n_trees=5, seed=1)
-    with pytest.warns(UserWarning, match=r"5 trees are too few .* fit with n_trees=\d+00$") as said:
+    with pytest.warns(
+        UserWarning, match=r"5 trees are too few .* fit with n_trees=\d+00$"
+    ) as caught:
         found = few.predict(table, interval="confidence")
-    assert said[0].filename == __file__
-    missing = found["se"].isna()
+    assert caught[0].filename == __file__
+    missing = found["std_error"].isna()
     assert missing.any()
-    assert found["lower"].isna().equals(missing)
-    assert found["prediction"].notna().all()
+    assert found["conf_low"].isna().equals(missing)
+    assert found["estimate"].notna().all()
 
 
 def test_quantiles_have_columns(forest, simulated):
@@ -89,7 +91,7 @@ def test_quantiles_have_columns(forest, simulated):
     turned = forest.predict(new, type="quantile", quantiles=[0.95, 0.05])
     assert turned.equals(found[[0.95, 0.05]])
     ends = forest.predict(new, interval="prediction", method="quantile", level=0.9)
-    assert ends["lower"].equals(found[0.05].rename("lower"))
+    assert ends["conf_low"].equals(found[0.05].rename("conf_low"))
     assert (new["y"] < found[0.5]).mean() == pytest.approx(0.5, abs=0.08)
 
 
@@ -133,18 +135,18 @@ def test_rows_of_weight_zero_are_not_there(simulated, asked):
         ({"interval": "prediction", "level": True}, "level=True: use a number"),
         ({"interval": "prediction", "level": 0.999}, "level=0.999 needs 999 training rows"),
         ({"interval": "prediction", "type": "trees"}, "leave type='trees' out"),
-        ({"interval": "prediction", "method": "jackknife"}, "goes with interval='confidence'"),
+        ({"interval": "prediction", "method": "jackknife"}, "is for interval='confidence'"),
         ({"interval": "confidence", "method": "quantile"}, "use 'jackknife'"),
         ({"interval": "confidence", "method": "bayes"}, "method='bayes' is not known"),
-        ({"level": 0.9}, 'level=0.9 goes with intervals: use interval="confidence"'),
-        ({"method": "quantile"}, "method='quantile' goes with intervals"),
+        ({"level": 0.9}, 'level=0.9 needs interval=: use interval="confidence"'),
+        ({"method": "quantile"}, "method='quantile' needs interval="),
         ({"type": "quantiles"}, "did you mean 'quantile'"),
         ({"type": "quantile", "quantiles": (0.1, 1.0)}, "quantiles=1.0: use a number"),
         ({"type": "quantile", "quantiles": []}, r"quantiles=\[\] is empty"),
         ({"type": "quantile", "quantiles": "half"}, "quantiles='half': use a number"),
     ],
 )
-def test_what_cannot_be_asked(forest, simulated, asked, message):
+def test_invalid_requests(forest, simulated, asked, message):
     with pytest.raises(InputError, match=message):
         forest.predict(simulated[300:], **asked)
 

@@ -59,11 +59,11 @@ def test_another_version_warns(data, tmp_path):
     ("content", "message"),
     [
         (None, "there is no such file"),
-        (b"a,b\n1,2\n", "holds no fit"),
-        (MARK + odrf.__version__.encode() + b"\nno pickle", "cannot be read"),
+        (b"a,b\n1,2\n", "is not a fit"),
+        (MARK + odrf.__version__.encode() + b"\nno pickle", "cannot be loaded"),
     ],
 )
-def test_files_that_hold_no_fit(tmp_path, content, message):
+def test_files_without_a_fit(tmp_path, content, message):
     file = tmp_path / "file"
     if content is not None:
         file.write_bytes(content)

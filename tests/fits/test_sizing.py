@@ -87,7 +87,7 @@ def test_alpha_of_a_forest_out_of_bag(table, alpha):
     [
         (odrf.odt, {"alpha": "oob"}, "alpha='oob': use 'cv', '1se', 'log6/n', "),
         (odrf.odrf, {"alpha": "1se"}, "alpha='1se': use 'oob', 'log6/n', "),
-        (odrf.odt, {"alpha": lambda n: -1}, "alpha: the rule gives -1 for n = 120"),
+        (odrf.odt, {"alpha": lambda n: -1}, "alpha: the function gives -1 for n = 120"),
         (odrf.odt, {"max_leaves": "root"}, "max_leaves='root': use 'sqrt', 'n/log5', a whole"),
         (odrf.odrf, {"max_leaves": "sqrt"}, "max_leaves='sqrt': use a whole number or a function"),
         (odrf.odt, {"pruning": "weak"}, "pruning='weak' is not known"),

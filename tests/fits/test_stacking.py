@@ -1,4 +1,4 @@
-"""How kinds of trees are judged and weighted, against loops and a general optimiser."""
+"""Stacking of kinds of trees, against loops and a general optimiser."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ quick = settings(deadline=None)
 MANY = 10**12
 
 
-def judged(G, b, seed, m=7):
-    """What G kinds of b trees say of m rows, which they have not seen, weights and target."""
+def problem(G, b, seed, m=7):
+    """Predictions of G kinds of b trees for m rows, out-of-bag masks, weights and target."""
     rng = np.random.default_rng(seed)
     K = int(rng.integers(1, 4))
     values = [rng.normal(size=(m, b, K)) for _ in range(G)]
@@ -26,7 +26,7 @@ def judged(G, b, seed, m=7):
 @quick
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**32))
 def test_mean_products_are_those_of_different_trees(G, b, seed):
-    values, unseen, weights, _ = judged(G, b, seed)
+    values, unseen, weights, _ = problem(G, b, seed)
     expected, numbers = np.zeros((G, G)), []
     for g in range(G):
         numbers.append(sum(unseen[g][row].sum() > 1 for row in range(len(weights))))
@@ -47,7 +47,7 @@ def test_mean_products_are_those_of_different_trees(G, b, seed):
 @quick
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**32))
 def test_mean_relations_are_those_of_rows_unseen(G, b, seed):
-    values, unseen, weights, target = judged(G, b, seed)
+    values, unseen, weights, target = problem(G, b, seed)
     found = mean_relations(values, unseen, weights, target)
     for g in range(G):
         related = [
@@ -100,13 +100,13 @@ def test_free_weights_have_the_proportions_of_the_least_squared_error(G, seed):
 @pytest.mark.parametrize("relations", [None, np.array([1.0, 0.8, 0.6])])
 def test_evidence_on_some_kinds_is_as_if_there_were_no_others(relations):
     products, errors = np.diag([1.0, 1.2, 1.4]) + 0.3, np.array([1.3, 1.5, 1.7])
-    some = Evidence(products, relations, errors, 90).of([2, 0])
-    assert some.products.tolist() == [[1.7, 0.3], [0.3, 1.3]]
+    selected = Evidence(products, relations, errors, 90).of([2, 0])
+    assert selected.products.tolist() == [[1.7, 0.3], [0.3, 1.3]]
     if relations is None:
-        expected = held_weights(some.products, 90)
+        expected = held_weights(selected.products, 90)
     else:
-        expected = free_weights(some.products, relations[[2, 0]], errors[[2, 0]], 90)
-    assert some.weights().tolist() == expected.tolist()
+        expected = free_weights(selected.products, relations[[2, 0]], errors[[2, 0]], 90)
+    assert selected.weights().tolist() == expected.tolist()
 
 
 def test_a_cautious_kind_is_as_good_as_a_bold_one_with_the_same_order():

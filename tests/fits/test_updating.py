@@ -106,7 +106,7 @@ def test_what_asks_again_which_rows_were_drawn(grown):
         warnings.simplefilter("ignore")
         ends = grown.predict(interval="confidence")
     known = ends.dropna()
-    assert (known["lower"] < known["upper"]).all()
+    assert (known["conf_low"] < known["conf_high"]).all()
     assert grown.prune(rule="oob").n_leaves.sum() < grown.n_leaves.sum()
     assert grown.prune(rule="min").parent is grown
     assert grown.importance()["share"].sum() == pytest.approx(1.0)
@@ -217,7 +217,9 @@ def test_rules_in_n_are_asked_again(table, tmp_path):
     tree.save(tmp_path / "tree.odrf")
     loaded = odrf.load(tmp_path / "tree.odrf")
     assert loaded.predict().equals(tree.predict())
-    with pytest.raises(InputError, match=r"max_leaves= was a rule in n, .*leaves, that is not"):
+    with pytest.raises(
+        InputError, match=r"max_leaves= was a function of n, .*leaves, which is not"
+    ):
         loaded.update(table[60:])
     share = forest(table[:60], resample="subsample", sample_fraction=lambda n: 30 / n)
     assert share.update(table[60:]).control.batches[0].fraction == 30 / 120
@@ -248,9 +250,9 @@ def test_pruned_by_options_is_pruned_again(table):
 
 def test_cut_trees_do_not_go_on(table, grown, number_tree):
     for cut in (grown.prune(0.02), number_tree.prune(leaves=2)):
-        with pytest.raises(InputError, match="take its parent"):
+        with pytest.raises(InputError, match="use its parent"):
             cut.update(table)
-    with pytest.raises(InputError, match="update what they were cut from"):
+    with pytest.raises(InputError, match="update the fit before pruning"):
         grown.prune(0.5).tree(0).update(table)
 
 
@@ -287,7 +289,7 @@ def test_larger_forests(table, grown):
 
 
 def test_nothing_has_changed_yet(number_forest):
-    with pytest.raises(InputError, match="nothing has changed"):
+    with pytest.raises(InputError, match="changes are known only after"):
         _ = number_forest.changes
 
 

@@ -1,4 +1,4 @@
-"""Signatures, the table of checks, documentation and the command line tell one story."""
+"""Signatures, the table of checks, documentation and the command line agree."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from odrf.options.table import CHECKS, checked_options
 
 FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf.graf}
 OUTSIDE = {"formula", "data", "progress", "offset", *DESIGN_ARGUMENTS}
-# What a single tree has no say in.
+# Options that a single tree does not have.
 FIXED_OF_TREES = {"n_trees", "blend", "resample", "sample_fraction", "n_jobs"}
-# Resolved with the data at hand; where another name holds the option, it is given.
+# Options that are checked with the data at hand.
 BY_DATA = {
     "odt": {
         "projection", "subset_size", "n_projections", "n_singles", "max_leaves", "alpha",
@@ -39,6 +39,7 @@ BY_DATA = {
     },
     "graf": {"subspace"},
 }  # fmt: skip
+# Options that the controls hold under another name.
 HELD_AS = {
     "projection": "mixture", "n_projections": "mixture", "n_singles": "mixture",
     "predictor_fraction": "tree_predictors",
@@ -81,7 +82,7 @@ def test_a_request_holds_the_options_of_trees_and_forests():
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_control_tells_what_was_used(name):
+def test_a_control_has_every_option(name):
     known = set(dir(CONTROLS[name])) | set(CONTROLS[name].__dataclass_fields__)
     for option in options(name) - {"blend"}:
         assert HELD_AS.get(option, option) in known

@@ -104,7 +104,7 @@ def test_sparse_directions_take_the_place_of_singles():
 
 
 def test_an_exact_search_bins_no_node():
-    """However many rows it has, without overflow of what the engine makes of the numbers."""
+    """For any number of rows, without overflow in the engine."""
     settings, most = control(split_search="exact").settings, 2**32
     assert most <= settings.exact_rows <= NO_LIMIT
     settings = control().settings
@@ -158,7 +158,7 @@ def test_a_rule_of_the_rows_drawn():
         ({"resample": "boot"}, "resample='boot' is not known.*'bootstrap'"),
         ({"penalty": "aicc"}, "penalty='aicc' is not known: use one of None, 'aic', 'bic'"),
         ({"criterion": "mse"}, "criterion='mse' is not known.*'squared_error'"),
-        ({"criterion": "gini"}, "criterion='gini' does not go with a regression"),
+        ({"criterion": "gini"}, "criterion='gini' is not for a regression"),
         ({"projection": "lda"}, 'projection="lda" is for classification'),
         ({"subset_size": 11}, "subset_size=11 is above the number of predictors, 10"),
         ({"subset_size": 0}, "subset_size=0: use a whole number of at least 1"),
@@ -179,9 +179,9 @@ def test_a_rule_of_the_rows_drawn():
         ({"min_leaf": 0}, "min_leaf=0"),
         ({"max_leaves": 0}, "max_leaves=0"),
         ({"max_leaves": "sqrt"}, "max_leaves='sqrt'"),
-        ({"max_leaves": lambda n: n - 100}, "max_leaves: the rule gives 0 for n = 100"),
-        ({"max_leaves": lambda n: float("nan")}, "max_leaves: the rule gives nan"),
-        ({"max_leaves": lambda n: None}, "max_leaves: the rule gives None"),
+        ({"max_leaves": lambda n: n - 100}, "max_leaves: the function gives 0 for n = 100"),
+        ({"max_leaves": lambda n: float("nan")}, "max_leaves: the function gives nan"),
+        ({"max_leaves": lambda n: None}, "max_leaves: the function gives None"),
         ({"max_depth": -1}, "max_depth=-1"),
         ({"alpha": -0.1}, "alpha=-0.1: use a finite number of at least 0"),
         ({"alpha": "cv"}, "alpha=.cv.: use .oob., "),
@@ -189,9 +189,9 @@ def test_a_rule_of_the_rows_drawn():
         ({"sample_fraction": 1.5}, "sample_fraction=1.5"),
         ({"sample_fraction": True}, "sample_fraction=True"),
         ({"sample_fraction": "half"}, "sample_fraction='half': use \"auto\", a number above 0"),
-        ({"sample_fraction": lambda n: n}, "sample_fraction: the rule gives 100.0 for n = 100"),
-        ({"sample_fraction": lambda n: 0}, "sample_fraction: the rule gives 0.0 for n = 100"),
-        ({"sample_fraction": lambda n: None}, "sample_fraction: the rule gives None"),
+        ({"sample_fraction": lambda n: n}, "sample_fraction: the function gives 100.0 for n = 100"),
+        ({"sample_fraction": lambda n: 0}, "sample_fraction: the function gives 0.0 for n = 100"),
+        ({"sample_fraction": lambda n: None}, "sample_fraction: the function gives None"),
         ({"honest": "yes"}, "honest='yes': use True or False"),
         ({"honest": 1}, "honest=1: use True or False"),
         ({"seed": -1}, "seed=-1"),
@@ -199,11 +199,11 @@ def test_a_rule_of_the_rows_drawn():
         ({"n_jobs": 0}, "n_jobs=0"),
     ],
 )
-def test_what_is_wrong_is_named(options, message):
+def test_errors_name_the_option(options, message):
     with pytest.raises(InputError, match=message):
         control(**options)
 
 
-def test_criteria_of_a_regression_do_not_go_with_classes():
-    with pytest.raises(InputError, match="does not go with a classification: use 'gini' or"):
+def test_criteria_of_a_regression_are_not_for_classes():
+    with pytest.raises(InputError, match="is not for a classification: use 'gini' or"):
         classes(criterion="squared_error")

@@ -1,4 +1,4 @@
-"""The kinds of trees of a blended forest, through the face."""
+"""The kinds of trees in a blend."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_kinds_have_a_table(fit):
     assert (fit.kinds.pilot_error > 0).all()
 
 
-def test_the_summary_tells_the_kinds(fit):
+def test_the_summary_shows_the_kinds(fit):
     text = str(fit.summary())
     assert "Kinds of trees" in text
     for fact in ("Criterion", "Resampling", "Tried per node", "Min. leaf"):
@@ -83,14 +83,14 @@ def test_what_is_given_holds_for_all_kinds(data):
     assert fit.kinds.index.tolist() == ["best", "random", "extra"]
 
 
-def asked(*given, **options):
+def request(*given, **options):
     parameters = inspect.signature(odrf.odrf).parameters.values()
     defaults = {p.name: p.default for p in parameters}
     return request_of(defaults | options, frozenset(given))
 
 
 def options_of(*given, classification=True, **options):
-    return kinds_of_trees(asked(*given, **options), 99, 9, 12, classification)
+    return kinds_of_trees(request(*given, **options), 99, 9, 12, classification)
 
 
 def test_each_kind_draws_its_share_of_the_rows():
@@ -113,11 +113,11 @@ def test_a_regression_has_fewer_kinds():
 
 
 @pytest.mark.parametrize("given", ["n_singles", "n_projections", "subset_size"])
-def test_who_names_the_candidates_gets_no_others(given):
+def test_options_of_the_candidates_drop_kinds(given):
     assert not {"sparse", "axis"}.intersection(options_of(given, **{given: 3}))
 
 
-def test_who_names_the_projection_gets_it_in_all_kinds():
+def test_the_projection_holds_for_all_kinds():
     kinds = options_of("projection", projection="lda")
     assert "axis" not in kinds
     assert kinds.pop("sparse").projection == {"sparse": 12, "lda": 1}
@@ -132,7 +132,7 @@ def test_the_axis_kind_is_the_ordinary_random_forest(fit):
 def test_sparse_directions_have_estimated_ones_beside():
     kind = options_of()["sparse"]
     assert (kind.projection, kind.n_projections) == ({"sparse": 12, "logistic": 1}, 13)
-    many = kinds_of_trees(asked(projection="lda"), 99, 5000, 5000, True)["sparse"]
+    many = kinds_of_trees(request(projection="lda"), 99, 5000, 5000, True)["sparse"]
     assert (many.projection, many.n_projections) == ({"sparse": 71, "lda": 1}, 72)
 
 
@@ -149,7 +149,7 @@ def test_sparse_directions_have_estimated_ones_beside():
         ({"n_trees": 100, "resample": "none"}, False),
     ],
 )
-def test_large_forests_are_blends_unless_told_otherwise(data, options, several):
+def test_large_forests_are_blends_by_default(data, options, several):
     fit = odrf.odrf("y ~ a + b", data[:40], max_leaves=4, seed=1, **options)
     assert (fit.fit.blend is not None) == several
     assert fit.forest.n_trees == options["n_trees"]
@@ -164,7 +164,7 @@ def test_a_few_rows_are_enough(data, n, response):
     assert fit.kinds.trees.sum() == 100
 
 
-def test_a_blend_is_told_to_be_one_or_not(data):
+def test_blend_must_be_auto_true_or_false(data):
     with pytest.raises(InputError, match="blend='yes': use \"auto\", True or False"):
         odrf.odrf("y ~ a + b", data, blend="yes")
 

@@ -1,4 +1,4 @@
-"""Rules in n outlast a file where they can be found by their names."""
+"""Functions of n are restored after loading if they can be imported by name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class Nameless:
 
 
 @pytest.mark.parametrize("function", [lambda n: n / 2, Nameless()])
-def test_others_are_missed_when_they_are_needed(function):
+def test_other_functions_raise_when_they_are_needed(function):
     again = pickle.loads(pickle.dumps(RuleFunction("sample_fraction", function)))
-    with pytest.raises(InputError, match=r"sample_fraction= was a rule in n, .* fit with a named"):
+    with pytest.raises(
+        InputError, match=r"sample_fraction= was a function of n, .* fit with a named"
+    ):
         _ = again.function

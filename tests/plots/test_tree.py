@@ -143,7 +143,7 @@ def test_importance_of_a_tree(hitters):
     "options, message",
     [
         ({"kind": "error"}, "kind='error' is not known: use one of 'tree', 'importance'"),
-        ({"max_depth": 0}, "max_depth=0 must be at least 1"),
+        ({"max_depth": 0}, "max_depth=0: use a whole number of at least 1"),
         ({"digits": 0}, "digits=0"),
         ({"max_terms": 0}, "max_terms=0"),
     ],

@@ -82,7 +82,7 @@ LACKS = "[P] Theorem 2 asks for "
         ({"alpha": "1/sqrt(n)"}, LACKS + "leaves of bounded size."),
     ],
 )
-def test_what_theory_asks_of_honest_forests(table, options, words):
+def test_conditions_of_honest_forests(table, options, words):
     forest = odrf.odrf("c ~ a + b + f", table, seed=1, **(THEORY | options))
     report = forest.consistency()
     assert words in report.conclusion
@@ -166,7 +166,7 @@ def test_rules_are_known_after_pickling(table):
     assert again.consistency().table.equals(tree.consistency().table)
 
 
-def test_a_rule_that_cannot_be_asked_far_out(table):
+def test_a_function_that_fails_for_large_n(table):
     sizes = {120: 9}
     report = odrf.odt(FORMULA, table, max_leaves=lambda n: sizes[n], seed=1).consistency()
     assert "cannot be judged" in report.conclusion

@@ -1,4 +1,4 @@
-"""Pruning a forest: common prices, and each tree by its own unseen rows."""
+"""Pruning a forest: at a common α, and each tree by its out-of-bag rows."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_table(forest):
     assert table["leaves"].iloc[0] == forest.prune(0.0).n_leaves.mean()
 
 
-def test_rows_are_the_forests_at_their_prices(forest):
+def test_rows_are_the_forests_at_their_alphas(forest):
     path = forest.pruning_path()
     for k in (0, len(path.table) // 2, len(path.table) - 1):
         pruned = path.forest(k)
         assert pruned.oob_error == pytest.approx(path.table["error"][k])
         assert pruned.n_leaves.mean() == pytest.approx(path.table["leaves"][k])
         assert pruned.parent is forest
-    with pytest.raises(InputError, match="k=99 is no row of the table"):
+    with pytest.raises(InputError, match="k=99 is not a row of the table"):
         path.forest(99)
 
 
@@ -71,7 +71,7 @@ def test_each_tree_by_the_rows_that_it_has_not_drawn(forest):
         assert pruned.n_leaves[b] == path.table["leaves"][smallest]
 
 
-def test_the_summary_says_what_pruning_does(forest):
+def test_the_summary_shows_the_choices(forest):
     pruned = forest.prune(rule="oob")
     text = str(pruned.summary())
     assert f"from {forest.n_leaves.mean():.1f} (" in text

@@ -233,7 +233,7 @@ def test_words(tree, forest):
         (lambda rows: rows.iloc[:0], "newdata= has no complete rows"),
     ],
 )
-def test_rows_that_cannot_judge(request, table, fit, change, message):
+def test_invalid_test_rows(request, table, fit, change, message):
     with pytest.raises(InputError, match=message):
         request.getfixturevalue(fit).growth_path(change(table))
 

@@ -1,4 +1,4 @@
-"""The pruning path of a tree as a result."""
+"""The pruning path of a tree."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_threads_and_time_change_nothing(request, tree):
     assert not one.equals(tree.pruning_path(cv=4, seed=99).table)
 
 
-def test_validation_rows_judge_the_subtrees_themselves(number_tree, table, rule):
+def test_subtrees_are_evaluated_on_validation_rows(number_tree, table, rule):
     rows = table.iloc[40:90].sample(frac=1, random_state=1)
     path = number_tree.pruning_path(rule, validation=rows)
     root = path.table["error"].iloc[-1]
@@ -97,7 +97,7 @@ def test_validation_of_a_transformed_response(table):
         (lambda rows: rows.iloc[:0], "no complete rows"),
     ],
 )
-def test_validation_rows_that_cannot_judge(class_tree, table, change, message):
+def test_invalid_validation_rows(class_tree, table, change, message):
     with pytest.raises(InputError, match=message):
         class_tree.pruning_path(validation=change(table))
 
@@ -115,7 +115,7 @@ def test_bad_numbers_of_folds(number_tree, cv):
 
 @pytest.mark.parametrize("k", [-1, 99, 1.0])
 def test_rows_out_of_range(path, k):
-    with pytest.raises(InputError, match=f"k={k} is no row of the table: use 0 to"):
+    with pytest.raises(InputError, match=f"k={k} is not a row of the table: use 0 to"):
         path.tree(k)
 
 
@@ -136,7 +136,7 @@ def test_summary_holds_the_table(path, rule):
     assert repr(path).startswith(f"PruningPath: {len(path.table)} subtrees")
 
 
-def test_classes_are_judged_by_misclassification(class_tree, table):
+def test_classes_are_evaluated_by_misclassification(class_tree, table):
     path = class_tree.pruning_path(cv=3)
     assert path.table["error"].iloc[0] == pytest.approx(class_tree.training_error)
     assert "error rate" in str(path.summary())
@@ -144,13 +144,13 @@ def test_classes_are_judged_by_misclassification(class_tree, table):
     assert path.table["error"].iloc[-1] == pytest.approx(1 - root)
 
 
-def test_impurity_can_be_what_leaves_are_paid_for_with(class_tree):
+def test_the_training_error_can_be_the_impurity(class_tree):
     path = class_tree.pruning_path(loss="impurity", cv=3)
     nodes = class_tree.nodes
     left = nodes.loc[nodes["leaf"], ["weight", "impurity"]].prod(axis=1).sum() / 120
     assert path.table["error"].iloc[0] == pytest.approx(left)
     assert "impurity" in str(path.summary())
-    # held-out rows judge by misclassification all the same
+    # the held-out error is the misclassification rate all the same
     same = path.table.merge(class_tree.pruning_path(cv=3).table, on="leaves")
     assert same["xerror_x"].iloc[-1] == pytest.approx(same["xerror_y"].iloc[-1])
 

@@ -1,4 +1,4 @@
-"""Sensitivities of a guided forest as a result, and the rows that it keeps."""
+"""Sensitivities of the rows of a guided forest, and the rows that it keeps."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def test_table(fit, data, found):
     table = found.table
     assert table.index.equals(data.index)
     order = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(0, 0))).permutation(240)
-    own = mean_sensitivity(
+    expected = mean_sensitivity(
         leaf_nodes(fit.forest, fit.fit.data.X, 1),
         planes_until(fit.guided),
         fit.fit.data.y.astype(int),
         2,
         order,
     )
-    np.testing.assert_array_equal(table["sensitivity"], own)
-    np.testing.assert_allclose(table["probability"], own / own.sum())
+    np.testing.assert_array_equal(table["sensitivity"], expected)
+    np.testing.assert_allclose(table["probability"], expected / expected.sum())
     assert sorted(table["rank"]) == list(range(1, 241))
     assert table.sort_values("rank")["sensitivity"].is_monotonic_decreasing
     assert fit.sensitivity() is found
@@ -63,14 +63,14 @@ def test_threads_and_saving_change_nothing(fit, data, found):
     pd.testing.assert_frame_equal(loaded.sensitivity().table, found.table)
 
 
-def test_rows_near_where_the_classes_part_are_sensitive(data, found):
+def test_rows_near_class_boundaries_are_sensitive(data, found):
     near = (np.hypot(data["x1"], data["x2"]) * 4) % 1
     boundary = (np.minimum(near, 1 - near) < 0.15) & (np.hypot(data["x1"], data["x2"]) < 0.85)
     p = found.table["probability"] * 240
     assert p[boundary].mean() > 1.3 * p[~boundary].mean()
 
 
-def test_regressions_are_of_one_class(table):
+def test_rows_of_a_regression_count_as_one_class(table):
     fit = odrf.graf("y ~ a + b", table, n_trees=5, seed=1)
     sensitivity = fit.sensitivity().table["sensitivity"]
     assert np.expm1(sensitivity).sum() == pytest.approx(1, abs=0.05)
@@ -124,7 +124,7 @@ def test_rows_with_missing_values_are_not_kept(data):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((0,), "fraction=0: use a share of the rows above 0, at most 1"),
+        ((0,), "fraction=0: use a number above 0 and at most 1"),
         ((1.1,), "fraction=1.1"),
         ((True,), "fraction=True"),
         (("half",), "fraction='half'"),
@@ -132,7 +132,7 @@ def test_rows_with_missing_values_are_not_kept(data):
         ((0.5, "sample", -1), "seed=-1"),
     ],
 )
-def test_parts_that_there_are_not(fit, arguments, words):
+def test_invalid_parts(fit, arguments, words):
     with pytest.raises(InputError, match=words):
         fit.approximate(*arguments)
 
@@ -152,7 +152,7 @@ def test_overlap(found):
     assert found.overlap(half.tolist())["overlap"] == 0.5
 
 
-def test_overlap_with_a_machine(data, found):
+def test_overlap_with_a_support_vector_machine(data, found):
     svm = pytest.importorskip("sklearn.svm").SVC(C=100, gamma=10).fit(data[["x1", "x2"]], data["y"])
     line = found.overlap(svm)
     assert line["support_vectors"] == len(svm.support_)
@@ -165,7 +165,7 @@ def test_overlap_with_a_machine(data, found):
 @pytest.mark.parametrize(
     "at", [[], [-1], [240], [3, 3], [0.5], [[1, 2]], np.ones(240, dtype=bool), "a", object()]
 )
-def test_positions_that_there_are_not(found, at):
+def test_invalid_positions(found, at):
     with pytest.raises(InputError, match="whole numbers from 0 to 239, each once"):
         found.overlap(at)
 
@@ -211,13 +211,13 @@ def test_drawing_numbers(table):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"x": "x1"}, "y=None: name two columns of numbers to draw, x and y, of 'x1', 'x2'"),
-        ({"x": "note", "y": "x1"}, "x='note': name two columns"),
+        ({"x": "x1"}, "y=None: give x= and y=, two numeric columns of 'x1', 'x2'"),
+        ({"x": "note", "y": "x1"}, "x='note': give x= and y="),
         ({"fraction": 2}, "fraction=2"),
         ({"ax": np.empty(3)}, "ax holds 3 axes: 4 are drawn on"),
     ],
 )
-def test_drawings_that_there_are_not(found, arguments, words):
+def test_invalid_plots(found, arguments, words):
     with pytest.raises(InputError, match=words):
         found.plot(**arguments)
 
@@ -225,6 +225,6 @@ def test_drawings_that_there_are_not(found, arguments, words):
 def test_more_predictors_must_be_named():
     data = simulate.trunk(p=3).sample(60, seed=1)
     fit = odrf.graf("y ~ .", data, n_trees=2, seed=1)
-    with pytest.raises(InputError, match="x=None: name two columns of numbers"):
+    with pytest.raises(InputError, match="x=None: give x= and y=, two numeric columns"):
         fit.sensitivity().plot()
     assert len(fit.sensitivity().plot("x1", "x3")) == 4

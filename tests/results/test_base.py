@@ -1,4 +1,4 @@
-"""What trees and forests share."""
+"""The results that trees and forests share."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_facts_of_a_fit(number_tree, class_forest):
 def test_residuals(number_forest, class_tree, table):
     np.testing.assert_allclose(number_forest.resid + number_forest.fittedvalues, table["y"])
     prob = class_tree.predict(type="prob")
-    own = [prob.loc[row, label] for row, label in table["c"].items()]
-    np.testing.assert_allclose(class_tree.resid, 1 - np.array(own))
+    observed = [prob.loc[row, label] for row, label in table["c"].items()]
+    np.testing.assert_allclose(class_tree.resid, 1 - np.array(observed))
 
 
 def test_importance_names_predictors(number_forest):

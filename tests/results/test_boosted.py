@@ -38,14 +38,14 @@ def classes(data):
 
 
 def test_predictions_of_numbers(data, numbers):
-    said = numbers.predict()
-    assert said.name == "y"
-    assert said.index.equals(data.index)
-    assert numbers.predict(data).equals(said)
-    assert numbers.predict(type="link").tolist() == said.tolist()
-    assert numbers.fittedvalues.equals(said)
-    assert numbers.resid.to_numpy() == pytest.approx(data["y"] - said)
-    assert numbers.training_error == pytest.approx(((data["y"] - said) ** 2).mean())
+    predicted = numbers.predict()
+    assert predicted.name == "y"
+    assert predicted.index.equals(data.index)
+    assert numbers.predict(data).equals(predicted)
+    assert numbers.predict(type="link").tolist() == predicted.tolist()
+    assert numbers.fittedvalues.equals(predicted)
+    assert numbers.resid.to_numpy() == pytest.approx(data["y"] - predicted)
+    assert numbers.training_error == pytest.approx(((data["y"] - predicted) ** 2).mean())
     assert numbers.predict(type="leaf").shape == (150, numbers.n_rounds)
 
 
@@ -59,8 +59,8 @@ def test_predictions_of_classes(data, classes):
     assert classes.predict().tolist() == prob.idxmax(axis=1).tolist()
     assert classes.predict(type="leaf").shape == (150, 18)
     assert classes.training_error == (classes.predict() != data["c"]).mean()
-    own = prob.to_numpy()[np.arange(150), prob.columns.get_indexer(data["c"])]
-    assert classes.resid.to_numpy() == pytest.approx(1 - own)
+    observed = prob.to_numpy()[np.arange(150), prob.columns.get_indexer(data["c"])]
+    assert classes.resid.to_numpy() == pytest.approx(1 - observed)
 
 
 def test_links_of_two_classes_and_of_counts(data):
@@ -89,8 +89,12 @@ def test_missing_rows_stay_missing(data):
         fit = odbt(f"{response} ~ a + b", holed, missing="drop", n_trees=3, seed=1)
         assert fit.nobs == 149
         assert "a 1" in str(fit.summary())
-        for said in (fit.predict(holed), fit.predict(holed, "link"), fit.staged_predict(holed)):
-            missing = pd.DataFrame(said).isna().any(axis=1)
+        for predicted in (
+            fit.predict(holed),
+            fit.predict(holed, "link"),
+            fit.staged_predict(holed),
+        ):
+            missing = pd.DataFrame(predicted).isna().any(axis=1)
             assert missing[missing].index.tolist() == [12]
 
 
@@ -142,13 +146,13 @@ def test_summaries_and_cards(data, numbers, classes):
     axis = odbt(
         "y ~ a + b", data, projection="axis", loss="huber", n_trees=2, sample_fraction=0.5, seed=1
     )  # fmt: skip
-    said = str(axis.summary())
-    assert "Subset size" not in said
-    assert "not of medians" in said
-    assert "50% at random" in said
+    text = str(axis.summary())
+    assert "Subset size" not in text
+    assert "(no effect)" in text
+    assert "50% at random" in text
 
 
-def test_no_theorem_is_said_to_cover_it(numbers, classes):
+def test_no_theorem_covers_it(numbers, classes):
     for fit in (numbers, classes):
         report = fit.consistency()
         assert report.conclusion.startswith("No result of [Z] or [P] applies: they are about a")
@@ -156,9 +160,9 @@ def test_no_theorem_is_said_to_cover_it(numbers, classes):
         assert set(verdicts["trees alike, averaged"]) == {"does not hold"}
         assert verdicts["t_n → ∞"] == "does not hold"
         assert "Conditions" in str(report.summary())
-    # residuals of rows held out tell of the noise; without such rows there are none to look at
+    # only residuals of held-out rows estimate the noise
     assert len(numbers.consistency().normal_quantiles) == 30
-    with pytest.raises(InputError, match="normal_quantiles needs residuals"):
+    with pytest.raises(InputError, match="normal_quantiles needs a regression"):
         _ = classes.consistency().normal_quantiles
 
 
@@ -189,14 +193,14 @@ def test_files_keep_the_fit(data, classes, tmp_path):
     assert pickle.loads(pickle.dumps(again)).control == classes.control
 
 
-def test_rows_out_of_bag_judge_several_runs(data):
+def test_several_runs_are_evaluated_out_of_bag(data):
     fit = odbt("c ~ a + b + f", data, n_runs=4, n_trees=6, seed=1)
     assert list(fit.loss_path) == ["training", "out-of-bag"]
-    said = fit.oob_prediction
-    known = said.notna()
-    missed = np.array([own.counts == 0 for own in fit.fit.boosted.drawn])
+    predicted = fit.oob_prediction
+    known = predicted.notna()
+    missed = np.array([run.counts == 0 for run in fit.fit.boosted.drawn])
     assert known.tolist() == missed.any(axis=0).tolist()
-    assert fit.oob_error == pytest.approx((said[known] != data["c"][known]).mean())
+    assert fit.oob_error == pytest.approx((predicted[known] != data["c"][known]).mean())
     assert "Error rate, out of bag" in str(fit.summary())
     assert "4, each of a bootstrap sample and all predictors" in str(fit.summary())
 
@@ -236,7 +240,7 @@ def test_more_rounds_later(data, numbers):
         grown.grow(0)
 
 
-def test_ordered_classes_are_said_by_their_median(data):
+def test_ordered_classes_are_predicted_by_their_median(data):
     ordered = data.assign(c=pd.Categorical(data["c"], ["low", "mid", "top"], ordered=True))
     fit = odbt("c ~ a + b", ordered, n_trees=10, seed=1)
     assert fit.control.loss == "ordinal"

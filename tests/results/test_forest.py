@@ -92,7 +92,7 @@ def test_classes_only(number_forest, class_forest):
 
 @pytest.mark.parametrize("i", [-1, 12, "0"])
 def test_trees_out_of_range(number_forest, i):
-    with pytest.raises(InputError, match="is no tree of this forest: use 0 to 11"):
+    with pytest.raises(InputError, match="is not a tree of this forest: use 0 to 11"):
         number_forest.tree(i)
 
 

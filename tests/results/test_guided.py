@@ -70,18 +70,20 @@ def test_the_class_has_the_largest_sum_of_votes(classes):
     votes = values_of_rows(classes).sum(axis=1)
     one, other = np.sort(votes, axis=1)[:, -1], np.sort(votes, axis=1)[:, -2]
     assert (one - other > 1e-9).all()
-    said = classes.classes[votes.argmax(axis=1)]
-    assert classes.predict().tolist() == classes.predict(type="class").tolist() == said.tolist()
+    predicted = classes.classes[votes.argmax(axis=1)]
+    assert (
+        classes.predict().tolist() == classes.predict(type="class").tolist() == predicted.tolist()
+    )
     prob = classes.predict(type="prob")
     assert list(prob.columns) == ["most", "rare", "some"]
     np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
     np.testing.assert_allclose(prob, votes / votes.sum(axis=1, keepdims=True), rtol=1e-12)
 
 
-def test_trees_say_what_their_leaves_vote_for(classes, numbers):
-    said = classes.classes.to_numpy()[values_of_rows(classes).argmax(axis=2)]
+def test_trees_predict_what_their_leaves_vote_for(classes, numbers):
+    predicted = classes.classes.to_numpy()[values_of_rows(classes).argmax(axis=2)]
     trees = classes.predict(type="trees")
-    assert trees.to_numpy().tolist() == said.tolist()
+    assert trees.to_numpy().tolist() == predicted.tolist()
     assert trees.columns.name == "tree"
     values = values_of_rows(numbers)[:, :, 0]
     np.testing.assert_array_equal(numbers.predict(type="trees"), values)
@@ -102,8 +104,8 @@ def test_training_error_and_residuals(classes, numbers, weighted):
     assert classes.training_error == pytest.approx(np.average(wrong, weights=weighted["w"]))
     assert numbers.training_error == pytest.approx((numbers.resid**2).mean())
     prob = classes.predict(type="prob")
-    own = [prob.loc[row, c] for row, c in weighted["r"].items()]
-    np.testing.assert_allclose(classes.resid, 1 - np.array(own), rtol=1e-12, atol=1e-15)
+    observed = [prob.loc[row, c] for row, c in weighted["r"].items()]
+    np.testing.assert_allclose(classes.resid, 1 - np.array(observed), rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("type", ["response", "class", "prob"])
@@ -150,14 +152,16 @@ def test_codes_lead_rows_to_their_leaves(request, weighted, name):
             assert (here[clear] == (leaves[b] == leaf)[clear]).all()
 
 
-def test_codes_count_rows_and_say_classes(classes, weighted):
+def test_codes_count_rows_and_predict_classes(classes, weighted):
     drawn = weighted["w"] > 0
     for b in (0, 14):
         codes = classes.codes(b)
-        own = classes.predict(type="leaf")[b][drawn].value_counts()
-        assert codes["count"].to_dict() == own.to_dict()
-        said = classes.predict(type="trees")[b].groupby(classes.predict(type="leaf")[b]).first()
-        assert codes["prediction"].loc[said.index].tolist() == said.tolist()
+        counts = classes.predict(type="leaf")[b][drawn].value_counts()
+        assert codes["count"].to_dict() == counts.to_dict()
+        predicted = (
+            classes.predict(type="trees")[b].groupby(classes.predict(type="leaf")[b]).first()
+        )
+        assert codes["prediction"].loc[predicted.index].tolist() == predicted.tolist()
         assert codes.index.name == "leaf"
         assert len(codes) == classes.n_leaves[b]
 
@@ -175,7 +179,9 @@ def test_planes_count_what_they_divide(numbers):
 @pytest.mark.parametrize("tree", [15, -1, 1.0, True, "0"])
 def test_no_such_tree(numbers, tree):
     for ask in (numbers.codes, numbers.planes):
-        with pytest.raises(InputError, match=re.escape(f"tree={tree!r} is no tree") + ".*0 to 14"):
+        with pytest.raises(
+            InputError, match=re.escape(f"tree={tree!r} is not a tree") + ".*0 to 14"
+        ):
             ask(tree)
 
 
@@ -212,7 +218,7 @@ def test_importances_add_up_to_the_impurity_removed(classes, numbers):
         assert importance["importance"].sum() == pytest.approx(removed / 15)
         assert importance["share"].sum() == pytest.approx(1)
         assert set(importance.index) == {"a", "b", "f"}
-    with pytest.raises(InputError, match=r'type="permutation" needs rows that trees.*"impurity"'):
+    with pytest.raises(InputError, match=r'type="permutation" needs out-of-bag rows.*"impurity"'):
         numbers.importance(type="permutation")
     with pytest.raises(InputError, match="type='gain' is not known"):
         numbers.importance(type="gain")
@@ -232,17 +238,17 @@ def test_summary(classes, numbers, weighted):
     assert "Guided random forest: classification" in text
     assert "r (3 classes)" in text
     assert "2 predictors (sqrt)" in text
-    assert re.search(r"Trials +2 planes a step", text)
+    assert re.search(r"Trials +2 planes per step", text)
     assert re.search(r"Min. split +20", text)
     assert f"{classes.training_error:.4g}" in text
-    assert f"{classes.model_size} (TW (M + 1) + 3 TNL + TL)" in text
+    assert f"{classes.model_size} numbers (TW (M + 1) + 3 TNL + TL)" in text
     assert f"{classes.n_inner.sum() / classes.n_planes.sum():.1f}" in text
     assert "no row is out of bag" in " ".join(text.split())
     assert "Training MSE" in str(numbers.summary())
-    assert "about the mean of the data" in text
+    assert "from the mean of the data" in text
     other = odrf.graf("r ~ a", weighted, n_trees=2, origin="region", subspace=1, seed=1)
     text = str(other.summary())
-    assert "about the mean of the region" in text
+    assert "from the mean of the region" in text
     assert "1 predictors (fixed)" in text
 
 
@@ -265,12 +271,12 @@ def test_no_theorem_covers_guided_planes(classes, numbers):
         assert report.conclusion in " ".join(str(report.summary()).split())
 
 
-def test_residuals_of_training_rows_say_nothing_of_tails(table):
-    """Leaves are pure: what is left of the training rows is rounding."""
+def test_residuals_of_training_rows_are_not_used_for_tails(table):
+    """Leaves are pure: residuals of training rows are rounding errors."""
     report = odrf.graf("y ~ a + b", table, n_trees=3, subspace="all", seed=1).consistency()
     assert "tail index" not in report.evidence
     assert "tails are" not in str(report.summary())
-    with pytest.raises(InputError, match="normal_quantiles needs residuals"):
+    with pytest.raises(InputError, match="normal_quantiles needs a regression"):
         _ = report.normal_quantiles
     assert "no residuals" in report.plot()[1].texts[0].get_text()
 

@@ -1,1 +1,1 @@
-"""What a fit predicts for rows, and how well."""
+"""Predictions of a fit: their kinds, intervals, corrections of priors, and scores."""

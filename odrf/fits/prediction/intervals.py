@@ -1,4 +1,4 @@
-"""Intervals around a forest's predictions, and quantiles in their place."""
+"""Confidence and prediction intervals of a forest, and conditional quantiles."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = [
     "LEVEL",
     "QUANTILES",
     "Interval",
-    "asked_interval",
     "interval_frame",
     "quantile_frame",
+    "requested_interval",
 ]
 
 QUANTILE = "quantile"
@@ -37,16 +37,17 @@ LEVEL = 0.95
 
 CONFIDENCE, PREDICTION = "confidence", "prediction"
 JACKKNIFE, CONFORMAL, AUTO = "jackknife", "conformal", "auto"
-# The first one is the default.
+# The first method of each is the default.
 METHODS = {CONFIDENCE: (JACKKNIFE,), PREDICTION: (CONFORMAL, QUANTILE)}
 
 
 class Interval(NamedTuple):
-    """Which interval is asked for.
+    """A request for an interval.
 
     Attributes
     ----------
     level : float
+        Nominal coverage.
     method : str
         ``"jackknife"``, ``"conformal"`` or ``"quantile"``.
     """
@@ -55,13 +56,15 @@ class Interval(NamedTuple):
     method: str
 
 
-def asked_interval(fit: Fit, type: str, interval: Any, level: Any, method: Any) -> Interval | None:
-    """Return the interval that the arguments of a prediction ask for; None where they do not.
+def requested_interval(
+    fit: Fit, type: str, interval: Any, level: Any, method: Any
+) -> Interval | None:
+    """Return the interval that the arguments of `predict` request, or None for no interval.
 
     Raises
     ------
     InputError
-        Naming the argument at fault.
+        If an argument is invalid.  The message names it and says what to use.
     """
     if type not in (*PREDICTIONS, QUANTILE):
         raise allowed("type", type, (*PREDICTIONS, QUANTILE))
@@ -69,20 +72,20 @@ def asked_interval(fit: Fit, type: str, interval: Any, level: Any, method: Any) 
         for name, value, default in (("level", level, LEVEL), ("method", method, AUTO)):
             if value != default:
                 raise InputError(
-                    f"{name}={value!r} goes with intervals: "
-                    'use interval="confidence" or "prediction" with it, or leave it out'
+                    f'{name}={value!r} needs interval=: use interval="confidence" or '
+                    f'"prediction" with it, or leave {name}= out'
                 )
         return None
     if interval not in METHODS:
         raise allowed("interval", interval, METHODS)
     _require_number(fit, f"interval={interval!r}")
     if type != "response":
-        raise InputError(f"interval={interval!r} goes around the response: leave type={type!r} out")
+        raise InputError(f'interval={interval!r} is for type="response": leave type={type!r} out')
     if method not in (AUTO, *METHODS[interval]):
         other = next((name for name, methods in METHODS.items() if method in methods), None)
         if other is not None:
             raise InputError(
-                f"method={method!r} goes with interval={other!r}: for interval={interval!r} use "
+                f"method={method!r} is for interval={other!r}: for interval={interval!r} use "
                 + " or ".join(repr(name) for name in METHODS[interval])
             )
         raise allowed("method", method, (AUTO, *METHODS[interval]))
@@ -95,8 +98,8 @@ def _require_number(fit: Fit, what: str) -> None:
     response = fit.design.response
     if response.classes is not None:
         raise InputError(
-            f"{what} needs a regression, but {response.name!r} was fitted as classes: their "
-            'probabilities, type="prob", say how sure a prediction is'
+            f"{what} needs a regression, but {response.name!r} was fitted as classes: use "
+            'type="prob" for their probabilities'
         )
 
 
@@ -104,32 +107,44 @@ def _require_unseen(fit: Fit, method: str) -> None:
     if fit.control.resample == "none" and method != QUANTILE:
         other = ', or use method="quantile"' if method == CONFORMAL else ""
         raise InputError(
-            f"method={method!r} needs trees that have not seen all rows, and "
-            f'resample="none" leaves none: fit with resample="bootstrap" or "subsample"{other}'
+            f'method={method!r} needs out-of-bag rows, and resample="none" leaves none: fit with '
+            f'resample="bootstrap" or "subsample"{other}'
         )
 
 
 def interval_frame(
     fit: Fit, rows: RowsToPredict, interval: Interval, unseen: Callable[[], OutOfBag]
 ) -> pd.DataFrame:
-    """Return prediction, ends of the interval, and a standard error where there is one.
+    """Return predictions with their intervals.
 
-    `unseen` gives the out-of-bag results, for the method that starts from them.
+    Parameters
+    ----------
+    fit : Fit
+    rows : RowsToPredict
+    interval : Interval
+    unseen : callable
+        Returns the out-of-bag results; called by the conformal method only.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
     """
     _require_unseen(fit, interval.method)
     mean = predict(fit.forest, rows.X, fit.control.n_jobs)[:, 0]
+    std_error = None
     if interval.method == JACKKNIFE:
-        se = _standard_errors(fit, rows)
-        reach = float(scipy.special.ndtri((1 + interval.level) / 2)) * se
-        columns = {"lower": mean - reach, "upper": mean + reach, "se": se}
+        std_error = _standard_errors(fit, rows)
+        half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
+        low, high = mean - half_width, mean + half_width
     elif interval.method == CONFORMAL:
-        lower, upper = _conformal(fit, rows, interval.level, unseen().value[:, 0])
-        columns = {"lower": lower, "upper": upper}
+        low, high = _conformal(fit, rows, interval.level, unseen().value[:, 0])
     else:
         tail = (1 - interval.level) / 2
-        ends = _quantiles(fit, rows, np.array([tail, 1 - tail]))
-        columns = {"lower": ends[:, 0], "upper": ends[:, 1]}
-    columns = {"prediction": mean} | columns
+        low, high = _quantiles(fit, rows, np.array([tail, 1 - tail])).T
+    columns = {"estimate": mean, "conf_low": low, "conf_high": high}
+    if std_error is not None:
+        columns["std_error"] = std_error
     return pd.DataFrame(
         {name: spread_numbers(values, rows.complete) for name, values in columns.items()},
         index=rows.index,
@@ -137,18 +152,18 @@ def interval_frame(
 
 
 def quantile_frame(fit: Fit, rows: RowsToPredict, quantiles: Any) -> pd.DataFrame:
-    """Return a column for each of the `quantiles` of the response.
+    """Return a column for each of the conditional `quantiles` of the response.
 
     Raises
     ------
     InputError
-        If they are not levels, or the response is not a number.
+        If they are not numbers above 0 and below 1, or the fit is not a regression.
     """
     _require_number(fit, f"type={QUANTILE!r}")
-    given = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
-    if not given:
-        raise InputError(f"quantiles={quantiles!r} is empty: use levels such as {QUANTILES}")
-    levels = np.array([checked_part("quantiles", level) for level in given])
+    listed = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
+    if not listed:
+        raise InputError(f"quantiles={quantiles!r} is empty: use numbers such as {QUANTILES}")
+    levels = np.array([checked_part("quantiles", level) for level in listed])
     value = spread_numbers(_quantiles(fit, rows, levels), rows.complete)
     return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
 
@@ -168,34 +183,34 @@ def _quantiles(fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64]) -> ND
 def _conformal(
     fit: Fit, rows: RowsToPredict, level: float, value: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return ends from the residuals of the out-of-bag predictions `value` (n,)."""
+    """Return the ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
     unseen = fit.draws.all_unseen()
-    some = calibrating(unseen, data.weights)
-    if len(some) < fewest_rows(level):
+    at = calibrating(unseen, data.weights)
+    if len(at) < fewest_rows(level):
         raise InputError(
-            f"level={level!r} needs {fewest_rows(level)} training rows that some tree has not "
-            f"drawn, and there are {len(some)}: use a lower level, more trees, or "
+            f"level={level!r} needs {fewest_rows(level)} training rows that are out of bag for "
+            f"some tree, and there are {len(at)}: use a lower level, more trees, or "
             'method="quantile"'
         )
     return jackknife_plus(
         fit.forest,
         rows.X,
-        unseen[:, some],
-        np.abs(data.y - value)[some],
-        data.weights[some],
+        unseen[:, at],
+        np.abs(data.y - value)[at],
+        data.weights[at],
         level,
         n_jobs,
     )
 
 
 def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
-    """Return the standard error of each mean; NaN where too few trees leave it unknown."""
+    """Return the standard error of each prediction; NaN where there are too few trees for it."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
     if not tells_rows_apart(fit.draws):
         raise InputError(
-            'interval="confidence" compares trees that drew a row with trees that did not, and '
-            f"here subsamples are of all {n} rows: fit with a lower sample_fraction"
+            'interval="confidence" compares trees that drew a row with trees that did not, but '
+            f"every subsample has all {n} rows: fit with a lower sample_fraction"
         )
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
     variance = infinitesimal_jackknife(fit.forest, rows.X, kinds, fit.draws)
@@ -204,7 +219,7 @@ def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
     if unknown:
         warnings.warn(
             f"{B} trees are too few for standard errors: those of {unknown} of "
-            f"{len(corrected)} rows are missing, and the others rough; fit with "
+            f"{len(corrected)} rows are missing, and the others imprecise; fit with "
             f"n_trees={enough_trees(variance, B, n)}",
             UserWarning,
             stacklevel=4,

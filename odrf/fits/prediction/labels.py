@@ -1,4 +1,4 @@
-"""From arrays of numbers and class codes back to pandas, missing rows kept in their place."""
+"""From arrays of numbers and class codes to pandas; rows with missing values keep their place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["class_labels", "spread_codes", "spread_numbers"]
 
 
 def spread_numbers(values: NDArray[np.float64], complete: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Put the rows of `values` (m, …) where `complete` (n,) is true; NaN elsewhere."""
+    """Return an array (n, …) with the rows of `values` (m, …) where `complete`, NaN elsewhere."""
     if complete.all():
         return values
     out = np.full((len(complete), *values.shape[1:]), np.nan)
@@ -19,7 +19,7 @@ def spread_numbers(values: NDArray[np.float64], complete: NDArray[np.bool_]) -> 
 
 
 def spread_codes(codes: NDArray[np.int64], complete: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Put the rows of `codes` (m, …) where `complete` (n,) is true; -1 elsewhere."""
+    """Return an array (n, …) with the rows of `codes` (m, …) where `complete`, -1 elsewhere."""
     if complete.all():
         return codes
     out = np.full((len(complete), *codes.shape[1:]), -1)
@@ -35,6 +35,6 @@ def class_labels(
         return classes.take(codes).array
     labels = classes.array
     if isinstance(classes.dtype, np.dtype):
-        # numbers and booleans have no missing value of their own
+        # numbers and booleans have no missing value
         labels = classes.to_numpy(object)
     return pd.api.extensions.take(labels, codes, allow_fill=True)

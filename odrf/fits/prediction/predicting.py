@@ -1,4 +1,4 @@
-"""The kinds of prediction: number, class, probabilities, leaves, each tree's own."""
+"""The types of prediction: mean or class, probabilities, leaves, predictions of each tree."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def rows_of(fit: AnyFit, newdata: pd.DataFrame | None) -> RowsToPredict:
 def predict_rows(
     fit: AnyFit, rows: RowsToPredict, type: str, priors: Any = None
 ) -> pd.Series | pd.DataFrame:
-    """Return the prediction of the kind `type` for each of the rows.
+    """Return the predictions for the rows.
 
-    `priors` are the shares of the classes in their population, if not those in training.
+    `type` and `priors` are those of `odrf.results.fitted.FittedResults.predict`, as are the errors.
     """
     if type not in PREDICTIONS:
         raise allowed("type", type, PREDICTIONS)
@@ -82,17 +82,17 @@ def predict_rows(
 def as_asked(
     fit: AnyFit, value: NDArray[np.float64], index: pd.Index, type: str
 ) -> pd.Series | pd.DataFrame:
-    """Return mean responses or shares (n, K) as the prediction `type` has them."""
+    """Return means or class probabilities (n, K) as a prediction of this `type`."""
     if type == "prob":
         return as_prob(fit, value, index)
     if type == "cumulative":
-        reached = np.minimum(np.cumsum(value, axis=1), 1.0)
-        return as_prob(fit, reached, index).iloc[:, :-1]
+        cumulative = np.minimum(np.cumsum(value, axis=1), 1.0)
+        return as_prob(fit, cumulative, index).iloc[:, :-1]
     return as_response(fit, value, index)
 
 
 def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the mean response or the shares of the classes (n, K) for predictors X (p, n)."""
+    """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n)."""
     value = predict(fit.forest, X, fit.control.n_jobs)
     if fit.votes and fit.design.response.classes is not None:
         value /= value.sum(axis=1, keepdims=True)
@@ -100,7 +100,7 @@ def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def require_classes(response: Response, type: str) -> None:
-    """Raise `InputError` where the prediction `type` needs classes, or ordered ones, in vain."""
+    """Raise `InputError` if `type` needs classes, or ordered classes, and there are none."""
     if type == "cumulative" and response.classes is not None and not response.ordered:
         raise InputError(
             f'type="cumulative" needs ordered classes, and those of {response.name!r} are not: '
@@ -114,7 +114,7 @@ def require_classes(response: Response, type: str) -> None:
 
 
 def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.Series:
-    """Return the mean response (n, 1), or the class that the shares (n, K) of a row stand for."""
+    """Return the mean responses (n, 1), or the classes predicted from probabilities (n, K)."""
     response = fit.design.response
     if response.classes is None:
         return pd.Series(value[:, 0], index=index, name=response.name)
@@ -122,9 +122,9 @@ def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.
     return pd.Series(labels, index=index, name=response.name)
 
 
-def as_prob(fit: AnyFit, shares: NDArray[np.float64], index: pd.Index) -> pd.DataFrame:
-    """Return the shares (n, K) as a data frame with one column per class."""
-    return pd.DataFrame(shares, index=index, columns=fit.design.response.classes)
+def as_prob(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.DataFrame:
+    """Return class probabilities (n, K) as a data frame with one column per class."""
+    return pd.DataFrame(value, index=index, columns=fit.design.response.classes)
 
 
 def _leaves(fit: AnyFit, rows: RowsToPredict) -> pd.Series | pd.DataFrame:
@@ -138,7 +138,7 @@ def _leaves(fit: AnyFit, rows: RowsToPredict) -> pd.Series | pd.DataFrame:
 
 
 def _each_tree(fit: AnyFit, rows: RowsToPredict) -> pd.DataFrame:
-    """Return every tree's own prediction."""
+    """Return the prediction of each tree."""
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
     columns = _tree_numbers(fit.forest)
     classes = fit.design.response.classes

@@ -1,4 +1,4 @@
-"""What a fit says where classes come in other shares than in training."""
+"""Predictions for populations whose class shares differ from those of the training rows."""
 
 from __future__ import annotations
 
@@ -20,101 +20,105 @@ from odrf.statistics.prior_estimation import estimated_priors, shifted
 __all__ = ["PRIOR_PREDICTIONS", "checked_priors", "priors_of_rows", "require_priors", "with_priors"]
 
 PRIOR_PREDICTIONS = ("response", "class", "prob", "cumulative")
-# Shares that were rounded to a few digits add up to 1 but for so much.
+# The sum of the shares may differ from 1 by this much.
 ROUNDING = 1e-6
 
 
 def checked_priors(priors: Any, response: Response, type: str) -> NDArray[np.float64] | None:
-    """Return the shares of the classes (K,) that `priors` gives; None for None.
+    """Return the class shares (K,) in `priors`; None for None.
 
     Raises
     ------
     InputError
-        The response has no classes, the prediction `type` no probabilities, or `priors` are not
-        one positive number for each class that add up to 1.
+        If the response has no classes, if the prediction `type` does not depend on probabilities,
+        or if `priors` are not one positive number for each class, or do not add up to 1.
     """
     if priors is None:
         return None
     require_priors(response, "priors=")
     if type not in PRIOR_PREDICTIONS:
         raise InputError(
-            f"priors= goes with probabilities and classes, and type={type!r} is neither: leave it "
-            'out, or use type="prob"'
+            f"priors= is for predictions of classes and probabilities, and type={type!r} is "
+            'neither: leave priors= out, or use type="prob"'
         )
-    given = priors.to_dict() if isinstance(priors, pd.Series) else priors
-    if not isinstance(given, Mapping):
+    mapping = priors.to_dict() if isinstance(priors, pd.Series) else priors
+    if not isinstance(mapping, Mapping):
         raise InputError(
-            f"priors={priors!r}: use a mapping of every class to its share, or what "
-            "estimate_priors() returns"
+            f"priors={priors!r}: use a mapping of every class to its share, or the result of "
+            "estimate_priors()"
         )
-    return _shares(given, response)
+    return _shares(mapping, response)
 
 
-def _shares(given: Mapping[Any, Any], response: Response) -> NDArray[np.float64]:
+def _shares(priors: Mapping[Any, Any], response: Response) -> NDArray[np.float64]:
     labels = [] if response.classes is None else response.classes.tolist()
-    for label in given:
+    for label in priors:
         if label not in labels:
             raise InputError(
-                f"priors names {label!r}, which is no class of {response.name!r}; classes are "
-                f"{listed(labels, 10)}{nearest(label, labels)}"
+                f"priors names {label!r}, which is not a class of {response.name!r}; the classes "
+                f"are {listed(labels, 10)}{nearest(label, labels)}"
             )
-    absent = [label for label in labels if label not in given]
+    absent = [label for label in labels if label not in priors]
     if absent:
-        raise InputError(f"priors lacks {listed(absent)}: give every class its share")
+        raise InputError(f"priors lacks {listed(absent)}: give a share for every class")
     for label in labels:
-        if not is_number(given[label]) or not 0 < float(given[label]) < np.inf:
-            raise InputError(f"priors[{label!r}]={given[label]!r}: use a positive number")
-    found = np.array([float(given[label]) for label in labels])
-    total = found.sum()
+        if not is_number(priors[label]) or not 0 < float(priors[label]) < np.inf:
+            raise InputError(f"priors[{label!r}]={priors[label]!r}: use a positive number")
+    shares = np.array([float(priors[label]) for label in labels])
+    total = shares.sum()
     if abs(total - 1) > ROUNDING:
         raise InputError(f"priors add up to {total:g}, not to 1: divide each by {total:g}")
-    return found / total
+    return shares / total
 
 
 def require_priors(response: Response, what: str) -> None:
-    """Raise `InputError` where classes, and so shares of them, are needed and there are none."""
+    """Raise `InputError` if the response has no classes; the message says `what` needs them."""
     if response.classes is None:
         raise InputError(
-            f"{what} needs classes, but {response.name!r} was fitted as a number: leave it out, or "
-            'fit with kind="classification"'
+            f"{what} needs classes, but {response.name!r} was fitted as a number: fit with "
+            'kind="classification" if its values are classes'
         )
 
 
 def with_priors(
     fit: AnyFit, value: NDArray[np.float64], priors: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
-    """Return the probabilities `value` (n, K) for these shares of the classes; None for its own."""
-    return value if priors is None else shifted(value, _trained(fit), priors)
+    """Return the probabilities `value` (n, K), corrected to class shares `priors` unless None."""
+    return value if priors is None else shifted(value, _training_priors(fit), priors)
 
 
 def priors_of_rows(
     fit: AnyFit, shares: NDArray[np.float64], max_steps: Any, tolerance: Any
 ) -> pd.Series:
-    """Estimate the shares of the classes among rows of probabilities `shares` (m, K).
+    """Estimate the class shares in the population of rows with probabilities `shares` (m, K).
 
     Raises
     ------
     InputError
-        There are no rows, or an option is out of range.
+        If there are no rows, or an option is out of range.
     """
-    most = checked_whole("max_steps", max_steps, 1)
-    least = checked_amount("tolerance", tolerance)
+    max_steps = checked_whole("max_steps", max_steps, 1)
+    tolerance = checked_amount("tolerance", tolerance)
     if len(shares) == 0:
-        raise InputError("newdata has no complete rows to estimate shares of the classes from")
-    found = estimated_priors(shares, _trained(fit), most, least)
-    if not found.settled:
+        raise InputError(
+            "newdata has no complete rows: class shares are estimated from rows without missing "
+            "predictors"
+        )
+    estimate = estimated_priors(shares, _training_priors(fit), max_steps, tolerance)
+    if not estimate.settled:
         warnings.warn(
-            f"the shares still move by more than {least:g} after {most} steps: use more max_steps=",
+            f"the class shares still change by more than {tolerance:g} after {max_steps} steps: "
+            "use a larger max_steps=",
             UserWarning,
             stacklevel=3,
         )
-    return pd.Series(found.priors, index=fit.design.response.classes, name="prior")
+    return pd.Series(estimate.priors, index=fit.design.response.classes, name="prior")
 
 
-def _trained(fit: AnyFit) -> NDArray[np.float64]:
-    """Return the shares of the classes (K,) of which the probabilities speak."""
+def _training_priors(fit: AnyFit) -> NDArray[np.float64]:
+    """Return the class shares (K,) that the fit's probabilities are based on."""
     K = len(fit.design.response.classes)  # type: ignore[arg-type]
     if fit.votes:
-        return np.full(K, 1.0 / K)  # votes are of classes that all count alike
+        return np.full(K, 1.0 / K)  # votes of guided forests count all classes alike
     totals = np.bincount(fit.data.y.astype(np.int64), fit.data.weights, minlength=K)
     return totals / totals.sum()

@@ -1,4 +1,4 @@
-"""Predictions of one row at a time, for those who cannot wait for a data frame."""
+"""Fast prediction of one row at a time, without a data frame."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ SHOWN = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowPredictor:
-    """A function of one row, as made by ``fit.row_predictor()``.
+    """A function that predicts one row, as returned by ``fit.row_predictor()``.
 
-    It returns what ``fit.predict`` does for a data frame of that row, in some microseconds
-    instead of hundreds.  It holds the trees but no training data, and it pickles.
+    It returns what ``fit.predict`` returns for a data frame with this row, but takes a few
+    microseconds instead of hundreds.  It contains the trees but no training data, and can be
+    pickled.
 
     Parameters
     ----------
     type : {"response", "class", "prob"}
         What it returns.
     plan : RowPlan
-        How the raw values become scaled predictors.
+        How raw values become scaled predictors.
     packed : Packed
         The trees.
     value : (m, K) float64
-        Mean response, or class proportions, of the nodes.
+        Mean response, or class shares, of the nodes.
     labels : (K,) tuple
-        The classes; empty for a number.
+        The classes; empty for a regression.
     votes : bool
-        Whether the values are votes, to be scaled so that they add up to 1.
+        Whether the values are votes, to be scaled to add up to 1.
     ordered : bool
-        Whether the median of the classes is returned, not the most probable.
+        Whether the predicted class is the median, instead of the most probable class.
 
     Examples
     --------
@@ -82,20 +83,20 @@ class RowPredictor:
         Parameters
         ----------
         row : array, list, tuple, mapping or Series
-            A raw value for each of the `predictors`: in their order, or by their names, others
-            being ignored.
+            A raw value for each of the `predictors`, in their order or by their names.  Other names
+            are ignored.
 
         Returns
         -------
         float, label or dict
-            The mean response; the class, as `predict` has it; for ``"prob"`` the probability of
-            each class, by its label.  With ``missing="drop"``, missing if a value is.
+            The mean response, or the class; for ``"prob"`` the probability of each class, by its
+            label.  With ``missing="drop"``, missing if a value of the row is missing.
 
         Raises
         ------
         InputError
-            The row has not one value for each predictor, or a value that the fit knows nothing
-            of.
+            If the row does not have one value for each predictor, or has a level that the training
+            rows do not have.
         """
         x = self.plan.scaled(row)
         if x is None:
@@ -121,7 +122,7 @@ class RowPredictor:
 
 
 def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
-    """Return the function that predicts one row."""
+    """Return the function that predicts one row of a fit, by this `type`."""
     if type not in ROW_PREDICTIONS:
         raise allowed("type", type, ROW_PREDICTIONS)
     response = fit.design.response

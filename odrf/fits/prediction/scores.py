@@ -1,4 +1,4 @@
-"""How well predictions of the training rows fit: error, R², confusion matrix."""
+"""Scores of predictions of the training rows: error, R², confusion matrix."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = [
 
 
 def error_name(kind: str) -> str:
-    """Name the error by which fits of this kind are judged."""
+    """Return the name of the error that is reported for fits of this kind."""
     return "mean squared error" if kind == "regression" else "error rate"
 
 
 def loss_name(fit: AnyFit, loss: str) -> str:
-    """Name the loss of training rows by which a tree is pruned."""
+    """Return the name of the training error that pruning uses."""
     if loss == IMPURITY:
         return IMPURITY
     return "mean rank error" if fit.ordered else error_name(fit.design.response.kind)
@@ -43,9 +43,14 @@ def mean_loss(fit: AnyFit, value: NDArray[np.float64]) -> float:
 
 
 def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
-    """Return how many ranks the classes that `value` (n, K) stands for are off, weighted mean.
+    """Return the weighted mean difference in rank between predicted and observed classes.
 
-    Rows of NaN are left out.
+    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.
+
+    Raises
+    ------
+    InputError
+        If the classes are not ordered.
     """
     response, data = fit.design.response, fit.data
     if not response.ordered:
@@ -53,16 +58,16 @@ def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
             f"mean_rank_error needs ordered classes, and those of {response.name!r} are not: make "
             "it an ordered categorical, with pandas.CategoricalDtype(…, ordered=True)"
         )
-    said = predicted_classes(value, fit.ordered)
-    known = said >= 0
-    off = np.abs(said[known] - data.y[known])
-    return float(np.average(off, weights=data.weights[known]))
+    predicted = predicted_classes(value, fit.ordered)
+    known = predicted >= 0
+    differences = np.abs(predicted[known] - data.y[known])
+    return float(np.average(differences, weights=data.weights[known]))
 
 
 def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
-    """Return the weighted mean out-of-bag loss of the rows that have one, and its standard error.
+    """Return the weighted mean out-of-bag loss and its standard error, for independent rows.
 
-    The loss is as in `mean_loss`; the rows are taken as independent.
+    The loss is that of `mean_loss`.  Rows that every tree drew are left out.
     """
     data = fit.data
     value = out_of_bag(fit.forest, data.X, data.y, fit.draws).value
@@ -74,7 +79,13 @@ def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
 
 
 def r_squared(fit: AnyFit, error: float) -> float:
-    """Return 1 - mean squared error / variance of the response."""
+    """Return 1 - `error` / variance of the response, `error` being the mean squared error.
+
+    Raises
+    ------
+    InputError
+        For classes.
+    """
     if fit.design.response.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
     data = fit.data
@@ -83,10 +94,15 @@ def r_squared(fit: AnyFit, error: float) -> float:
 
 
 def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
-    """Count rows by observed and predicted class, with an error column.
+    """Return the weights of rows by observed and predicted class, with an error column.
 
-    A row counts as often as it weighs.  Rows of `value` (n, K) that are NaN are left out; a class
-    without rows has error NaN.
+    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.  A class
+    without rows has the error NaN.
+
+    Raises
+    ------
+    InputError
+        For a regression.
     """
     classes = fit.design.response.classes
     if classes is None:
@@ -100,11 +116,11 @@ def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     if (weights == np.rint(weights)).all():
         counts = counts.astype(np.int64)
     total = counts.sum(axis=1)
-    right = np.divide(np.diag(counts), total, out=np.full(K, np.nan), where=total > 0)
+    correct = np.divide(np.diag(counts), total, out=np.full(K, np.nan), where=total > 0)
     table = pd.DataFrame(
         counts,
         index=pd.Index(list(classes), name="observed"),
         columns=pd.Index(list(classes), name="predicted", dtype=object),
     )
-    table["error"] = 1.0 - right
+    table["error"] = 1.0 - correct
     return table
