@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 __all__ = [
     "ONE",
@@ -33,26 +33,63 @@ OPTIONS = {
     "_nrt": False,
 }
 
-kernel = njit(**OPTIONS)
+
+class _Cache:
+    """The machine code of a function on disk, but for what is compiled for functions of a user.
+
+    Numba would list them by the names of their modules, and could no longer read the list where
+    such a module is not found.
+    """
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled for these types of arguments, unless one holds a function."""
+        if not any(map(_holds_function, getattr(signature, "args", signature))):
+            self._cache.save_overload(signature, compiled)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+
+def _holds_function(kind: Any) -> bool:
+    parts = getattr(kind, "types", ())
+    return isinstance(kind, types.Dispatcher) or any(map(_holds_function, parts))
+
+
+def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return a decorator that compiles with these options of Numba."""
+    decorate = njit(**options)
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        dispatcher = decorate(function)
+        dispatcher._cache = _Cache(dispatcher._cache)
+        return dispatcher
+
+    return compiled
+
+
+kernel = _compiler(**OPTIONS)
 
 # Numba gives a literal integer a type of its own and compiles the called function once more for
 # it.  So arguments of kernels start from these.
 ZERO, ONE = np.int64(0), np.int64(1)
 
 # For a kernel that allocates arrays.
-allocating = njit(**{**OPTIONS, "_nrt": True})
+allocating = _compiler(**{**OPTIONS, "_nrt": True})
 
 # For functions that only kernels call: without the wrapper for calls from Python.  Its unpacking
 # of tuples of arrays can take longer to compile than the function itself.
-part = njit(no_cpython_wrapper=True, **OPTIONS)
+part = _compiler(no_cpython_wrapper=True, **OPTIONS)
 
 # For a function with one caller: merged into it before compilation, so that LLVM does not
 # optimise the same code twice, on its own and inside the caller.
-inlined = njit(inline="always", **OPTIONS)
+inlined = _compiler(inline="always", **OPTIONS)
 
 # For a sum whose terms may be added in any order, so that LLVM may use SIMD lanes.  Never for a
 # projection: training and prediction must add it up in the same order.
-summing = njit(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
+summing = _compiler(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
 
 
 @contextmanager

@@ -35,6 +35,7 @@ def test_numba_s_dispatchers_list_what_they_have_compiled():
     function = njit(lambda x: x + 1)
     assert isinstance(function, Dispatcher), "projections/custom.py tells compiled functions so"
     assert not function.signatures, "engine/compiling.py asks whether a kernel is compiled"
+    assert hasattr(function._cache, "save_overload"), "engine/compiling.py decides what is kept"
     function(1)
     assert function.signatures
     assert isinstance(allocating(lambda x: np.zeros(x)), Dispatcher)
