@@ -246,12 +246,12 @@ def test_factors_split_by_sets_of_levels():
         (
             "mpg ~ .",
             {"weights": -np.ones(392)},
-            "weights has 392 negative values, the least -1: weights must",
+            "weights has 392 negative values, the smallest -1: weights must",
         ),
         (
             "mpg ~ .",
             {"weights": np.zeros(392)},
-            "weights are all zero: at least one row must count",
+            "weights are all zero: give at least one row a positive weight",
         ),
         ("mpg ~ .", {"subset_size": 8}, "subset_size=8 is above the number of predictors, 7"),
         ("mpg ~ .", {"min_leaf": 393}, "min_leaf=393 is above the number of rows, 392"),

@@ -200,7 +200,7 @@ def test_summary_and_drawing(curve):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"fractions": [0.5, 1.5]}, r"fraction=1\.5: use a share"),
+        ({"fractions": [0.5, 1.5]}, r"fraction=1\.5: use a number above 0"),
         ({"fractions": []}, "fractions is empty"),
         ({"fractions": 0.5}, r"fractions=0\.5: use a list of shares"),
         ({"fractions": [0.001]}, r"0\.001 of 120 rows is less than 2 rows"),

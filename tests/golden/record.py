@@ -120,11 +120,11 @@ def _got(fit: Any, name: str) -> Any:
 
 
 def _answer(of: Callable[[], Any]) -> str:
-    """Return the hash of what a function returns; where it refuses, of why."""
+    """Return the hash of what a function returns; where it refuses, whatever it says, that."""
     try:
         return digest(of())
-    except ValueError as error:
-        return digest(f"refused: {error}")
+    except ValueError:
+        return "refused"
 
 
 def _selected(method: str) -> Any:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.splits.impurity import ENTROPY, ORDINAL, SQUARED_ERROR
+from odrf.engine.splits.criteria import ENTROPY, ORDINAL, SQUARED_ERROR
 
 
 def impurity(y: NDArray, w: NDArray, criterion: int) -> float:

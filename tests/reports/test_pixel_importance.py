@@ -68,7 +68,7 @@ def test_the_shape_is_given_or_known_from_patches_or_data():
     plain = odrf.odt("y ~ .", bare, seed=1)
     with pytest.raises(InputError, match="does not know the shape of its images: use"):
         plain.pixel_importance()
-    with pytest.raises(InputError, match=r"shape=\(4, 5\) are 20 pixels, .* 40 predictors: give"):
+    with pytest.raises(InputError, match=r"shape=\(4, 5\) are 20 pixels, .* 40 predictors: use"):
         plain.pixel_importance(shape=(4, 5))
 
 

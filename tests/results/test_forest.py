@@ -63,7 +63,7 @@ def test_the_standard_error_of_a_permutation_importance_is_that_of_a_mean_over_t
     table = number_forest.importance("permutation").loc[list(number_forest.design.predictors)]
     np.testing.assert_allclose(table["importance"], mean)
     se = np.sqrt(((rises - mean) ** 2).sum(axis=0) / (B * (B - 1)))
-    np.testing.assert_allclose(table["se"], se, rtol=1e-12)
+    np.testing.assert_allclose(table["std_error"], se, rtol=1e-12)
 
 
 def test_one_tree_has_no_standard_error(table):
