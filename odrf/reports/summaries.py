@@ -195,6 +195,7 @@ def _predictors(fit: AnyFit) -> str:
 
 def _growth_facts(fit: Fit) -> dict[str, str]:
     control, forest = fit.control, fit.forest
+    depth, leaves = forest.depth(), forest.leaves()
     facts = {
         "Criterion": _by_kind(fit, _criterion),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
@@ -207,11 +208,11 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         "Max. leaves t_n": _leaf_limit(control, len(fit.data.y)),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, lambda control: str(control.min_leaf)),
-        "Leaves": _leaves(fit),
-        "Depth": mean_and_range(np.maximum.reduceat(forest.depth(), forest.root[:-1])),
+        "Leaves": mean_and_range(leaves),
+        "Depth": mean_and_range(np.maximum.reduceat(depth, forest.root[:-1])),
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
-    if (grown > fit.forest.leaves()).any():
+    if (grown > leaves).any():
         facts["Pruned"] = f"{_alpha(control, len(fit.data.y))}from {mean_and_range(grown)} leaves"
     return facts
 
