@@ -25,7 +25,8 @@ from odrf.engine.apportioning import apportion
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import Sampling, draw_counts
+from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.engine.trees.routing import leaf_nodes
@@ -212,12 +213,10 @@ def pilot_evidence(
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     X_evaluated, case_weights = np.take(X, at, axis=1), weights[at]
     values = [pilot.value[leaf_nodes(pilot, X_evaluated, n_jobs)] for pilot in pilots]
-    unseen = [
-        np.array(
-            [draw_counts(stream.copy(), weights, kind.sampling)[at] == 0 for stream in tree_streams]
-        ).T
-        for kind in kinds
-    ]
+    unseen = []
+    for kind in kinds:
+        draws = Draws(weights, [kind.sampling] * len(tree_streams), tree_streams, n_jobs)
+        unseen.append(np.take(draws.all_unseen(), at, axis=1).T)
     if K == 1:
         errors_of_trees = [value - y[at, None, None] for value in values]
         products, rows = mean_products(errors_of_trees, unseen, case_weights)

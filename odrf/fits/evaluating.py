@@ -49,14 +49,11 @@ class ForestSizes:
     ----------
     rule : {"weakest_link", "growth"}
         Which subtrees of each tree are candidates.
-    critical : (m,) float64
-        The critical α of each split.
     table : DataFrame
         The table of `odrf.reports.forest_path.ForestPath`.
     """
 
     rule: str
-    critical: NDArray[np.float64]
     table: pd.DataFrame
 
     def alpha(self, rule: str) -> float:
@@ -142,7 +139,7 @@ def forest_sizes(fit: Fit, rule: str) -> ForestSizes:
         mean, std_error = out_of_bag_loss(replace(fit, forest=forest))
         lines.append((float(alpha), float(forest.leaves().mean()), mean, std_error))
     table = pd.DataFrame(lines, columns=["alpha", "leaves", "error", "std_error"])
-    return ForestSizes(rule, critical, table)
+    return ForestSizes(rule, table)
 
 
 def stages_by_folds(
