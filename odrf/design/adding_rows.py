@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf.design.columns.missing import find_missing
 from odrf.design.design import Design, TrainingData
-from odrf.design.weights import check_weights, raw_weights
+from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
 from odrf.errors import InputError, nearest
 
 __all__ = ["with_more_rows"]
@@ -64,6 +64,7 @@ def with_more_rows(
         )
     frame, w = missing.complete_rows(newdata), case_weights[missing.complete]
     check_weights(np.concatenate([data.weights, w]))
+    w = in_unit_of_fit(w, data.weight_unit)
     X, _ = design.matrix(frame)
     y = design.response.numbers(frame)
     if data.class_weights is not None:
@@ -77,11 +78,13 @@ def with_more_rows(
         np.concatenate([data.complete, missing.complete]),
         dict(counts.most_common()),
         data.class_weights,
+        data.weight_unit,
     )
 
 
 def _case_weights(data: TrainingData) -> NDArray[np.float64]:
-    """Return the weights of the rows without their class weights."""
+    """Return the weights of the rows as given: without their class weights, in their own unit."""
+    weights = data.weights * data.weight_unit
     if data.class_weights is None:
-        return data.weights
-    return np.asarray(data.weights / data.class_weights[data.y.astype(np.int64)])
+        return weights
+    return np.asarray(weights / data.class_weights[data.y.astype(np.int64)])

@@ -17,6 +17,8 @@ from odrf.errors import InputError, nearest
 __all__ = ["class_factors"]
 
 BALANCED = "balanced"
+# Limits of a factor, so that squares of weights stay in the range of floats.
+SMALLEST, LARGEST = 1e-60, 1e60
 
 
 def class_factors(
@@ -68,7 +70,10 @@ def _from_mapping(class_weights: Mapping[Any, Any], classes: pd.Index) -> NDArra
                 f"class_weights names {label!r}, which is not a class of the response; classes "
                 f"are {listed(classes, 10)}{nearest(label, classes)}"
             )
-        if not is_number(value) or not 0 < float(value) < np.inf:
-            raise InputError(f"class_weights[{label!r}]={value!r}: use a positive number")
+        if not is_number(value) or not SMALLEST <= float(value) <= LARGEST:
+            raise InputError(
+                f"class_weights[{label!r}]={value!r}: use a positive number, from {SMALLEST:g} "
+                f"to {LARGEST:g}"
+            )
         factors[codes[label]] = float(value)
     return factors

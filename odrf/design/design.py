@@ -20,7 +20,7 @@ from odrf.design.grid import grid_of
 from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response
 from odrf.design.variable import training_values
-from odrf.design.weights import check_weights, raw_weights
+from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.errors import InputError, allowed
 
@@ -166,7 +166,7 @@ class TrainingData:
     y : (n,) float64
         Response, or class codes 0 … K - 1.
     weights : (n,) float64
-        Case weights times class weights; 1 without either.
+        Case weights times class weights, divided by `weight_unit`; 1 without either.
     index : pandas.Index
         Labels of the n rows.
     complete : (N,) bool
@@ -175,6 +175,10 @@ class TrainingData:
         Numbers of missing values per column, largest first; empty if no row was left out.
     class_weights : (K,) float64 or None
         The factors by which the case weights of each class were multiplied, if any.
+    weight_unit : float
+        What the weights are divided by so that their squares and sums are in the range of floats: a
+        power of two, and 1 unless they are very large or very small; see
+        `odrf.design.weights.unit_of`.
     """
 
     X: NDArray[np.float32]
@@ -184,6 +188,7 @@ class TrainingData:
     complete: NDArray[np.bool_]
     missing_columns: dict[str, int]
     class_weights: NDArray[np.float64] | None = None
+    weight_unit: float = 1.0
 
     @property
     def n_dropped(self) -> int:
@@ -256,6 +261,8 @@ def build_design(
     check_weights(w)
     evaluation, values = training_values(terms.response, frame, env)
     response, y = read_response(values, kind)
+    unit = unit_of(w)
+    w = w / unit
     factors = class_factors(class_weights, response, y, w)
     if factors is not None:
         w = w * factors[y.astype(np.int64)]
@@ -267,7 +274,7 @@ def build_design(
     counts = values_missing.counts if values_missing.n_incomplete else {}
     return (
         Design(formula, response, recipe, schema, scaling, missing, grid_of(data), weights_column),
-        TrainingData(scaling.apply(X), y, w, frame.index, complete, counts, factors),
+        TrainingData(scaling.apply(X), y, w, frame.index, complete, counts, factors, unit),
     )
 
 

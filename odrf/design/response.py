@@ -20,6 +20,9 @@ from odrf.errors import InputError, nearest
 
 __all__ = ["KINDS", "Response", "read_response"]
 
+# Limits of numeric responses, so that fourth powers of them (variances of squared errors) and of
+# their differences, times weights, stay in the range of floats.
+LARGEST, NARROWEST = 1e60, 1e-60
 KINDS = ("auto", "regression", "classification")
 """The known values of `kind`."""
 
@@ -104,6 +107,7 @@ class Response:
             )
         y = values.to_numpy(dtype=np.float64)
         require_finite(y[np.newaxis], [self.name], values.index, "response")
+        _require_moderate(self.name, y)
         return y
 
 
@@ -126,7 +130,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     ------
     InputError
         It has several columns, is constant, holds dates or other types that cannot be predicted,
-        has an infinite value, or is not numeric although `kind` is "regression".
+        has an infinite or immensely large value, varies by almost nothing, or is not numeric
+        although `kind` is "regression".
 
     Warns
     -----
@@ -154,6 +159,12 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     y = data.to_numpy(dtype=np.float64)
     distinct = np.unique(y)
     _require_two(values.name, distinct)
+    _require_moderate(values.name, y)
+    if distinct[-1] - distinct[0] < NARROWEST:
+        raise InputError(
+            f"response {values.name!r} varies by less than {NARROWEST:g} and its squares by less "
+            "than floats can hold: multiply it by a large number"
+        )
     if guessed and len(distinct) == 2:
         warnings.warn(
             f"response {values.name!r} is numeric with only two values ({distinct[0]:g} and "
@@ -183,6 +194,15 @@ def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np
     has_order = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
     ordered = has_order and not values.nominal
     return Response(values.name, "classification", classes, ordered=ordered), codes
+
+
+def _require_moderate(name: str, y: NDArray[np.float64]) -> None:
+    largest = np.abs(y).max(initial=0.0)
+    if largest > LARGEST:
+        raise InputError(
+            f"response {name!r} has values up to {largest:g} in size, and its squares would leave "
+            f"the range of floats: divide it by a large number, to at most {LARGEST:g}"
+        )
 
 
 def _require_two(name: str, distinct: pd.Index | NDArray[np.float64]) -> None:

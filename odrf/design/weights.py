@@ -1,15 +1,26 @@
-"""Case weights: from the argument `weights` to one number per row."""
+"""Case weights: from the argument `weights` to one number per row.
+
+What a fit predicts does not depend on the unit of the weights.  But squares and sums of very large
+or small ones leave the range of floats, so these are converted to another unit: a power of two,
+which does not round them.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from odrf.design.columns.finite import LARGEST
 from odrf.design.row_numbers import row_numbers
 from odrf.errors import InputError
 
-__all__ = ["check_weights", "raw_weights"]
+__all__ = ["check_weights", "in_unit_of_fit", "raw_weights", "unit_of"]
+
+# Weights are converted only if the largest is outside these limits.
+LEAST_TOP, MOST_TOP = 2.0**-40, 2.0**40
 
 
 def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[np.float64]:
@@ -32,9 +43,40 @@ def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[
     return row_numbers("weights", weights, data)
 
 
+def unit_of(weights: NDArray[np.float64]) -> float:
+    """Return the unit that checked `weights` (n,) are divided by.
+
+    It is 1 unless the largest weight is above 2⁴⁰ or below 2⁻⁴⁰; then it is the power of two that
+    brings the largest weight to between 1 and 2.
+    """
+    largest = float(weights.max())
+    if LEAST_TOP <= largest <= MOST_TOP:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1)
+
+
+def in_unit_of_fit(weights: NDArray[np.float64], unit: float) -> NDArray[np.float64]:
+    """Return the weights (m,) of added rows in the `unit` of the training rows.
+
+    Raises
+    ------
+    InputError
+        One is so large beside those of the training rows that these would be lost in rounding.
+    """
+    if weights.max(initial=0.0) / MOST_TOP / MOST_TOP > unit:
+        raise InputError(
+            f"weights has values up to {weights.max():g}, far above those of the training rows: "
+            "give both in the same unit"
+        )
+    return weights / unit
+
+
 def check_weights(weights: NDArray[np.float64]) -> None:
-    """Raise `InputError` unless `weights` (n,) are finite, at least 0, and not all 0."""
-    bad = ~np.isfinite(weights)
+    """Raise `InputError` unless `weights` (n,) are finite, at least 0, and not all 0.
+
+    Weights above 1e300 count as infinite, so that sums of them are finite.
+    """
+    bad = ~(np.abs(weights) <= LARGEST)
     if bad.any():
         raise InputError(
             f"weights has {bad.sum()} missing or infinite values: give every row a finite weight "

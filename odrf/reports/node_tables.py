@@ -15,8 +15,11 @@ from odrf.text.units import node_of_terms, user_splits
 __all__ = ["nodes_table", "splits_table"]
 
 
-def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each node that rows can reach; `tree` is a forest of one tree."""
+def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFrame:
+    """Return one row for each node that rows can reach; `tree` is a forest of one tree.
+
+    `weight_unit` is what case weights were divided by.
+    """
     depth = tree.depth()
     node = np.flatnonzero(depth >= 0)
     leaf = tree.left[node] < 0
@@ -27,7 +30,7 @@ def nodes_table(tree: Forest, design: Design) -> pd.DataFrame:
         "left": _numbers(tree.left[node], missing=leaf),
         "right": _numbers(tree.left[node] + 1, missing=leaf),
         "count": tree.count[node],
-        "weight": tree.weight[node],
+        "weight": tree.weight[node] * weight_unit,
         "impurity": tree.impurity[node],
         "gain": np.where(leaf, np.nan, tree.gain[node]),
         "order": _numbers(tree.order[node], missing=leaf),

@@ -85,7 +85,7 @@ class ODTResults(Updatable):
         ``prediction`` and a column ``P(class)`` for each class.  In an honest tree ``count`` and
         the columns after it, except ``order``, are those of the rows that did not choose splits.
         """
-        return nodes_table(self.fit.forest, self.fit.design)
+        return nodes_table(self.fit.forest, self.fit.design, self.fit.data.weight_unit)
 
     @cached_property
     def splits(self) -> pd.DataFrame:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from odrf.design.weights import check_weights, raw_weights
+from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights, unit_of
 from odrf.errors import InputError
 
 DATA = pd.DataFrame({"w": [1, 2, 0], "s": ["a", "b", "c"]}, index=[5, 6, 7])
@@ -49,6 +53,7 @@ def test_what_cannot_be_weights(weights, message):
         ([0.0, 0.0, 0.0], "weights are all zero"),
         ([1.0, np.nan, 1.0], "weights has 1 missing or infinite"),
         ([1.0, np.inf, np.inf], "weights has 2 missing or infinite"),
+        ([1.0, 1e301, -1e301], "weights has 2 missing or infinite"),
     ],
 )
 def test_weights_that_make_no_sense(weights, message):
@@ -58,3 +63,26 @@ def test_weights_that_make_no_sense(weights, message):
 
 def test_zeros_among_the_weights_are_fine():
     check_weights(np.array([0.0, 1.0, 0.0]))
+
+
+@pytest.mark.parametrize("largest", [2.0**-40, 1e-9, 1.0, 5.0, 1e12, 2.0**40])
+def test_usual_weights_keep_their_unit(largest):
+    assert unit_of(np.array([0.0, largest / 8, largest])) == 1.0
+
+
+@given(st.floats(5e-324, 1e300).filter(lambda x: not 2.0**-40 <= x <= 2.0**40))
+def test_the_unit_of_other_weights_is_a_power_of_two(largest):
+    unit = unit_of(np.array([0.0, largest / 8, largest]))
+    assert math.frexp(unit)[0] == 0.5
+    assert 1 <= largest / unit < 2
+
+
+@given(st.floats(1e-300, 1e20), st.floats(1e-300, 1e20))
+def test_weights_of_added_rows_are_in_the_unit_of_the_fit(first, added):
+    unit = unit_of(np.array([first]))
+    assert in_unit_of_fit(np.array([0.0, added]), 1.0).tolist() == [0.0, added]
+    if added > unit * 2.0**80:
+        with pytest.raises(InputError, match="far above those of the training rows"):
+            in_unit_of_fit(np.array([0.0, added]), unit)
+    else:
+        assert in_unit_of_fit(np.array([0.0, added]), unit).tolist() == [0.0, added / unit]

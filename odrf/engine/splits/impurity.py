@@ -171,8 +171,8 @@ def counted(number, criterion, logs):
     """
     if criterion == GINI:
         return number * number
-    x = np.int64(number)
-    return logs[x] if x < len(logs) else _xlogx(number)
+    # compared before it is made whole: rounding can make it negative, and it can exceed integers
+    return logs[np.int64(number)] if 0.0 <= number < len(logs) else _xlogx(number)
 
 
 @part

@@ -111,14 +111,13 @@ def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     predicted = predicted_classes(value, fit.ordered)
     known = predicted >= 0
     cell = fit.data.y[known].astype(np.int64) * K + predicted[known]
-    weights = fit.data.weights[known]
+    weights, unit = fit.data.weights[known], fit.data.weight_unit
     counts = np.bincount(cell, weights, minlength=K * K).reshape(K, K)
-    if (weights == np.rint(weights)).all():
-        counts = counts.astype(np.int64)
     total = counts.sum(axis=1)
     correct = np.divide(np.diag(counts), total, out=np.full(K, np.nan), where=total > 0)
+    whole = unit == 1.0 and (weights == np.rint(weights)).all()
     table = pd.DataFrame(
-        counts,
+        counts.astype(np.int64) if whole else counts * unit,
         index=pd.Index(list(classes), name="observed"),
         columns=pd.Index(list(classes), name="predicted", dtype=object),
     )

@@ -107,6 +107,19 @@ def test_gains_from_counts_are_those_of_the_definition(sample, criterion, seed, 
     assert (found - shared) / n == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("n_logs", [None, 8])
+@quick
+@given(number=st.floats(-1e300, 1e300) | st.floats(-20, 20) | st.integers(-20, 20).map(float))
+def test_a_term_is_looked_up_only_within_the_table(number, n_logs):
+    surrounded = np.full(100, np.nan)
+    logs = surrounded[50:50] if n_logs is None else surrounded[50 : 51 + n_logs]
+    if n_logs is not None:
+        logs[:] = whole_logs(ENTROPY, n_logs)
+        assume(number == np.rint(number) or not 0 <= number <= n_logs)
+    expected = number * np.log(number) if number > 0 else 0.0
+    assert counted(number, ENTROPY, logs) == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_side_needs_rows_and_more_weight_than_rounding_has():
     assert is_allowed(1.0, 2, 3.0, 5, 2)
     assert not is_allowed(1.0, 2, 3.0, 5, 3)

@@ -1,0 +1,158 @@
+"""The unit of weights and of the response makes no difference, however large or small it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from forests import same_bits
+from odrf import InputError
+
+ALL = [
+    "axis", "cca", "extra", "lda", "least_squares", "logistic", "pca", "pda", "ppr", "rc", "ridge",
+    "rotation", "sparse", "sphere",
+]  # fmt: skip
+OF_NUMBERS = [name for name in ALL if name not in ("lda", "pda")]
+UNITS = [-1000, -300, 60, 400, 990]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """150 rows with numbers, two and three classes, a factor, and weights of which some are 0."""
+    rng = np.random.default_rng(11)
+    data = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abde"))
+    data["f"] = rng.choice(["u", "v", "w"], 150)
+    data["y"] = data["a"] - data["b"] + rng.normal(size=150)
+    data["two"] = np.where(data["y"] > 0, "yes", "no")
+    three = np.select([data["y"] < -1, data["y"] < 1], ["low", "mid"], "top")
+    data["three"] = pd.Categorical(three, ["low", "mid", "top"], ordered=True)
+    data["w"] = rng.uniform(0.5, 1.5, 150) * (rng.random(150) < 0.9)
+    return data
+
+
+def weighted(grow, rows, response, k, **options):
+    weights = np.ldexp(rows["w"].to_numpy(), k)
+    return grow(f"{response} ~ a + b + d + e + f", rows, weights=weights, seed=1, **options)
+
+
+@pytest.mark.parametrize("projection", ALL)
+@pytest.mark.parametrize(
+    ("response", "criterion"),
+    [
+        ("y", "auto"), ("two", "gini"), ("two", "entropy"),
+        ("three", "gini"), ("three", "entropy"), ("three", "ordinal"),
+    ],
+)  # fmt: skip
+def test_the_unit_of_weights_does_not_change_a_tree(rows, projection, response, criterion):
+    if response == "y" and projection not in OF_NUMBERS:
+        pytest.skip("directions of classes")
+    options = {"projection": projection, "criterion": criterion}
+    usual = weighted(odrf.odt, rows, response, 0, **options)
+    for k in UNITS:
+        tree = weighted(odrf.odt, rows, response, k, **options)
+        assert same_bits(tree.fit.forest, usual.fit.forest)
+        assert tree.nodes["weight"].equals(np.ldexp(usual.nodes["weight"], k))
+        assert repr(tree) == repr(usual)
+
+
+@pytest.mark.parametrize("response", ["y", "two", "three"])
+@pytest.mark.parametrize("grow", [odrf.odrf, odrf.odbt, odrf.graf])
+def test_the_unit_of_weights_does_not_change_predictions(rows, grow, response):
+    if grow is odrf.graf and response == "y":
+        pytest.skip("a guided forest is for classes")
+    usual = weighted(grow, rows, response, 0, n_trees=20)
+    for k in UNITS:
+        fit = weighted(grow, rows, response, k, n_trees=20)
+        assert fit.predict(rows).equals(usual.predict(rows))
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("response", ["two", "three"])
+@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e6, 1e8, 1e12, 1e14, 1e19, 1e200, 1e300])
+def test_equal_weights_of_any_size_make_a_good_tree(rows, response, criterion, weight):
+    options = {"criterion": criterion, "projection": "sparse", "seed": 1}
+    tree = odrf.odt(
+        f"{response} ~ a + b", rows, weights=np.full(len(rows), weight), min_leaf=1, **options
+    )
+    assert tree.training_error < 0.05
+    assert tree.confusion_matrix["error"].max() < 0.2
+
+
+def test_a_confusion_matrix_is_in_the_unit_of_the_weights(rows):
+    usual, fit = (weighted(odrf.odt, rows, "two", k, max_leaves=4) for k in (0, 80))
+    expected = usual.confusion_matrix
+    expected[["no", "yes"]] = np.ldexp(expected[["no", "yes"]], 80)
+    pd.testing.assert_frame_equal(fit.confusion_matrix, expected)
+
+
+@pytest.mark.parametrize("k", UNITS)
+def test_added_rows_have_weights_of_the_same_unit(rows, k):
+    def updated(k):
+        first = weighted(odrf.odt, rows[:100], "two", k, criterion="entropy")
+        return first.update(rows[100:], weights=np.ldexp(rows["w"][100:].to_numpy(), k))
+
+    assert same_bits(updated(k).fit.forest, updated(0).fit.forest)
+
+
+def test_added_rows_of_immense_weight_are_refused(rows):
+    tree = odrf.odt("y ~ a", rows, weights=np.full(150, 2.0), seed=1)
+    with pytest.raises(InputError, match=r"weights has values up to 1e\+100, far above those"):
+        tree.update(rows, weights=np.full(150, 1e100))
+    with pytest.raises(InputError, match=r"case weights were given as numbers"):
+        odrf.odt("y ~ a", rows, weights=np.full(150, 2.0**90), seed=1).update(rows)
+
+
+def scaled(grow, rows, k, **options):
+    data = rows.assign(y=np.ldexp(rows["y"].to_numpy(), k))
+    return grow("y ~ a + b + d + e + f", data, seed=1, **options), data
+
+
+@pytest.mark.parametrize("projection", OF_NUMBERS)
+@pytest.mark.parametrize("k", [-190, -60, 60, 190])
+def test_the_unit_of_the_response_does_not_change_splits(rows, projection, k):
+    usual, data = scaled(odrf.odt, rows, 0, projection=projection)
+    tree, _ = scaled(odrf.odt, rows, k, projection=projection)
+    pd.testing.assert_frame_equal(tree.splits, usual.splits)
+    np.testing.assert_array_equal(tree.predict(data), np.ldexp(usual.predict(data), k))
+    assert tree.r_squared == pytest.approx(usual.r_squared)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute", "huber"])
+@pytest.mark.parametrize("k", [-190, 190])
+def test_the_unit_of_the_response_does_not_change_boosting(rows, loss, k):
+    usual, data = scaled(odrf.odbt, rows, 0, n_trees=8, loss=loss)
+    fit, _ = scaled(odrf.odbt, rows, k, n_trees=8, loss=loss)
+    np.testing.assert_allclose(fit.predict(data), np.ldexp(usual.predict(data), k), rtol=1e-9)
+
+
+@pytest.mark.parametrize("k", [-190, 190])
+def test_the_unit_of_the_response_does_not_change_a_forests_inference(rows, k):
+    usual, data = scaled(odrf.odrf, rows, 0, n_trees=120)
+    fit, _ = scaled(odrf.odrf, rows, k, n_trees=120)
+    for interval in ("confidence", "prediction"):
+        expected = usual.predict(data, interval=interval)
+        found = fit.predict(data, interval=interval)
+        np.testing.assert_allclose(found, np.ldexp(expected, k), rtol=1e-9)
+    assert fit.r_squared == pytest.approx(usual.r_squared)
+
+
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf, odrf.odbt])
+def test_responses_beyond_the_range_are_refused(rows, grow):
+    with pytest.raises(InputError, match=r"'y' has values up to .*e.61 in size.*divide it"):
+        grow("y ~ a", rows.assign(y=rows["y"] * 1e61))
+    with pytest.raises(InputError, match=r"'y' varies by less than 1e-60 .*multiply it"):
+        grow("y ~ a", rows.assign(y=rows["y"] * 1e-62))
+
+
+def test_new_responses_beyond_the_range_are_refused(rows):
+    tree = odrf.odt("y ~ a", rows, seed=1)
+    with pytest.raises(InputError, match=r"'y' has values up to .*e.61 in size"):
+        tree.update(rows.assign(y=rows["y"] * 1e61))
+
+
+@pytest.mark.parametrize("factor", [1e-61, 1e61])
+def test_class_weights_beyond_the_range_are_refused(rows, factor):
+    with pytest.raises(InputError, match=r"use a positive number, from 1e-60 to 1e.60"):
+        odrf.odt("two ~ a", rows, class_weights={"yes": factor})
