@@ -14,16 +14,26 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.backend_bases import FigureCanvasBase
+from patsy import EvalEnvironment
 
 from odrf import __version__, odrf, odt
+from odrf.design import build_design
+from odrf.design.columns.frame import check_frame
+from odrf.design.formulas.formula import read_formula
+from odrf.design.formulas.lookup import looked_up_in
+from odrf.design.formulas.trusted import require_trusted
 from odrf.errors import InputError, allowed
 from odrf.results import ODRFResults, ODTResults
 
 __all__ = ["main"]
 
+OF_CLASSES = ("class", "prob")
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip", ".zst")
 READER_LEFT = 1
 BAD_INPUT = 2
+INTERRUPTED = 130
+# Functions in a formula are looked up here: none beside those of the package.
+NO_NAMES = EvalEnvironment([{}])
 
 Results = ODTResults | ODRFResults
 
@@ -40,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         Exit status: 0 for success; 2 for bad input, with a message on stderr; 1 if the reader of
-        the summary closed the pipe before its end, as ``head`` does.
+        the summary closed the pipe before its end, as ``head`` does; 130 if interrupted by Ctrl-C.
 
     Raises
     ------
@@ -65,6 +75,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         except InputError as error:
             return _refuse(str(error))
+        except KeyboardInterrupt:
+            _report("interrupted")
+            return INTERRUPTED
     return 0
 
 
@@ -75,7 +88,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog='example: odrf "diagnosis ~ ." breast_cancer.csv --plot forest.png',
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    parser.add_argument("formula", help='the model, such as "y ~ ." or "log(y) ~ a + b"')
+    parser.add_argument(
+        "formula",
+        help='the model, such as "y ~ ." or "log(y) ~ a + b"; it may use the functions of the '
+        "package and the arithmetic of NumPy, no other code",
+    )
     parser.add_argument("table", type=Path, help=".csv, .tsv (also compressed) or .parquet")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--tree", action="store_true", help="fit one tree, no forest")
@@ -109,7 +126,9 @@ def _run(options: argparse.Namespace) -> None:
     _check(options)
     data = _read_table(options.table)
     new = None if options.predict is None else _read_table(options.predict)
-    fit = _fit(options, data)
+    with looked_up_in(NO_NAMES):
+        _try_design(options, data, new)
+        fit = _fit(options, data)
     print(fit.summary(), flush=True)
     if options.plot is not None:
         _write_plot(fit, options.plot)
@@ -126,23 +145,66 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--predict TABLE and --out FILE need each other: give both or neither")
     if options.type is not None and options.predict is None:
         raise InputError("--type needs --predict TABLE and --out FILE: give them, too")
-    for target in (options.plot, options.out):
-        if target is not None and not target.parent.is_dir():
-            raise InputError(f"{target}: there is no folder {target.parent}: create it first")
+    read = [path for path in (options.table, options.predict) if path is not None]
+    for option, target in (("--plot", options.plot), ("--out", options.out)):
+        if target is not None:
+            _check_target(option, target, read)
+            read.append(target)
     formats = FigureCanvasBase.get_supported_filetypes()
     if options.plot is not None and options.plot.suffix.removeprefix(".").lower() not in formats:
         raise allowed("the ending of --plot", options.plot.suffix, [f".{name}" for name in formats])
+    if options.out is not None and _ending(options.out) == ".parquet":
+        raise InputError(f"--out {options.out}: predictions are written as csv: use another ending")
+
+
+def _check_target(option: str, target: Path, others: Sequence[Path]) -> None:
+    """Raise `InputError` if a file cannot be written, or is one of the `others`."""
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: there is no folder {target.parent}: create it first")
+    if target.is_dir():
+        raise InputError(f"{option} {target} is a folder: name a file in it")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise InputError(f"{option} {target} may not be written: use another file or folder")
+    for other in others:
+        if target.resolve() == other.resolve() or (
+            target.exists() and other.exists() and target.samefile(other)
+        ):
+            raise InputError(
+                f"{option} {target} is the same file as {other}, which would be lost: use another "
+                "name"
+            )
+
+
+def _try_design(options: argparse.Namespace, data: pd.DataFrame, new: pd.DataFrame | None) -> None:
+    """Raise `InputError` before fitting, if formula and tables do not go together."""
+    check_frame(data)
+    require_trusted(read_formula(options.formula, list(data.columns), NO_NAMES))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit will say it
+        design, _ = build_design(
+            options.formula, data, kind=options.kind, missing=options.missing, env=NO_NAMES
+        )
+    if new is not None:
+        design.matrix(new)
+    if options.type in OF_CLASSES and design.response.classes is None:
+        raise InputError(f"--type {options.type} needs classes, and the response is a number")
+
+
+def _ending(path: Path) -> str:
+    return Path(path.stem if path.suffix in COMPRESSIONS else path.name).suffix
 
 
 def _read_table(path: Path) -> pd.DataFrame:
     """Read a table; its rows are numbered from 1."""
-    ending = Path(path.stem if path.suffix in COMPRESSIONS else path.name).suffix
+    ending = _ending(path)
     try:
         if ending == ".parquet":
             table = pd.read_parquet(path)
         else:
             table = pd.read_csv(path, sep="\t" if ending == ".tsv" else ",")
-    except (ValueError, ImportError) as error:
+    except Exception as error:  # whatever the readers of damaged files raise
+        if isinstance(error, OSError) and error.filename:
+            raise
         raise InputError(f"{path} cannot be read: {error}") from error
     return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="row"))
 

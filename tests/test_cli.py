@@ -138,10 +138,104 @@ def test_new_table_without_a_column_names_it(wine, tmp_path, capsys):
         (["--type", "leaf"], "--predict TABLE"),
         (["--plot", "forest.bmp"], "'.png'"),
         (["--plot", "no-folder/forest.png"], "no-folder"),
+        (["--plot", ".png"], "'.png'"),
+        (["--predict", "new.csv", "--out", "no-folder/out.csv"], "no-folder"),
+        (["--predict", "new.csv", "--out", "out.parquet"], "csv"),
+        (["--predict", "new.csv", "--out", "."], "is a folder"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_the_fit(wine, capsys, extra, message):
     assert message in refusal(capsys, "cultivar ~ .", wine, *extra)
+
+
+def test_no_file_that_is_read_is_written(wine, tmp_path, capsys):
+    new = tmp_path / "new.csv"
+    new.write_bytes(Path(wine).read_bytes())
+    other_name = tmp_path / "link.png"
+    other_name.hardlink_to(new)
+    for extra in (
+        ["--predict", str(new), "--out", wine],
+        ["--predict", str(new), "--out", str(tmp_path / "." / "new.csv")],
+        ["--predict", str(new), "--out", str(tmp_path / "out.png"), "--plot", str(other_name)],
+        ["--predict", str(new), "--out", str(tmp_path / "x.png"), "--plot", f"{tmp_path}/x.png"],
+    ):
+        assert "the same file" in refusal(capsys, "cultivar ~ .", wine, *extra)
+    assert new.read_bytes() == Path(wine).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("t.csv.gz", lambda whole: whole[:-40]),
+        ("t.csv.gz", lambda whole: b"no gzip at all"),
+        ("t.csv.gz", lambda whole: whole[:50] + b"damaged" + whole[57:]),
+        ("t.csv.zip", lambda whole: whole[:-40]),
+        ("t.csv.zip", lambda whole: whole[:100] + b"damaged" * 9 + whole[163:]),
+        ("t.csv.xz", lambda whole: whole[:-40]),
+        ("t.csv.bz2", lambda whole: whole[:-40]),
+        ("t.csv", lambda whole: b"\xff\xfe\x00" + whole),
+        ("t.parquet", lambda whole: whole[:-40]),
+    ],
+)
+def test_damaged_tables_are_named(tmp_path, capsys, name, change):
+    path = tmp_path / name
+    frame = load_data("wine")
+    if name.endswith("parquet"):
+        path.write_bytes(b"PAR1" + bytes(100))
+    else:
+        frame.to_csv(path, index=False)
+    path.write_bytes(change(path.read_bytes()))
+    assert f"{path} cannot be read" in refusal(capsys, "cultivar ~ .", str(path))
+
+
+def test_new_rows_that_do_not_fit_are_refused_before_the_fit(wine, diabetes, tmp_path, capsys):
+    out = ["--out", str(tmp_path / "out.csv")]
+    assert "lacks columns" in refusal(capsys, "cultivar ~ .", wine, "--predict", diabetes, *out)
+    extra = ["--predict", diabetes, *out, "--type", "prob"]
+    assert "needs classes" in refusal(capsys, "progression ~ .", diabetes, *extra)
+
+
+@pytest.mark.parametrize(
+    ("formula", "part"),
+    [
+        ("cultivar ~ I(alcohol + 0*__import__('os').getpid())", "__import__"),
+        ("cultivar ~ np.load(alcohol)", "np.load"),
+        ("cultivar ~ os.getpid() * alcohol", "os"),
+        ("I(cultivar + str(sys.path)) ~ alcohol", "sys"),
+        ("cultivar ~ pd.read_csv(alcohol)", "pd"),
+        ("cultivar ~ alcohol.to_csv('written')", "alcohol.to_csv"),
+    ],
+)
+def test_a_formula_runs_no_code_but_that_of_the_package(wine, capsys, monkeypatch, formula, part):
+    monkeypatch.chdir(Path(wine).parent)
+    assert part in refusal(capsys, formula, wine, "--tree")
+    assert not Path("written").exists()
+
+
+def test_a_formula_may_compute(wine):
+    formula = "cultivar ~ np.log(alcohol) + bs(ash, 4) + I(hue > 1) + proline.clip(0, 900)"
+    assert main([formula, wine, "--tree", "--seed", "1"]) == 0
+
+
+def test_a_name_that_is_code_stays_a_name(wine, tmp_path):
+    path = tmp_path / "odd.csv"
+    evil = "I(alcohol/0 + 0*__import__('os').mkdir('made'))"
+    load_data("wine").rename(columns={"ash": evil, "hue": "a b"}).to_csv(path, index=False)
+    assert main(["cultivar ~ .", str(path), "--tree", "--seed", "1"]) == 0
+    fit = odrf("cultivar ~ .", pd.read_csv(path), n_trees=30, seed=1)
+    best = fit.select_variables().best("min")
+    again = odrf(best.formula, pd.read_csv(path), n_trees=5, seed=1)
+    assert again.design.predictors == best.design.predictors
+    assert not Path("made").exists()
+
+
+def test_an_interrupted_command_says_so(wine, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("odrf.cli.odrf", interrupted)
+    assert main(["cultivar ~ .", wine]) == 130
+    assert capsys.readouterr().err == "odrf: interrupted\n"
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ class Design:
         needed = {name for variable in recipe.variables for name in variable.columns}
         return replace(
             self,
-            formula=f"{self.response.name} ~ {' + '.join(recipe.names)}",
+            formula=f"{self.response.spelling} ~ {' + '.join(recipe.spellings)}",
             recipe=recipe,
             schema=self.schema.keeping(needed),
             scaling=Scaling(self.scaling.low[columns], self.scaling.range[columns]),

@@ -50,6 +50,11 @@ class Predictors:
     first: NDArray[np.int64]
     types: NDArray[np.int8]
 
+    @property
+    def spellings(self) -> list[str]:
+        """The predictors (P,) as a formula names them, with odd names of columns quoted."""
+        return [":".join(self.variables[v].spelling for v in term) for term in self.terms]
+
     def matrix(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return the unscaled columns (p, n) on the n rows of `frame`.
 

@@ -16,6 +16,7 @@ from odrf.design.columns.listing import listed, rows_listed
 from odrf.design.columns.measurement import measurement
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.evaluated import Evaluation
+from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError, nearest
 
 __all__ = ["KINDS", "Response", "read_response"]
@@ -54,6 +55,11 @@ class Response:
     columns: tuple[str, ...] = ()
     evaluation: Evaluation | None = None
     ordered: bool = False
+
+    @property
+    def spelling(self) -> str:
+        """As a formula names it: its name, quoted if it is that of a column and odd."""
+        return quoted(self.name) if self.evaluation is None else self.name
 
     @property
     def n_classes(self) -> int:

@@ -13,6 +13,7 @@ from odrf.design.columns.encoding import Encoding, Numbers, learn_encoding
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation
+from odrf.design.formulas.spelling import quoted
 
 __all__ = ["Variable", "learn_variable", "training_values"]
 
@@ -34,6 +35,11 @@ class Variable:
     name: str
     evaluation: Evaluation | None
     encoding: Encoding
+
+    @property
+    def spelling(self) -> str:
+        """As a formula names it: its name, quoted if it is that of a column and odd."""
+        return quoted(self.name) if self.evaluation is None else self.name
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -246,15 +246,23 @@ class FittedResults(ABC):
     def save(self, path: str | PathLike[str]) -> None:
         """Save the fit to a file; `odrf.load` reads it.
 
+        A file that exists is replaced as a whole: if saving fails, it is as it was.
+
         Parameters
         ----------
         path : str or path
-            The file; overwritten if it exists.
+            The file.
 
         Raises
         ------
         InputError
-            If the formula uses a function that cannot be pickled.
+            If the folder does not exist, or the file cannot be written.
+
+        Warns
+        -----
+        UserWarning
+            If the formula uses functions of your own, or other code that `odrf.load` does not
+            trust.  The file does not hold such functions; the message says how to load it.
         """
         save(self, path)
 

@@ -81,12 +81,6 @@ def test_only_the_names_used_are_kept(people):
     assert len(pickle.dumps(learned)) < 1000
 
 
-def test_what_cannot_be_pickled_is_named(people):
-    learned = evaluation("halve(bmi)", people, {"halve": lambda x: x / 2})
-    with pytest.raises(InputError, match=r"'halve', used in 'halve\(bmi\)'.*top level"):
-        pickle.dumps(learned)
-
-
 def test_columns_come_in_types_that_functions_know():
     frame = pd.DataFrame(
         {

@@ -39,3 +39,19 @@ def test_only_the_columns_needed_are_asked_for(data):
     assert some.matrix(data[["f"]])[0].shape == (3, 30)
     with pytest.raises(InputError, match="lacks column 'f'"):
         some.matrix(data[["a"]])
+
+
+def test_names_that_are_code_stay_names(data):
+    """A reduced formula is read again, and must not run what a column is called."""
+    evil = "I(1/0 + 0*__import__('os').getpid())"
+    odd = {"a": "a b", "b": evil, "f": "f`g", "unused": "1"}
+    frame = data.rename(columns=odd).assign(**{".": 1.0, "log": 2.0, "y": data["y"]})
+    env = EvalEnvironment.capture()
+    design, _ = build_design("y ~ . + `a b`:`1`", frame, env=env)
+    for which in ([0], [1], [0, 1, 2, 3, 4, 5, 6], [6, 2]):
+        some = design.keeping(which)
+        again, _ = build_design(some.formula, frame, env=env)
+        assert (again.predictors, again.columns) == (some.predictors, some.columns)
+    response, _ = build_design(f"`{evil}` ~ `a b`", frame, env=env)
+    again, _ = build_design(response.keeping([0]).formula, frame, env=env)
+    assert again.response.name == evil

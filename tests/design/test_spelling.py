@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patsy import EvalEnvironment
 
-from odrf.design.formulas.spelling import DOT, readable, respell
+from odrf.design.formulas.formula import read_formula
+from odrf.design.formulas.spelling import DOT, quoted, readable, respell
 from odrf.errors import InputError
 
 COLUMNS = ["a", "b.c", "b", "class", "µg", "x.1", "log.x", "1st"]
@@ -52,9 +54,21 @@ def test_an_open_backtick_is_pointed_at():
     [
         ("Q('b.c')", "b.c"),
         ("log(Q('odd name'))", "log(`odd name`)"),
+        ("log(Q('1'))", "log(`1`)"),
+        ("log(Q('a`b'))", "log(Q('a`b'))"),
         ('Q("it\'s") + a', "`it's` + a"),
         ("MyQ('b.c')", "MyQ('b.c')"),
     ],
 )
 def test_readable_code(code, shown):
     assert readable(code) == shown
+
+
+@given(
+    st.text(min_size=1, max_size=12) | st.sampled_from([".", "1", ".5", "1e3", "True", "C", "a.b"])
+)
+def test_a_quoted_name_is_read_as_that_column(name):
+    columns = ["what is predicted", "a", name, f"{name}.b", "True.b"]
+    text = f"`what is predicted` ~ {quoted(name)} + a:{quoted(name)}"
+    formula = read_formula(text, columns, EvalEnvironment([{}]))
+    assert formula.columns == ((name, "a") if name != "a" else ("a",))

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import math
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import odrf
 from odrf import InputError
-from odrf.fits.saving import MARK
+from odrf.fits import saving
+from odrf.fits.saving import MARK, WITHOUT_CHECKSUM
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +30,11 @@ def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=80), "f": rng.choice(["u", "v"], 80)})
     return frame.assign(y=frame.a + (frame.f == "u"), c=np.where(frame.a > 0, "up", "down"))
+
+
+@pytest.fixture(scope="module")
+def small(data):
+    return odrf.odt("y ~ a", data, max_leaves=3, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -38,21 +57,20 @@ def test_a_fit_comes_back_as_it_was(data, tmp_path, fit):
         assert (after.parent.n_leaves == before.parent.n_leaves).all()
 
 
-def test_a_function_that_cannot_be_pickled_is_named(data, tmp_path):
-    twice = lambda column: 2 * column  # noqa: E731
-    tree = odrf.odt("y ~ twice(a)", data, seed=1)
-    with pytest.raises(InputError, match="'twice'"):
-        tree.save(tmp_path / "fit.odrf")
-    assert not (tmp_path / "fit.odrf").exists()
-    assert twice(1) == 2
+def written(version, body):
+    """The content of a file with the right checksum."""
+    digest = hashlib.sha256(version + b"\n" + body).hexdigest().encode()
+    return MARK + version + b"\n" + digest + b"\n" + body
 
 
-def test_another_version_warns(data, tmp_path):
+def test_another_version_warns(small, tmp_path, monkeypatch):
     file = tmp_path / "fit.odrf"
-    odrf.odt("y ~ a", data, max_leaves=3, seed=1).save(file)
-    file.write_bytes(file.read_bytes().replace(odrf.__version__.encode(), b"0.0.0", 1))
-    with pytest.warns(UserWarning, match=r"written by odrf 0\.0\.0"):
+    monkeypatch.setattr(saving, "__version__", "0.0.0")
+    small.save(file)
+    monkeypatch.undo()
+    with pytest.warns(UserWarning, match=r"written by odrf 0\.0\.0") as caught:
         assert odrf.load(file).n_leaves[0] == 3
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(
@@ -60,7 +78,9 @@ def test_another_version_warns(data, tmp_path):
     [
         (None, "there is no such file"),
         (b"a,b\n1,2\n", "is not a fit"),
-        (MARK + odrf.__version__.encode() + b"\nno pickle", "cannot be loaded"),
+        (b"", "is not a fit"),
+        (MARK + odrf.__version__.encode() + b"\nno checksum", "damaged"),
+        (written(odrf.__version__.encode(), b"no pickle"), "cannot be loaded"),
     ],
 )
 def test_files_without_a_fit(tmp_path, content, message):
@@ -69,3 +89,154 @@ def test_files_without_a_fit(tmp_path, content, message):
         file.write_bytes(content)
     with pytest.raises(InputError, match=message):
         odrf.load(file)
+
+
+@pytest.mark.parametrize("path", [None, 3, b"fit.odrf", ""])
+def test_a_path_is_a_name(small, path):
+    with pytest.raises(InputError, match="use the name of a file"):
+        small.save(path)
+    with pytest.raises(InputError, match="use the name of a file"):
+        odrf.load(path)
+
+
+def test_no_flipped_bit_goes_unnoticed(small, tmp_path):
+    file = tmp_path / "fit.odrf"
+    small.save(file)
+    whole = file.read_bytes()
+    head = whole.index(b"\n", whole.index(b"\n") + 1) + 1
+    rng = np.random.default_rng(1)
+    bits = [*range(8 * head), *rng.integers(8 * head, 8 * len(whole), 300)]
+    for bit in bits:
+        damaged = bytearray(whole)
+        damaged[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"damaged|is not a fit"):
+            odrf.load(file)
+
+
+def test_no_shortened_file_goes_unnoticed(small, tmp_path):
+    file = tmp_path / "fit.odrf"
+    small.save(file)
+    whole = file.read_bytes()
+    for size in (0, 1, len(MARK), 60, 120, 130, len(whole) // 2, len(whole) - 1):
+        file.write_bytes(whole[:size])
+        with pytest.raises(InputError, match=r"damaged|is not a fit"):
+            odrf.load(file)
+
+
+def test_a_file_of_an_older_version_is_loaded_if_trusted(small, tmp_path):
+    file = tmp_path / "fit.odrf"
+    file.write_bytes(WITHOUT_CHECKSUM + odrf.__version__.encode() + b"\n" + pickle.dumps(small))
+    with pytest.raises(InputError, match=r"no checksum.*trusted=True"):
+        odrf.load(file)
+    assert odrf.load(file, trusted=True).predict().equals(small.predict())
+
+
+SAVING = """
+import sys, odrf
+fit = odrf.load(sys.argv[1])
+print("ready", flush=True)
+while True:
+    fit.save(sys.argv[1])
+"""
+
+
+def test_a_killed_save_leaves_a_whole_file(data, tmp_path):
+    file = tmp_path / "fit.odrf"
+    forest = odrf.odrf("y ~ a + f", pd.concat([data] * 20), n_trees=50, seed=1)
+    forest.save(file)
+    for delay in np.linspace(0.001, 0.05, 5):
+        with subprocess.Popen(
+            [sys.executable, "-c", SAVING, str(file)], cwd=ROOT, stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout.readline() == b"ready\n"
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+        assert odrf.load(file).nobs == 1600
+
+
+@pytest.mark.parametrize("step", ["write", "fsync", "replace"])
+def test_a_full_disk_leaves_the_file_that_was_there(small, data, tmp_path, monkeypatch, step):
+    file = tmp_path / "fit.odrf"
+    small.save(file)
+    before = file.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if step == "write":
+        monkeypatch.setattr(saving.Path, "open", full)
+    elif step == "fsync":
+        monkeypatch.setattr(saving.os, "fsync", full)
+    else:
+        monkeypatch.setattr(saving.Path, "replace", full)
+    with pytest.raises(InputError, match=r"No space left on device.*unchanged"):
+        odrf.odt("y ~ a + f", data, seed=2).save(file)
+    monkeypatch.undo()
+    assert file.read_bytes() == before
+    assert os.listdir(tmp_path) == ["fit.odrf"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+def test_what_is_no_file_is_not_replaced(small, tmp_path):
+    with pytest.raises(InputError, match="is no file"):
+        small.save("/dev/full")
+    with pytest.raises(InputError, match="is no file"):
+        small.save(tmp_path)
+
+
+def test_a_folder_that_does_not_exist_is_named(small, tmp_path):
+    with pytest.raises(InputError, match=r"there is no folder '.*nodir': create it first"):
+        small.save(tmp_path / "nodir" / "x")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX")
+def test_links_are_followed_and_modes_kept(small, tmp_path):
+    file, link = tmp_path / "fit.odrf", tmp_path / "link"
+    file.touch(0o640)
+    link.symlink_to(file)
+    small.save(link)
+    assert link.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert odrf.load(file).predict().equals(small.predict())
+
+
+def triple(column):
+    return 3 * column
+
+
+def test_functions_of_the_user_are_given_when_the_fit_is_loaded(data, tmp_path):
+    twice = lambda column: 2 * column  # noqa: E731
+    shift = 1.5
+    tree = odrf.odt("y ~ twice(a) + I(triple(a) + shift) + I(a + math.pi)", data, seed=1)
+    file = tmp_path / "fit.odrf"
+    with pytest.warns(UserWarning, match=r"'twice', 'triple' of your own.*'twice': twice") as said:
+        tree.save(file)
+    assert said[0].filename == __file__
+    with pytest.raises(InputError, match=r"'twice', 'triple' of your own.*functions="):
+        odrf.load(file)
+    with pytest.raises(InputError, match="'triple' of your own"):
+        odrf.load(file, functions={"twice": twice})
+    again = odrf.load(file, functions={"twice": twice, "triple": triple})
+    assert again.predict(data).equals(tree.predict(data))
+    assert twice(1) == 2 and shift > 1 and math.pi > 3
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "y ~ I(a + 0*__import__('os').getpid())",
+        "I(y + 0*a.__class__.__name__.__len__()) ~ f",
+        "y ~ a.rolling(1).mean() + f",
+        "y ~ f:I(a + np.random.normal(size=len(a)) * 0)",
+    ],
+)
+def test_code_of_a_formula_runs_on_request_only(data, tmp_path, formula):
+    frame = data.drop(columns="c")
+    tree = odrf.odt(formula, frame, seed=1, max_leaves=3)
+    file = tmp_path / "fit.odrf"
+    with pytest.warns(UserWarning, match="trusted=True"):
+        tree.save(file)
+    with pytest.raises(InputError, match=r"in the formula uses.*trusted=True"):
+        odrf.load(file)
+    assert odrf.load(file, trusted=True).predict(frame).equals(tree.predict(frame))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import pickle
+from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -17,9 +17,10 @@ from odrf.design.columns.measurement import LOGICAL, NUMBERS, contents
 from odrf.design.columns.values import Values, result_values
 from odrf.design.formulas.atoms import Expression
 from odrf.design.formulas.functions import FUNCTIONS, users_names
+from odrf.design.formulas.trusted import TRUSTED_MODULES, is_harmless, untrusted_part
 from odrf.errors import InputError
 
-__all__ = ["Evaluation"]
+__all__ = ["Evaluation", "restored"]
 
 
 class Evaluation:
@@ -77,42 +78,89 @@ class Evaluation:
                 f"{self.expression.name!r} cannot be evaluated: {type(cause).__name__}: {cause}"
             ) from error
 
+    @property
+    def given(self) -> list[str]:
+        """The names of the user's functions and other objects that are more than plain data."""
+        return [name for name, value in self._names.items() if not is_harmless(value)]
+
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            "expression": self.expression,
-            "names": {name: self._packed(name, value) for name, value in self._names.items()},
-            "flags": self._flags,
-            # patsy forbids pickling its transforms, but their attributes are plain arrays.
-            "transforms": {
-                name: (type(transform), vars(transform))
-                for name, transform in self._state["transforms"].items()
-            },
-        }
+        return self.state(())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.expression = state["expression"]
         self._names = {name: _unpacked(*packed) for name, packed in state["names"].items()}
         self._flags = state["flags"]
         self._connect()
-        for name, (kind, attributes) in state["transforms"].items():
-            transform = kind.__new__(kind)
+        for name, attributes in state["transforms"].items():
+            transform = self._state["transforms"][name]
+            vars(transform).clear()
             vars(transform).update(attributes)
-            self._state["transforms"][name] = transform
 
-    def _packed(self, name: str, value: Any) -> tuple[str, Any]:
-        """Return `value` and how to restore it: modules and transforms cannot be pickled."""
-        if isinstance(value, ModuleType):
-            return "module", value.__name__
-        if hasattr(value, "__patsy_stateful_transform__"):
-            return "transform", value.__patsy_stateful_transform__
-        try:
-            pickle.dumps(value)
-        except Exception as error:
-            raise InputError(
-                f"the fit cannot be pickled: {name!r}, used in {self.expression.name!r}, cannot "
-                f"be ({error}); define it at the top level of a module"
-            ) from error
-        return "value", value
+    def state(self, without: Collection[str]) -> dict[str, Any]:
+        """Return the state, in a form that can be pickled, but for the names in `without`."""
+        return {
+            "expression": self.expression,
+            "names": {
+                name: _packed(value) for name, value in self._names.items() if name not in without
+            },
+            "flags": self._flags,
+            # patsy forbids pickling its transforms, but their attributes are plain arrays.
+            "transforms": {
+                name: vars(transform) for name, transform in self._state["transforms"].items()
+            },
+        }
+
+    def untrusted_part(self) -> str | None:
+        """Return the first part of the code, beside the names `given`, that is not trusted."""
+        expression = self.expression
+        return untrusted_part(expression.code, expression.columns, self._names, self.given)
+
+
+def restored(state: Mapping[str, Any], given: Mapping[str, Any], trusted: bool) -> Evaluation:
+    """Return the evaluation of a state that was written elsewhere.
+
+    Parameters
+    ----------
+    state : mapping
+        Made by `Evaluation.state`.
+    given : mapping of str to object
+        What the state was made without, by name.
+    trusted : bool
+        Whether the code may be any.  Otherwise it may use what is `given` and what
+        `untrusted_part` trusts.
+
+    Raises
+    ------
+    InputError
+        The code is not trusted.
+    """
+    kept = {
+        name: packed
+        for name, packed in state["names"].items()
+        if trusted or packed[0] != "module" or packed[1] in TRUSTED_MODULES
+    }
+    expression = state["expression"]
+    values = {name: _unpacked(*packed) for name, packed in kept.items()}
+    part = untrusted_part(expression.code, expression.columns, values, given)
+    if part is not None and not trusted:
+        raise InputError(
+            f"{expression.name!r} in the formula uses {part!r}, which is neither a function of the "
+            "package nor arithmetic of NumPy: load(path, trusted=True) lets it run; use that only "
+            "for a file that you trust"
+        )
+    evaluation = Evaluation.__new__(Evaluation)
+    packed = {name: _packed(value) for name, value in given.items()}
+    evaluation.__setstate__({**state, "names": {**kept, **packed}})
+    return evaluation
+
+
+def _packed(value: Any) -> tuple[str, Any]:
+    """Return `value` and how to restore it: modules and transforms cannot be pickled."""
+    if isinstance(value, ModuleType):
+        return "module", value.__name__
+    if hasattr(value, "__patsy_stateful_transform__"):
+        return "transform", value.__patsy_stateful_transform__
+    return "value", value
 
 
 def _unpacked(how: str, what: Any) -> Any:

@@ -13,7 +13,7 @@ from patsy import PatsyError
 
 from odrf.errors import InputError
 
-__all__ = ["DOT", "Spelling", "readable", "respell"]
+__all__ = ["DOT", "Spelling", "quoted", "readable", "respell"]
 
 DOT = "_odrf_all_others_"
 """What patsy reads in place of a stand-alone ``.``."""
@@ -31,6 +31,7 @@ _PIECE = re.compile(
       | (?P<other> . )""",
     re.VERBOSE,
 )
+_PLAIN = re.compile(r"(?:[^\W\d]|\.[^\W\d])[\w.]*")
 _CALL = re.compile(r"\s*\(")
 _QUOTED = re.compile(r"""\bQ\(('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")\)""")
 
@@ -98,12 +99,14 @@ def respell(formula: str, columns: Container[str]) -> Spelling:
 
 def readable(code: str) -> str:
     """Return `code` with each ``Q('name')`` as the plain name, in backticks if it needs quotes."""
+    return _QUOTED.sub(lambda call: quoted(str(ast.literal_eval(call.group(1)))), code)
 
-    def plain(quoted: re.Match[str]) -> str:
-        name = str(ast.literal_eval(quoted.group(1)))
-        return name if re.fullmatch(r"[\w.]+", name) else f"`{name}`"
 
-    return _QUOTED.sub(plain, code)
+def quoted(name: str) -> str:
+    """Return the name of a column as a formula names it, so that no part of it is read as code."""
+    if _PLAIN.fullmatch(name):
+        return name
+    return f"Q({name!r})" if "`" in name or "\n" in name else f"`{name}`"
 
 
 def _respelled(piece: re.Match[str], before: str, columns: Container[str]) -> tuple[str, int]:

@@ -1,0 +1,172 @@
+"""Which code of a formula from outside may run: that of the package, NumPy's arithmetic, no more.
+
+A formula may be any Python code.  That is as safe as any other code that users write themselves.
+A formula that came with a file, or by the command line, may be somebody else's.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import datetime
+import math
+from collections.abc import Collection, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import patsy.builtins
+from pandas.api.types import is_object_dtype
+
+from odrf.design.formulas.atoms import Expression
+from odrf.design.formulas.formula import Formula
+from odrf.design.formulas.functions import FUNCTIONS
+from odrf.errors import InputError
+
+__all__ = ["TRUSTED_MODULES", "is_harmless", "require_trusted", "untrusted_part"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What Python itself has and neither reads, writes nor runs anything.
+OF_PYTHON = ("abs", "bool", "float", "int", "len", "max", "min", "pow", "round", "str", "sum")
+
+# Beside the functions of NumPy that work element by element, all of which are trusted.
+OF_NUMPY = _words("""
+    all angle any array around asarray average bool_ clip column_stack cumsum diff digitize e
+    euler_gamma float32 float64 full_like i0 imag inf int32 int64 interp isclose isin max mean
+    median min nan nan_to_num nanmax nanmean nanmedian nanmin nanquantile nanstd nansum newaxis
+    ones_like percentile pi piecewise ptp quantile real real_if_close round searchsorted select
+    sinc std sum transpose unwrap var where zeros_like
+""")
+
+# Methods and attributes of columns and of what is computed from them.
+OF_COLUMNS = _words("""
+    abs add between cat ceil clip codes combine_first contains count day day_name dayofweek
+    dayofyear days days_in_month div dt endswith eq fillna find floor floordiv ge get gt hour imag
+    isalnum isalpha isdigit isin isna isnull isnumeric le len lower lstrip lt map mask max mean
+    median microsecond min minute mod mode month month_name mul ne normalize notna notnull
+    nunique pow quantile quarter real removeprefix removesuffix replace round rstrip second
+    seconds size slice split startswith std str strip sub sum title total_seconds truediv upper
+    values var weekday where year zfill
+""")
+
+_ARITHMETIC = (
+    *(ast.BinOp, ast.BoolOp, ast.Compare, ast.Constant, ast.Dict, ast.IfExp, ast.List, ast.Set),
+    *(ast.Slice, ast.Subscript, ast.Tuple, ast.UnaryOp, ast.keyword),
+    *(ast.boolop, ast.cmpop, ast.expr_context, ast.operator, ast.unaryop),
+)
+_PLAIN = (
+    *(bool, int, float, complex, str, bytes, type(None), np.generic),
+    *(datetime.date, datetime.time, datetime.timedelta),
+)
+
+
+def _numpy_names() -> frozenset[str]:
+    elementwise = [name for name, value in vars(np).items() if isinstance(value, np.ufunc)]
+    return OF_NUMPY.intersection(vars(np)).union(elementwise)
+
+
+_OF_MODULE = {
+    np: _numpy_names(),
+    math: frozenset(name for name in vars(math) if not name.startswith("_")),
+}
+TRUSTED_MODULES = tuple(module.__name__ for module in _OF_MODULE)
+_BY_NAME: dict[str, Any] = {
+    **{name: getattr(builtins, name) for name in OF_PYTHON},
+    **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
+    **FUNCTIONS,
+}
+_FUNCTIONS = [
+    *_BY_NAME.values(),
+    *(getattr(module, name) for module, names in _OF_MODULE.items() for name in names),
+]
+_TRANSFORMS = {
+    value.__patsy_stateful_transform__
+    for value in _BY_NAME.values()
+    if hasattr(value, "__patsy_stateful_transform__")
+}
+
+
+def is_harmless(value: Any) -> bool:
+    """Return whether a value that a formula uses is data, or a function that is trusted."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return all(map(is_harmless, value))
+    if isinstance(value, dict):
+        return all(map(is_harmless, [*value, *value.values()]))
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    if isinstance(value, pd.Series | pd.Index):
+        return not is_object_dtype(value.dtype) or all(map(is_harmless, value.tolist()))
+    if isinstance(value, ModuleType):
+        return value in _OF_MODULE
+    transform = getattr(value, "__patsy_stateful_transform__", None)
+    if transform is not None:
+        return transform in _TRANSFORMS
+    return isinstance(value, _PLAIN) or any(value is trusted for trusted in _FUNCTIONS)
+
+
+def untrusted_part(
+    code: str, columns: Collection[str], names: Mapping[str, Any], given: Collection[str] = ()
+) -> str | None:
+    """Return the first part of an expression's code that is not trusted.
+
+    Parameters
+    ----------
+    code : str
+        Python code.
+    columns : collection of str
+        The columns of the data that it uses.
+    names : mapping of str to object
+        The values of other names, where they are not those that every formula knows.
+    given : collection of str
+        Names that are trusted whatever they stand for.
+
+    Returns
+    -------
+    str or None
+        As written in the code; None if all of it is trusted.
+    """
+    tree = ast.parse(code, mode="eval").body
+    # A column cannot be called, so its name stands for a function there.
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    values = {**_BY_NAME, **names}
+    named: dict[int, Any] = {
+        id(node): values.get(node.id)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and (id(node) in called or node.id not in columns)
+    }
+    parts = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if id(node) not in named or node.id in given:
+                continue
+            apart = isinstance(named[id(node)], ModuleType) and id(node) not in parts
+            if node.id in values and is_harmless(named[id(node)]) and not apart:
+                continue
+        elif isinstance(node, ast.Attribute):
+            of_given = isinstance(node.value, ast.Name) and node.value.id in given
+            value = named.get(id(node.value))
+            known = OF_COLUMNS
+            if isinstance(value, ModuleType):
+                known = _OF_MODULE.get(value, frozenset())
+            if node.attr in known or (of_given and not node.attr.startswith("_")):
+                continue
+        elif isinstance(node, (ast.Call, *_ARITHMETIC)):
+            continue
+        return ast.unparse(node)
+    return None
+
+
+def require_trusted(formula: Formula) -> None:
+    """Raise `InputError` if an expression of the formula uses code that is not trusted."""
+    for atom in (formula.response, *(atom for term in formula.terms for atom in term)):
+        part = untrusted_part(atom.code, atom.columns, {}) if isinstance(atom, Expression) else None
+        if part is not None:
+            raise InputError(
+                f"formula: {atom.name!r} uses {part!r}, which is neither a function of the package "
+                "nor arithmetic of NumPy: fit in Python, where a formula may use any function"
+            )

@@ -1,0 +1,99 @@
+"""What a formula from outside may run."""
+
+from __future__ import annotations
+
+import math
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import patsy
+import pytest
+
+from odrf.design.formulas.trusted import is_harmless, untrusted_part
+
+COLUMNS = ["x", "z", "odd name", "open"]
+NAMES = {
+    "np": np,
+    "math": math,
+    "os": os,
+    "cut": 3,
+    "table": {"a": 1.0},
+    "own_center": patsy.center,
+    "own_log": np.log,
+    "own": lambda x: x,
+    "box": SimpleNamespace(log=np.log),
+}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "log(x)",
+        "np.log(x)",
+        "own_log(x) + own_center(x)",
+        "I((x)**2 + pow(x, 2) - math.pi)",
+        "np.where(x > cut, np.log1p(x), -x)",
+        "C(z, levels=[1, 2])",
+        "C(z, Treatment)",
+        "bs(x, df=4)",
+        "te(cr(x, df=3), cr(z, df=3))",
+        "Q('odd name') + 1",
+        "z.str.lower().map(table)",
+        "I(z in ['a'] or not x)",
+        "x[::-1] if cut else x.clip(0, 1)",
+        "+".join(["x"] * 900),
+    ],
+)
+def test_what_computes_is_trusted(code):
+    assert untrusted_part(code, COLUMNS, NAMES) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        ("I(x + 0*__import__('os').system('id'))", "__import__('os').system"),
+        ("I(eval('x'))", "eval"),
+        ("open(x)", "open"),
+        ("x.map(open)", None),
+        ("x.map(eval)", "eval"),
+        ("x.__class__", "x.__class__"),
+        ("np.log.__class__(x)", "np.log.__class__"),
+        ("x.to_csv('a')", "x.to_csv"),
+        ("x.str.__init__", "x.str.__init__"),
+        ("np.load(x)", "np.load"),
+        ("np.random.normal(x)", "np.random.normal"),
+        ("np.lib.npyio.load(x)", "np.lib.npyio.load"),
+        ("math.__loader__(x)", "math.__loader__"),
+        ("Q('np').load(x)", "Q('np').load"),
+        ("os.getpid() + x", "os.getpid"),
+        ("x.map(os)", "os"),
+        ("I(np)", "np"),
+        ("own(x)", "own"),
+        ("box.log(x)", "box.log"),
+        ("[x for x in x]", "[x for x in x]"),
+        ("(lambda: x)()", "lambda: x"),
+        ("f'{x.__class__}'", "f'{x.__class__}'"),
+        ("'{0.__class__}'.format(x)", "'{0.__class__}'.format"),
+        ("(y := x)", "(y := x)"),
+        ("print(*x)", "print"),
+        ("max(*x)", "*x"),
+    ],
+)
+def test_all_else_is_not(code, part):
+    assert untrusted_part(code, COLUMNS, NAMES) == part
+
+
+def test_given_names_are_trusted_with_what_they_hold():
+    given = ["own", "box", "os"]
+    assert untrusted_part("own(x) + box.log(x) + os.getpid()", COLUMNS, NAMES, given) is None
+    assert untrusted_part("own.__globals__", COLUMNS, NAMES, given) == "own.__globals__"
+    assert untrusted_part("own(eval('x'))", COLUMNS, NAMES, given) == "eval"
+
+
+def test_data_are_harmless_and_functions_of_the_user_are_not():
+    data = [1, 2.5, "a", None, np.arange(3), pd.Series(["a"]), pd.Timestamp(0), {"a": (1, {2})}]
+    assert is_harmless(data)
+    for value in (print, lambda x: x, os, np.array([print]), pd.Series([print]), {1: [eval]}):
+        assert not is_harmless(value)
