@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from odrf.engine.parallel import available_cores
-from odrf.errors import InputError
+from odrf.errors import InputError, allowed
 
 __all__ = [
     "AUTO",
+    "LARGEST",
+    "MOST",
     "checked_amount",
+    "checked_choice",
     "checked_jobs",
     "checked_part",
     "checked_seed",
@@ -23,11 +27,16 @@ __all__ = [
     "checked_whole",
     "is_number",
     "is_whole",
+    "is_word",
 ]
 
 
 AUTO = "auto"
 """The value that lets the package choose an option."""
+LARGEST = 10**18
+"""The largest whole number of any option; the engine's integers have 64 bits."""
+MOST = 10**6
+"""The most of what is grown, drawn or tried once for each: trees, directions, thresholds."""
 
 
 def is_number(value: Any) -> bool:
@@ -40,10 +49,25 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def checked_whole(argument: str, value: Any, least: int) -> int:
-    """Return `value`; raise `InputError` unless it is a whole number of at least `least`."""
+def is_word(value: Any, word: str) -> bool:
+    """Return whether the value is this text; arrays, whose comparison is an array, are not."""
+    return isinstance(value, str) and value == word
+
+
+def checked_choice(argument: str, value: Any, choices: Iterable[str | None]) -> Any:
+    """Return `value`; raise `InputError` unless it is among the choices, texts or None."""
+    choices = list(choices)
+    if (value is not None and not isinstance(value, str)) or value not in choices:
+        raise allowed(argument, value, choices)
+    return value
+
+
+def checked_whole(argument: str, value: Any, least: int, most: int = LARGEST) -> int:
+    """Return `value`; raise `InputError` unless it is a whole number from `least` to `most`."""
     if not is_whole(value) or value < least:
         raise InputError(f"{argument}={value!r}: use a whole number of at least {least}")
+    if value > most:
+        raise InputError(f"{argument}={value!r}: use a whole number of at most {most}")
     return int(value)
 
 
@@ -77,7 +101,7 @@ def checked_truth(argument: str, value: Any) -> bool:
 
 def checked_switch(argument: str, value: Any) -> str | bool:
     """Return `value`; raise `InputError` unless it is ``"auto"``, True or False."""
-    if isinstance(value, str) and value == AUTO:
+    if is_word(value, AUTO):
         return value
     if not isinstance(value, bool | np.bool_):
         raise InputError(f'{argument}={value!r}: use "auto", True or False')
@@ -92,13 +116,17 @@ def checked_seed(value: Any) -> int:
         return int(value.integers(2**63))
     if isinstance(value, np.random.SeedSequence):
         return int(value.generate_state(1, np.uint64)[0])
-    return checked_whole("seed", value, 0)
+    if not is_whole(value) or value < 0:
+        raise InputError(
+            f"seed={value!r}: use a whole number of at least 0, a SeedSequence or a Generator"
+        )
+    return int(value)
 
 
 def checked_jobs(value: Any) -> int:
     """Return the number of threads; None and -1 stand for all cores."""
-    if value is None or value == -1:
+    if value is None or (is_whole(value) and value == -1):
         return available_cores()
-    if not is_whole(value) or value < 1:
+    if not is_whole(value) or not 1 <= value <= LARGEST:
         raise InputError(f"n_jobs={value!r}: use a whole number of at least 1, or -1 for all cores")
     return int(value)

@@ -29,10 +29,9 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     return f"; did you mean {match[0]!r}?" if match else ""
 
 
-def allowed(argument: str, value: object, choices: Iterable[str]) -> InputError:
+def allowed(argument: str, value: object, choices: Iterable[str | None]) -> InputError:
     """Return the error for the `value` of an argument that is not among its `choices`."""
     choices = list(choices)
     listing = ", ".join(repr(choice) for choice in choices)
-    return InputError(
-        f"{argument}={value!r} is not known: use one of {listing}{nearest(str(value), choices)}"
-    )
+    hint = nearest(str(value), map(str, choices))
+    return InputError(f"{argument}={value!r} is not known: use one of {listing}{hint}")

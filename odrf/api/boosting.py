@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
+from odrf.checks import checked_truth
 from odrf.design.columns.frame import check_frame
 from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
@@ -195,6 +196,7 @@ def odbt(
     options = dict(locals())
     for name in ("formula", "data", "progress"):
         del options[name]
+    checked_truth("progress", progress)
     call = spelled_call(odbt, formula, options)
     check_frame(data)
     offsets = offset_of(offset, data)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from patsy import EvalEnvironment
 
@@ -38,6 +39,7 @@ def spelled_call(function: Callable[..., Any], formula: str, options: Mapping[st
     for name, value in options.items():
         if is_default(function, name, value):
             continue
+        value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, SHOWN_TYPES):
             words.append(f"{name}={value!r}")
         else:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
+from odrf.checks import checked_truth
 from odrf.design.formulas.lookup import environment
 from odrf.fits.guided_fit import grow_guided_fit
 from odrf.options.guided_control import resolve_guided
@@ -132,6 +133,7 @@ def graf(
     options = dict(locals())
     for name in ("formula", "data", "progress"):
         del options[name]
+    checked_truth("progress", progress)
     call = spelled_call(graf, formula, options)
     design, training = design_of(formula, data, options, environment(1))
     control = resolve_guided(

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.calling import DESIGN_ARGUMENTS, design_of, is_default, spelled_call
+from odrf.checks import checked_truth
 from odrf.design.formulas.lookup import environment
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_forest, sized_tree
@@ -299,6 +300,7 @@ def odrf(
     options = dict(locals())
     for name in ("formula", "data", "progress"):
         del options[name]
+    checked_truth("progress", progress)
     call = spelled_call(odrf, formula, options)
     design, training = design_of(formula, data, options, environment(1))
     request = _request(odrf, options, {})

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
+from odrf.checks import checked_choice
 from odrf.design.class_weights import class_factors
 from odrf.design.columns.frame import Schema, check_frame, learn_schema
 from odrf.design.columns.missing import MISSING, Missing, find_missing
@@ -22,7 +23,7 @@ from odrf.design.response import KINDS, Response, read_response
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 
 __all__ = ["Design", "TrainingData", "build_design"]
 
@@ -246,10 +247,8 @@ def build_design(
            [1. , 0. , 1. ],
            [0. , 1. , 0. ]], dtype=float32)
     """
-    if kind not in KINDS:
-        raise allowed("kind", kind, KINDS)
-    if missing not in MISSING:
-        raise allowed("missing", missing, MISSING)
+    checked_choice("kind", kind, KINDS)
+    checked_choice("missing", missing, MISSING)
     check_frame(data)
     case_weights = raw_weights(weights, data)
     weights_column = weights if isinstance(weights, str) else None

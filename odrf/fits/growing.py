@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
@@ -74,7 +75,7 @@ def _settled(request: Request, control: Control, blended: bool) -> Request:
 
 def one_kind(request: Request, design: Design, data: TrainingData) -> Control:
     """Return the options of a forest whose trees are all of one kind."""
-    plain = replace(request, resample="bootstrap") if request.resample == "auto" else request
+    plain = replace(request, resample="bootstrap") if is_word(request.resample, AUTO) else request
     return _resolve(plain, design, data)
 
 

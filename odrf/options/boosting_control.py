@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, checked_part, checked_whole
+from odrf.checks import AUTO, MOST, checked_choice, checked_part, checked_whole, is_word
 from odrf.engine.boosting.losses import LOSSES, Loss
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.rows.sampling import ALL_ROWS, SUBSAMPLE, Sampling
 from odrf.engine.settings import NO_PENALTY, Settings
 from odrf.engine.splits.criteria import SQUARED_ERROR
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.options.control import (
     EXACT_ROWS,
     FOREST_DIRECTION_ROWS,
@@ -258,12 +258,12 @@ def _candidates(options: Mapping[str, Any], P: int) -> tuple[dict[Family, float]
     By default single predictors, sparse directions and logistic directions.
     """
     n_singles, n_projections = options["n_singles"], options["n_projections"]
-    if options["projection"] != AUTO:
+    if not is_word(options["projection"], AUTO):
         return read_projection(options["projection"]), n_singles, n_projections
-    singles = P if n_singles == AUTO else min(P, checked_whole("n_singles", n_singles, 1))
+    singles = P if is_word(n_singles, AUTO) else min(P, checked_whole("n_singles", n_singles, 1))
     oblique = 2 * min(max(P, FEWEST_DIRECTIONS), MOST_DIRECTIONS)
-    if n_projections != AUTO:
-        oblique = checked_whole("n_projections", n_projections, 2)
+    if not is_word(n_projections, AUTO):
+        oblique = checked_whole("n_projections", n_projections, 2, MOST)
     shares = {Axis(): singles, Sparse(): oblique // 2, Logistic(): oblique - oblique // 2}
     # shares equal to these numbers, so that apportioning their sum gives the numbers again
     return {family: float(k) for family, k in shares.items()}, AUTO, singles + oblique
@@ -271,15 +271,14 @@ def _candidates(options: Mapping[str, Any], P: int) -> tuple[dict[Family, float]
 
 def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
     """Return the name of the loss; raise `InputError` if it does not suit the response."""
+    checked_choice("loss", value, [AUTO, *LOSSES])
     if value == AUTO:
         of_classes = "logistic" if n_classes == 2 else "ordinal" if ordered else "multinomial"
         return "squared_error" if kind == "regression" else of_classes
     suited = [name for name, loss in LOSSES.items() if loss.kind == kind]
-    if isinstance(value, str) and value in LOSSES and value not in suited:
+    if value not in suited:
         listing = " or ".join(repr(name) for name in suited)
         raise InputError(f"loss={value!r} is not for a {kind}: use {listing}")
-    if not isinstance(value, str) or value not in LOSSES:
-        raise allowed("loss", value, [AUTO, *LOSSES])
     if LOSSES[value].binary and n_classes > 2:
         raise InputError(
             f'loss="{value}" is for two classes, the response has {n_classes}: use "auto"'
@@ -289,7 +288,7 @@ def _loss(value: Any, kind: str, n_classes: int, ordered: bool) -> str:
             f'loss="{value}" needs ordered classes: make the response an ordered categorical, with '
             'pandas.CategoricalDtype(…, ordered=True), or use "auto"'
         )
-    return value
+    return str(value)
 
 
 def _require_refittable(leaf_values: str, loss: Loss) -> None:
@@ -314,7 +313,7 @@ def _learning_rate(value: Any, leaf_values: str) -> float:
 
 def _validation(value: Any, n_runs: int) -> float | str | None:
     """Return ``"oob"``, the share of the rows to hold out, or None."""
-    if value == OOB:
+    if is_word(value, OOB):
         if n_runs == 1:
             raise InputError(
                 'validation="oob" needs several runs: use n_runs=10 or so, or hold out a share of '

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import AUTO, checked_whole
+from odrf.checks import AUTO, MOST, checked_choice, checked_whole, is_word
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, SQUARED_ERROR
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.options.request import Request
 from odrf.options.rule import FIXED, Rule
 from odrf.options.sizes import complexity_parameter, leaf_limit, row_share
@@ -278,7 +278,7 @@ def _limit_or_none(limit: int) -> int | None:
 
 def checked_subset_size(value: Any, P: int) -> str | int:
     """Return ``"random"`` or the size of a subset; raise `InputError` if it is out of range."""
-    if value == RANDOM:
+    if is_word(value, RANDOM):
         return RANDOM
     if isinstance(value, str):
         raise InputError(f'subset_size={value!r}: use "random" or a whole number')
@@ -293,7 +293,7 @@ def checked_subset_size(value: Any, P: int) -> str | int:
 
 def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
     """Return how many random thresholds are tried along a direction, or "all"."""
-    if value == AUTO:
+    if is_word(value, AUTO):
         numbers = {family.n_thresholds for family in families}
         if len(numbers) > 1:
             raise InputError(
@@ -303,7 +303,7 @@ def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
         return numbers.pop()
     if isinstance(value, str) and value != ALL:
         raise InputError(f'n_thresholds={value!r}: use "auto", "all" or a whole number')
-    return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1)
+    return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1, MOST)
 
 
 def _min_leaf(min_leaf: int, n: int) -> int:
@@ -320,12 +320,13 @@ def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: boo
         for name, code in CRITERION_CODES.items()
         if CRITERIA[code].of_classes == (kind == "classification") and not CRITERIA[code].ordered
     ]
+    checked_choice("criterion", value, [AUTO, *CRITERION_CODES])
     if ordinal and value in (AUTO, "ordinal"):
         return "ordinal"
     if value == AUTO:
         defaults = {family.criterion for family in families}
         return choices[0] if kind == "regression" or len(defaults) > 1 else defaults.pop()
-    if value in CRITERION_CODES and value not in choices:
+    if value not in choices:
         suited = " or ".join(repr(choice) for choice in choices)
         if value == "ordinal" and kind != "regression":
             raise InputError(
@@ -334,12 +335,10 @@ def _criterion(value: Any, kind: str, families: Collection[Family], ordinal: boo
                 f"{suited}"
             )
         raise InputError(f"criterion={value!r} is not for a {kind}: use {suited}")
-    if value not in CRITERION_CODES:
-        raise allowed("criterion", value, [AUTO, *CRITERION_CODES])
     return str(value)
 
 
 def _fraction(value: Any, resample: str, n: int) -> tuple[float, Rule]:
-    if isinstance(value, str) and value == AUTO:
+    if is_word(value, AUTO):
         return SUBSAMPLE_FRACTION if resample == "subsample" else 1.0, Rule(FIXED)
     return row_share(value, n)

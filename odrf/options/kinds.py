@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from odrf.checks import checked_switch
+from odrf.checks import checked_switch, is_word
 from odrf.errors import InputError
 from odrf.options.request import Request
 from odrf.projections.family import Family
@@ -34,13 +34,13 @@ def blends(request: Request) -> bool:
     Raises
     ------
     InputError
-        If the option `blend` is neither ``"auto"`` nor True nor False.
+        If the option `blend` is neither ``"auto"`` nor True nor False, or `projection` is invalid.
     """
-    blend = checked_switch("blend", request.blend)
+    blend, blendable = checked_switch("blend", request.blend), _can_be_blended(request.projection)
     if isinstance(blend, bool):
         return blend
     enough = isinstance(request.n_trees, int | np.integer) and request.n_trees >= ENOUGH_TREES
-    return bool(enough) and request.resample != "none" and _can_be_blended(request.projection)
+    return bool(enough) and blendable and not is_word(request.resample, "none")
 
 
 def _can_be_blended(projection: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from odrf.checks import is_word
 from odrf.options.rule_function import RuleFunction
 
 __all__ = ["Request", "request_of"]
@@ -51,7 +52,7 @@ class Request:
     @property
     def is_single_tree(self) -> bool:
         """Whether one tree is asked for, on all rows."""
-        return bool(self.n_trees == 1 and self.resample == "none")
+        return bool(self.n_trees == 1 and is_word(self.resample, "none"))
 
     def options(self) -> dict[str, Any]:
         """Return the arguments by their names."""

@@ -116,7 +116,12 @@ def _unknown(argument: str, value: str, names: list[str], others: str) -> InputE
 
 
 def _at(argument: str, function: Callable[[int], Any], n: int, least: float) -> float:
-    value = function(n)
+    try:
+        value = function(n)
+    except Exception as error:  # a user's function may raise anything
+        raise InputError(
+            f"{argument}: the function fails for n = {n}: {type(error).__name__}: {error}"
+        ) from error
     if not isinstance(value, Real) or not least <= float(value) < math.inf:
         raise InputError(
             f"{argument}: the function gives {value!r} for n = {n}: "

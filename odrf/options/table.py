@@ -8,17 +8,20 @@ from typing import Any
 
 from odrf.checks import (
     AUTO,
+    LARGEST,
+    MOST,
     checked_amount,
+    checked_choice,
     checked_jobs,
     checked_seed,
     checked_share,
     checked_switch,
     checked_truth,
     checked_whole,
+    is_word,
 )
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY
-from odrf.errors import allowed
 from odrf.pruning.complexity import RULES
 
 __all__ = [
@@ -61,8 +64,8 @@ class Option:
     check: Check
 
 
-def _whole(least: int) -> Check:
-    return lambda name, value: checked_whole(name, value, least)
+def _whole(least: int, most: int = LARGEST) -> Check:
+    return lambda name, value: checked_whole(name, value, least, most)
 
 
 def _or_none(check: Check) -> Check:
@@ -70,24 +73,17 @@ def _or_none(check: Check) -> Check:
 
 
 def _or_auto(check: Check) -> Check:
-    return lambda name, value: (
-        value if isinstance(value, str) and value == AUTO else check(name, value)
-    )
+    return lambda name, value: value if is_word(value, AUTO) else check(name, value)
 
 
 def _one_of(*choices: Any) -> Check:
-    def check(name: str, value: Any) -> Any:
-        if (value is not None and not isinstance(value, str)) or value not in choices:
-            raise allowed(name, value, choices)
-        return value
-
-    return check
+    return lambda name, value: checked_choice(name, value, choices)
 
 
 TREES, BOOSTED, GUIDED = ("odt", "odrf"), ("odbt",), ("graf",)
 
 CHECKS = (
-    Option("n_trees", ("odrf", "odbt", "graf"), _whole(1)),
+    Option("n_trees", ("odrf", "odbt", "graf"), _whole(1, MOST)),
     Option("blend", ("odrf",), checked_switch),
     Option("pruning", TREES, _one_of(*RULES)),
     Option("min_leaf", TREES + BOOSTED, _whole(1)),
@@ -102,10 +98,10 @@ CHECKS = (
     Option("l2", BOOSTED, checked_amount),
     Option("sample_fraction", BOOSTED, checked_share),
     Option("predictor_fraction", BOOSTED, checked_share),
-    Option("n_runs", BOOSTED, _whole(1)),
+    Option("n_runs", BOOSTED, _whole(1, MOST)),
     Option("run_predictors", BOOSTED, checked_share),
     Option("patience", BOOSTED, _whole(1)),
-    Option("trials", GUIDED, _or_none(_whole(1))),
+    Option("trials", GUIDED, _or_none(_whole(1, MOST))),
     Option("min_split", GUIDED, _whole(2)),
     Option("origin", GUIDED, _one_of(DATA, REGION)),
     Option("batched", GUIDED, checked_switch),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_whole, is_number
+from odrf.checks import AUTO, MOST, checked_whole, is_number, is_whole, is_word
 from odrf.engine.apportioning import apportion
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler
@@ -196,24 +196,28 @@ def mixture_for(
         return _several(families, n_singles, n_projections, table)
     family = next(iter(families))
     if isinstance(family, Axis):
-        if n_projections not in ("auto", 0):
+        if not _left_out(n_projections):
             raise InputError(
                 f'n_projections={n_projections!r} does not go with projection="{family.name}", '
                 "which tries single predictors only: leave it out, or choose another projection"
             )
-        singles = family.n_default(table) if n_singles == "auto" else n_singles
+        singles = family.n_default(table) if is_word(n_singles, AUTO) else n_singles
         return Mixture((_directions_of(family, checked_whole("n_singles", singles, 1), table),))
-    count = family.n_default(table) if n_projections == "auto" else n_projections
-    directions = _directions_of(family, checked_whole("n_projections", count, 1), table)
+    count = family.n_default(table) if is_word(n_projections, AUTO) else n_projections
+    directions = _directions_of(family, checked_whole("n_projections", count, 1, MOST), table)
     if family.beside_singles:
         return Mixture((_directions_of(Axis(), _beside(n_singles, table), table), directions))
-    if n_singles not in ("auto", 0):
+    if not _left_out(n_singles):
         mix = f', or mix: projection={{"axis": 0.5, "{family.name}": 0.5}}'
         raise InputError(
             f'n_singles={n_singles!r} does not go with projection="{family.name}": '
             f"leave it out{mix if family.mixes else ''}"
         )
     return Mixture((directions,))
+
+
+def _left_out(number: Any) -> bool:
+    return is_word(number, AUTO) or (is_whole(number) and number == 0)
 
 
 def _directions_of(family: Family, number: int, table: Table) -> Share:
@@ -223,7 +227,7 @@ def _directions_of(family: Family, number: int, table: Table) -> Share:
 
 def _beside(n_singles: Any, table: Table) -> int:
     """Return how many predictors are tried singly beside directions."""
-    if n_singles != "auto":
+    if not is_word(n_singles, AUTO):
         return checked_whole("n_singles", n_singles, 0)
     return table.P if table.single_tree else max(MANY_SINGLES, math.ceil(table.P**0.5))
 
@@ -231,7 +235,7 @@ def _beside(n_singles: Any, table: Table) -> int:
 def _several(
     families: Mapping[Family, float], n_singles: Any, n_projections: Any, table: Table
 ) -> Mixture:
-    if n_singles != "auto":
+    if not is_word(n_singles, AUTO):
         raise InputError(
             f'n_singles={n_singles!r} does not go with several families: give "axis" a share'
         )
@@ -242,9 +246,9 @@ def _several(
                 "mixed with other families: use it alone"
             )
     total = n_projections
-    if total == "auto":
+    if is_word(total, AUTO):
         total = sum(family.n_default(table) for family in families)
-    total = checked_whole("n_projections", total, len(families))
+    total = checked_whole("n_projections", total, len(families), MOST)
     weights = np.array(list(families.values()))
     counts = np.maximum(apportion(weights / weights.sum(), total), 1)
     shares = [
