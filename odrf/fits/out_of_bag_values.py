@@ -13,7 +13,13 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.pruning.held_out import losses_of
 
-__all__ = ["boosted_error", "boosted_out_of_bag", "forest_out_of_bag", "require_out_of_bag"]
+__all__ = [
+    "boosted_error",
+    "boosted_out_of_bag",
+    "forest_out_of_bag",
+    "require_out_of_bag",
+    "rows_missed",
+]
 
 
 def require_out_of_bag(fit: Fit, what: str) -> None:
@@ -38,7 +44,7 @@ def forest_out_of_bag(fit: Fit) -> OutOfBag:
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
-    """Return means or class probabilities (n, K) of each row by the runs that did not draw it.
+    """Return the scores (K, n) of each row by the runs that did not draw it, with its offset.
 
     Raises
     ------
@@ -52,10 +58,14 @@ def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
         )
     boosted = fit.boosted
     scores = added_up_by_run(boosted.forest, fit.data.X, boosted.starts, fit.control.n_jobs)
-    # no run draws held-out rows
+    return mean_of_other_runs(list(scores), rows_missed(fit)) + fit.offset.values
+
+
+def rows_missed(fit: BoostedFit) -> NDArray[np.bool_]:
+    """Return the rows (M, n) that each run did not draw; no run draws held-out rows."""
     missed = np.ones((fit.control.n_runs, len(fit.data.y)), dtype=bool)
-    missed[:, ~fit.held] = [run.counts == 0 for run in boosted.drawn]
-    return fit.loss.means(mean_of_other_runs(list(scores), missed) + fit.offset.values)
+    missed[:, ~fit.held] = [run.counts == 0 for run in fit.boosted.drawn]
+    return missed
 
 
 def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:

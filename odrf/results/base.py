@@ -54,7 +54,7 @@ class TreeResults(RowPredicting):
     @property
     def _scored(self) -> NDArray[np.float64]:
         """Return the values (n, K) that `mean_rank_error` evaluates."""
-        return self._fitted
+        return self._in_bag
 
     def projection_importance(
         self, top: int = 10, resamples: int = 0, progress: bool = False

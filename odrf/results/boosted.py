@@ -11,18 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
 from odrf.checks import checked_jobs, checked_whole
-from odrf.engine.boosting.sums import added_up_by_round
+from odrf.engine.boosting.sums import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError, allowed
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
-from odrf.fits.out_of_bag_values import boosted_error, boosted_out_of_bag
+from odrf.fits.out_of_bag_values import boosted_error, boosted_out_of_bag, rows_missed
 from odrf.fits.prediction.labels import class_labels, spread_numbers
 from odrf.fits.prediction.predicting import (
     RowsToPredict,
     as_asked,
     predict_rows,
     require_classes,
-    rows_of,
 )
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
@@ -61,6 +60,7 @@ class ODBTResults(OutOfBagResults, Panelled):
     """
 
     fit: BoostedFit
+    _drawn_by = "run"
 
     def __init__(self, fit: BoostedFit) -> None:
         self.fit = fit
@@ -94,16 +94,24 @@ class ODBTResults(OutOfBagResults, Panelled):
 
     @cached_property
     def training_error(self) -> float:
-        """Mean squared error or misclassification rate of all rows, including held-out rows."""
-        return mean_loss(self.fit, self._fitted)
+        """Error of all rows, including held-out rows, predicted by all runs.
+
+        Mean squared error, or misclassification rate.
+        """
+        return mean_loss(self.fit, self._in_bag)
 
     @cached_property
-    def _fitted(self) -> NDArray[np.float64]:
+    def _in_bag(self) -> NDArray[np.float64]:
         return self.fit.loss.means(self.fit.scores(self.fit.data.X, self.fit.offset.values))
 
     @cached_property
-    def _oob_value(self) -> NDArray[np.float64]:
+    def _oob_scores(self) -> NDArray[np.float64]:
+        """Scores (K, n) of the training rows by the runs that did not draw them."""
         return boosted_out_of_bag(self.fit)
+
+    @cached_property
+    def _oob_value(self) -> NDArray[np.float64]:
+        return self.fit.loss.means(self._oob_scores)
 
     @property
     def oob_error(self) -> float:
@@ -123,6 +131,7 @@ class ODBTResults(OutOfBagResults, Panelled):
         *,
         offset: str | ArrayLike | None = None,
         priors: Priors = None,
+        training: str | None = None,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
 
@@ -149,30 +158,33 @@ class ODBTResults(OutOfBagResults, Panelled):
         offset : str, array-like or float, optional
             Offsets of the new rows: a column of `newdata`, one number for each row, or one for
             all.  By default the column that ``offset=`` named in the fit.
-        priors : mapping of class to number, or Series, optional
-            As in `ODTResults.predict`.
+        priors, training
+            As in `ODTResults.predict`.  With one run, training rows are predicted by all trees;
+            rows that were held out took part only in the choice of the number of rounds.
 
         Returns
         -------
         Series or DataFrame
             With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-            missing predictors is missing.
+            missing predictors is missing.  Out of bag, that of a row that every run drew is
+            missing, with a `UserWarning`.
 
         Raises
         ------
         InputError
             If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
-            has levels that the training rows do not have; if offsets are missing; if `priors` are
-            invalid.
+            has levels that the training rows do not have; if offsets are missing; if `priors` or
+            `training` are invalid.
         """
         if type not in PREDICTIONS:
             raise allowed("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
         shares = checked_priors(priors, self.design.response, type)
-        rows = rows_of(self.fit, newdata)
+        rows = self._rows(newdata, training)
         if type == "leaf":
             return predict_rows(self.fit, rows, type)
-        scores = self.fit.scores(rows.X, self._offsets(newdata, rows, offset))
+        offsets = self._offsets(newdata, rows, offset)
+        scores = self.fit.scores(rows.X, offsets) if rows.oob is None else self._oob_scores
         if type == "link":
             return self._link(rows, scores)
         value = with_priors(self.fit, self.fit.loss.means(scores), shares)
@@ -203,13 +215,17 @@ class ODBTResults(OutOfBagResults, Panelled):
         return pd.DataFrame(value, index=rows.index, columns=self.classes[: value.shape[1]])
 
     def staged_predict(
-        self, newdata: pd.DataFrame | None = None, *, offset: str | ArrayLike | None = None
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        offset: str | ArrayLike | None = None,
+        training: str | None = None,
     ) -> pd.DataFrame:
         """Predict rows after each round, as if it were the last.
 
         Parameters
         ----------
-        newdata, offset
+        newdata, offset, training
             As in `predict`.
 
         Returns
@@ -224,10 +240,14 @@ class ODBTResults(OutOfBagResults, Panelled):
             If `newdata` lacks a column or has levels that the training rows do not have; if offsets
             are missing.
         """
-        fit, rows = self.fit, rows_of(self.fit, newdata)
+        fit, rows = self.fit, self._rows(newdata, training)
         offsets = self._offsets(newdata, rows, offset)
         boosted, n_jobs = fit.boosted, fit.control.n_jobs
-        by_round = added_up_by_round(boosted.forest, boosted.stages, rows.X, boosted.starts, n_jobs)
+        trees = boosted.forest, boosted.stages, rows.X, boosted.starts
+        if rows.oob is None:
+            by_round = added_up_by_round(*trees, n_jobs)
+        else:
+            by_round = out_of_bag_by_round(*trees, rows_missed(fit), n_jobs)
         predictions: dict[int, Any] = {}
         for r, scores in enumerate(by_round, start=1):
             value = spread_numbers(fit.loss.means(scores + offsets), rows.complete)
@@ -296,7 +316,7 @@ class ODBTResults(OutOfBagResults, Panelled):
 
         It prints as text, and converts to HTML and LaTeX.
         """
-        return boosted_summary(self.fit, self._fitted, self._known_out_of_bag)
+        return boosted_summary(self.fit, self._in_bag, self._known_out_of_bag)
 
     @property
     def _known_out_of_bag(self) -> NDArray[np.float64] | None:
@@ -307,4 +327,4 @@ class ODBTResults(OutOfBagResults, Panelled):
         return "loss", lambda panel: plots.plot_loss(path, kept, loss, panel)
 
     def __repr__(self) -> str:
-        return boosted_card(self.fit, self._fitted, self._known_out_of_bag)
+        return boosted_card(self.fit, self._in_bag, self._known_out_of_bag)

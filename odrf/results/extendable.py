@@ -109,8 +109,8 @@ class Extendable(FittedResults):
         >>> both = one.combine(other)
         >>> both.forest.n_trees
         20
-        >>> mean = (one.predict() + other.predict()) / 2
-        >>> bool(abs(both.predict() - mean).max() < 1e-9)
+        >>> mean = (one.predict(data) + other.predict(data)) / 2
+        >>> bool(abs(both.predict(data) - mean).max() < 1e-9)
         True
         """
         if type(other) is not type(self):

@@ -16,8 +16,15 @@ from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError, allowed
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.predicting import as_response, mean_values, predict_rows, rows_of
+from odrf.fits.prediction.predicting import (
+    RowsToPredict,
+    as_response,
+    mean_values,
+    predict_rows,
+    rows_of,
+)
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
+from odrf.fits.prediction.training_rows import asked_out_of_bag, residuals, training_rows
 from odrf.fits.saving import save
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.importance_tables import impurity_table
@@ -85,29 +92,42 @@ class FittedResults(ABC):
         """Number of leaves of each tree (B,)."""
         return self.fit.forest.leaves()
 
-    @cached_property
+    @property
     def fittedvalues(self) -> pd.Series:
-        """Predictions for the training rows: numbers, or classes."""
-        return as_response(self.fit, self._fitted, self.fit.data.index)
+        """Predictions for the training rows, as by `predict()`: numbers, or classes."""
+        return as_response(self.fit, self._trained(), self.fit.data.index)
 
-    @cached_property
+    @property
     def resid(self) -> pd.Series:
-        """Residuals of the training rows.
+        """Residuals of the training rows, from the predictions of `predict()`.
 
         For a regression, response minus fitted value.  For classes, 1 minus the predicted
         probability of the observed class.
         """
-        data = self.fit.data
-        if self.kind == "regression":
-            resid = data.y - self._fitted[:, 0]
-        else:
-            resid = 1.0 - self._fitted[np.arange(self.nobs), data.y.astype(np.int64)]
-        return pd.Series(resid, index=data.index, name="resid")
+        resid = residuals(self.fit, self._trained())
+        return pd.Series(resid, index=self.fit.data.index, name="resid")
+
+    def _trained(self) -> NDArray[np.float64]:
+        """Return mean response or class shares (n, K) as `predict()` gives for training rows."""
+        oob = self._out_of_bag_asked(None, None)
+        return self._in_bag if oob is None else oob
 
     @cached_property
-    def _fitted(self) -> NDArray[np.float64]:
-        """Mean response or class shares (n, K) predicted for the training rows."""
+    def _in_bag(self) -> NDArray[np.float64]:
+        """Mean response or class shares (n, K) that all trees predict for the training rows."""
         return mean_values(self.fit, self.fit.data.X)
+
+    def _out_of_bag_asked(
+        self, newdata: pd.DataFrame | None, training: str | None
+    ) -> NDArray[np.float64] | None:
+        """Return the values (n, K) of training rows that are asked out of bag; else None."""
+        asked_out_of_bag(training, newdata, leaves_out=False)
+        return None
+
+    def _rows(self, newdata: pd.DataFrame | None, training: str | None) -> RowsToPredict:
+        """Return the rows to predict: new rows, or training rows as `training` says."""
+        oob = self._out_of_bag_asked(newdata, training)
+        return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
 
     def predict(
         self,
@@ -115,6 +135,7 @@ class FittedResults(ABC):
         type: str = "response",
         *,
         priors: Priors = None,
+        training: str | None = None,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
 
@@ -141,21 +162,30 @@ class FittedResults(ABC):
             Decaestecker 2002, equation (2.4)), and classes are predicted from these.  For the types
             ``"response"``, ``"class"``, ``"prob"`` and ``"cumulative"`` of classes; see
             `estimate_priors`.
+        training : {"out-of-bag", "in-bag"}, optional
+            How training rows are predicted, without `newdata`.  ``"out-of-bag"``, the default of
+            fits that leave rows out: by the trees that did not draw the row (of boosted trees, by
+            the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, and boosted
+            trees with several runs.  ``"in-bag"``: by all trees, as if the row were new.  It is the
+            default of all other fits, and too close to the responses of the training rows.
 
         Returns
         -------
         Series or DataFrame
             With the index of `newdata`.  With ``missing="drop"``, the prediction of a row with
-            missing predictors is missing.
+            missing predictors is missing.  Out of bag, that of a row that every tree drew is
+            missing, with a `UserWarning`; for ``"trees"``, that of a tree that drew the row.
+            ``"leaf"`` gives the leaves in all trees.
 
         Raises
         ------
         InputError
             If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
             has levels that the training rows do not have; if `priors` are not one positive number
-            for each class, or do not add up to 1.
+            for each class, or do not add up to 1; if `training` is unknown, is given with
+            `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows out.
         """
-        return predict_rows(self.fit, rows_of(self.fit, newdata), type, priors)
+        return predict_rows(self.fit, self._rows(newdata, training), type, priors)
 
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8

@@ -17,15 +17,6 @@ from odrf.fits.enlarging import enlarged_fit
 from odrf.fits.evaluating import forest_sizes
 from odrf.fits.fit import Fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
-from odrf.fits.prediction.intervals import (
-    LEVEL,
-    QUANTILES,
-    interval_frame,
-    quantile_frame,
-    requested_interval,
-)
-from odrf.fits.prediction.predicting import rows_of
-from odrf.fits.prediction.prior_correction import checked_priors
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
 from odrf.options.rule import OOB
@@ -39,8 +30,7 @@ from odrf.reports.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
 from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.extendable import Extendable
-from odrf.results.fitted import Priors
-from odrf.results.forest_out_of_bag import ForestOutOfBag
+from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.tree import ODTResults
 from odrf.results.updatable import Updatable
@@ -51,7 +41,7 @@ __all__ = ["ODRFResults"]
 SELECTIONS = ("backward", "boruta")
 
 
-class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
+class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
     """A fitted oblique random forest, as returned by `odrf.odrf`.
 
     Parameters
@@ -79,68 +69,6 @@ class ODRFResults(ForestOutOfBag, Extendable, Updatable, Panelled):
         if parent is None and fit.pruning is not None:
             parent = ODRFResults(fit.pruning.grown)
         self.parent = parent
-
-    def predict(
-        self,
-        newdata: pd.DataFrame | None = None,
-        type: str = "response",
-        *,
-        priors: Priors = None,
-        interval: str | None = None,
-        level: float = LEVEL,
-        method: str = "auto",
-        quantiles: float | Sequence[float] = QUANTILES,
-    ) -> pd.Series | pd.DataFrame:
-        """Predict new rows, or the training rows; for a regression, also intervals and quantiles.
-
-        Parameters
-        ----------
-        newdata, type, priors
-            As in `ODTResults.predict`; ``type="quantile"`` gives a column for each quantile.
-        interval : {"confidence", "prediction"}, optional
-            An interval for the forest's expectation over training samples, or for a new response.
-        level : float, default 0.95
-            Nominal coverage of the intervals.
-        method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
-            - ``"jackknife"``, for confidence: normal intervals by the infinitesimal jackknife
-              (`odrf.statistics.jackknife`).  Needs about n trees; works better with subsampling.
-            - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
-              assumptions on their distribution (`odrf.statistics.conformal`).
-            - ``"quantile"``, for prediction: quantiles of the training responses in the row's
-              leaves (`odrf.statistics.quantiles`).  Too narrow for training rows.
-        quantiles : float or sequence of float, default (0.05, 0.5, 0.95)
-            Probabilities above 0 and below 1, for ``type="quantile"``.
-
-        Returns
-        -------
-        Series or DataFrame
-            With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
-            confidence, ``std_error``.  If there are too few trees to estimate a standard error, it
-            and its interval are missing, with a `UserWarning`.
-
-        Raises
-        ------
-        InputError
-            If an argument is invalid.  The message names it and says what to use.
-
-        Examples
-        --------
-        >>> import odrf
-        >>> data = odrf.load_data("diabetes")
-        >>> forest = odrf.odrf("progression ~ .", data[:400], n_trees=50, seed=1)
-        >>> new = forest.predict(data[400:], interval="prediction", level=0.9)
-        >>> bool(data["progression"][400:].between(new["conf_low"], new["conf_high"]).mean() > 0.8)
-        True
-        """
-        request = requested_interval(self.fit, type, interval, level, method)
-        if type == "quantile" or request is not None:
-            checked_priors(priors, self.design.response, type)
-        if type == "quantile":
-            return quantile_frame(self.fit, rows_of(self.fit, newdata), quantiles)
-        if request is None:
-            return super().predict(newdata, type, priors=priors)
-        rows = rows_of(self.fit, newdata)
-        return interval_frame(self.fit, rows, request, lambda: self._out_of_bag)
 
     def tree(self, i: int) -> ODTResults:
         """Return one tree of the forest as a result.

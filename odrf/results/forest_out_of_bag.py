@@ -14,6 +14,7 @@ from odrf.fits.evaluating import stages_out_of_bag
 from odrf.fits.out_of_bag_values import forest_out_of_bag, require_out_of_bag
 from odrf.fits.prediction.predicting import as_prob
 from odrf.fits.prediction.scores import confusion_table, error_name, r_squared
+from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
 from odrf.pruning.growth_stages import LEAVES
 from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.results.base import TreeResults
@@ -134,7 +135,7 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         return self._oob_value
 
     def _noise_residuals(self) -> NDArray[np.float64]:
-        if self.kind == "classification" or self.control.resample == "none":
+        if self.kind == "classification" or not leaves_rows_out(self.fit):
             return super()._noise_residuals()
-        resid = self.fit.data.y - self._oob_value[:, 0]
+        resid = residuals(self.fit, self._oob_value)
         return resid[~np.isnan(resid)]

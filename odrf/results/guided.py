@@ -91,7 +91,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
 
         It does not estimate the error on new rows, because trees grow until their regions are pure.
         """
-        return mean_loss(self.fit, self._fitted)
+        return mean_loss(self.fit, self._in_bag)
 
     @cached_property
     def growth(self) -> pd.DataFrame:
@@ -290,10 +290,10 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
 
         It prints as text, and converts to HTML and LaTeX.
         """
-        return guided_summary(self.fit, self._fitted)
+        return guided_summary(self.fit, self._in_bag)
 
     def _drawing(self) -> Drawing:
         return "growth", lambda panel: plots.plot_guided_growth(self.growth, panel)
 
     def __repr__(self) -> str:
-        return guided_card(self.fit, self._fitted)
+        return guided_card(self.fit, self._in_bag)

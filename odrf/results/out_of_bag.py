@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.fits.prediction.predicting import as_response
+from odrf.fits.prediction.training_rows import (
+    asked_out_of_bag,
+    leaves_rows_out,
+    warn_of_rows_always_drawn,
+)
 from odrf.results.fitted import FittedResults
 
 __all__ = ["OutOfBagResults"]
@@ -16,6 +22,8 @@ __all__ = ["OutOfBagResults"]
 
 class OutOfBagResults(FittedResults):
     """Base class of results with out-of-bag predictions."""
+
+    _drawn_by: ClassVar[str] = "tree"
 
     @property
     def oob_prediction(self) -> pd.Series:
@@ -46,3 +54,11 @@ class OutOfBagResults(FittedResults):
     @abstractmethod
     def _oob_value(self) -> NDArray[np.float64]:
         """Return out-of-bag means or class probabilities (n, K); NaN for rows without."""
+
+    def _out_of_bag_asked(
+        self, newdata: pd.DataFrame | None, training: str | None
+    ) -> NDArray[np.float64] | None:
+        if not asked_out_of_bag(training, newdata, leaves_rows_out(self.fit)):
+            return None
+        warn_of_rows_always_drawn(self._oob_value, self._drawn_by)
+        return self._oob_value

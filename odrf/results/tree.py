@@ -108,12 +108,12 @@ class ODTResults(Updatable):
         InputError
             For a regression.
         """
-        return confusion_table(self.fit, self._fitted)
+        return confusion_table(self.fit, self._in_bag)
 
     @cached_property
     def training_error(self) -> float:
         """Weighted mean squared error, or misclassification rate, of the training rows."""
-        return mean_loss(self.fit, self._fitted)
+        return mean_loss(self.fit, self._in_bag)
 
     @property
     def r_squared(self) -> float:
@@ -334,7 +334,7 @@ class ODTResults(Updatable):
 
     def summary(self) -> Summary:
         """Return a summary: data, options, size, training error, importances."""
-        return tree_summary(self.fit, self._fitted)
+        return tree_summary(self.fit, self._in_bag)
 
     def plot(
         self,
@@ -392,7 +392,7 @@ class ODTResults(Updatable):
         return sized_tree(fit)
 
     def __repr__(self) -> str:
-        return tree_card(self.fit, self._fitted)
+        return tree_card(self.fit, self._in_bag)
 
 
 def _rule_and_loss(path: PruningPath[ODTResults] | None, rule: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
-__all__ = ["calibrating", "fewest_rows", "jackknife_plus", "upper_bounds"]
+__all__ = ["calibrating", "fewest_rows", "jackknife_plus", "leave_one_out", "upper_bounds"]
 
 # Largest number of training rows that calibrate; more would change the intervals little.
 CALIBRATING = 10_000
@@ -54,7 +54,7 @@ def upper_bounds(
 
     The added value stands for the new row: it has the mean weight and exceeds all others.  Among m
     values of equal weight the result is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
-    small.
+    small.  The `weights` (m,) are above 0.
     """
     m = values.shape[1]
     wanted = level * (m + 1) * (1 - SLACK)
@@ -67,6 +67,22 @@ def upper_bounds(
     reached = np.cumsum(weights[order], axis=1) / weights.mean()
     first = np.argmax(reached >= min(wanted, float(reached[:, -1].min())), axis=1)
     return values[np.arange(len(values)), order[np.arange(len(values)), first]]
+
+
+def upper_bounds_of_some(
+    values: NDArray[np.float64], weights: NDArray[np.float64], level: float
+) -> NDArray[np.float64]:
+    """Return what `upper_bounds` does for each row of `values` (k, m) with its `weights` (k, m).
+
+    Values of weight 0 are not there.
+    """
+    count, total = (weights > 0).sum(axis=1), weights.sum(axis=1)
+    order = np.argsort(values, axis=1)
+    reached = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
+    wanted = level * total * (1 + 1 / np.maximum(count, 1)) * (1 - SLACK)
+    first = np.argmax(reached >= np.minimum(wanted, reached[:, -1])[:, None], axis=1)
+    bounds = np.take_along_axis(values, order, axis=1)[np.arange(len(values)), first]
+    return np.where(level * (count + 1) * (1 - SLACK) > count, np.inf, bounds)
 
 
 def jackknife_plus(
@@ -125,5 +141,60 @@ def jackknife_plus(
         lower[block] = -upper_bounds(residuals - mean, weights, level)
 
     for _ in in_order(run, row_blocks(new.shape[1], max(1, ROOM // len(residuals))), n_jobs):
+        pass
+    return lower, upper
+
+
+def leave_one_out(
+    forest: Forest,
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    unseen: NDArray[np.bool_],
+    calibrating_rows: NDArray[np.int64],
+    level: float,
+    n_jobs: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper ends (n,) of intervals for the responses of the training rows.
+
+    The trees that did not draw row i are a forest of the other rows, to which row i is new.  Its
+    interval is that of `jackknife_plus` by this forest: μ_j and R_j are from the trees that drew
+    neither i nor j, and j = i is left out.  So the response of row i has no part in its interval,
+    and the coverage is that of a new row.  The ends are NaN for a row that every tree drew.
+
+    Parameters
+    ----------
+    forest : Forest
+        Trees for a numeric response.
+    X, y, weights
+        The training rows (p, n), their responses and their case weights.
+    unseen : (B, n) bool
+        True where a tree did not draw a row.
+    calibrating_rows : (k,) int64
+        The rows j; see `calibrating`.
+    level : float
+        Above 0 and below 1.
+    n_jobs : int
+        Number of threads.
+    """
+    packed, j = forest.packed, calibrating_rows
+    other = unseen[:, j].astype(np.float64)
+    by_other = other * forest.value[leaves_of(packed, X[:, j], slice(0, len(j))), 0]
+    lower, upper = np.empty(len(y)), np.empty(len(y))
+
+    def run(block: slice) -> None:
+        own = unseen[:, block].astype(np.float64)
+        by_own = own * forest.value[leaves_of(packed, X, block), 0]
+        trees = own.T @ other
+        known = (trees > 0) & (j != np.arange(block.start, block.stop)[:, None])
+        counted = np.maximum(trees, 1.0)
+        mean, residual = by_own.T @ other / counted, np.abs(y[j] - own.T @ by_other / counted)
+        calibrated = np.where(known, weights[j], 0.0)
+        upper[block] = upper_bounds_of_some(mean + residual, calibrated, level)
+        lower[block] = -upper_bounds_of_some(residual - mean, calibrated, level)
+        nowhere = ~unseen[:, block].any(axis=0)
+        lower[block][nowhere] = upper[block][nowhere] = np.nan
+
+    for _ in in_order(run, row_blocks(len(y), max(1, ROOM // len(j))), n_jobs):
         pass
     return lower, upper

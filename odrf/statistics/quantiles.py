@@ -19,6 +19,7 @@ def conditional_quantiles(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     draws: Draws,
+    predicting: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
@@ -45,6 +46,9 @@ def conditional_quantiles(
         The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
     draws : Draws
         How the trees drew the training rows.
+    predicting : (B, m) bool, optional
+        Which trees predict each new row; by default all.  B is then the number of these, and the
+        quantiles of a row without any are NaN.
 
     References
     ----------
@@ -53,5 +57,7 @@ def conditional_quantiles(
     members = leaf_members(forest, X, draws)
     order = np.argsort(levels, kind="stable")
     out = np.empty((new.shape[1], len(levels)))
-    out[:, order] = forest_quantiles(members, forest, y, new, levels[order], draws.n_jobs)
+    out[:, order] = forest_quantiles(
+        members, forest, y, new, levels[order], draws.n_jobs, predicting
+    )
     return out

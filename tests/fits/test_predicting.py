@@ -14,20 +14,21 @@ from odrf.fits.prediction.labels import class_labels
 
 def test_default_is_the_training_rows(number_tree, number_forest, table):
     for fit in (number_tree, number_forest):
-        pd.testing.assert_series_equal(fit.predict(), fit.predict(table))
+        pd.testing.assert_series_equal(fit.predict(training="in-bag"), fit.predict(table))
         pd.testing.assert_series_equal(fit.predict(), fit.fittedvalues)
         assert fit.predict().index.equals(table.index)
         assert fit.predict().name == "y"
 
 
-def test_classes_are_the_most_probable(class_tree, class_forest):
+def test_classes_are_the_most_probable(class_tree, class_forest, table):
     for fit in (class_tree, class_forest):
-        prob = fit.predict(type="prob")
+        prob = fit.predict(table, type="prob")
         assert list(prob.columns) == ["low", "mid", "top"]
         np.testing.assert_allclose(prob.sum(axis=1), 1.0)
         pd.testing.assert_series_equal(
-            fit.predict(type="class"), prob.idxmax(axis=1), check_names=False, check_dtype=False
-        )
+            fit.predict(table, type="class"), prob.idxmax(axis=1), check_names=False,
+            check_dtype=False,
+        )  # fmt: skip
         pd.testing.assert_series_equal(fit.predict(), fit.predict(type="class"))
 
 
@@ -63,7 +64,7 @@ def test_row_order_and_index_are_kept(class_forest, table):
     some = table.loc[["row7", "row3", "row7"]]
     prediction = class_forest.predict(some)
     assert list(prediction.index) == ["row7", "row3", "row7"]
-    assert list(prediction) == list(class_forest.fittedvalues.loc[["row7", "row3", "row7"]])
+    assert list(prediction) == list(class_forest.predict(table).loc[["row7", "row3", "row7"]])
 
 
 @pytest.mark.parametrize("type", ["response", "leaf", "trees"])
@@ -86,7 +87,7 @@ def test_classes_with_missing_values_keep_their_labels(table, labels):
     codes = pd.Categorical(table["c"]).codes
     data = table.assign(c=pd.Series(index[codes], index=table.index))
     fit = odrf.odrf("c ~ a + b", data, kind="classification", n_trees=3, missing="drop", seed=1)
-    assert set(fit.predict()) <= set(labels)
+    assert set(fit.predict(data)) <= set(labels)
     data.loc["row4", "b"] = np.nan
     for type in ("class", "trees"):
         prediction = pd.DataFrame(fit.predict(data, type=type))

@@ -56,7 +56,7 @@ def test_the_rows_are_the_old_ones_then_the_new_ones(table, formula, grow):
     held = changes["leaves_before"] - changes["withdrawn"]
     assert (changes["revisited"] <= held).all() and (changes["split"] <= changes["revisited"]).all()
     assert "50 rows added: leaves" in str(fit.summary())
-    assert fit.predict(table).equals(fit.fittedvalues)
+    assert fit.predict(table).equals(fit.predict(training="in-bag"))
 
 
 @quick
@@ -100,7 +100,7 @@ def test_out_of_bag_is_what_trees_say_of_rows_they_have_not_drawn(table, honest)
 
 def test_what_asks_again_which_rows_were_drawn(grown):
     assert grown.growth_path().table["test"].iloc[-1] == grown.oob_error
-    quantiles = grown.predict(type="quantile")
+    quantiles = grown.predict(type="quantile", training="in-bag")
     assert (quantiles[0.05] <= quantiles[0.95]).all()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -335,5 +335,5 @@ def test_what_a_leaf_stands_for_outlasts_splits_that_are_given_up(table, grow, r
     assert fit.changes["withdrawn"].sum() > 0
     assert fit.forest.ordered == first.forest.ordered == (response == "ordered classes")
     if response == "ordered classes":
-        reached = np.cumsum(fit.predict(type="prob").to_numpy(), axis=1) >= 0.5 - 1e-12
-        assert (fit.predict(type="class") == levels[reached.argmax(axis=1)]).all()
+        reached = np.cumsum(fit.predict(data, type="prob").to_numpy(), axis=1) >= 0.5 - 1e-12
+        assert (fit.predict(data, type="class") == levels[reached.argmax(axis=1)]).all()

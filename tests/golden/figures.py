@@ -10,10 +10,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from golden.models import MODELS
+from odrf.fits.prediction.training_rows import residuals
 
 __all__ = ["EXPECTED", "figures"]
 
@@ -28,11 +30,13 @@ LEFT_OUT = (
 def figures(name: str) -> dict[str, float]:
     """Return sizes and means of a model's predictions, residuals, leaves and importances."""
     fit = MODELS[name]()
-    predictions = fit.predict() if fit.classes is None else fit.predict(type="prob").iloc[:, 0]
+    type = "response" if fit.classes is None else "prob"
+    predictions = pd.DataFrame(fit.predict(type=type, training="in-bag"))
+    first = predictions.iloc[:, 0]
     return {
-        "mean prediction": float(predictions.mean()),
-        "standard deviation of predictions": float(predictions.std(ddof=0)),
-        "mean residual": float(np.abs(fit.resid).mean()),
+        "mean prediction": float(first.mean()),
+        "standard deviation of predictions": float(first.std(ddof=0)),
+        "mean residual": float(np.abs(residuals(fit.fit, predictions.to_numpy())).mean()),
         "leaves": float(fit.n_leaves.mean()),
         "largest importance": float(fit.importance()["share"].max()),
     }

@@ -82,14 +82,15 @@ def _bytes(values: Any) -> Iterator[bytes]:
 def of_fit(fit: Any) -> dict[str, str]:
     """Return a hash of each thing that a fit says: predictions, nodes, errors, tables, words."""
     said: dict[str, Callable[[], Any]] = {
-        "predict": fit.predict,
+        "predict": lambda: fit.predict(training="in-bag"),
+        "fitted values": lambda: fit.fittedvalues,
         "nodes": lambda: [getattr(fit.forest, name) for name in ARRAYS],
         "leaf": lambda: fit.predict(type="leaf"),
         "importance": fit.importance,
         "consistency": lambda: fit.consistency().evidence,
     }
     if fit.classes is not None:
-        said["prob"] = lambda: fit.predict(type="prob")
+        said["prob"] = lambda: fit.predict(type="prob", training="in-bag")
     for name in (
         "training_error", "oob_error", "oob_prediction", "r_squared", "confusion_matrix",
         "mean_rank_error", "error_path", "loss_path", "kinds", "changes", "rules", "splits",

@@ -27,16 +27,16 @@ def fillings(weights: NDArray, samplings: list[Sampling], streams: NDArray) -> N
 
 
 def row_weights(
-    forest: Forest, counts: NDArray, X: NDArray, weights: NDArray, x: NDArray
+    forest: Forest, counts: NDArray, X: NDArray, weights: NDArray, x: NDArray, trees: list[int]
 ) -> list[Fraction]:
-    """Meinshausen's weight of each training row for x, exactly.
+    """Meinshausen's weight of each training row for x by some of the trees, exactly.
 
     counts (B, n) are of those that fill the trees; a leaf without any has those of the nearest
     node above that has some.
     """
     total = [Fraction(0)] * X.shape[1]
     above = forest.parents()
-    for b in range(forest.n_trees):
+    for b in trees:
         node = leaf(forest, b, x)
         ways = [_way(above, leaf(forest, b, row)) for row in X.T]
         mass: list[Fraction] = []
@@ -47,7 +47,7 @@ def row_weights(
             ]
             node = int(above[node])
         for i, part in enumerate(mass):
-            total[i] += part / sum(mass) / forest.n_trees
+            total[i] += part / sum(mass) / len(trees)
     return total
 
 
@@ -140,3 +140,16 @@ def conformal(
     uppers = [up for _, up, _ in ends if sum(w for _, v, w in ends if v <= up) >= wanted]
     lowers = [low for low, *_ in ends if sum(w for v, _, w in ends if v >= low) >= wanted]
     return max(lowers, default=-math.inf), min(uppers, default=math.inf)
+
+
+def conformal_of_training_row(
+    forest: Forest, counts: NDArray, X: NDArray, y: NDArray, weights: NDArray, i: int,
+    level: Fraction,
+) -> tuple[float, float]:  # fmt: skip
+    """The same for training row i as if it were new: by trees that did not draw it, without it."""
+    drew = counts[:, i] > 0
+    if drew.all():
+        return math.nan, math.nan
+    without, others = np.array(weights), counts + drew[:, None]
+    without[i] = 0.0
+    return conformal(forest, others, X, y, without, X[:, i], level)

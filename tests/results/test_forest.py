@@ -18,7 +18,8 @@ def test_out_of_bag_scores_of_a_regression(number_forest, table):
     mse = np.mean((table["y"] - predicted)[known] ** 2)
     assert number_forest.oob_error == pytest.approx(mse)
     assert number_forest.r_squared == pytest.approx(1 - mse / np.var(table["y"]))
-    fitted = np.mean(number_forest.resid**2)
+    assert mse == pytest.approx(np.mean(number_forest.resid**2))
+    fitted = np.mean((table["y"] - number_forest.predict(training="in-bag")) ** 2)
     assert fitted < mse < np.var(table["y"])
 
 

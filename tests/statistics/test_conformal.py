@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
-from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, upper_bounds
+from odrf.statistics.conformal import (
+    calibrating,
+    fewest_rows,
+    jackknife_plus,
+    leave_one_out,
+    upper_bounds,
+)
 from reference import inference as twin
 from resampled import forests
 
@@ -34,6 +40,26 @@ def test_ends_are_those_of_the_definition(grown, level):
     for x, found in zip(grown.new.T, ends.T, strict=True):
         by_definition = twin.conformal(
             grown.forest, counts, problem.X, problem.y, problem.weights, x, Fraction(level)
+        )
+        np.testing.assert_allclose(found, by_definition, rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(forests((BOOTSTRAP, SUBSAMPLE)), st.sampled_from(["0.5", "0.8", "0.9"]))
+def test_ends_for_training_rows_are_those_of_a_forest_without_the_row(grown, level):
+    problem, draws = grown.problem, grown.draws()
+    unseen = draws.all_unseen()
+    rows = calibrating(unseen, problem.weights)
+    assume(len(rows))
+    given = (
+        grown.forest, problem.X, problem.y, problem.weights, unseen, rows, float(level),
+    )  # fmt: skip
+    ends = np.array(leave_one_out(*given, n_jobs=1))
+    assert np.array_equal(ends, np.array(leave_one_out(*given, n_jobs=2)), equal_nan=True)
+    counts = twin.draws(*draws[:3])
+    for i, found in enumerate(ends.T):
+        by_definition = twin.conformal_of_training_row(
+            grown.forest, counts, problem.X, problem.y, problem.weights, i, Fraction(level)
         )
         np.testing.assert_allclose(found, by_definition, rtol=1e-9, atol=1e-9)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE
 from odrf.engine.trees.leaf_quantiles import leaf_members
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.statistics.quantiles import conditional_quantiles
@@ -30,9 +31,29 @@ def test_quantiles_are_those_of_the_twin(grown):
     )
     assert found.tolist() == again.tolist()
     counts = twin.fillings(*grown.draws()[:3])
+    trees = list(range(grown.forest.n_trees))
     for x, ends in zip(grown.new.T, found, strict=True):
-        weights = twin.row_weights(grown.forest, counts, problem.X, problem.weights, x)
+        weights = twin.row_weights(grown.forest, counts, problem.X, problem.weights, x, trees)
         assert sum(weights) == 1
+        exact = [twin.quantile(problem.y, weights, Fraction(level)) for level in LEVELS]
+        assert ends.tolist() == exact
+
+
+@settings(max_examples=40, deadline=None)
+@given(forests((BOOTSTRAP, SUBSAMPLE)))
+def test_some_of_the_trees_give_the_quantiles_of_the_twin(grown):
+    problem, draws = grown.problem, grown.draws()
+    unseen = draws.all_unseen()
+    found = conditional_quantiles(
+        grown.forest, problem.X, np.array(LEVELS, dtype=float), problem.X, problem.y, draws, unseen
+    )
+    counts = twin.fillings(*draws[:3])
+    for x, trees, ends in zip(problem.X.T, unseen.T, found, strict=True):
+        if not trees.any():
+            assert np.isnan(ends).all()
+            continue
+        by = np.flatnonzero(trees).tolist()
+        weights = twin.row_weights(grown.forest, counts, problem.X, problem.weights, x, by)
         exact = [twin.quantile(problem.y, weights, Fraction(level)) for level in LEVELS]
         assert ends.tolist() == exact
 

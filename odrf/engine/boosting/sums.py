@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.boosting.runs import mean_of_other_runs
 from odrf.engine.compiling import kernel
 from odrf.engine.parallel import in_order
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 
-__all__ = ["added_up", "added_up_by_round", "added_up_by_run"]
+__all__ = ["added_up", "added_up_by_round", "added_up_by_run", "out_of_bag_by_round"]
 
 
 @kernel
@@ -93,6 +94,35 @@ def added_up_by_run(
     for block, leaves in _sent(forest, X, n_jobs):
         added = forest.value[leaves, 0].reshape(-1, M, K, leaves.shape[1])
         out[:, :, block] = starts[:, :, None] + added.sum(axis=0)
+    return out
+
+
+def out_of_bag_by_round(
+    forest: Forest,
+    stages: Sequence[NDArray[np.float64]],
+    X: NDArray[np.float32],
+    starts: NDArray[np.float64],
+    missed: NDArray[np.bool_],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the out-of-bag scores (R, K, n) after each of the R rounds; NaN for rows without.
+
+    The arguments are those of `added_up_by_round`, and `missed` (M, n) tells which rows each run
+    did not draw.
+    """
+    M, K = starts.shape
+    out = np.empty((forest.n_trees // starts.size, K, X.shape[1]))
+    for block, leaves in _sent(forest, X, n_jobs):
+        reached = leaves.reshape(len(out), M, K, leaves.shape[1])
+        added = np.zeros(reached.shape[1:])
+        for r in range(len(out)):
+            if stages:
+                added = stages[r][reached[: r + 1]].sum(axis=0)
+            else:
+                added += forest.value[reached[r], 0]
+            out[r, :, block] = mean_of_other_runs(
+                list(starts[:, :, None] + added), missed[:, block]
+            )
     return out
 
 

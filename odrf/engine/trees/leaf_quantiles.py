@@ -71,7 +71,8 @@ def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
     """Write to out (m, q) the quantiles, at the ascending `levels` (q,), for the rows of `leaves`.
 
     leaves (B, m) are the leaves of the new rows; y (n,) are the training responses in ascending
-    order, which `row` refers to; mass (n,) is scratch.
+    order, which `row` refers to; mass (n,) is scratch.  A negative leaf is that of a tree that does
+    not predict the row; without any other, the quantiles are NaN.
     """
     largest = len(y) - 1
     for i in range(leaves.shape[1]):
@@ -79,6 +80,8 @@ def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
         for j in range(len(mass)):
             mass[j] = 0.0
         for b in range(leaves.shape[0]):
+            if leaves[b, i] < 0:
+                continue
             first, last, leaf_weight = start[leaves[b, i]], end[leaves[b, i]], 0.0
             for k in range(first, last):
                 leaf_weight += weight[k]
@@ -91,7 +94,7 @@ def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
             while reached < wanted and at < largest:
                 at += 1
                 reached += mass[at]
-            out[i, q] = y[at]
+            out[i, q] = y[at] if total > 0.0 else np.nan
 
 
 def leaf_members(
@@ -131,12 +134,13 @@ def forest_quantiles(
     X: NDArray[np.float32],
     levels: NDArray[np.float64],
     n_jobs: int,
+    predicting: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Return the conditional quantiles (m, q) of the response for the new rows X (p, m).
 
     The weight of a training row is its share of the weight of the new row's leaf, summed over the
-    trees.  The quantile is the smallest response of y (n,) up to which the weights reach the level;
-    `levels` (q,) are ascending.
+    trees: all, or those that are `predicting` (B, m) the new row.  The quantile is the smallest
+    response of y (n,) up to which the weights reach the level; `levels` (q,) are ascending.
     """
     order = np.argsort(y, kind="stable")
     place = np.empty(len(y), dtype=np.int32)
@@ -146,6 +150,8 @@ def forest_quantiles(
 
     def run(block: slice) -> None:
         leaves = leaves_of(forest.packed, X, block)
+        if predicting is not None:
+            leaves[~predicting[:, block]] = -1
         mass = np.empty(len(y))
         _quantiles(
             leaves,

@@ -18,7 +18,7 @@ from odrf.errors import InputError, allowed
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
-from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus
+from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
 from odrf.statistics.jackknife import enough_trees, infinitesimal_jackknife, tells_rows_apart
 from odrf.statistics.quantiles import conditional_quantiles
 
@@ -131,7 +131,8 @@ def interval_frame(
         Columns ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
     """
     _require_unseen(fit, interval.method)
-    mean = predict(fit.forest, rows.X, fit.control.n_jobs)[:, 0]
+    means = predict(fit.forest, rows.X, fit.control.n_jobs) if rows.oob is None else rows.oob
+    mean = means[:, 0]
     std_error = None
     if interval.method == JACKKNIFE:
         std_error = _standard_errors(fit, rows)
@@ -171,13 +172,13 @@ def quantile_frame(fit: Fit, rows: RowsToPredict, quantiles: Any) -> pd.DataFram
 def _quantiles(fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64]) -> NDArray[np.float64]:
     data = fit.data
     return conditional_quantiles(
-        fit.forest,
-        rows.X,
-        levels,
-        data.X,
-        data.y,
-        fit.draws,
+        fit.forest, rows.X, levels, data.X, data.y, fit.draws, _predicting(fit, rows)
     )
+
+
+def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
+    """Return which trees (B, n) predict each row: out of bag those that did not draw it."""
+    return None if rows.oob is None else fit.draws.all_unseen()
 
 
 def _conformal(
@@ -193,6 +194,8 @@ def _conformal(
             f"some tree, and there are {len(at)}: use a lower level, more trees, or "
             'method="quantile"'
         )
+    if rows.oob is not None:
+        return leave_one_out(fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs)
     return jackknife_plus(
         fit.forest,
         rows.X,

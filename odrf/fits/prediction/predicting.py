@@ -14,7 +14,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.errors import InputError, allowed
-from odrf.fits.fit import AnyFit
+from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.labels import class_labels, spread_codes, spread_numbers
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 
@@ -44,17 +44,19 @@ class RowsToPredict:
     complete : (n,) bool
         Which of the n rows those are.
     index : Index of length n
+    oob : (n, K) float64 or None
+        Of training rows that are predicted out of bag, the mean response or the class
+        probabilities, NaN for a row that every tree drew.  None: all trees predict each row.
     """
 
     X: NDArray[np.float32]
     complete: NDArray[np.bool_]
     index: pd.Index
+    oob: NDArray[np.float64] | None = None
 
 
-def rows_of(fit: AnyFit, newdata: pd.DataFrame | None) -> RowsToPredict:
-    """Return the rows of `newdata`, or the training rows for None."""
-    if newdata is None:
-        return RowsToPredict(fit.data.X, np.ones(len(fit.data.index), dtype=bool), fit.data.index)
+def rows_of(fit: AnyFit, newdata: pd.DataFrame) -> RowsToPredict:
+    """Return the rows of `newdata`."""
     X, complete = fit.design.matrix(newdata)
     return RowsToPredict(X, complete, newdata.index)
 
@@ -74,7 +76,8 @@ def predict_rows(
         return _leaves(fit, rows)
     if type == "trees":
         return _each_tree(fit, rows)
-    value = with_priors(fit, mean_values(fit, rows.X), shares)
+    means = mean_values(fit, rows.X) if rows.oob is None else rows.oob
+    value = with_priors(fit, means, shares)
     value = spread_numbers(value, rows.complete)
     return as_asked(fit, value, rows.index, type)
 
@@ -138,14 +141,19 @@ def _leaves(fit: AnyFit, rows: RowsToPredict) -> pd.Series | pd.DataFrame:
 
 
 def _each_tree(fit: AnyFit, rows: RowsToPredict) -> pd.DataFrame:
-    """Return the prediction of each tree."""
+    """Return the prediction of each tree; out of bag it is missing where the tree drew the row."""
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
     columns = _tree_numbers(fit.forest)
     classes = fit.design.response.classes
+    drew = np.zeros(leaves.shape, dtype=bool)
+    if rows.oob is not None and isinstance(fit, Fit):
+        drew = ~fit.draws.all_unseen().T
     if classes is None:
-        value = spread_numbers(fit.forest.value[leaves, 0], rows.complete)
+        value = np.where(drew, np.nan, fit.forest.value[leaves, 0])
+        value = spread_numbers(value, rows.complete)
         return pd.DataFrame(value, index=rows.index, columns=columns)
-    codes = spread_codes(predicted_classes(fit.forest.value, fit.ordered)[leaves], rows.complete)
+    codes = np.where(drew, -1, predicted_classes(fit.forest.value, fit.ordered)[leaves])
+    codes = spread_codes(codes, rows.complete)
     labels = {tree: class_labels(codes[:, tree], classes) for tree in columns}
     return pd.DataFrame(labels, index=rows.index, columns=columns)
 

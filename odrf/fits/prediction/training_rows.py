@@ -1,0 +1,105 @@
+"""Training rows: predicted out of bag where the fit leaves rows out, else by all trees.
+
+A tree that drew a row has seen its response.  So the mean over all trees is too close to the
+responses of the training rows, and residuals from it are too small.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.rows.sampling import BOOTSTRAP, n_drawn
+from odrf.errors import InputError, allowed
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.prediction.predicting import RowsToPredict
+
+__all__ = [
+    "asked_out_of_bag",
+    "leaves_rows_out",
+    "residuals",
+    "training_rows",
+    "warn_of_rows_always_drawn",
+]
+
+OUT_OF_BAG, IN_BAG = "out-of-bag", "in-bag"
+
+
+def leaves_rows_out(fit: AnyFit) -> bool:
+    """Return whether the options of a forest, or of boosting, leave rows out of some bags."""
+    if isinstance(fit, BoostedFit):
+        return fit.control.n_runs > 1
+    if not isinstance(fit, Fit) or fit.control.resample == "none":
+        return False
+    n = int((fit.data.weights > 0).sum())
+    return any(each.resample == BOOTSTRAP or n_drawn(each, n) < n for each in fit.samplings)
+
+
+def asked_out_of_bag(training: Any, newdata: pd.DataFrame | None, leaves_out: bool) -> bool:
+    """Return whether rows are to be predicted out of bag.
+
+    Parameters
+    ----------
+    training : {"out-of-bag", "in-bag"}, optional
+        The argument of `predict`.
+    newdata : DataFrame, optional
+        The argument of `predict`: None for training rows.
+    leaves_out : bool
+        Whether the fit leaves rows out of some bags.
+
+    Raises
+    ------
+    InputError
+        If `training` is unknown, is given with `newdata`, or asks for what the fit does not have.
+    """
+    if training is None:
+        return leaves_out and newdata is None
+    if training not in (OUT_OF_BAG, IN_BAG):
+        raise allowed("training", training, (OUT_OF_BAG, IN_BAG))
+    if newdata is not None:
+        raise InputError(
+            f"training={training!r} says how training rows are predicted, and all trees predict "
+            "newdata=: leave one of them out"
+        )
+    if training == OUT_OF_BAG and not leaves_out:
+        raise InputError(
+            'training="out-of-bag" needs rows that a tree did not use, and every tree of this fit '
+            'uses all rows: use training="in-bag", or fit a forest of odrf() with '
+            'resample="bootstrap" or "subsample", or boosted trees with n_runs=10'
+        )
+    return bool(training == OUT_OF_BAG)
+
+
+def training_rows(fit: AnyFit, oob: NDArray[np.float64] | None) -> RowsToPredict:
+    """Return the training rows, to be predicted by all trees or, with values `oob`, out of bag."""
+    index = fit.data.index
+    return RowsToPredict(fit.data.X, np.ones(len(index), dtype=bool), index, oob)
+
+
+def warn_of_rows_always_drawn(oob: NDArray[np.float64], drawn_by: str) -> None:
+    """Warn if rows have no out-of-bag value in `oob` (n, K); `drawn_by` is "tree" or "run"."""
+    always = int(np.isnan(oob[:, 0]).sum())
+    if always:
+        warnings.warn(
+            f"{always} of {len(oob)} rows were drawn by every {drawn_by}: their out-of-bag "
+            f'predictions are missing; fit more {drawn_by}s, or use predict(training="in-bag")',
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def residuals(fit: AnyFit, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the residuals (n,) of means or class probabilities `value` (n, K) of training rows.
+
+    For a regression, response minus mean.  For classes, 1 minus the probability of the class
+    observed.
+    """
+    y = fit.data.y
+    if fit.design.response.classes is None:
+        return y - value[:, 0]
+    return 1.0 - value[np.arange(len(y)), y.astype(np.int64)]

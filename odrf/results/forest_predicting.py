@@ -1,0 +1,90 @@
+"""Predictions of a forest: means, classes, intervals and quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from odrf.fits.prediction.intervals import (
+    LEVEL,
+    QUANTILES,
+    interval_frame,
+    quantile_frame,
+    requested_interval,
+)
+from odrf.fits.prediction.predicting import predict_rows
+from odrf.fits.prediction.prior_correction import checked_priors
+from odrf.results.fitted import Priors
+from odrf.results.forest_out_of_bag import ForestOutOfBag
+
+__all__ = ["ForestPredicting"]
+
+
+class ForestPredicting(ForestOutOfBag):
+    """The predictions of `ODRFResults`."""
+
+    def predict(
+        self,
+        newdata: pd.DataFrame | None = None,
+        type: str = "response",
+        *,
+        priors: Priors = None,
+        interval: str | None = None,
+        level: float = LEVEL,
+        method: str = "auto",
+        quantiles: float | Sequence[float] = QUANTILES,
+        training: str | None = None,
+    ) -> pd.Series | pd.DataFrame:
+        """Predict new rows, or the training rows; for a regression, also intervals and quantiles.
+
+        Parameters
+        ----------
+        newdata, type, priors, training
+            As in `ODTResults.predict`; ``type="quantile"`` gives a column for each quantile.
+            Intervals and quantiles of training rows are out of bag, too: from the trees that did
+            not draw the row.
+        interval : {"confidence", "prediction"}, optional
+            An interval for the forest's expectation over training samples, or for a new response.
+        level : float, default 0.95
+            Nominal coverage of the intervals.
+        method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
+            - ``"jackknife"``, for confidence: normal intervals by the infinitesimal jackknife
+              (`odrf.statistics.jackknife`).  Needs about n trees; works better with subsampling.
+            - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
+              assumptions on their distribution (`odrf.statistics.conformal`).
+            - ``"quantile"``, for prediction: quantiles of the training responses in the row's
+              leaves (`odrf.statistics.quantiles`).
+        quantiles : float or sequence of float, default (0.05, 0.5, 0.95)
+            Probabilities above 0 and below 1, for ``type="quantile"``.
+
+        Returns
+        -------
+        Series or DataFrame
+            With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
+            confidence, ``std_error``.  If there are too few trees to estimate a standard error, it
+            and its interval are missing, with a `UserWarning`.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid.  The message names it and says what to use.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ .", data[:400], n_trees=50, seed=1)
+        >>> new = forest.predict(data[400:], interval="prediction", level=0.9)
+        >>> bool(data["progression"][400:].between(new["conf_low"], new["conf_high"]).mean() > 0.8)
+        True
+        """
+        request = requested_interval(self.fit, type, interval, level, method)
+        if type == "quantile" or request is not None:
+            checked_priors(priors, self.design.response, type)
+        rows = self._rows(newdata, training)
+        if type == "quantile":
+            return quantile_frame(self.fit, rows, quantiles)
+        if request is None:
+            return predict_rows(self.fit, rows, type, priors)
+        return interval_frame(self.fit, rows, request, lambda: self._out_of_bag)

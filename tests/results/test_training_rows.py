@@ -1,0 +1,287 @@
+"""What training rows are predicted by: one convention for all results and responses."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+from odrf.engine.trees.routing import leaf_nodes
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ORDERED = pd.CategoricalDtype(["low", "mid", "top"], ordered=True)
+RESPONSES = ("y", "two", "c", "o")
+# by the words of the table in README.md
+FITS = {
+    "`odt(…)`": partial(odrf.odt, max_leaves=6),
+    "`odrf(…)`": partial(odrf.odrf, n_trees=14),
+    "`odrf(…, blend=True)`": partial(odrf.odrf, n_trees=40, blend=True),
+    '`odrf(…, resample="none")`': partial(odrf.odrf, n_trees=3, resample="none"),
+    "`odbt(…)`": partial(odrf.odbt, n_trees=3),
+    "`odbt(…, n_runs=M)`": partial(odrf.odbt, n_trees=2, n_runs=7),
+    "`graf(…)`": partial(odrf.graf, n_trees=3),
+}
+LEAVE_OUT = ("`odrf(…)`", "`odrf(…, blend=True)`", "`odbt(…, n_runs=M)`")
+
+
+@pytest.fixture(scope="module")
+def rows(table):
+    two = np.where(table["y"] > 0.4, "above", "below")
+    return table.assign(two=two, o=table["c"].astype(ORDERED))
+
+
+@pytest.fixture(scope="module")
+def fits(rows):
+    return {
+        (name, response): fit(f"{response} ~ a + b + f", rows, seed=1)
+        for name, fit in FITS.items()
+        for response in RESPONSES
+    }
+
+
+@pytest.fixture(params=[(name, response) for name in FITS for response in RESPONSES])
+def named_fit(request, fits):
+    return request.param[0], fits[request.param]
+
+
+def quiet(function, *arguments, **options):
+    """The result of a call that may warn of rows without an out-of-bag prediction."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*arguments, **options)
+
+
+def test_the_default_is_out_of_bag_where_rows_are_left_out(named_fit, rows):
+    name, fit = named_fit
+    default = quiet(fit.predict)
+    in_bag = fit.predict(training="in-bag")
+    assert in_bag.equals(fit.predict(rows))
+    if name in LEAVE_OUT:
+        assert default.equals(quiet(fit.predict, training="out-of-bag"))
+        assert default.equals(fit.oob_prediction)
+        assert not default.equals(in_bag)
+    else:
+        assert default.equals(in_bag)
+        with pytest.raises(InputError, match="every tree of this fit uses all rows"):
+            fit.predict(training="out-of-bag")
+
+
+def test_fitted_values_and_residuals_are_those_of_predict(named_fit, rows):
+    _, fit = named_fit
+    default = quiet(fit.predict)
+    assert quiet(lambda: fit.fittedvalues).equals(default)
+    resid = quiet(lambda: fit.resid)
+    response = rows[fit.design.response.name]
+    if fit.kind == "regression":
+        np.testing.assert_allclose(resid, response - default)
+    else:
+        prob = quiet(fit.predict, type="prob")
+        observed = [prob.loc[row, label] for row, label in response.items()]
+        np.testing.assert_allclose(resid, 1 - np.array(observed))
+    assert resid.index.equals(rows.index)
+
+
+def test_every_type_tells_of_the_same_values(named_fit):
+    _, fit = named_fit
+    default = quiet(fit.predict)
+    if fit.kind == "regression":
+        return
+    prob = quiet(fit.predict, type="prob")
+    missing = default.isna()
+    assert prob.isna().any(axis=1).equals(missing)
+    np.testing.assert_allclose(prob[~missing].sum(axis=1), 1)
+    assert quiet(fit.predict, type="class").equals(default)
+    if not fit.fit.ordered:
+        assert list(prob[~missing].idxmax(axis=1)) == list(default[~missing])
+    even = dict.fromkeys(fit.classes, 1 / len(fit.classes))
+    corrected = quiet(fit.predict, type="prob", priors=even)
+    assert corrected.isna().any(axis=1).equals(missing)
+    if fit.design.response.ordered:
+        up_to = quiet(fit.predict, type="cumulative")
+        np.testing.assert_allclose(up_to, np.cumsum(prob, axis=1).iloc[:, :-1])
+
+
+@pytest.mark.parametrize("name", LEAVE_OUT[:2])
+@pytest.mark.parametrize("response", RESPONSES)
+def test_out_of_bag_is_the_mean_of_the_trees_that_did_not_draw_the_row(fits, name, response):
+    fit = fits[name, response]
+    unseen = fit.fit.draws.all_unseen().T
+    value = fit.forest.value[leaf_nodes(fit.forest, fit.fit.data.X, 1)]
+    mean = np.array(
+        [of_row[by].mean(axis=0) if by.any() else np.full(value.shape[2], np.nan)
+         for of_row, by in zip(value, unseen, strict=True)]
+    )  # fmt: skip
+    given = "response" if fit.kind == "regression" else "prob"
+    found = quiet(fit.predict, type=given).to_numpy().reshape(mean.shape)
+    np.testing.assert_allclose(found, mean)
+    trees = quiet(fit.predict, type="trees")
+    assert (trees.notna().to_numpy() == unseen).all()
+    in_bag = fit.predict(type="trees", training="in-bag")
+    assert in_bag.notna().all(axis=None)
+    assert (trees.to_numpy() == in_bag.to_numpy())[unseen].all()
+    assert quiet(fit.predict, type="leaf").equals(fit.predict(type="leaf", training="in-bag"))
+
+
+def test_rows_that_every_tree_drew_are_missing_and_said(rows):
+    fit = odrf.odrf("y ~ a + b", rows, n_trees=2, seed=1)
+    always = int((~fit.fit.draws.all_unseen().any(axis=0)).sum())
+    assert always > 20
+    said = f"{always} of 120 rows were drawn by every tree: .* fit more trees, or use predict"
+    for of in (fit.predict, lambda: fit.fittedvalues, lambda: fit.resid):
+        with pytest.warns(UserWarning, match=said) as caught:
+            assert of().isna().sum() == always
+        assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=said):
+        ends = fit.predict(interval="prediction", level=0.5)
+    assert ends.isna().all(axis=1).sum() == always
+    with pytest.warns(UserWarning, match=said):
+        assert fit.predict(type="quantile").isna().all(axis=1).sum() == always
+    runs = odrf.odbt("c ~ a + b", rows, n_trees=2, n_runs=2, seed=1)
+    for type in ("class", "prob", "link"):
+        with pytest.warns(UserWarning, match="by every run: .* fit more runs") as caught:
+            assert pd.DataFrame(runs.predict(type=type)).isna().any(axis=None)
+        assert caught[0].filename == __file__
+
+
+def test_a_subsample_of_all_rows_leaves_none_out(rows):
+    fit = odrf.odrf("y ~ a", rows, n_trees=3, resample="subsample", sample_fraction=1.0, seed=1)
+    assert fit.predict().equals(fit.predict(rows))
+
+
+@pytest.mark.parametrize(("response", "staged"), [("y", 3), ("c", 3), ("o", 3)])
+def test_stages_are_out_of_bag_too(fits, rows, response, staged):
+    fit = fits["`odbt(…, n_runs=M)`", response]
+    stages = quiet(fit.staged_predict)
+    assert stages[2].equals(quiet(fit.predict).rename(2))
+    in_bag = fit.staged_predict(training="in-bag")
+    assert in_bag.equals(fit.staged_predict(rows))
+    assert not in_bag.equals(stages)
+    if response == "y":
+        losses = ((stages.sub(rows["y"], axis=0)) ** 2).mean() / 2
+        np.testing.assert_allclose(losses, fit.loss_path["out-of-bag"].iloc[1:])
+
+
+def test_refitted_leaves_have_stages_out_of_bag(rows):
+    fit = odrf.odbt(
+        "y ~ a + b", rows, n_trees=3, n_runs=8, leaf_values="refit", loss="squared_error", seed=1
+    )
+    losses = ((quiet(fit.staged_predict).sub(rows["y"], axis=0)) ** 2).mean() / 2
+    np.testing.assert_allclose(losses, fit.loss_path["out-of-bag"].iloc[1:])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"training": "inbag"}, "did you mean 'in-bag'"),
+        ({"training": True}, "training=True is not known"),
+    ],
+)
+def test_unknown_requests(named_fit, asked, message):
+    with pytest.raises(InputError, match=message):
+        named_fit[1].predict(**asked)
+
+
+def test_new_rows_are_not_training_rows(named_fit, rows):
+    with pytest.raises(InputError, match="training='in-bag' says how training rows"):
+        named_fit[1].predict(rows, training="in-bag")
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.random((400, 4)), columns=list("abcd"))
+    return data.assign(y=4 * data["a"] + 2 * data["b"] + rng.normal(size=400))
+
+
+@pytest.mark.parametrize("blend", [False, True])
+# quantiles of the few responses in the leaves of a row lie too close together
+@pytest.mark.parametrize(("method", "off"), [("conformal", 0.025), ("quantile", 0.08)])
+def test_intervals_of_training_rows_cover_their_level(noisy, blend, method, off):
+    fit = odrf.odrf("y ~ .", noisy, n_trees=200, blend=blend, seed=1)
+    for level in (0.95, 0.5):
+        ends = fit.predict(interval="prediction", method=method, level=level)
+        covered = noisy["y"].between(ends["conf_low"], ends["conf_high"]).mean()
+        assert covered == pytest.approx(level, abs=off if level == 0.95 else 0.07)
+        assert ends["estimate"].equals(fit.predict().rename("estimate"))
+    in_bag = fit.predict(interval="prediction", method=method, training="in-bag")
+    assert noisy["y"].between(in_bag["conf_low"], in_bag["conf_high"]).mean() > 0.99
+
+
+def test_confidence_intervals_of_training_rows_are_around_their_predictions(noisy):
+    fit = odrf.odrf("y ~ .", noisy[:100], n_trees=600, blend=False, seed=1)
+    found = quiet(fit.predict, interval="confidence")
+    assert found["estimate"].equals(fit.predict().rename("estimate"))
+    in_bag = quiet(fit.predict, interval="confidence", training="in-bag")
+    assert in_bag["estimate"].equals(fit.predict(noisy[:100]).rename("estimate"))
+    # fewer trees and no own response: about as wide as those of new rows
+    new = quiet(fit.predict, noisy[100:], interval="confidence")
+    assert found["std_error"].median() == pytest.approx(new["std_error"].median(), rel=0.25)
+
+
+def readme_table():
+    """The table of README.md: its rows by their first cell."""
+    section = README.split("### Training rows")[1].split("\n## ")[0]
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in section.splitlines()
+        if line.startswith("|")
+    ]
+    return cells[0], {row[0]: row[1:] for row in cells[2:]}
+
+
+def test_the_table_of_the_docs_names_every_kind_of_fit():
+    header, by_fit = readme_table()
+    assert list(by_fit) == list(FITS)
+    assert header[1:3] == ["`predict()`, `fittedvalues`, `resid`", '`predict(training="in-bag")`']
+
+
+def test_the_table_of_the_docs_is_true(named_fit, rows):
+    name, fit = named_fit
+    default, in_bag, intervals, scores = readme_table()[1][name]
+    assert default == ("out of bag" if name in LEAVE_OUT else "in bag")
+    out_of_bag = default == "out of bag"
+    assert quiet(fit.predict).equals(fit.predict(rows)) != out_of_bag
+    assert in_bag == "in bag"
+    assert fit.predict(training="in-bag").equals(fit.predict(rows))
+    _the_intervals(fit, intervals)
+    observed = rows[fit.design.response.name]
+    for attribute in re.findall(r"`(\w+)`", scores):
+        if attribute == "r_squared" and fit.kind == "classification":
+            continue
+        if attribute == "confusion_matrix" and fit.kind == "regression":
+            continue
+        predicted = fit.oob_prediction if attribute == "oob_error" else quiet(fit.predict)
+        if attribute == "training_error":
+            predicted = fit.predict(training="in-bag")
+        known = predicted.notna()
+        if fit.kind == "regression":
+            error = ((observed - predicted)[known] ** 2).mean()
+        else:
+            error = (observed.astype(object) != predicted.astype(object))[known].mean()
+        value = getattr(fit, attribute)
+        if attribute == "r_squared":
+            error = 1 - error / observed.var(ddof=0)
+        if attribute == "confusion_matrix":
+            counts = value.drop(columns="error").to_numpy()
+            value = 1 - np.trace(counts) / counts.sum()
+        assert value == pytest.approx(error), attribute
+
+
+def _the_intervals(fit, said):
+    if fit.kind != "regression" or not isinstance(fit, odrf.results.ODRFResults):
+        return
+    if said == "out of bag":
+        given = quiet(fit.predict, type="quantile")
+        assert not given.equals(fit.predict(type="quantile", training="in-bag"))
+    else:
+        assert said == 'in bag, `method="quantile"` only'
+        with pytest.raises(InputError, match="needs out-of-bag rows"):
+            fit.predict(interval="prediction")
+        assert fit.predict(interval="prediction", method="quantile").notna().all(axis=None)
