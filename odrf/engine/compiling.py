@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit
+
+from odrf.engine.machine_code import CodeOnDisk
 
 __all__ = [
     "ONE",
@@ -21,41 +23,16 @@ __all__ = [
     "summing",
 ]
 
-# Machine code is kept on disk (cache).  Kernels run without the interpreter lock and divide as
-# IEEE 754 does instead of raising.  They have no C wrapper, which nothing here calls, and no
-# reference counting of arrays, which cost a quarter of the time: so a kernel must not return an
-# array to Python, nor to a kernel that counts references.
+# Kernels run without the interpreter lock and divide as IEEE 754 does instead of raising.  They
+# have no C wrapper, which nothing here calls, and no reference counting of arrays, which cost a
+# quarter of the time: so a kernel must not return an array to Python, nor to a kernel that counts
+# references.
 OPTIONS = {
-    "cache": True,
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
     "_nrt": False,
 }
-
-
-class _Cache:
-    """The machine code of a function on disk, but for what is compiled for functions of a user.
-
-    Numba would list them by the names of their modules, and could no longer read the list where
-    such a module is not found.
-    """
-
-    def __init__(self, cache: Any) -> None:
-        self._cache = cache
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled for these types of arguments, unless one holds a function."""
-        if not any(map(_holds_function, getattr(signature, "args", signature))):
-            self._cache.save_overload(signature, compiled)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
-
-
-def _holds_function(kind: Any) -> bool:
-    parts = getattr(kind, "types", ())
-    return isinstance(kind, types.Dispatcher) or any(map(_holds_function, parts))
 
 
 def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -64,7 +41,7 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = decorate(function)
-        dispatcher._cache = _Cache(dispatcher._cache)
+        dispatcher._cache = CodeOnDisk(function)
         return dispatcher
 
     return compiled

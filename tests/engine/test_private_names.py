@@ -10,6 +10,7 @@ from collections import namedtuple
 import numpy as np
 from llvmlite import ir
 from numba import njit, typeof
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 from patsy import desc, eval, parse_formula, splines
@@ -35,10 +36,21 @@ def test_numba_s_dispatchers_list_what_they_have_compiled():
     function = njit(lambda x: x + 1)
     assert isinstance(function, Dispatcher), "projections/custom.py tells compiled functions so"
     assert not function.signatures, "engine/compiling.py asks whether a kernel is compiled"
-    assert hasattr(function._cache, "save_overload"), "engine/compiling.py decides what is kept"
+    assert hasattr(function._cache, "save_overload"), "engine/compiling.py replaces it"
     function(1)
     assert function.signatures
     assert isinstance(allocating(lambda x: np.zeros(x)), Dispatcher)
+
+
+def test_numba_s_cache_has_the_pieces_that_are_replaced():
+    cache = FunctionCache(test_numba_knows_the_options_of_our_kernels)
+    assert {"_cache_path", "_source_stamp", "_index_path", "_version"} <= set(
+        vars(cache._cache_file)
+    )
+    assert hasattr(cache._impl, "filename_base")
+    names = ("_load_index", "_save_index", "_load_data", "_save_data", "_data_name", "_dump")
+    assert all(hasattr(IndexDataCacheFile, name) for name in names), "engine/machine_code.py"
+    assert NullCache().load_overload(None, None) is None
 
 
 def test_llvmlite_builds_what_prefetching_does():

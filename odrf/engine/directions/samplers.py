@@ -54,7 +54,6 @@ class SamplerMixture(Protocol):
 
 
 Kernel = Callable[..., Any]
-COMPILED = {name: value for name, value in OPTIONS.items() if name != "cache"}
 BEGINNINGS: dict[type, Kernel] = {}
 DRAWS: dict[type, Kernel] = {}
 
@@ -96,7 +95,7 @@ def begin_samplers(samplers, state, proposals):
     raise NotImplementedError  # for kernels only: see the overload below
 
 
-@overload(begin_samplers, jit_options=COMPILED)
+@overload(begin_samplers, jit_options=OPTIONS)
 def _begin_samplers(samplers, state, proposals):
     begin = BEGINNINGS.get(samplers[0].instance_class, _nothing)
 
@@ -119,7 +118,7 @@ def draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, prop
     raise NotImplementedError  # for kernels only: see the overload below
 
 
-@overload(draw_round, jit_options=COMPILED)
+@overload(draw_round, jit_options=OPTIONS)
 def _draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     draw = DRAWS[samplers[0].instance_class]
 

@@ -1,0 +1,147 @@
+"""Machine code of kernels on disk: with a checksum, and only as long as the disk is of use.
+
+Whatever is wrong with the folder, kernels are compiled in memory instead, and it is said once.
+"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import types
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+
+__all__ = ["CodeOnDisk"]
+
+# After the content of a file: this text and the content's checksum.  Numba reads no further than
+# the content's end.
+MARK = b"odrf crc32 "
+LENGTH = len(MARK) + 4
+
+
+class CodeOnDisk:
+    """The machine code of a function on disk, but for what is compiled for functions of a user.
+
+    Numba would list them by the names of their modules, and could no longer read the list where
+    such a module is not found.
+
+    Parameters
+    ----------
+    function : callable
+        The function to be compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._cache: Any = NullCache()
+        self._nowhere = False
+        try:
+            cache = FunctionCache(function)
+        except RuntimeError:
+            self._nowhere = True
+        else:
+            plain = cache._cache_file
+            cache._cache_file = _CheckedFiles(
+                plain._cache_path, cache._impl.filename_base, plain._source_stamp
+            )
+            self._cache = cache
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return what was compiled for these types of arguments; None if it cannot be read."""
+        try:
+            return self._cache.load_overload(signature, target_context)
+        except Exception as error:  # whatever damaged files may raise
+            self._say_that_it_is_damaged(error)
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled for these types of arguments, unless one holds a function."""
+        if any(map(_holds_function, getattr(signature, "args", signature))):
+            return
+        if self._nowhere:
+            _say_once(
+                "there is no folder to keep compiled code in, so each process compiles anew, which "
+                "may take minutes: set NUMBA_CACHE_DIR to a folder that can be written"
+            )
+        try:
+            try:
+                self._cache.save_overload(signature, compiled)
+            except (EOFError, ValueError, pickle.UnpicklingError):  # the list of files is damaged
+                self._cache.flush()
+                self._cache.save_overload(signature, compiled)
+        except Exception as error:
+            _say_once(
+                f"compiled code cannot be kept in {self._cache.cache_path} ({error}), so each "
+                "process compiles anew, which may take minutes: make room there, clear the folder, "
+                "or set NUMBA_CACHE_DIR to another one"
+            )
+            self._cache = NullCache()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def _say_that_it_is_damaged(self, error: Exception) -> None:
+        _say_once(
+            f"compiled code in {self._cache.cache_path} is damaged ({error}) and compiled anew, "
+            "which may take minutes: if you see this again, clear the folder"
+        )
+
+
+class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's files, with checksums: damaged machine code would end the process when it runs."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the code first, then the list, which so never names a file that is not there."""
+        overloads = self._load_index()
+        name = overloads.get(key)
+        if name is None:
+            taken = set(overloads.values())
+            numbers = range(1, len(taken) + 2)
+            name = next(n for n in map(self._data_name, numbers) if n not in taken)
+        self._save_data(name, data)
+        if key not in overloads:
+            self._save_index({**overloads, key: name})
+
+    def _load_index(self) -> Any:
+        path, version = Path(self._index_path), pickle.dumps(self._version, protocol=-1)
+        data = path.read_bytes() if path.exists() else b""
+        if data.startswith(version):
+            _require_whole(data[len(version) :])
+        return super()._load_index()
+
+    def _load_data(self, name: str) -> Any:
+        data = Path(self._data_path(name)).read_bytes()
+        _require_whole(data)
+        return pickle.loads(data)
+
+    def _dump(self, obj: Any) -> bytes:
+        content = super()._dump(obj)
+        return content + MARK + _checksum(content)
+
+
+def _require_whole(data: bytes) -> None:
+    """Raise `ValueError` if a checksum follows the content, as in our files, and is wrong."""
+    content, mark = data[:-LENGTH], data[-LENGTH:]
+    if mark.startswith(MARK) and mark != MARK + _checksum(content):
+        raise ValueError("its checksum is wrong")
+
+
+def _checksum(content: bytes) -> bytes:
+    return zlib.crc32(content).to_bytes(4, "big")
+
+
+def _holds_function(kind: Any) -> bool:
+    parts = getattr(kind, "types", ())
+    return isinstance(kind, types.Dispatcher) or any(map(_holds_function, parts))
+
+
+_said: list[str] = []
+
+
+def _say_once(message: str) -> None:
+    if not _said:
+        _said.append(message)
+        warnings.warn(message, UserWarning, stacklevel=2)
