@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.evaluation.metrics import Metric
 from odrf.reports.sensitivity import METHODS
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 __all__ = ["ApproximationCurve"]
 
 
-class ApproximationCurve:
+class ApproximationCurve(Carded):
     """Error against the share of the training rows that is kept.
 
     Made by `odrf.approximation_curve`.
@@ -66,12 +67,6 @@ class ApproximationCurve:
 
     def summary(self) -> Summary:
         """Return the mean errors of each model, as a summary with text, HTML and LaTeX output."""
-        facts = {
-            "Metric": self.metric.words,
-            "Rows": str(self.n),
-            "Repeats": str(self.errors.index.unique("repeat").size),
-            "Test rows": str(self.n_test),
-        }
         sections = {}
         for model in self.models:
             for column, title in (
@@ -83,7 +78,7 @@ class ApproximationCurve:
                 sections[f"{model}: {title}, by the share of rows kept"] = wide
         call = f"approximation_curve(fit, newdata, …, seed={self.seed})"
         note = "Each repeat draws new subsets and refits the models; the test rows stay the same."
-        return Summary("Approximation of data", call, facts, sections, (note,))
+        return Summary("Approximation of data", call, self._facts(), sections, (note,))
 
     def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
         """Draw the mean error against the share of rows that is kept ([G], Figure 13).
@@ -101,6 +96,15 @@ class ApproximationCurve:
         """
         return plots.plot_approximation(self.table, METHODS, self.metric.words, ax)
 
-    def __repr__(self) -> str:
-        wide = self.table["error"].unstack("fraction")
-        return f"ApproximationCurve of {', '.join(self.models)}\n{wide.to_string()}"
+    def _card(self) -> Card:
+        errors = self.table["error"].unstack("fraction", sort=False)
+        title = "Approximation of data: mean errors by the share of rows kept"
+        return Card(title, self._facts(), errors)
+
+    def _facts(self) -> dict[str, str]:
+        return {
+            "Metric": self.metric.words,
+            "Rows": str(self.n),
+            "Repeats": str(self.errors.index.unique("repeat").size),
+            "Test rows": str(self.n_test),
+        }

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 __all__ = ["BiasVariance", "Experiment"]
@@ -44,7 +45,7 @@ class Experiment:
     seed: int
 
 
-class BiasVariance:
+class BiasVariance(Carded):
     """Bias, variance and noise of models.  Made by `odrf.bias_variance`.
 
     Parameters
@@ -118,22 +119,13 @@ class BiasVariance:
 
     def summary(self) -> Summary:
         """Return terms and standard errors, as a summary with text, HTML and LaTeX output."""
-        experiment, n = self.experiment, self.n
-        facts = {
-            "Problem": experiment.problem,
-            "Error": "squared" if experiment.kind == "regression" else "0-1 loss",
-            "Training rows": str(n[0]) if len(n) == 1 else f"{n[0]} to {n[-1]}",
-            "Training samples": f"{experiment.repeats} of each size",
-            "Test rows": str(experiment.test_rows),
-            "Truth": "known" if experiment.known else "the responses",
-        }
         sections = {}
         for authors, (title, columns) in self._decompositions().items():
             sections[authors + title] = self._labelled(self.table[columns])
             sections[f"{authors}standard errors, over test rows"] = self._labelled(
                 self.std_error[columns]
             )
-        return Summary("Bias and variance", self.call, facts, sections, self._notes())
+        return Summary("Bias and variance", self.call, self._facts(), sections, self._notes())
 
     def plot(self, *, axes: NDArray | None = None) -> NDArray[np.object_]:
         """Draw bias, variance and error of each model, side by side.
@@ -154,12 +146,20 @@ class BiasVariance:
         """
         return plots.plot_bias_variance(self.table, self.std_error, axes)
 
-    def __repr__(self) -> str:
-        experiment = self.experiment
-        return (
-            f"BiasVariance on {experiment.problem}: {experiment.repeats} training samples, "
-            f"{experiment.test_rows} test rows\n{self.table.to_string()}"
-        )
+    def _card(self) -> Card:
+        facts = self._facts()
+        return Card(f"Bias and variance on {facts.pop('Problem')}", facts, self.table)
+
+    def _facts(self) -> dict[str, str]:
+        experiment, n = self.experiment, self.n
+        return {
+            "Problem": experiment.problem,
+            "Error": "squared" if experiment.kind == "regression" else "0-1 loss",
+            "Training rows": str(n[0]) if len(n) == 1 else f"{n[0]} to {n[-1]}",
+            "Training samples": f"{experiment.repeats} of each size",
+            "Test rows": str(experiment.test_rows),
+            "Truth": "known" if experiment.known else "the responses",
+        }
 
     def _decompositions(self) -> dict[str, tuple[str, list[str]]]:
         """Return by author the equation of each decomposition and its columns."""

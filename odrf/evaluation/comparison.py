@@ -22,6 +22,7 @@ from odrf.evaluation.paired import (
     signed_rank,
     wins,
 )
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
-class Comparison:
+class Comparison(Carded):
     """Scores of models on the same folds, with standard errors, ranks and tests.
 
     Made by `odrf.compare`.
@@ -204,12 +205,8 @@ class Comparison:
             return plots.plot_means(self.table, f"{self.metric.words}, {folds}", ax)
         return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
 
-    def __repr__(self) -> str:
-        tables = f"{len(self.sizes)} tables, " if self._several_tables else ""
-        return (
-            f"Comparison: {len(self.models)} models, {tables}{self.cv} folds, "
-            f"{self.metric.words}\n{self.table.to_string()}"
-        )
+    def _card(self) -> Card:
+        return Card("Comparison of models", self._facts(), self.table)
 
     @property
     def _several_tables(self) -> bool:

@@ -13,6 +13,7 @@ from odrf import plots
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.power_law import PowerLaw, bootstrap_power_laws, fit_power_law
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ EXTRAPOLATION = 10.0
 POINTS = 60
 
 
-class LearningCurve:
+class LearningCurve(Carded):
     """Errors of models against the number of training rows.  Made by `odrf.learning_curve`.
 
     Parameters
@@ -137,12 +138,6 @@ class LearningCurve:
     def summary(self) -> Summary:
         """Return errors, power law and its extrapolation to ten times the rows, as a summary."""
         most = float(self.n.max())
-        facts = {
-            "Metric": self.metric.words,
-            "Test rows": str(self.n_test),
-            "Training rows": f"{self.n.min():.0f} to {most:.0f}",
-            "Repeats": str(len(self.errors) // len(self.n)),
-        }
         sections = {
             "Power law: error = a + b·n^(-c)": self.law,
             f"At n = {EXTRAPOLATION * most:.0f}, ten times the rows": self.extrapolate(
@@ -152,7 +147,7 @@ class LearningCurve:
         }
         note = "Intervals are 95 % bootstrap intervals over repeats."
         call = f"learning_curve({self.formula!r}, data, …, seed={self.seed})"
-        return Summary("Learning curve", call, facts, sections, (note,))
+        return Summary("Learning curve", call, self._facts(), sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw errors and power laws against n, on logarithmic axes, up to ten times the rows.
@@ -177,8 +172,16 @@ class LearningCurve:
             )
         return plots.plot_learning(self.table, curves, self.metric.words, ax)
 
-    def __repr__(self) -> str:
-        return f"LearningCurve of {', '.join(self.models)}\n{self.law.to_string()}"
+    def _card(self) -> Card:
+        return Card("Learning curve: error = a + b·n^(-c)", self._facts(), self.law)
+
+    def _facts(self) -> dict[str, str]:
+        return {
+            "Metric": self.metric.words,
+            "Test rows": str(self.n_test),
+            "Training rows": f"{self.n.min():.0f} to {self.n.max():.0f}",
+            "Repeats": str(len(self.errors) // len(self.n)),
+        }
 
 
 def _interval(values: list[float] | NDArray[np.float64]) -> tuple[NDArray, NDArray]:

@@ -12,6 +12,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf import plots
 from odrf.results.base import TreeResults
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ SHOWN = 20
 ERROR_COLUMNS = ["error", "std_error"]
 
 
-class Tuning:
+class Tuning(Carded):
     """Candidates, which are combinations of options, and their errors.  Made by `odrf.tune`.
 
     Parameters
@@ -115,5 +116,5 @@ class Tuning:
         ]
         return plots.plot_candidates(np.array(labels), self.table, error, ax)
 
-    def __repr__(self) -> str:
-        return f"Tuning: {len(self.table)} candidates\n{self.table.head(SHOWN).to_string()}"
+    def _card(self) -> Card:
+        return Card(f"Tuning of {len(self.table)} candidates", self._facts, self.table)

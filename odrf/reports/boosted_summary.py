@@ -12,7 +12,6 @@ from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.table import REFIT
 from odrf.reports.summaries import (
-    card,
     data_facts,
     importance_section,
     mean_and_range,
@@ -20,6 +19,7 @@ from odrf.reports.summaries import (
     subset_size,
     tried,
 )
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -79,7 +79,7 @@ def boosted_summary(
 
 def boosted_card(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
-) -> str:
+) -> Card:
     """Return a short description of boosted trees; the arguments are those of `boosted_summary`."""
     facts = {
         "Formula": fit.design.formula,
@@ -91,7 +91,7 @@ def boosted_card(
         **_score(fit, fitted, out_of_bag),
     }
     loss = fit.control.loss.replace("_", " ")
-    return card(f"Boosted oblique trees, {loss} loss: {fit.kind}", facts)
+    return Card(f"Boosted oblique trees, {loss} loss: {fit.kind}", facts)
 
 
 def _runs(fit: BoostedFit) -> dict[str, str]:

@@ -21,6 +21,7 @@ from odrf.statistics.evidence import (
     tail_p,
 )
 from odrf.statistics.theorems import Facts, conclusion, conditions, ratios
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 __all__ = ["ConsistencyReport"]
@@ -31,7 +32,7 @@ QUARTER = 0.25
 LEVEL = 0.01
 
 
-class ConsistencyReport:
+class ConsistencyReport(Carded):
     """Which consistency theorem covers a fit, and what the data show of its conditions.
 
     Returned by the method `consistency` of results.
@@ -221,5 +222,6 @@ class ConsistencyReport:
             self.facts.n, self.ratios, tails, self.leaf_sizes, self.predictors_per_split, axes
         )
 
-    def __repr__(self) -> str:
-        return f"ConsistencyReport: {self.conclusion}"
+    def _card(self) -> Card:
+        conditions = self.table.set_index("theorem").rename_axis(None)
+        return Card("Consistency", {"Conclusion": self.conclusion}, conditions)

@@ -16,6 +16,7 @@ from odrf.fits.regrowing import permutation_rises, regrown
 from odrf.pruning.choosing import ONE_SE
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
 from odrf.statistics.selection import most_important
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -150,10 +151,7 @@ class Elimination(ErrorTable, Generic[Forest]):
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
         facts = {"Method": "backward elimination", "Error": f"OOB {error_name(self.fit.kind)}"}
-        facts |= {
-            words: f"{len(self.selected(rule))} predictors"
-            for rule, words in CHOICES_IN_WORDS.items()
-        }
+        facts |= self._choices()
         note = f"The 1-SE rule keeps {', '.join(self.selected())}."
         return Summary("Variable selection", self.fit.call, facts, {"Steps": self.table}, (note,))
 
@@ -180,5 +178,13 @@ class Elimination(ErrorTable, Generic[Forest]):
         error = f"out-of-bag {error_name(self.fit.kind)}"
         return plots.plot_elimination(self.table, self.row("min"), row, words, error, ax)
 
-    def __repr__(self) -> str:
-        return f"Elimination: {len(self.table)} steps\n{self.table.to_string()}"
+    def _card(self) -> Card:
+        title = f"Backward elimination of predictors in {len(self.table)} steps"
+        return Card(title, self._choices(), self.table, tuple(map(self.row, CHOICES_IN_WORDS)))
+
+    def _choices(self) -> dict[str, str]:
+        """Return what the rules choose."""
+        return {
+            words: f"{len(self.selected(rule))} predictors"
+            for rule, words in CHOICES_IN_WORDS.items()
+        }

@@ -9,6 +9,7 @@ import pandas as pd
 
 from odrf.errors import InputError
 from odrf.pruning.choosing import MINIMUM, chosen_row
+from odrf.text.card import Carded
 
 __all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "ErrorTable", "shown_rows"]
 
@@ -17,7 +18,7 @@ CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
 RULES_IN_WORDS = {"weakest_link": "weakest link", "growth": "growth order"}
 
 
-class ErrorTable:
+class ErrorTable(Carded):
     """Base class of pruning paths, growth paths and selections of predictors.
 
     Attributes

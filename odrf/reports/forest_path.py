@@ -10,6 +10,7 @@ from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -102,15 +103,12 @@ class ForestPath(ErrorTable, Generic[Forest]):
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {"Rule": RULES_IN_WORDS[self.rule], "Trees": str(self.fit.forest.n_trees)}
-        for rule, words in CHOICES_IN_WORDS.items():
-            line = self.table.iloc[self.row(rule)]
-            facts[words] = f"{line['leaves']:.1f} leaves, alpha = {line['alpha']:.3g}"
         note = (
             f"error is the out-of-bag {error_name(self.fit.kind)}, std_error its standard error "
             "over rows, leaves the mean of the trees."
         )
-        return Summary("Pruning path", self.fit.call, facts, {"Forests": self.table}, (note,))
+        facts, sections = self._facts(), {"Forests": self.table}
+        return Summary("Pruning path", self.fit.call, facts, sections, (note,))
 
     def plot(self, *, rule: str = "1se", ax: Axes | None = None) -> Axes:
         """Plot the out-of-bag error of each forest, with one standard error to either side.
@@ -136,5 +134,13 @@ class ForestPath(ErrorTable, Generic[Forest]):
         row, words = self.row(rule), CHOICES_IN_WORDS[rule]
         return plots.plot_error_path(table, self.row("min"), row, words, what, ax)
 
-    def __repr__(self) -> str:
-        return f"ForestPath: {len(self.table)} values of alpha\n{self.table.to_string()}"
+    def _card(self) -> Card:
+        title = f"Pruning path of a forest: {len(self.table)} values of alpha"
+        return Card(title, self._facts(), self.table, tuple(map(self.row, CHOICES_IN_WORDS)))
+
+    def _facts(self) -> dict[str, str]:
+        facts = {"Rule": RULES_IN_WORDS[self.rule], "Trees": str(self.fit.forest.n_trees)}
+        for rule, words in CHOICES_IN_WORDS.items():
+            line = self.table.iloc[self.row(rule)]
+            facts[words] = f"{line['leaves']:.1f} leaves, alpha = {line['alpha']:.3g}"
+        return facts

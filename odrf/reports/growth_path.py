@@ -19,6 +19,7 @@ from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.held_out import HeldOut
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, shown_rows
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -140,16 +141,6 @@ class GrowthPath(ErrorTable):
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        unit = "leaves" if self.along == LEAVES else "levels of splits"
-        facts = {
-            "Along": self.along,
-            "Trees": str(self.grown.forest.n_trees),
-            "Test error": self.by,
-            "This fit": f"{self.size} {unit}",
-        }
-        for rule, words in CHOICES_IN_WORDS.items():
-            line = self.table.iloc[self.row(rule)]
-            facts[words] = f"{line[self.along]:.0f} {unit}, {line['test']:.4g}"
         shown = shown_rows(self.table, [self.row(rule) for rule in CHOICES])
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         note = (
@@ -157,7 +148,7 @@ class GrowthPath(ErrorTable):
             f"{self.by}, std_error the standard error of the latter over rows."
         )
         sections = {f"Sizes{of}": shown}
-        return Summary("Growth path", self.fit.call, facts, sections, (note,))
+        return Summary("Growth path", self.fit.call, self._facts(), sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot training and test error against the size.
@@ -177,8 +168,23 @@ class GrowthPath(ErrorTable):
             self.table, self.along, self.row(), self.size, error_name(self.fit.kind), self.by, ax
         )
 
-    def __repr__(self) -> str:
-        return f"GrowthPath: {len(self.table)} sizes\n{self.table.to_string()}"
+    def _card(self) -> Card:
+        facts = self._facts()
+        title = f"Growth path of {len(self.table)} sizes, along the {facts.pop('Along')}"
+        return Card(title, facts, self.table, tuple(map(self.row, CHOICES)))
+
+    def _facts(self) -> dict[str, str]:
+        unit = "leaves" if self.along == LEAVES else "levels of splits"
+        facts = {
+            "Along": self.along,
+            "Trees": str(self.grown.forest.n_trees),
+            "Test error": self.by,
+            "This fit": f"{self.size} {unit}",
+        }
+        for rule, words in CHOICES_IN_WORDS.items():
+            line = self.table.iloc[self.row(rule)]
+            facts[words] = f"{line[self.along]:.0f} {unit}, {line['test']:.4g}"
+        return facts
 
 
 def growth_path(

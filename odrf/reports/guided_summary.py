@@ -9,13 +9,13 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import mean_loss
 from odrf.reports.summaries import (
     REMOVED,
-    card,
     data_facts,
     importance_section,
     mean_and_range,
     missing_notes,
     seeds,
 )
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -54,7 +54,7 @@ def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
     return Summary(name, fit.call, facts, sections, notes)
 
 
-def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> str:
+def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
     """Return a short description of a guided forest; arguments as in `guided_summary`."""
     guided = fit.guided
     facts = {
@@ -65,7 +65,7 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> str:
         "Leaves": mean_and_range(guided.n_leaves),
         **_score(fit, fitted),
     }
-    return card(f"Guided random forest of {guided.n_trees} trees: {fit.kind}", facts)
+    return Card(f"Guided random forest of {guided.n_trees} trees: {fit.kind}", facts)
 
 
 def _score(fit: GuidedFit, fitted: NDArray[np.float64]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from odrf.fits.fit import Fit
 from odrf.projections.parameters import grid_shape, require_pixels
 from odrf.projections.patch import Patch
 from odrf.statistics.importance import usage
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -26,7 +27,7 @@ __all__ = ["PixelImportance"]
 TOP = 10
 
 
-class PixelImportance:
+class PixelImportance(Carded):
     """How often splits use each pixel (Perry 2020, section 3.2).
 
     Returned by `odrf.results.base.TreeResults.pixel_importance`.
@@ -88,17 +89,9 @@ class PixelImportance:
 
     def summary(self) -> Summary:
         """Return the most used pixels as a summary with text, HTML and LaTeX output."""
-        C, H, W = self._grid
-        share = self.table["share"]
-        facts = {
-            "Pixels": f"{H} × {W}" + (f", {C} channels" if C > 1 else ""),
-            "Splits": str(self.n_splits),
-            "Pixels of a split": number(float(share.sum())),
-            "Pixels never used": str(int((share == 0).sum())),
-        }
-        top = self.table.sort_values("count", ascending=False, kind="stable").head(TOP)
+        top = self._used_most.head(TOP)
         note = "share is that of the splits in which the pixel has a nonzero coefficient."
-        return Summary("Pixel importance", self.call, facts, {"Used most": top}, (note,))
+        return Summary("Pixel importance", self.call, self._facts(), {"Used most": top}, (note,))
 
     def plot_image(self, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
         """Plot the shares as images, one for each channel, or for series as a curve.
@@ -120,10 +113,22 @@ class PixelImportance:
         """
         return plots.plot_pixels(self.images, ax)
 
-    def __repr__(self) -> str:
+    def _card(self) -> Card:
+        return Card("Pixel importance", self._facts(), self._used_most)
+
+    def _facts(self) -> dict[str, str]:
         C, H, W = self._grid
-        of = f"{C} × {H} × {W}" if C > 1 else f"{H} × {W}"
-        return f"PixelImportance of {of} pixels in {self.n_splits} splits"
+        share = self.table["share"]
+        return {
+            "Pixels": f"{H} × {W}" + (f", {C} channels" if C > 1 else ""),
+            "Splits": str(self.n_splits),
+            "Pixels of a split": number(float(share.sum())),
+            "Pixels never used": str(int((share == 0).sum())),
+        }
+
+    @property
+    def _used_most(self) -> pd.DataFrame:
+        return self.table.sort_values("count", ascending=False, kind="stable")
 
 
 def _grid(fit: Fit, shape: tuple[int, int] | None, channels: int | None) -> tuple[int, int, int]:

@@ -20,6 +20,7 @@ from odrf.statistics.importance import (
     distinct_directions,
     importance_by_tree,
 )
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -31,7 +32,7 @@ __all__ = ["ProjectionImportance"]
 MOST_TERMS = 4
 
 
-class ProjectionImportance:
+class ProjectionImportance(Carded):
     """The most important directions (Tomita et al. 2020, section 4.5).
 
     The importance of a direction is the impurity decrease of the splits along it; θ and -θ count as
@@ -116,13 +117,9 @@ class ProjectionImportance:
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        facts = {
-            "Directions shown": str(len(self.table)),
-            "Share of all impurity removed": f"{self.table['share'].sum():.3g}",
-        }
         note = "Coefficients are for columns scaled to [0, 1]."
         sections = {"The most important directions": self.table}
-        return Summary("Importance of projections", self.fit.call, facts, sections, (note,))
+        return Summary("Importance of projections", self.fit.call, self._facts(), sections, (note,))
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the coefficients as a heat map, the most important direction first.
@@ -138,8 +135,14 @@ class ProjectionImportance:
         """
         return plots.plot_projections(self.coefficients, self.table["share"], ax)
 
-    def __repr__(self) -> str:
-        return f"ProjectionImportance\n{self.table.to_string()}"
+    def _card(self) -> Card:
+        return Card("Importance of projections", self._facts(), self.table)
+
+    def _facts(self) -> dict[str, str]:
+        return {
+            "Directions shown": str(len(self.table)),
+            "Share of all impurity removed": f"{self.table['share'].sum():.3g}",
+        }
 
 
 def _coefficients(

@@ -14,6 +14,7 @@ from odrf.pruning.complexity import GROWTH
 from odrf.pruning.subtree_path import SubtreePath
 from odrf.pruning.subtrees import growth_errors
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, shown_rows
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -166,10 +167,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
         ]
         if self.is_evaluated:
             facts["Evaluated by"] = self.by
-            facts |= {
-                words: f"{self.table['leaves'].iloc[self.row(rule)]} leaves"
-                for rule, words in CHOICES_IN_WORDS.items()
-            }
+            facts |= self._choices()
             notes.append(
                 f"xerror is the {error_name(self.fit.kind)} of the held-out rows divided by that "
                 "of the root on the training rows, xstd its standard error."
@@ -209,5 +207,17 @@ class PruningPath(ErrorTable, Generic[Tree]):
         error = loss_name(self.fit, self.loss)
         return plots.plot_path(self.table, along, error, ax)
 
-    def __repr__(self) -> str:
-        return f"PruningPath: {len(self.table)} subtrees\n{self.table.to_string()}"
+    def _card(self) -> Card:
+        facts = {"Rule": RULES_IN_WORDS[self.rule]}
+        if self.is_evaluated:
+            facts |= {"Evaluated by": self.by, **self._choices()}
+        kept = tuple(map(self.row, CHOICES)) if self.is_evaluated else ()
+        return Card(f"Pruning path of {len(self.table)} subtrees", facts, self.table, kept)
+
+    def _choices(self) -> dict[str, str]:
+        """Return what the rules choose."""
+        leaves = self.table["leaves"]
+        return {
+            words: f"{leaves.iloc[self.row(rule)]} leaves"
+            for rule, words in CHOICES_IN_WORDS.items()
+        }

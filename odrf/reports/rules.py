@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from odrf.design import Design, Response
 from odrf.engine.trees.forest_arrays import Forest
@@ -11,11 +12,15 @@ from odrf.text.wording import SplitWriter, number
 
 __all__ = ["rules_text"]
 
+# Levels of an ordered factor whose ranks are listed.
+MOST_LEVELS = 12
 
-def rules_text(tree: Forest, design: Design, digits: int) -> str:
+
+def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None = None) -> str:
     """Return a line for each node, children under their parent; `tree` is a forest of one tree."""
-    writer = SplitWriter(tree, design, digits=digits)
-    lines = [f"n = {tree.count[0]}, {design.formula}", *_legend(design.response)]
+    writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
+    lines = [f"n = {tree.count[0]}, {design.formula}", _legend(design.response)]
+    lines += [*_ranks(writer, tree), ""]
     waiting = [(0, 0, "root")]
     while waiting:
         node, depth, rule = waiting.pop()
@@ -32,11 +37,26 @@ def rules_text(tree: Forest, design: Design, digits: int) -> str:
     return "\n".join(lines)
 
 
-def _legend(response: Response) -> list[str]:
+def _legend(response: Response) -> str:
     if response.classes is None:
-        return [f"node) split  n  mean of {response.name};  * marks a leaf", ""]
+        return f"node) split  n  mean of {response.name};  * marks a leaf"
     classes = " ".join(str(label) for label in response.classes)
-    return [f"node) split  n  {response.name} (shares of {classes});  * marks a leaf", ""]
+    return f"node) split  n  {response.name} (shares of {classes});  * marks a leaf"
+
+
+def _ranks(writer: SplitWriter, tree: Forest) -> list[str]:
+    """Return a line on the ranks of the levels of each ordered factor that is in a sum."""
+    reached = np.flatnonzero(tree.is_split() & (tree.depth() >= 0))
+    ranked: dict[str, pd.Index] = {}
+    for node in reached.tolist():
+        ranked |= writer.ranked(node)
+    lines = []
+    for name, levels in ranked.items():
+        ranks = [f"{level} = {rank}" for rank, level in enumerate(levels, start=1)]
+        if len(ranks) > MOST_LEVELS:
+            ranks = [*ranks[: MOST_LEVELS - 2], "…", ranks[-1]]
+        lines.append(f"in sums, {name} counts as its rank: {', '.join(ranks)}")
+    return lines
 
 
 def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str:

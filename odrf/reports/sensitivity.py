@@ -22,6 +22,7 @@ from odrf.statistics.row_sensitivity import (
     mean_sensitivity,
     planes_until,
 )
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -35,7 +36,7 @@ RANKS, DRAW = (0, 0), (0, 1)
 """Spawn keys of the fit's seed: for the order of rows within leaves, and for drawing rows."""
 
 
-class Sensitivity:
+class Sensitivity(Carded):
     """The sensitivity of each training row (Gupta et al., section 8).
 
     Rows near the boundaries between classes have a large sensitivity.  Returned by
@@ -157,19 +158,11 @@ class Sensitivity:
 
         It has text, HTML and LaTeX output.
         """
-        table = self.table
-        p = table["probability"]
-        facts = {
-            "Rows": str(len(table)),
-            "Trees": str(self.fit.guided.n_trees),
-            "Effective rows": f"{number(1 / float((p**2).sum()))} (1 / Σp²)",
-            "Largest p": f"{number(float(p.max()) * len(p))} times the mean",
-        }
-        first = table.sort_values("rank").head(TOP)
+        first = self.table.sort_values("rank").head(TOP)
         sections = {"Most sensitive first": self._kept, f"First {len(first)} rows": first}
         notes = () if self._classes is None else ("Every class has the same sum of θ/Θ.",)
         call = "sensitivity()"
-        return Summary("Sensitivity of rows", call, facts, sections, notes)
+        return Summary("Sensitivity of rows", call, self._facts(), sections, notes)
 
     @cached_property
     def _kept(self) -> pd.DataFrame:
@@ -251,12 +244,17 @@ class Sensitivity:
                 )
         return [str(x), str(y)]
 
-    def __repr__(self) -> str:
+    def _card(self) -> Card:
+        return Card("Sensitivity of rows", self._facts(), self.table.sort_values("rank"))
+
+    def _facts(self) -> dict[str, str]:
         p = self.table["probability"]
-        return (
-            f"Sensitivity of {len(self.table)} rows: probabilities from {number(float(p.min()))} "
-            f"to {number(float(p.max()))}"
-        )
+        return {
+            "Rows": str(len(p)),
+            "Trees": str(self.fit.guided.n_trees),
+            "Effective rows": f"{number(1 / float((p**2).sum()))} (1 / Σp²)",
+            "Largest p": f"{number(float(p.max()) * len(p))} times the mean",
+        }
 
 
 def rows_kept(fraction: Any, n: int) -> int:

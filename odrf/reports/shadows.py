@@ -14,6 +14,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["ShadowSelection"]
 Forest = TypeVar("Forest")
 
 
-class ShadowSelection(Generic[Forest]):
+class ShadowSelection(Carded, Generic[Forest]):
     """Predictors compared with permuted copies of themselves, as in Boruta.
 
     Kursa and Rudnicki (2010).  Returned by `odrf.results.forest.ODRFResults.select_variables`.
@@ -146,10 +147,7 @@ class ShadowSelection(Generic[Forest]):
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
         facts = {"Method": "shadows (Boruta)", "Rounds": str(self.rounds)}
-        facts |= {
-            decision.capitalize(): f"{self._decision.count(decision)} predictors"
-            for decision in (CONFIRMED, TENTATIVE, REJECTED)
-        }
+        facts |= self._counts()
         note = (
             "importance is the mean rise of the out-of-bag loss when a predictor is permuted, "
             "shadow that of the best permuted copy in the same rounds."
@@ -171,8 +169,16 @@ class ShadowSelection(Generic[Forest]):
         """
         return plots.plot_shadows(self.table, ax)
 
-    def __repr__(self) -> str:
-        return f"ShadowSelection: {self.rounds} rounds\n{self.table.to_string()}"
+    def _card(self) -> Card:
+        title = f"Selection of predictors by shadows (Boruta) in {self.rounds} rounds"
+        return Card(title, self._counts(), self.table)
+
+    def _counts(self) -> dict[str, str]:
+        """Return the number of predictors by decision."""
+        return {
+            decision.capitalize(): f"{self._decision.count(decision)} predictors"
+            for decision in (CONFIRMED, TENTATIVE, REJECTED)
+        }
 
 
 def _updated(before: list[str], now: list[str]) -> list[str]:

@@ -14,12 +14,13 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
+from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 __all__ = ["StrengthCorrelation"]
 
 
-class StrengthCorrelation:
+class StrengthCorrelation(Carded):
     """Strength of the trees of a forest and correlation between them (Breiman 2001).
 
     Returned by `odrf.results.forest.ODRFResults.strength_correlation`.
@@ -105,8 +106,8 @@ class StrengthCorrelation:
         """
         return plots.plot_strength(self.table, axes)
 
-    def __repr__(self) -> str:
-        return f"StrengthCorrelation by {self.by}\n{self.table.to_string()}"
+    def _card(self) -> Card:
+        return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())
 
 
 def _with_subsets_of(fit: Fit, size: int) -> Fit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -17,13 +17,13 @@ from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
 from odrf.reports.importance_tables import impurity_table
 from odrf.reports.kinds_table import kinds_table
+from odrf.text.card import Card
 from odrf.text.rules_in_words import rule_in_words
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
 __all__ = [
     "REMOVED",
-    "card",
     "data_facts",
     "forest_card",
     "forest_summary",
@@ -64,18 +64,18 @@ def forest_summary(fit: Fit, out_of_bag: OutOfBag | None) -> Summary:
     return _summary("Oblique random forest", fit, facts, confusion)
 
 
-def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> str:
+def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> Card:
     """Return a short description of a tree; the arguments are those of `tree_summary`."""
     return _card("Oblique decision tree", fit, _tree_scores(fit, fitted))
 
 
-def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> str:
+def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
     """Return a short description of a forest; the arguments are those of `forest_summary`."""
     name = f"Oblique random forest of {fit.forest.n_trees} trees"
     return _card(name, fit, _forest_scores(fit, out_of_bag))
 
 
-def _card(name: str, fit: Fit, scores: dict[str, str]) -> str:
+def _card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
     facts = {
         "Formula": fit.design.formula,
         "Rows": _rows(fit),
@@ -83,13 +83,7 @@ def _card(name: str, fit: Fit, scores: dict[str, str]) -> str:
         "Leaves": _leaves(fit),
         **scores,
     }
-    return card(f"{name}: {fit.kind}", facts)
-
-
-def card(title: str, facts: Mapping[str, str]) -> str:
-    """Return facts as lines under a title."""
-    width = max(map(len, facts))
-    return "\n".join([title, *(f"  {key:<{width}}  {value}" for key, value in facts.items())])
+    return Card(f"{name}: {fit.kind}", facts)
 
 
 def importance_section(fit: AnyFit, words: str) -> dict[str, pd.DataFrame]:

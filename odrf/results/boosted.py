@@ -32,6 +32,7 @@ from odrf.reports.consistency_facts import facts_of_boosted
 from odrf.results.fitted import Priors
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["ODBTResults"]
@@ -326,5 +327,5 @@ class ODBTResults(OutOfBagResults, Panelled):
         path, kept, loss = self.loss_path, self.n_rounds, self.control.loss
         return "loss", lambda panel: plots.plot_loss(path, kept, loss, panel)
 
-    def __repr__(self) -> str:
+    def _card(self) -> Card:
         return boosted_card(self.fit, self._in_bag, self._known_out_of_bag)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
@@ -28,6 +28,7 @@ from odrf.fits.prediction.training_rows import asked_out_of_bag, residuals, trai
 from odrf.fits.saving import save
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.importance_tables import impurity_table
+from odrf.text.card import Carded
 from odrf.text.summary import Summary
 
 __all__ = ["FittedResults", "Priors"]
@@ -36,7 +37,7 @@ Priors = Mapping[Any, float] | pd.Series | None
 IMPORTANCES = ("impurity", "permutation")
 
 
-class FittedResults(ABC):
+class FittedResults(Carded):
     """Base class of all results.
 
     Parameters

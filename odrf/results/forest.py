@@ -34,6 +34,7 @@ from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.tree import ODTResults
 from odrf.results.updatable import Updatable
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["ODRFResults"]
@@ -309,5 +310,5 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
     def _drawing(self) -> Drawing:
         return "error", lambda panel: plots.plot_error(self.error_path, panel)
 
-    def __repr__(self) -> str:
+    def _card(self) -> Card:
         return forest_card(self.fit, self._known_out_of_bag)

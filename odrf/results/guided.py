@@ -26,6 +26,7 @@ from odrf.results.extendable import Extendable
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.row_predicting import RowPredicting
 from odrf.statistics.guidance import leaf_codes, regions_divided, remaining_impurity
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["GRAFResults"]
@@ -295,5 +296,5 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
     def _drawing(self) -> Drawing:
         return "growth", lambda panel: plots.plot_guided_growth(self.growth, panel)
 
-    def __repr__(self) -> str:
+    def _card(self) -> Card:
         return guided_card(self.fit, self._in_bag)

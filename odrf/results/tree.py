@@ -20,11 +20,11 @@ from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.growth_stages import LEAVES
 from odrf.pruning.subtrees import with_leaves
 from odrf.reports.growth_path import GrowthPath, growth_path
-from odrf.reports.node_tables import nodes_table, splits_table
 from odrf.reports.pruning_path import PruningPath
-from odrf.reports.rules import rules_text
 from odrf.reports.summaries import tree_card, tree_summary
+from odrf.results.readable_tree import ReadableTree
 from odrf.results.updatable import Updatable
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ __all__ = ["ODTResults"]
 PLOTS = ("tree", "importance")
 
 
-class ODTResults(Updatable):
+class ODTResults(ReadableTree, Updatable):
     """A fitted oblique decision tree, as returned by `odrf.odt`.
 
     Parameters
@@ -75,29 +75,6 @@ class ODTResults(Updatable):
         self.parent, self.path = parent, path
 
     @cached_property
-    def nodes(self) -> pd.DataFrame:
-        """The nodes, one row each; the index is the node's number, 0 for the root.
-
-        Columns: ``parent``, ``depth``, ``leaf``, ``left``, ``right`` (numbers of the children),
-        ``count`` and ``weight`` (number and total weight of the training rows), ``impurity``,
-        ``gain`` (impurity decrease of the split, per unit of weight), ``order`` (rank of the split
-        in the tree's growth); for a regression ``value``, the mean response; for classes
-        ``prediction`` and a column ``P(class)`` for each class.  In an honest tree ``count`` and
-        the columns after it, except ``order``, are those of the rows that did not choose splits.
-        """
-        return nodes_table(self.fit.forest, self.fit.design, self.fit.data.weight_unit)
-
-    @cached_property
-    def splits(self) -> pd.DataFrame:
-        """The splits, one row for each coefficient, the largest scaled coefficient of a node first.
-
-        A row of the data goes to the left child of ``node`` if the sum of ``coefficient`` times
-        ``column`` is at most ``threshold``, all in the units of the data.  To compare predictors
-        use ``scaled_coefficient``: for columns scaled to [0, 1], and of Euclidean length 1.
-        """
-        return splits_table(self.fit.forest, self.fit.design)
-
-    @cached_property
     def confusion_matrix(self) -> pd.DataFrame:
         """Confusion matrix of the training rows: observed classes down, predicted classes across.
 
@@ -125,31 +102,6 @@ class ODTResults(Updatable):
             For classes.
         """
         return r_squared(self.fit, self.training_error)
-
-    def rules(self, digits: int = 4) -> str:
-        """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
-
-        Parameters
-        ----------
-        digits : int, default 4
-            Significant digits.
-
-        Returns
-        -------
-        str
-
-        Examples
-        --------
-        >>> import odrf
-        >>> tree = odrf.odt("progression ~ bmi", odrf.load_data("diabetes"), max_leaves=2, seed=1)
-        >>> print(tree.rules())  # doctest: +ELLIPSIS
-        n = 442, progression ~ bmi
-        node) split  n  mean of progression;  * marks a leaf
-        <BLANKLINE>
-        0) root  n = 442  152.1
-          1) bmi <= ...
-        """
-        return rules_text(self.fit.forest, self.fit.design, digits)
 
     def pruning_path(
         self,
@@ -391,7 +343,7 @@ class ODTResults(Updatable):
     def _sized(fit: Fit) -> Fit:
         return sized_tree(fit)
 
-    def __repr__(self) -> str:
+    def _card(self) -> Card:
         return tree_card(self.fit, self._in_bag)
 
 

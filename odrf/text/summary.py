@@ -54,15 +54,19 @@ class Summary:
         return [facts, *(table.copy() for table in self.sections.values())]
 
     def as_text(self) -> str:
-        """Return the summary as plain text, at least 80 characters wide."""
+        """Return the summary as plain text, 80 to 100 characters wide."""
         return text.summary_as_text(self.title, self.call, self.facts, self.sections, self.notes)
 
     def as_html(self) -> str:
-        """Return the summary as HTML tables."""
+        """Return the summary as HTML: facts and tables, with the style that notebooks show."""
         return text.summary_as_html(self.title, self.call, self.facts, self.sections, self.notes)
 
     def as_latex(self) -> str:
-        """Return the summary as one LaTeX table environment (package booktabs)."""
+        """Return the summary as one LaTeX table environment.
+
+        It compiles with pdflatex and the package booktabs.  Characters that pdflatex lacks are
+        written by their number, such as U+4E2D.
+        """
         return text.summary_as_latex(self.title, self.call, self.facts, self.sections, self.notes)
 
     def __str__(self) -> str:

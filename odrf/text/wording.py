@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
-from odrf.design.columns.encoding import Ranks
+from odrf.design.columns.encoding import Indicators, Ranks
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.text.naming import names_in_sums
 from odrf.text.units import user_splits
 
 __all__ = ["SplitText", "SplitWriter", "number"]
@@ -89,21 +90,73 @@ class SplitWriter:
         self._digits = digits
         self._max_terms = max_terms
         self._user = user_splits(forest, design)
+        self._predictors, self._columns = names_in_sums(design)
 
     def split(self, node: int) -> SplitText:
         """Return the split of `node`."""
-        terms = slice(self._forest.start[node], self._forest.start[node + 1])
-        varies = self._user.coef[terms] != 0
-        columns = self._forest.index[terms][varies]
-        coef = self._user.coef[terms][varies]
-        threshold = float(self._user.threshold[node])
-        predictors = np.searchsorted(self._design.first, columns, side="right") - 1
+        columns, coef, theta, threshold = self._terms(node)
+        predictors = self._predictors_of(columns)
         if len(set(predictors)) == 1 and self._design.types[predictors[0]] == INDICATORS:
             return self._set(int(predictors[0]), columns, coef, threshold)
+        terms = []
+        for j in dict.fromkeys(predictors.tolist()):
+            of_j = predictors == j
+            levels = self._two_levels(j)
+            if levels is None:
+                terms += self._columns_of_sum(columns[of_j], coef[of_j], theta[of_j])
+                continue
+            # the two indicators add up to 1: a·first + b·second = (a - b)·first + b
+            second = columns[of_j] != self._design.first[j]
+            threshold -= float(coef[of_j][second].sum())
+            signs = np.where(second, -1.0, 1.0)
+            of_first, scaled = (float((signs * values[of_j]).sum()) for values in (coef, theta))
+            if of_first != 0:
+                name = f"({self._predictors[j]} in {{{levels[0]}}})"
+                terms.append(_Term(name, of_first, scaled))
+        if len(terms) == 1 and terms[0].column is not None:
+            size = abs(terms[0].coef)
+            return self._single(terms[0].column, terms[0].coef / size, threshold / size)
+        return self._sum(terms, threshold)
+
+    def ranked(self, node: int) -> dict[str, pd.Index]:
+        """Return the ordered factors in the sum of `node`: by name their levels, lowest first."""
+        columns = self._terms(node)[0]
         if len(columns) == 1:
-            return self._single(int(columns[0]), float(coef[0]), threshold)
-        size = np.abs(self._forest.coef[terms][varies])
-        return self._sum(columns, coef, size, threshold)
+            return {}
+        recipe = self._design.recipe
+        variables = [
+            recipe.variables[v] for j in self._predictors_of(columns) for v in recipe.terms[j]
+        ]
+        return {
+            variable.name: variable.encoding.levels
+            for variable in variables
+            if isinstance(variable.encoding, Ranks)
+        }
+
+    def _terms(self, node: int) -> tuple[NDArray, NDArray, NDArray, float]:
+        """Return columns and coefficients of a split, for both units of the data, and threshold."""
+        terms = slice(self._forest.start[node], self._forest.start[node + 1])
+        varies = self._user.coef[terms] != 0
+        theta = self._forest.coef[terms][varies]
+        threshold = float(self._user.threshold[node])
+        return self._forest.index[terms][varies], self._user.coef[terms][varies], theta, threshold
+
+    def _predictors_of(self, columns: NDArray) -> NDArray[np.int64]:
+        return np.searchsorted(self._design.first, columns, side="right") - 1
+
+    def _two_levels(self, predictor: int) -> pd.Index | None:
+        """Return the levels of a factor that has no others than two, else None."""
+        term = self._design.recipe.terms[predictor]
+        encoding = self._design.recipe.variables[term[0]].encoding
+        if len(term) > 1 or not isinstance(encoding, Indicators) or len(encoding.absent):
+            return None
+        return encoding.levels if len(encoding.levels) == 2 else None
+
+    def _columns_of_sum(self, columns: NDArray, coef: NDArray, theta: NDArray) -> list[_Term]:
+        return [
+            _Term(self._columns[column], float(user), float(scaled), int(column))
+            for column, user, scaled in zip(columns, coef, theta, strict=True)
+        ]
 
     def _single(self, column: int, coef: float, threshold: float) -> SplitText:
         point, increasing = coef * threshold, coef > 0
@@ -114,9 +167,7 @@ class SplitWriter:
             # rank r is ranks[r - 1]: name the last level that goes left
             text = str(ranks[math.floor(point) - 1 if increasing else math.ceil(point) - 1])
         signs = ("<=", ">") if increasing else (">=", "<")
-        return SplitText(
-            (self._design.columns[column],), f"{signs[0]} {text}", f"{signs[1]} {text}"
-        )
+        return SplitText((self._columns[column],), f"{signs[0]} {text}", f"{signs[1]} {text}")
 
     def _set(self, predictor: int, columns: NDArray, coef: NDArray, threshold: float) -> SplitText:
         # one indicator of a row is 1, so the projection is the coefficient of that level
@@ -129,7 +180,7 @@ class SplitWriter:
             [_level(column, name) for column in self._design.columns[first:last]], dtype=object
         )
         return SplitText(
-            (name,),
+            (self._predictors[predictor],),
             f"in {self._listed(levels[goes_left])}",
             f"in {self._listed(levels[~goes_left])}",
         )
@@ -139,19 +190,34 @@ class SplitWriter:
         others = len(levels) - len(shown)
         return "{" + ", ".join(shown + ([f"+{others} more"] if others else [])) + "}"
 
-    def _sum(self, columns: NDArray, coef: NDArray, size: NDArray, threshold: float) -> SplitText:
-        kept = np.argsort(-size, kind="stable")[: self._max_terms]
-        terms = []
-        for j in kept:
-            sign = "-" if coef[j] < 0 else "+"
-            factor = f"{number(abs(float(coef[j])), self._digits)}*"
-            terms.append(f"{sign} {factor}{self._design.columns[columns[j]]}")
-        terms[0] = terms[0].removeprefix("+ ").replace("- ", "-", 1)
-        if len(columns) > len(kept):
-            terms.append(f"+ {len(columns) - len(kept)} more")
+    def _sum(self, terms: list[_Term], threshold: float) -> SplitText:
+        ordered = sorted(terms, key=lambda term: -abs(term.theta))
+        shown = [_signed(term, self._digits) for term in ordered[: self._max_terms]]
+        first = shown[0][2:] if shown[0].startswith("+") else f"-{shown[0][2:]}"
+        words = [first, *shown[1:]]
+        if len(terms) > len(shown):
+            words.append(f"+ {len(terms) - len(shown)} more")
         # θ has length 1 and predictors are in [0, 1]: projections have a range of about 1
         point = _rounded(threshold, 1.0, self._digits)
-        return SplitText(tuple(terms), f"<= {point}", f"> {point}")
+        return SplitText(tuple(words), f"<= {point}", f"> {point}")
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A term of a sum: its coefficients for the units of the data and for scaled columns.
+
+    `column` is None for a factor.
+    """
+
+    name: str
+    coef: float
+    theta: float
+    column: int | None = None
+
+
+def _signed(term: _Term, digits: int) -> str:
+    sign = "-" if term.coef < 0 else "+"
+    return f"{sign} {number(abs(term.coef), digits)}*{term.name}"
 
 
 def _level(column: str, predictor: str) -> str:

@@ -194,7 +194,7 @@ def test_summary_and_drawing(curve):
     assert curve.plot(ax=given)[1] is given[1]
     with pytest.raises(InputError, match="ax holds 1 axes: 2 are drawn on"):
         curve.plot(ax=given[0])
-    assert repr(curve).startswith("ApproximationCurve of tree, guided")
+    assert repr(curve).startswith("Approximation of data: mean errors")
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,8 @@ def test_summary(alone, several):
 
 
 def test_repr(alone, several):
-    assert repr(alone).startswith("Comparison: 3 models, 5 folds, error rate\n")
-    assert repr(several).startswith("Comparison: 3 models, 8 tables, 5 folds")
+    assert repr(alone).startswith("Comparison of models\n  Models  3\n")
+    assert "Tables               8\n" in repr(several)
 
 
 def test_plots(alone, several):

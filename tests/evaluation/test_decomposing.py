@@ -187,7 +187,7 @@ def test_summary_and_card(data):
         "n=[20, 40], repeats=3",
     ):
         assert words in text
-    assert repr(found).startswith("BiasVariance on side ~ a + b: 3 training samples, 50 test rows")
+    assert repr(found).startswith("Bias and variance on side ~ a + b\n")
     numbers = bias_variance(best(NUMBERS), NUMBERS, 20, 3, seed=1)
     assert "error = noise + bias² + variance" in str(numbers.summary())
     assert "fall below 0" not in str(numbers.summary())

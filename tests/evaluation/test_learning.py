@@ -117,7 +117,7 @@ def test_summary_and_drawing(data):
     assert ax.get_xscale() == "log"
     given = plt.subplots()[1]
     assert curve.plot(ax=given) is given
-    assert repr(curve).startswith("LearningCurve of tree, stump")
+    assert repr(curve).startswith("Learning curve: error = a + b·n^(-c)")
 
 
 @pytest.mark.parametrize(

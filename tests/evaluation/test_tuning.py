@@ -105,7 +105,7 @@ def test_summary_and_drawings(data):
     assert labels[0] == ", ".join(f"{k}={v}" for k, v in two.best_options.items())
     switch = odrf.tune("y ~ a + b", data, {"blend": [True, False]}, n_trees=20)
     assert switch.plot().get_yticklabels()[0].get_text().startswith("blend=")
-    assert repr(one).startswith("Tuning: 3 candidates")
+    assert repr(one).startswith("Tuning of 3 candidates")
 
 
 @pytest.mark.parametrize(

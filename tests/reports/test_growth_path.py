@@ -219,7 +219,7 @@ def test_words(tree, forest):
     assert "1-SE rule" in text
     path = forest.growth_path()
     assert "out-of-bag rows" in str(path.summary())
-    assert repr(path).startswith(f"GrowthPath: {len(path.table)} sizes")
+    assert repr(path).startswith(f"Growth path of {len(path.table)} sizes, along the {path.along}")
     assert len(path.summary().tables[1]) <= 27
 
 

@@ -133,7 +133,7 @@ def test_summary_holds_the_table(path, rule):
     assert {0, path.row("min"), path.row("1se"), len(path.table) - 1} <= set(shown.index)
     for words in (rule.replace("_", " ").replace("growth", "growth order"), "5-fold", "1-SE rule"):
         assert words in str(summary)
-    assert repr(path).startswith(f"PruningPath: {len(path.table)} subtrees")
+    assert repr(path).startswith(f"Pruning path of {len(path.table)} subtrees\n")
 
 
 def test_classes_are_evaluated_by_misclassification(class_tree, table):

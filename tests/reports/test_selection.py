@@ -110,12 +110,14 @@ def test_selections_are_reproducible(forest, steps, shadows):
 
 def test_summaries_and_drawings(steps, shadows):
     assert "backward elimination" in str(steps.summary())
-    assert repr(steps).startswith("Elimination: 6 steps")
+    assert repr(steps).startswith("Backward elimination of predictors in 6 steps")
     (curve, _, mark) = steps.plot().lines[-3:]
     np.testing.assert_array_equal(curve.get_ydata(), steps.table["error"])
     assert mark.get_xdata() == np.log2(steps.table["predictors"][steps.row("1se")])
     assert "Confirmed" in str(shadows.summary())
-    assert repr(shadows).startswith(f"ShadowSelection: {shadows.rounds} rounds")
+    assert repr(shadows).startswith(
+        f"Selection of predictors by shadows (Boruta) in {shadows.rounds} rounds"
+    )
     ax = shadows.plot()
     assert [text.get_text() for text in ax.get_yticklabels()] == list(shadows.table.index)
 

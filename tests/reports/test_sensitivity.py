@@ -177,7 +177,7 @@ def test_summary(found):
     kept = found.summary().tables[1]
     assert kept["probability"].is_monotonic_increasing
     assert kept["probability"].iloc[-1] == pytest.approx(1)
-    assert repr(found).startswith("Sensitivity of 240 rows: probabilities from ")
+    assert repr(found).startswith("Sensitivity of rows\n  Rows            240\n")
 
 
 def test_drawing(found, data):

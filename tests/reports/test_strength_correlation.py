@@ -54,7 +54,7 @@ def test_summary_and_drawing(class_forest, number_forest):
     assert [text.get_text() for text in panels[0].get_xticklabels()] == ["random", "1", "2"]
     with pytest.raises(InputError, match="axes holds 1 axes"):
         class_forest.strength_correlation().plot(axes=plt.subplots()[1])
-    assert repr(class_forest.strength_correlation()).startswith("StrengthCorrelation by trees")
+    assert repr(class_forest.strength_correlation()).startswith("Strength and correlation by trees")
 
 
 def test_bad_requests(table, class_forest):

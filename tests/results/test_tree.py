@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
@@ -53,6 +54,27 @@ def test_splits_have_unit_length_in_scaled_columns(number_tree):
     length = number_tree.splits.groupby("node")["scaled_coefficient"].apply(np.linalg.norm)
     np.testing.assert_allclose(length, 1)
     assert set(number_tree.splits["predictor"]) <= {"a", "b", "f"}
+
+
+def test_rules_keep_the_largest_terms(table):
+    tree = odrf.odt("y ~ a + b + f", table, n_singles=0, subset_size=3, seed=1)
+    assert " more " in tree.rules(max_terms=1)
+    assert " more " not in tree.rules()
+    assert tree.rules(max_terms=100) == tree.rules()
+    for options in ({"max_terms": 0}, {"digits": 0}, {"max_terms": 1.5}):
+        with pytest.raises(InputError, match="use a whole number of at least 1"):
+            tree.rules(**options)
+
+
+def test_rules_say_how_ordered_factors_count(table):
+    grades = pd.Categorical(table["c"], ["low", "mid", "top"], ordered=True)
+    data = table.assign(grade=grades)
+    tree = odrf.odt("y ~ a + grade", data, n_singles=0, subset_size=2, seed=1)
+    assert (
+        tree.rules().split("\n")[2]
+        == "in sums, grade counts as its rank: low = 1, mid = 2, top = 3"
+    )
+    assert "counts as" not in odrf.odt("y ~ grade", data, seed=1).rules()
 
 
 def test_rules_are_indented_like_the_tree(class_tree):

@@ -1,0 +1,80 @@
+"""What is read of one tree: its nodes and splits as tables, its rules as text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import pandas as pd
+
+from odrf.checks import checked_whole
+from odrf.reports.node_tables import nodes_table, splits_table
+from odrf.reports.rules import rules_text
+from odrf.results.fitted import FittedResults
+
+__all__ = ["ReadableTree"]
+
+
+class ReadableTree(FittedResults):
+    """Base class of the results of one tree: its nodes, its splits and its rules."""
+
+    @cached_property
+    def nodes(self) -> pd.DataFrame:
+        """The nodes, one row each; the index is the node's number, 0 for the root.
+
+        Columns: ``parent``, ``depth``, ``leaf``, ``left``, ``right`` (numbers of the children),
+        ``count`` and ``weight`` (number and total weight of the training rows), ``impurity``,
+        ``gain`` (impurity decrease of the split, per unit of weight), ``order`` (rank of the split
+        in the tree's growth); for a regression ``value``, the mean response; for classes
+        ``prediction`` and a column ``P(class)`` for each class.  In an honest tree ``count`` and
+        the columns after it, except ``order``, are those of the rows that did not choose splits.
+        """
+        return nodes_table(self.fit.forest, self.fit.design, self.fit.data.weight_unit)
+
+    @cached_property
+    def splits(self) -> pd.DataFrame:
+        """The splits, one row for each coefficient, the largest scaled coefficient of a node first.
+
+        A row of the data goes to the left child of ``node`` if the sum of ``coefficient`` times
+        ``column`` is at most ``threshold``, all in the units of the data.  To compare predictors
+        use ``scaled_coefficient``: for columns scaled to [0, 1], and of Euclidean length 1.
+        """
+        return splits_table(self.fit.forest, self.fit.design)
+
+    def rules(self, digits: int = 4, max_terms: int | None = None) -> str:
+        """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
+
+        In a sum, a factor of two levels counts 1 for one of them, as in ``0.3*(sex in {f})``, and
+        an ordered factor counts by the ranks of its levels, which the first lines explain.
+
+        Parameters
+        ----------
+        digits : int, default 4
+            Significant digits.
+        max_terms : int, optional
+            Most terms of a sum, those with the largest coefficients for predictors scaled to
+            [0, 1], or levels of a factor; the number of others is written.  By default all.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            If `digits` or `max_terms` is not a whole number of at least 1.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> tree = odrf.odt("progression ~ bmi", odrf.load_data("diabetes"), max_leaves=2, seed=1)
+        >>> print(tree.rules())  # doctest: +ELLIPSIS
+        n = 442, progression ~ bmi
+        node) split  n  mean of progression;  * marks a leaf
+        <BLANKLINE>
+        0) root  n = 442  152.1
+          1) bmi <= ...
+        """
+        digits = checked_whole("digits", digits, 1)
+        if max_terms is not None:
+            max_terms = checked_whole("max_terms", max_terms, 1)
+        return rules_text(self.fit.forest, self.fit.design, digits, max_terms)

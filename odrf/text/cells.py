@@ -1,0 +1,64 @@
+"""The cells of a table as text: numbers of a column with the same decimals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["TextColumn", "labels_of", "text_columns"]
+
+# A column has common decimals if its smallest entry is at least this share of its largest.
+SPAN = 1e-4
+MOST_DECIMALS = 8
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A column of a table as text.
+
+    Attributes
+    ----------
+    header : str
+    cells : list of str
+    is_numeric : bool
+        Numbers are set to the right, words to the left.
+    """
+
+    header: str
+    cells: list[str]
+    is_numeric: bool
+
+
+def text_columns(table: pd.DataFrame) -> list[TextColumn]:
+    """Return the columns of a table; the largest entry of a float column sets its decimals."""
+    return [_column(str(name), column) for name, column in table.items()]
+
+
+def labels_of(table: pd.DataFrame) -> list[str]:
+    """Return the labels of the rows of a table; the levels of an index of several, by commas."""
+    return [
+        ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+        for label in table.index
+    ]
+
+
+def _column(header: str, column: pd.Series) -> TextColumn:
+    if pd.api.types.is_float_dtype(column):
+        return TextColumn(header, _float_cells(column), True)
+    is_numeric = pd.api.types.is_integer_dtype(column)
+    return TextColumn(
+        header, ["" if value is pd.NA else str(value) for value in column], is_numeric
+    )
+
+
+def _float_cells(column: pd.Series) -> list[str]:
+    values = column.to_numpy(dtype=float)
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    largest, smallest = sizes.max(initial=0.0), sizes.min(initial=np.inf)
+    decimals = 3 - math.floor(math.log10(largest)) if largest > 0 else 0
+    apart = decimals > MOST_DECIMALS or (largest > 0 and smallest < SPAN * largest)
+    form = ".3g" if apart else f".{max(decimals, 0)}f"
+    return ["" if np.isnan(value) else f"{value:{form}}" for value in values]
