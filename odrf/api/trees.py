@@ -16,6 +16,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_forest, sized_tree
 from odrf.options.request import Request, request_of
 from odrf.projections.family import Family
+from odrf.projections.mixture import without_share
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
@@ -311,5 +312,6 @@ def _request(
     function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
 ) -> Request:
     """Return the request for growth: the `options` of the call, and options that are `fixed`."""
+    options = {**options, "projection": without_share(options["projection"])}
     given = {name for name, value in options.items() if not is_default(function, name, value)}
     return request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))

@@ -148,7 +148,7 @@ def _fit_blend(
     n, P, p = len(data.y), len(design.predictors), len(design.columns)
     kinds = kinds_of_trees(request, n, P, p, classification, design.response.ordinal)
     base = _resolve(kinds[BEST], design, data)
-    require_blendable(base.n_trees, base.resample, request.projection)
+    require_blendable(base.n_trees, base.resample)
     controls = {
         name: _resolve(replace(kind, seed=base.seed), design, data) for name, kind in kinds.items()
     }

@@ -87,7 +87,13 @@ def kinds_of_trees(
     classification : bool
     ordinal : bool, default False
         Whether there are three or more ordered classes.
+
+    Raises
+    ------
+    InputError
+        The directions of `projection` are not estimated, or it has several families.
     """
+    _require_estimated(request.projection)
     root, given = math.ceil(math.sqrt(P)), request.given
     random = {"min_leaf": 1, "sample_fraction": RANDOM_SHARE}
     defaults: dict[str, dict[str, Any]] = {
@@ -136,10 +142,18 @@ def _sparse(p: int, estimated: str | Family, ordinal: bool) -> dict[str, Any]:
     }
 
 
-def require_blendable(n_trees: int, resample: str, projection: Any) -> None:
-    """Raise `InputError` unless a forest with these options can be a blend.
+def _require_estimated(projection: Any) -> None:
+    """Raise `InputError` unless forests with this ``projection=`` can be blends."""
+    if not _can_be_blended(projection):
+        raise InputError(
+            f"projection={projection!r} with blend=True: the kinds of trees need directions of one "
+            "family that are estimated from the response: use blend=False, or a projection such as "
+            '"logistic"'
+        )
 
-    A blend needs trees of each kind, out-of-bag rows, and a projection that estimates directions.
+
+def require_blendable(n_trees: int, resample: str) -> None:
+    """Raise `InputError` unless a forest has trees of each kind of a blend and out-of-bag rows.
 
     Raises
     ------
@@ -155,9 +169,4 @@ def require_blendable(n_trees: int, resample: str, projection: Any) -> None:
         raise InputError(
             'resample="none" with blend=True leaves no out-of-bag rows to compare the kinds of '
             'trees: use "subsample" or "bootstrap"'
-        )
-    if not _can_be_blended(projection):
-        raise InputError(
-            f"projection={projection!r} with blend=True: the kinds of trees need directions that "
-            'are estimated from the response: use blend=False, or a projection such as "logistic"'
         )

@@ -25,7 +25,7 @@ from odrf.projections.family import FAMILIES, Family, Table
 from odrf.projections.sparse import Sparse, SparseSampler
 from odrf.projections.usual import usual_sampler
 
-__all__ = ["Mixture", "Share", "mixture_for", "read_projection"]
+__all__ = ["Mixture", "Share", "mixture_for", "read_projection", "without_share"]
 
 # Predictors tried singly beside directions in a forest, or √P if more.
 MANY_SINGLES = 60
@@ -151,6 +151,19 @@ def read_projection(value: Any) -> dict[Family, float]:
     for name, share in value.items():
         shares[_family(name)] = _share(name, share)
     return shares
+
+
+def without_share(value: Any) -> Any:
+    """Return ``projection=`` with a single family in place of a mapping of it to its share.
+
+    Raises
+    ------
+    InputError
+        The family or its share is invalid.
+    """
+    if not isinstance(value, Mapping) or len(read_projection(value)) > 1:
+        return value
+    return next(iter(value))
 
 
 def _share(name: Any, value: Any) -> float:

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 import odrf
+from forests import same_bits
 from odrf.errors import InputError
 from odrf.options.kinds import kinds_of_trees
 from odrf.options.request import request_of
-from odrf.projections import Axis
+from odrf.projections import FAMILIES, Axis
 
 KINDS = ["best", "random", "extra", "smooth", "few", "sparse", "axis"]
 
@@ -124,6 +125,23 @@ def test_the_projection_holds_for_all_kinds():
     assert {kind.projection for kind in kinds.values()} == {"lda"}
 
 
+@pytest.mark.parametrize("response", ["y", "side"])
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.blended])
+def test_a_mapping_of_one_family_is_that_family(data, name, response):
+    if FAMILIES[name].tasks == ("classification",) and response == "y":
+        with pytest.raises(InputError, match=name):
+            odrf.odrf("y ~ a + b", data, projection={name: 1}, n_trees=100)
+        return
+    options = {"n_trees": 100, "max_leaves": 5, "seed": 1}
+    for family, share in ((name, 3.5), (FAMILIES[name](), 1)):
+        one, other = (
+            odrf.odrf(f"{response} ~ a + b", data[:60], projection=projection, **options)
+            for projection in (family, {family: share})
+        )
+        assert one.kinds.index.tolist() == other.kinds.index.tolist()
+        assert same_bits(one.forest, other.forest)
+
+
 def test_the_axis_kind_is_the_ordinary_random_forest(fit):
     axis = fit.fit.kinds["axis"]
     assert (axis.mixture.shares, axis.min_leaf) == (((Axis(), 2),), 1)
@@ -181,6 +199,11 @@ def test_trees_of_one_kind_have_no_table(data):
         ({"n_trees": 30, "resample": "none"}, 'resample="none" with blend=True'),
         ({"n_trees": 30, "projection": "axis"}, "projection='axis' with blend=True"),
         ({"n_trees": 30, "projection": "sparse"}, "projection='sparse' with blend=True"),
+        (
+            {"n_trees": 30, "projection": {"sparse": 2, "logistic": 1}},
+            "projection={'sparse': 2, 'logistic': 1} with blend=True.*of one family",
+        ),
+        ({"n_trees": 30, "projection": {"axis": 1}}, "projection='axis' with blend=True"),
     ],
 )
 def test_what_a_blend_needs(data, options, message):
