@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.checks import is_number
+from odrf.design.response import LARGEST
 from odrf.design.row_numbers import row_numbers
 from odrf.errors import InputError
 
@@ -33,34 +34,47 @@ class Offset:
     column: str | None
     values: NDArray[np.float64]
 
-    def of(self, newdata: pd.DataFrame, offset: str | ArrayLike | None) -> NDArray[np.float64]:
-        """Return the offsets of all rows of `newdata`.
+    def of(
+        self,
+        newdata: pd.DataFrame,
+        offset: str | ArrayLike | None,
+        complete: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Return the offsets of the `complete` rows of `newdata`.
 
         Parameters
         ----------
         newdata : DataFrame
+            m rows.
         offset : str, array-like, number or None
             Used instead of the column of the fit.
+        complete : (m,) bool
 
         Raises
         ------
         InputError
-            The fit has offsets but no column of them and `offset` is None, or an offset is not a
-            finite number.
+            The fit has offsets but no column of them and `offset` is None, or an offset is missing
+            or not a finite number.
         """
         if offset is None and not self.given:
-            return np.zeros(len(newdata))
+            return np.zeros(int(complete.sum()))
         source = self.column if offset is None else offset
         if source is None:
             raise InputError(
                 "the fit has an offset for each training row, and new rows need theirs: give "
                 "offset=, one number for each row, or 0"
             )
-        return _numbers(source, newdata)
+        return _known(_numbers(source, newdata)[complete])
 
     def keeping(self, which: NDArray[np.bool_]) -> Offset:
-        """Return the offsets of some of the training rows."""
-        return Offset(self.given, self.column, self.values[which])
+        """Return the offsets of some of the training rows.
+
+        Raises
+        ------
+        InputError
+            One of them is missing.
+        """
+        return Offset(self.given, self.column, _known(self.values[which]))
 
 
 def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
@@ -84,8 +98,21 @@ def offset_of(offset: str | ArrayLike | None, data: pd.DataFrame) -> Offset:
 
 def _numbers(offset: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
     if is_number(offset):
-        return np.full(len(data), offset, dtype=np.float64)
-    values = row_numbers("offset", offset, data)
-    if np.isinf(values).any():
-        raise InputError(f"offset has {np.isinf(values).sum()} infinite values: use finite ones")
+        values = np.full(len(data), offset, dtype=np.float64)
+    else:
+        values = row_numbers("offset", offset, data)
+    beyond = int((np.abs(values) > LARGEST).sum())
+    if beyond:
+        raise InputError(
+            f"offset has {beyond} infinite values, or beyond {LARGEST:g} in size: use finite ones"
+        )
+    return values
+
+
+def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    missing = int(np.isnan(values).sum())
+    if missing:
+        raise InputError(
+            f"offset is missing for {missing} row{'s'[: missing > 1]}: give a number for every row"
+        )
     return values

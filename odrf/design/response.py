@@ -19,7 +19,7 @@ from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError, nearest
 
-__all__ = ["KINDS", "Response", "read_response"]
+__all__ = ["KINDS", "LARGEST", "Response", "read_response"]
 
 # Limits of numeric responses, so that fourth powers of them (variances of squared errors) and of
 # their differences, times weights, stay in the range of floats.

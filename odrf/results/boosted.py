@@ -202,12 +202,7 @@ class ODBTResults(OutOfBagResults, Panelled):
                     "offset= needs newdata=: the training rows keep the offsets of the fit"
                 )
             return self.fit.offset.values
-        values = self.fit.offset.of(newdata, offset)[rows.complete]
-        if np.isnan(values).any():
-            raise InputError(
-                f"offset is missing for {np.isnan(values).sum()} rows: give a number for every row"
-            )
-        return values
+        return self.fit.offset.of(newdata, offset, rows.complete)
 
     def _link(self, rows: RowsToPredict, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
         value = spread_numbers(scores.T, rows.complete)

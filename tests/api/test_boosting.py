@@ -221,6 +221,11 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"offset": [1.0, 2.0]}, "offset has length 2 and the data 160 rows"),
         ("y ~ a", {"offset": "endless"}, "offset has 1 infinite values"),
         ("y ~ a", {"offset": "gaps"}, "missing"),
+        ("y ~ a", {"offset": [np.nan] + 159 * [0.0]}, "offset is missing for 1 row: give"),
+        ("y ~ a", {"offset": 80 * [np.nan, 0.0]}, "offset is missing for 80 rows: give"),
+        ("y ~ a", {"offset": np.nan}, "offset is missing for 160 rows"),
+        ("y ~ a", {"offset": 160 * [1e61]}, "offset has 160 infinite values, or beyond 1e.60"),
+        ("y ~ a", {"offset": -np.inf}, "offset has 160 infinite values"),
         ("y ~ a", {"validation": 0.001}, "validation=0.001 holds out 0 of 160 rows"),
         ("y ~ a", {"patience": 0}, "patience=0"),
         ("y ~ a", {"seed": -1}, "seed=-1"),
@@ -280,6 +285,38 @@ def test_offsets_are_added_to_the_trees(table):
         given.predict(data, offset=np.nan * data["years"])
     with pytest.raises(InputError, match="offset='log_years' is not a column"):
         fit.predict(data.drop(columns="log_years"))
+
+
+@pytest.mark.parametrize("offset", [np.nan, np.inf, 1e61, [0.0] * 159 + [np.nan]])
+@pytest.mark.parametrize("response", ["y", "n", "two"])
+def test_offsets_of_new_rows_are_numbers(table, response, offset):
+    fit = odbt(f"{response} ~ a + b", table, offset="w", n_trees=3, seed=1)
+    for predict in (fit.predict, fit.staged_predict):
+        with pytest.raises(InputError, match=r"offset (is missing for|has) \d+"):
+            predict(table, offset=offset)
+
+
+def test_offsets_are_needed_of_complete_rows_only(table):
+    data = table.assign(a=table["a"].where(np.arange(160) > 0))
+    known = np.where(np.arange(160) > 0, 0.5, np.nan)
+    fit = odbt("y ~ a + b", data, offset=known, missing="drop", n_trees=3, seed=1)
+    assert fit.predict().notna().all() and fit.nobs == 159
+    found = fit.predict(data, offset=known)
+    assert np.isnan(found.iloc[0]) and found.iloc[1:].equals(fit.predict())
+
+
+@pytest.mark.parametrize("response", ["y", "n", "two"])
+@pytest.mark.parametrize("constant", [-3.0, 0.25, 600.0])
+def test_a_constant_offset_changes_the_constant_only(table, response, constant):
+    options = {"n_trees": 10, "seed": 1, "projection": "axis"}
+    plain = odbt(f"{response} ~ a + b", table, **options)
+    if response == "y":
+        table = table.assign(y=table["y"] + constant)
+    moved = odbt(f"{response} ~ a + b", table, offset=np.full(160, constant), **options)
+    link = plain.predict(type="link") + (constant if response == "y" else 0.0)
+    # rounding decides between splits that are almost equally good
+    np.testing.assert_allclose(moved.predict(type="link"), link, atol=0.02)
+    np.testing.assert_allclose(moved.loss_path, plain.loss_path, rtol=1e-3)
 
 
 def test_an_offset_is_known_beforehand(table):

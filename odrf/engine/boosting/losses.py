@@ -44,6 +44,8 @@ Array = NDArray[np.float64]
 LEAST_CURVATURE = 1e-6
 # Class shares at the start are at least this far from 0 and 1, so that their logits are finite.
 LEAST_SHARE = 1e-6
+# Most steps to the start with offsets; an interval of 1e60 is halved some 250 times.
+MOST_STEPS = 1000
 
 
 class Derivatives(NamedTuple):
@@ -210,8 +212,10 @@ class Poisson(Loss):
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the logarithm of the mean; of a small positive number if all responses are 0."""
-        mean = np.average(y, weights=weights) / np.average(np.exp(offset), weights=weights)
-        return np.array([np.log(max(mean, LEAST_SHARE))])
+        largest = offset.max()  # its exponential may be infinite
+        exposure = np.average(np.exp(offset - largest), weights=weights)
+        mean = np.average(y, weights=weights) / exposure
+        return np.array([np.log(max(mean, LEAST_SHARE)) - largest])
 
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
         """Return mean minus response, and the mean."""
@@ -251,13 +255,16 @@ class LogisticLoss(Loss):
         """
         share = np.clip(np.average(y, weights=weights), LEAST_SHARE, 1 - LEAST_SHARE)
         odds = np.log(share / (1 - share))
-        if not offset.any():
-            return np.array([odds])
+        low, high = offset.min(), offset.max()
+        if low == high:
+            return np.array([odds - low])
 
         def excess(start: float) -> float:
             return float(np.average(scipy.special.expit(start + offset), weights=weights) - share)
 
-        return np.array([scipy.optimize.brentq(excess, odds - offset.max(), odds - offset.min())])
+        beyond = 1.0 + 1e-12 * max(-low, high)  # more than rounding, so that the signs differ
+        bracket = odds - high - beyond, odds - low + beyond
+        return np.array([scipy.optimize.brentq(excess, *bracket, maxiter=MOST_STEPS)])
 
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
         """Return p - y and p (1 - p)."""

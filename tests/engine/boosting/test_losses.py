@@ -83,6 +83,25 @@ def test_boosting_starts_where_a_constant_loses_least(name, offset_scale):
     assert mean(start) <= best * (1.05 if name == "huber" else 1 + 1e-8)
 
 
+@pytest.mark.parametrize("name", [name for name in LOSSES if name not in SCORES])
+@pytest.mark.parametrize("constant", [-1e15, -800.0, 0.1, 3.0, 800.0, 1e15])
+@pytest.mark.parametrize("spread", [0.0, 1e-16, 1e-300])
+def test_a_constant_offset_moves_the_start(name, constant, spread):
+    y, scores, weights = problem(name, 3)
+    loss = LOSSES[name]()
+    (plain,) = loss.start(y, weights, 1, np.zeros(len(y)))
+    (moved,) = loss.start(y, weights, 1, constant + spread * np.sign(scores[0]))
+    assert moved == pytest.approx(plain - constant, rel=1e-12, abs=1e-11)
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if name not in SCORES])
+@pytest.mark.parametrize("spread", [10.0, 500.0, 1e6, 1e60])
+def test_offsets_of_any_spread_have_a_start(name, spread):
+    y, scores, weights = problem(name, 4)
+    (start,) = LOSSES[name]().start(y, weights, 1, spread * scores[0])
+    assert np.isfinite(start)
+
+
 def test_classes_start_at_their_shares():
     y, weights = np.array([0.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 1.0, 0.0])
     loss = LOSSES["multinomial"]()
