@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,10 @@ from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_er
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
+from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import impurity_table
 from odrf.reports.kinds_table import kinds_table
+from odrf.reports.pruning_path import PruningPath
 from odrf.text.card import Card
 from odrf.text.rules_in_words import rule_in_words
 from odrf.text.summary import Summary
@@ -43,13 +46,15 @@ REMOVED = "impurity removed"
 HONEST = "splits by half of a tree's rows, values by the others"
 
 
-def tree_summary(fit: Fit, fitted: NDArray[np.float64]) -> Summary:
-    """Return the summary of a tree: data, training error, options, sizes, importances.
+def tree_summary(fit: Fit, fitted: NDArray[np.float64], path: PruningPath[Any] | None) -> Summary:
+    """Return the summary of a tree: data, errors, options, sizes, importances.
 
-    `fitted` (n, K) are its predictions for the training rows.
+    `fitted` (n, K) are its predictions for the training rows; `path` is the pruning path that it
+    was chosen from, if any.
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
-    return _summary("Oblique decision tree", fit, _tree_scores(fit, fitted), confusion)
+    scores = {**_tree_scores(fit, fitted), **_held_out_scores(fit, path)}
+    return _summary("Oblique decision tree", fit, scores, confusion)
 
 
 def forest_summary(fit: Fit, out_of_bag: OutOfBag | None) -> Summary:
@@ -123,6 +128,21 @@ def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:
         ranks = _rank_score(fit, fitted, "training")
         return {"Training error rate": number(error), **ranks}
     return {"Training MSE": number(error), "Training R²": f"{r_squared(fit, error):.3f}"}
+
+
+def _held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
+    """Return the error of the tree on the rows that were held out for its path, if any were."""
+    if path is None or not path.is_evaluated:
+        return {}
+    of_size = path.table[path.table["leaves"] == fit.forest.leaves()[0]]
+    if of_size.empty:
+        return {}
+    share, std_error = of_size[["xerror", "xstd"]].iloc[0]
+    root = float(root_errors(fit.forest)[0]) or 1.0
+    name = "error rate" if fit.kind == "classification" else "MSE"
+    error = f"{number(share * root)} (SE {number(std_error * root)}; {path.by})"
+    explained = {} if fit.kind == "classification" else {"Held-out R²": f"{1 - share:.3f}"}
+    return {f"Held-out {name}": error, **explained}
 
 
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:

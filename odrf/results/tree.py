@@ -94,7 +94,7 @@ class ODTResults(ReadableTree, Updatable):
 
     @property
     def r_squared(self) -> float:
-        """R²: share of the response's variance in the training rows that the tree explains.
+        """R² of the training rows: the share of their variance that the tree explains.
 
         Raises
         ------
@@ -285,8 +285,8 @@ class ODTResults(ReadableTree, Updatable):
         return growth_path(self.fit, along, newdata, n_jobs, by_folds, by)
 
     def summary(self) -> Summary:
-        """Return a summary: data, options, size, training error, importances."""
-        return tree_summary(self.fit, self._in_bag)
+        """Return a summary: data, options, size, importances, training and held-out error."""
+        return tree_summary(self.fit, self._in_bag, self.path)
 
     def plot(
         self,

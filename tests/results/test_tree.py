@@ -8,6 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
+from odrf.text.wording import number
 
 
 def test_nodes_form_the_tree(number_tree):
@@ -215,3 +216,36 @@ def test_summary(request, kind):
     assert ("Confusion matrix (training rows" in text) == (kind == "class_tree")
     assert ("Training R²" in text) == (kind == "number_tree")
     assert max(map(len, text.split("\n"))) <= 90
+
+
+@pytest.mark.parametrize("response", ["y", "c", "o"])
+@pytest.mark.parametrize("rule", ["weakest_link", "growth"])
+def test_a_summary_shows_the_held_out_error_of_a_tree_from_a_path(table, response, rule):
+    ordered = pd.Categorical(table["c"], ["low", "mid", "top"], ordered=True)
+    whole = odrf.odt(f"{response} ~ a + b + f", table.assign(o=ordered), seed=1)
+    assert "Held-out" not in str(whole.summary())
+    path = whole.pruning_path(rule, cv=5)
+    for k in (0, path.row("1se"), len(path.table) - 1):
+        tree = path.tree(k)
+        row = path.table.iloc[k]
+        if response == "y":
+            root = whole.prune(leaves=1).training_error
+            shown = f"{number(row['xerror'] * root)} (SE {number(row['xstd'] * root)}; 5-fold"
+            assert f"{1 - row['xerror']:.3f}" in str(tree.summary())
+        else:
+            observed = table["c"].value_counts(normalize=True)
+            # the median of ordered classes is not the most frequent one
+            root = 1 - (observed["mid"] if response == "o" else observed.max())
+            shown = f"{number(row['xerror'] * root)} (SE"
+        name = "MSE" if response == "y" else "error rate"
+        (line,) = (line for line in str(tree.summary()).split("\n") if f"Held-out {name}" in line)
+        assert shown in line and "cross-validation)" in line
+    unevaluated = whole.pruning_path(rule, cv=None).tree(1)
+    assert "Held-out" not in str(unevaluated.summary())
+
+
+def test_a_tree_pruned_by_its_options_shows_the_held_out_error(table):
+    tree = odrf.odt("y ~ a + b + f", table, alpha="1se", seed=1)
+    assert "(SE" in str(tree.summary()) and "Held-out R²" in str(tree.summary())
+    by_rows = odrf.odt("y ~ a + b + f", table[:80], seed=1).pruning_path(validation=table[80:])
+    assert "40 validation rows)" in str(by_rows.best("min").summary())

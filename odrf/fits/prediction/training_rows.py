@@ -86,8 +86,8 @@ def warn_of_rows_always_drawn(oob: NDArray[np.float64], drawn_by: str) -> None:
     always = int(np.isnan(oob[:, 0]).sum())
     if always:
         warnings.warn(
-            f"{always} of {len(oob)} rows were drawn by every {drawn_by}: their out-of-bag "
-            f'predictions are missing; fit more {drawn_by}s, or use predict(training="in-bag")',
+            f"every {drawn_by} drew {always} of {len(oob)} rows, whose out-of-bag predictions are "
+            f'missing: fit more {drawn_by}s, or use predict(training="in-bag")',
             UserWarning,
             stacklevel=5,
         )
