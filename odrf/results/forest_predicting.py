@@ -49,8 +49,9 @@ class ForestPredicting(ForestOutOfBag):
         level : float, default 0.95
             Nominal coverage of the intervals.
         method : {"auto", "jackknife", "conformal", "quantile"}, default "auto"
-            - ``"jackknife"``, for confidence: normal intervals by the infinitesimal jackknife
-              (`odrf.statistics.jackknife`).  Needs about n trees; works better with subsampling.
+            - ``"jackknife"``, for confidence: normal intervals by the jackknife after bootstrap
+              (`odrf.statistics.jackknife`).  They are for the forest's expectation, which differs
+              from the regression function by the forest's bias.
             - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
               assumptions on their distribution (`odrf.statistics.conformal`).
             - ``"quantile"``, for prediction: quantiles of the training responses in the row's
@@ -62,8 +63,8 @@ class ForestPredicting(ForestOutOfBag):
         -------
         Series or DataFrame
             With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
-            confidence, ``std_error``.  If there are too few trees to estimate a standard error, it
-            and its interval are missing, with a `UserWarning`.
+            confidence, ``std_error``.  With few trees standard errors are imprecise and on average
+            too large; then a `UserWarning` says how many trees are enough.
 
         Raises
         ------

@@ -1,7 +1,8 @@
-"""The infinitesimal jackknife: the variance of a forest's mean over training samples.
+"""The jackknife after bootstrap: the variance of a forest's mean over training samples.
 
-The covariance, over the trees, of how often a row was drawn and what the trees predict shows how
-the forest depends on that row.  So the trees of one forest suffice; no other forest is grown.
+The mean of the trees that did not draw a row is the forest without that row.  How far it is from
+the mean of all trees shows how the forest depends on the row.  So the trees of one forest suffice;
+no other forest is grown.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order, row_blocks
@@ -17,13 +19,15 @@ from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
-__all__ = ["Variance", "enough_trees", "infinitesimal_jackknife", "tells_rows_apart"]
+__all__ = ["Variance", "enough_trees", "jackknife_after_bootstrap", "tells_rows_apart"]
 
 # Sizes of blocks of new rows and of training rows.
 BLOCK, TRAINING_BLOCK = 1024, 4096
 
-# Trees are enough if the Monte Carlo standard deviation of a variance is at most this share of it.
+# Trees are enough if the Monte Carlo error of a variance is at most this share of it.
 LARGEST_SHARE = 1 / 3
+# More trees are advised than seem enough, because this is itself an estimate.
+RESERVE = 1.25
 
 
 class Variance(NamedTuple):
@@ -32,37 +36,80 @@ class Variance(NamedTuple):
     Attributes
     ----------
     raw : (m,) float64
-        The estimate from a finite number of trees.
+        The jackknife estimate from a finite number of trees.
     bias : (m,) float64
         Its Monte Carlo bias: what the finite number of trees adds on average.
+    of_trees : (m,) float64
+        The Monte Carlo variance of the mean itself: that of one tree divided by their number.
+    n : int
+        The number of training rows that the estimate is a sum over.
     """
 
     raw: NDArray[np.float64]
     bias: NDArray[np.float64]
+    of_trees: NDArray[np.float64]
+    n: int
 
     @property
     def corrected(self) -> NDArray[np.float64]:
         """The estimate without the bias (m,); with few trees it can be 0 or negative."""
         return self.raw - self.bias
 
+    @property
+    def monte_carlo_error(self) -> NDArray[np.float64]:
+        """The Monte Carlo standard deviation (m,) of `corrected`.
 
-def infinitesimal_jackknife(
+        `raw` is a sum of n squares, each of an influence c_i and an error of variance bias/n: its
+        variance is 2·bias²/n + 4·Σ c_i²·bias/n.
+        """
+        signal = np.maximum(self.corrected, 0.0)
+        return np.sqrt((2 * self.bias**2 + 4 * signal * self.bias) / self.n)
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """The variance (m,) of the mean of these trees over samples and random streams.
+
+        It is never negative: see `not_negative`.
+        """
+        return not_negative(self.corrected, self.monte_carlo_error) + self.of_trees
+
+
+def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean (m,) of a variance ≥ 0 given an unbiased, normal estimate of it.
+
+    The mean of the posterior under a flat prior on [0, ∞), as in the R package grf for its little
+    bags.  It is above the estimate, and close to it if the standard deviation `error` (m,) is
+    small.  So too few trees make intervals too wide, never missing.
+    """
+    known = np.where(error > 0, error, 1.0)
+    ratio = estimate / known
+    # φ(r)/Φ(r), by logarithms because both vanish for very negative r
+    hazard = np.exp(-(ratio**2) / 2 - scipy.special.log_ndtr(ratio)) / np.sqrt(2 * np.pi)
+    mean = estimate + known * hazard
+    return np.maximum(np.where(error > 0, mean, estimate), 0.0)
+
+
+def jackknife_after_bootstrap(
     forest: Forest,
     new: NDArray[np.float32],
     kinds: NDArray[np.int64],
     draws: Draws,
+    predicting: NDArray[np.bool_] | None = None,
 ) -> Variance:
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
 
-    Let C_i be the covariance, over the trees, of their predictions and of how often they drew row
-    i.  The variance is Σ_i C_i² for a bootstrap (Wager, Hastie and Efron 2014).  For subsamples of
-    s of n rows, without replacement, it is n(n - 1)/(n - s)² times that (Wager and Athey 2018); the
-    factor makes it exact for trees that are means.  The finite number B of trees adds to Σ_i C_i²
-    on average s·v/B for a bootstrap of s draws and s(n - s)/n·v/B for a subsample, v being the
-    variance of the trees.
+    Let D_i be the mean of the trees that did not draw row i, minus the mean of all trees.  The
+    variance is (n - 1)/n · Σ_i D_i² (Efron 1992); it is exact for trees that are means.  D_i is the
+    covariance, over the trees, of their predictions and of whether they missed row i, divided by
+    the probability P of that.  The finite number B of trees adds (n - 1)·(1 - P)/P · v/B on
+    average, v being the variance of the trees.
 
-    Rows added to the trees by an update are drawn independently: the factor is then 1/(1 - f)² for
-    subsamples with probability f, and each row adds f·v/B (bootstrap) or f(1 - f)·v/B (subsample).
+    For subsamples without replacement this is the infinitesimal jackknife with the factor
+    n(n - 1)/(n - s)² (Wager and Athey 2018).  For bootstraps the infinitesimal jackknife is too
+    small, and the jackknife somewhat too large (Wager, Hastie and Efron 2014); of these two and
+    their mean, this one covers the forest's expectation best (``benchmarks/intervals.py``).
+
+    Rows added to the trees by an update are drawn independently: there the factor (n - 1)/n is 1.
 
     Several kinds of trees, in shares a_g: to first order the influence of row i on the forest is
     Σ_g a_g times its influence on the mean of kind g; these are scaled kind by kind and added
@@ -70,10 +117,6 @@ def infinitesimal_jackknife(
     one stream are correlated: their products enter the Monte Carlo bias.  It is ignored that the
     shares depend on the sample, and that case weights may; so it is, for any forest, that options
     were chosen on the data.
-
-    All this is a first-order approximation.  With deep trees, it underestimates the variance for
-    bootstraps and overestimates it somewhat for large subsamples; ``benchmarks/intervals.py`` shows
-    the coverage that results.
 
     Parameters
     ----------
@@ -84,40 +127,61 @@ def infinitesimal_jackknife(
     kinds : (B,) int64
         The kind of each tree, from 0; trees of one kind draw in the same way.
     draws : Draws
-        How the trees drew their rows; no tree may draw all rows without replacement.
+        How the trees drew their rows; `tells_rows_apart` must be true of them.
+    predicting : (B, m) bool, optional
+        Which trees predict each row; by default all.  For training rows out of bag these are the
+        trees that did not draw the row; they draw from the other n - 1 rows.
 
     References
     ----------
+    Efron (1992), Jackknife-after-bootstrap standard errors and influence functions, JRSS B 54,
+    83-127.
+
     Wager, Hastie and Efron (2014), Confidence intervals for random forests: the jackknife and the
     infinitesimal jackknife, JMLR 15, 1625-1651.
 
     Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
     random forests, JASA 113, 1228-1242.
     """
-    counts = draws.all_counts()[:, draws.weights > 0]
-    B = len(counts)
-    strata = _strata(draws)
+    unseen = draws.all_unseen()[:, draws.weights > 0]
+    strata = _strata(draws, predicting is not None)
     overlaps = [_overlaps(kinds, draws, stratum) for stratum in strata]
-    variance = Variance(np.zeros(new.shape[1]), np.zeros(new.shape[1]))
+    raw, bias, of_trees = np.zeros((3, new.shape[1]))
 
     def run(block: slice) -> None:
         value = forest.value[leaves_of(forest.packed, new, block), 0]
-        for g in np.unique(kinds):
-            value[kinds == g] -= value[kinds == g].mean(axis=0)
+        used = np.ones_like(value) if predicting is None else predicting[:, block]
+        deviation = _deviations(value, kinds, used)
+        of_trees[block] = np.sum(deviation**2, axis=0)
         for stratum, pairs in zip(strata, overlaps, strict=True):
-            scaled = value * (stratum.scale[:, None] / B)
-            for rows in row_blocks(stratum.n, TRAINING_BLOCK):
-                # deviations of a kind add up to 0: the counts need not be centred
-                drawn = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
-                influence = scaled.T @ counts[:, drawn].astype(np.float64)
-                variance.raw[block] += np.sum(influence**2, axis=1)
+            scaled = deviation * stratum.scale[:, None]
+            for rows in row_blocks(stratum.end - stratum.begin, TRAINING_BLOCK):
+                # deviations of a kind add up to 0: the indicators need not be centred
+                here = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
+                influence = scaled.T @ unseen[:, here].astype(np.float64)
+                raw[block] += np.sum(influence**2, axis=1)
             for first, second, covariance in pairs:
-                products = np.sum(scaled[first] * scaled[second], axis=0)
-                variance.bias[block] += covariance * products
+                bias[block] += covariance * np.sum(scaled[first] * scaled[second], axis=0)
 
     for _ in in_order(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs):
         pass
-    return variance
+    return Variance(raw, bias, of_trees, unseen.shape[1])
+
+
+def _deviations(
+    value: NDArray[np.float64], kinds: NDArray[np.int64], used: NDArray
+) -> NDArray[np.float64]:
+    """Return what makes the trees differ, divided by the number of trees used: (B, m).
+
+    The deviation of each value (B, m) from the mean of the trees of its kind that are `used`; 0 for
+    the others.
+    """
+    deviation = value * used
+    for g in np.unique(kinds):
+        of_kind = kinds == g
+        number = np.maximum(used[of_kind].sum(axis=0), 1)
+        deviation[of_kind] -= used[of_kind] * (deviation[of_kind].sum(axis=0) / number)
+    return deviation / np.maximum(used.sum(axis=0), 1)
 
 
 class Stratum(NamedTuple):
@@ -125,47 +189,63 @@ class Stratum(NamedTuple):
 
     Attributes
     ----------
-    begin, n : int
-        The first of these rows among all rows of positive weight, and their number.
-    size : list of float
-        How many of them each tree draws; for a later batch on average.
+    begin, end : int
+        Where these rows are among all rows of positive weight.
+    n : int
+        How many of them the trees draw from.
+    missed : (B,) float64
+        The probability that a tree draws a row not at all.
     scale : (B,) float64
         The factor from the covariances of each tree to the influence of a row.
     """
 
     begin: int
+    end: int
     n: int
-    size: list[float]
+    missed: NDArray[np.float64]
     scale: NDArray[np.float64]
 
 
-def _strata(draws: Draws) -> list[Stratum]:
-    """Return the strata: the rows that the trees were grown on, and each batch added later."""
+def _strata(draws: Draws, of_others: bool = False) -> list[Stratum]:
+    """Return the strata: the rows that the trees were grown on, and each batch added later.
+
+    With `of_others`, the first stratum has one row less, which the trees are known not to draw.
+    """
     weights, samplings = draws.weights, draws.samplings
     ends = [*(batch.begin for batch in samplings[0].later), len(weights)]
     ends = [int((weights[:end] > 0).sum()) for end in ends]
-    size: list[float] = [n_drawn(sampling, ends[0]) for sampling in samplings]
-    scale = [_scale(*pair, ends[0], ends[0] - 1) for pair in zip(samplings, size, strict=True)]
-    strata = [Stratum(0, ends[0], size, np.array(scale))]
+    sizes = [n_drawn(sampling, ends[0]) for sampling in samplings]
+    n = max(ends[0] - of_others, 1)
+    missed = [_missed_together(*pair, n) for pair in zip(samplings, sizes, strict=True)]
+    strata = [_stratum(0, ends[0], n, missed, (n - 1) / n)]
     for k, begin in enumerate(ends[:-1]):
-        n = ends[k + 1] - begin
-        if n > 0:
-            size = [n * sampling.later[k].fraction for sampling in samplings]
-            scale = [_scale(*pair, n, n) for pair in zip(samplings, size, strict=True)]
-            strata.append(Stratum(begin, n, size, np.array(scale)))
+        if ends[k + 1] > begin:
+            missed = [_missed_alone(sampling, k) for sampling in samplings]
+            end = ends[k + 1]
+            strata.append(_stratum(begin, end, end - begin, missed, 1.0))
     return strata
 
 
-def _scale(sampling: Sampling, size: float, n: int, free: int) -> float:
-    """Return the factor from covariances to influences of n rows, `free` of them to vary."""
-    if sampling.resample == BOOTSTRAP:
-        return 1.0
-    return float(np.sqrt(n * free) / (n - size)) if size < n else np.inf
+def _stratum(begin: int, end: int, n: int, missed: list[float], factor: float) -> Stratum:
+    probability = np.array(missed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Stratum(begin, end, n, probability, np.sqrt(factor) / probability)
 
 
-def tells_rows_apart(draws: Draws) -> bool:
-    """Return whether no tree draws all rows without replacement, so that the draws vary."""
-    return all(np.isfinite(stratum.scale).all() for stratum in _strata(draws))
+def _missed_together(sampling: Sampling, size: int, n: int) -> float:
+    """Return the probability that a row is not among the `size` that a tree draws from n."""
+    return (1 - 1 / n) ** size if sampling.resample == BOOTSTRAP else (n - size) / n
+
+
+def _missed_alone(sampling: Sampling, k: int) -> float:
+    """Return the probability that a tree does not draw a row of the k-th batch added later."""
+    fraction = sampling.later[k].fraction
+    return float(np.exp(-fraction)) if sampling.resample == BOOTSTRAP else 1 - fraction
+
+
+def tells_rows_apart(draws: Draws, of_others: bool = False) -> bool:
+    """Return whether every tree can miss each row; with `of_others`, another one at once."""
+    return all((stratum.missed > 0).all() for stratum in _strata(draws, of_others))
 
 
 def _overlaps(
@@ -173,12 +253,11 @@ def _overlaps(
     draws: Draws,
     stratum: Stratum,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
-    """Return pairs of trees with the same random stream, and the covariance of their counts.
+    """Return pairs of trees with the same random stream, and how their missed rows covary.
 
     Each entry holds trees of one kind, the trees of the same or another kind with the same streams,
-    and the covariance of their counts, summed over the rows.  From one stream, the smaller draw is
-    part of the larger one: the covariance is s for a bootstrap, s(n - s')/n for subsamples of
-    s ≤ s' rows.
+    and the covariance of whether they miss a row, summed over the rows.  From one stream, the
+    smaller draw is part of the larger one: it misses all that the larger one misses.
     """
     stream = np.unique(draws.streams, axis=0, return_inverse=True)[1].ravel()
     trees = [np.flatnonzero(kinds == g) for g in np.unique(kinds)]
@@ -186,25 +265,25 @@ def _overlaps(
     for a in trees:
         for b in trees:
             _, in_a, in_b = np.intersect1d(stream[a], stream[b], return_indices=True)
-            if len(in_a) == 0:
-                continue
-            n = stratum.n
-            small, large = sorted((stratum.size[a[0]], stratum.size[b[0]]))
-            replaced = draws.samplings[a[0]].resample == BOOTSTRAP
-            covariance = float(small) if replaced else small * (n - large) / n
-            pairs.append((a[in_a], b[in_b], covariance))
+            if len(in_a):
+                both, one = sorted((stratum.missed[a[0]], stratum.missed[b[0]]))
+                pairs.append((a[in_a], b[in_b], float(stratum.n * both * (1 - one))))
     return pairs
 
 
-def enough_trees(variance: Variance, n_trees: int, n: int) -> int:
-    """Return how many trees, rounded up to hundreds, would estimate the variances well enough.
+def enough_trees(variance: Variance, n_trees: int) -> int:
+    """Return how many trees would estimate the variances well enough, rounded up to hundreds.
 
-    `variance` was estimated from `n_trees` trees.  The Monte Carlo standard deviation of Σ_i C_i²
-    is about √(2/n) times its Monte Carlo bias.  It falls as 1/B, and should be at most a third of
-    the variance.
+    `variance` was estimated from `n_trees` trees; 0 if these are enough.  Over all rows, the Monte
+    Carlo error of the variance should be at most a third of it.  With k times the trees the bias is
+    1/k of that found, and the error follows as in `Variance.monte_carlo_error`.
     """
-    typical = float(np.median(variance.corrected))
-    standard_deviation = float(np.median(variance.bias)) * (2 / n) ** 0.5
-    # Θ(n) trees are needed (Wager, Hastie and Efron, section 3)
-    wanted = n_trees * standard_deviation / (LARGEST_SHARE * typical) if typical > 0 else n
-    return int(-(-max(wanted, 2 * n_trees) // 100) * 100)
+    corrected, error = variance.corrected, variance.monte_carlo_error
+    # errors of many rows average out
+    error_of_mean = np.sqrt(np.sum(error**2, keepdims=True)) / len(error)
+    mean = float(not_negative(np.mean(corrected, keepdims=True), error_of_mean)[0])
+    bias = float(np.mean(variance.bias))
+    if not mean > 0:
+        return 0
+    wanted = n_trees * (bias / mean) / (np.sqrt(1 + variance.n * LARGEST_SHARE**2 / 2) - 1)
+    return 0 if wanted <= n_trees else int(-(-RESERVE * wanted // 100) * 100)

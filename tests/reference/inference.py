@@ -68,8 +68,8 @@ def quantile(y: NDArray, weights: list[Fraction], level: Fraction) -> float:
 def variance(
     forest: Forest, kinds: list[int], counts: NDArray, samplings: list[Sampling], streams: NDArray,
     x: NDArray, rows: list[slice],
-) -> tuple[float, float]:  # fmt: skip
-    """The infinitesimal jackknife for x, and what chance adds; counts (B, n) of weighted rows.
+) -> tuple[float, float, float]:  # fmt: skip
+    """The jackknife after bootstrap for x, what chance adds, and the trees' own; counts (B, n).
 
     `rows` are those that all trees drew in one go, then each batch of later ones; a row of batch k
     is drawn independently, with the expectation ``later[k].fraction``.
@@ -79,46 +79,41 @@ def variance(
     means = {
         g: np.mean([t for t, kind in zip(tree, kinds, strict=True) if kind == g]) for g in kinds
     }
+    off = [tree[b] - means[kinds[b]] for b in range(B)]
     raw, chance = 0.0, 0.0
     for k, stratum in enumerate(rows):
         drawn_here = counts[:, stratum]
         n = drawn_here.shape[1]
-        size = (
-            [n * each.later[k - 1].fraction for each in samplings]
-            if k
-            else drawn_here.sum(1).tolist()
-        )
-        scale = [
-            1.0 if each.resample == BOOTSTRAP
-            else math.sqrt(n * (n if k else n - 1) / (n - drawn) ** 2)
-            for each, drawn in zip(samplings, size, strict=True)
-        ]  # fmt: skip
+        missed = [_missed(samplings[b], int(drawn_here[b].sum()), n, k) for b in range(B)]
+        factor = 1.0 if k else (n - 1) / n
         for i in range(n):
-            of_row = 0.0
-            for b in range(B):
-                expected = size[b] / n
-                of_row += scale[b] * (drawn_here[b, i] - expected) * (tree[b] - means[kinds[b]]) / B
-            raw += of_row**2
+            without = sum(
+                off[b] * ((drawn_here[b, i] == 0) - missed[b]) / missed[b] / B for b in range(B)
+            )
+            raw += factor * without**2
         for b in range(B):
             for c in range(B):
-                if (streams[b] != streams[c]).any():
-                    continue
-                covariance = _covariance(
-                    drawn_here[[b, c]], [size[b], size[c]], samplings[b], k > 0
-                )
-                deviations = (tree[b] - means[kinds[b]]) * (tree[c] - means[kinds[c]])
-                chance += scale[b] * scale[c] * covariance * deviations / B**2
-    return raw, chance
+                if (streams[b] == streams[c]).all():
+                    both = min(missed[b], missed[c])
+                    covariance = n * (both - missed[b] * missed[c])
+                    chance += factor * covariance * off[b] * off[c] / (missed[b] * missed[c] * B**2)
+    return raw, chance, sum(each**2 for each in off) / B**2
 
 
-def _covariance(counts: NDArray, size: list[float], sampling: Sampling, alone: bool) -> float:
-    """That of how often two trees of one stream draw a row, summed over the rows."""
-    n = counts.shape[1]
-    if sampling.resample == BOOTSTRAP:
-        return min(size)
-    if alone:  # both draw the row with the smaller of the probabilities
-        return n * (min(size) / n - size[0] / n * size[1] / n)
-    return float(np.sum((counts[0] - size[0] / n) * (counts[1] - size[1] / n)))
+def _missed(sampling: Sampling, drawn: int, n: int, k: int) -> float:
+    """The probability that a tree draws a row not at all; `drawn` of the n rows if k is 0."""
+    if k:
+        fraction = sampling.later[k - 1].fraction
+        return math.exp(-fraction) if sampling.resample == BOOTSTRAP else 1 - fraction
+    return (1 - 1 / n) ** drawn if sampling.resample == BOOTSTRAP else 1 - drawn / n
+
+
+def mean_above_zero(estimate: float, error: float) -> float:
+    """The mean of a normal variable, cut off below 0, by adding up its density."""
+    most = max(estimate, 0.0) + 12 * error
+    at = (np.arange(200_000) + 0.5) * most / 200_000
+    density = np.exp(-(((at - estimate) / error) ** 2 - min(estimate / error, 0.0) ** 2) / 2)
+    return float(np.sum(at * density) / np.sum(density))
 
 
 def conformal(

@@ -19,7 +19,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
-from odrf.statistics.jackknife import enough_trees, infinitesimal_jackknife, tells_rows_apart
+from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap, tells_rows_apart
 from odrf.statistics.quantiles import conditional_quantiles
 
 __all__ = [
@@ -135,7 +135,7 @@ def interval_frame(
     mean = means[:, 0]
     std_error = None
     if interval.method == JACKKNIFE:
-        std_error = _standard_errors(fit, rows)
+        std_error = np.where(np.isnan(mean), np.nan, _standard_errors(fit, rows))
         half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
         low, high = mean - half_width, mean + half_width
     elif interval.method == CONFORMAL:
@@ -208,23 +208,27 @@ def _conformal(
 
 
 def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
-    """Return the standard error of each prediction; NaN where there are too few trees for it."""
+    """Return the standard error of each prediction; warn if there are few trees for it."""
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
-    if not tells_rows_apart(fit.draws):
+    if B < 2:
+        raise InputError(
+            'interval="confidence" compares trees, and this forest has one: fit with n_trees=500'
+        )
+    if not tells_rows_apart(fit.draws, rows.oob is not None):
         raise InputError(
             'interval="confidence" compares trees that drew a row with trees that did not, but '
-            f"every subsample has all {n} rows: fit with a lower sample_fraction"
+            f"every subsample has all {n} rows or all but one: fit with a lower sample_fraction"
         )
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    variance = infinitesimal_jackknife(fit.forest, rows.X, kinds, fit.draws)
-    corrected = variance.corrected
-    unknown = int((corrected <= 0).sum())
-    if unknown:
+    variance = jackknife_after_bootstrap(
+        fit.forest, rows.X, kinds, fit.draws, _predicting(fit, rows)
+    )
+    advised = enough_trees(variance, B) if len(variance.raw) else 0
+    if advised:
         warnings.warn(
-            f"{B} trees are too few for standard errors: those of {unknown} of "
-            f"{len(corrected)} rows are missing, and the others imprecise; fit with "
-            f"n_trees={enough_trees(variance, B, n)}",
+            f"{B} trees are few for standard errors: their Monte Carlo error is large, and too few "
+            f"trees make them too large on average; use n_trees={advised}, or grow({advised - B})",
             UserWarning,
             stacklevel=4,
         )
-    return np.sqrt(np.where(corrected > 0, corrected, np.nan))
+    return np.sqrt(variance.total)
