@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from odrf.engine.trees.out_of_bag_losses import permutation_loss
+from odrf.engine.trees.out_of_bag_losses import LossIncrease, permutation_loss
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.options.request import Request
@@ -43,8 +42,8 @@ def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
     return grow_fit("", design, replace(fit.data, X=X), plain)
 
 
-def permutation_rises(fit: Fit) -> NDArray[np.float64]:
-    """Return the increase (B, P) of each tree's out-of-bag loss when a predictor is permuted."""
+def permutation_rises(fit: Fit) -> LossIncrease:
+    """Return by how much each tree's out-of-bag loss increases when a predictor is permuted."""
     return permutation_loss(
         fit.forest,
         fit.data.X,

@@ -78,7 +78,7 @@ class Elimination(ErrorTable, Generic[Forest]):
                 error, std_error = out_of_bag_loss(fit)
                 kept = which[:0]
                 if len(which) > 1:
-                    kept = which[most_important(permutation_rises(fit).mean(axis=0), drop)]
+                    kept = which[most_important(permutation_rises(fit).of_tree.mean(axis=0), drop)]
                 dropped = [names[j] for j in which if j not in kept and len(which) > 1]
                 lines.append((len(which), error, std_error, ", ".join(dropped)))
                 bar.update()

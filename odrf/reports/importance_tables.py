@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.regrowing import permutation_rises
-from odrf.statistics.importance import impurity_importance, summed_importance
+from odrf.statistics.importance import impurity_importance, sampling_errors, summed_importance
 
 __all__ = ["impurity_table", "permutation_table"]
 
@@ -23,11 +23,17 @@ def impurity_table(fit: AnyFit) -> pd.DataFrame:
 
 
 def permutation_table(fit: Fit) -> pd.DataFrame:
-    """Return the permutation importance of each predictor and its standard error, largest first."""
+    """Return the permutation importance of each predictor with its errors, the largest first."""
     rise = permutation_rises(fit)
-    B = len(rise)
-    deviation = rise.std(axis=0, ddof=1) if B > 1 else np.full(rise.shape[1], np.nan)
-    return _sorted(fit, {"importance": rise.mean(axis=0), "std_error": deviation / np.sqrt(B)})
+    B = len(rise.of_tree)
+    deviation = rise.of_tree.std(axis=0, ddof=1) if B > 1 else np.full(len(rise.of_row), np.nan)
+    of_trees, of_rows = deviation / np.sqrt(B), sampling_errors(rise.of_row, rise.share)
+    columns = {
+        "importance": rise.of_tree.mean(axis=0),
+        "std_error": np.hypot(of_rows, of_trees),
+        "monte_carlo_error": of_trees,
+    }
+    return _sorted(fit, columns)
 
 
 def _sorted(fit: AnyFit, columns: dict[str, NDArray[np.float64]]) -> pd.DataFrame:

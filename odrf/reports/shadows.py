@@ -80,7 +80,7 @@ class ShadowSelection(Carded, Generic[Forest]):
                 break
             state = np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1)
             with_shadows = regrown_beside_shadows(fit, which, int(state[0]))
-            rise = permutation_rises(with_shadows).mean(axis=0)
+            rise = permutation_rises(with_shadows).of_tree.mean(axis=0)
             importance, best_shadow = rise[: len(which)], float(rise[len(which) :].max())
             hits[which] += importance > best_shadow
             n_rounds[which] += 1

@@ -283,7 +283,9 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         DataFrame
             Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for
             impurity ``share``, its share of the sum; for permutation ``std_error``, the standard
-            error of the mean over trees.
+            error of the mean over rows and trees, and ``monte_carlo_error``, the part of it that
+            more trees make small.  The standard error is for this forest: it tells whether a
+            predictor matters to it, not how the importance would vary with another sample.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Importance of predictors and directions: impurity removed by splits, and counts of splits."""
+"""Importance of predictors and directions: impurity removed, counts of splits, standard errors."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
     "distinct_directions",
     "importance_by_tree",
     "impurity_importance",
+    "sampling_errors",
     "summed_importance",
     "usage",
 ]
@@ -70,6 +71,28 @@ def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.fl
     """
     removed = np.where(forest.is_split(), forest.weight * forest.gain, 0.0)
     return _shared_out(forest, removed, first)
+
+
+def sampling_errors(of_row: NDArray[np.float32], share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard errors (P,) of means over rows; NaN with fewer than two rows.
+
+    Parameters
+    ----------
+    of_row : (P, n) float32
+        What each row contributes to the P means: its value times its share.
+    share : (n,) float64
+        The share of each row; rows with a share of 0 are not counted.
+    """
+    known = share > 0
+    m = int(known.sum())
+    if m < 2:
+        return np.full(len(of_row), np.nan)
+    part = share[known] / share[known].sum()
+    errors = [
+        np.sum((values - part * values.sum()) ** 2)
+        for values in (row[known].astype(np.float64) for row in of_row)
+    ]
+    return np.sqrt(np.array(errors) * m / (m - 1))
 
 
 def _shared_out(

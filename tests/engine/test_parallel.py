@@ -74,7 +74,7 @@ def test_the_same_bits_for_any_number_of_threads(n_jobs):
         draws = Draws(problem.weights, [problem.sampling] * 7, streams, n_jobs)
         yield from (draws.all_counts(), draws.all_unseen())
         yield from out_of_bag(forest, *data, draws)
-        yield permutation_loss(forest, *data, problem.feature_groups.first, draws)
+        yield from permutation_loss(forest, *data, problem.feature_groups.first, draws)
 
     for one, other in zip(everything(1), everything(n_jobs), strict=True):
         assert one.tobytes() == other.tobytes()

@@ -92,23 +92,38 @@ def stage_losses(
 def permutation_loss(
     forest: Forest, X: NDArray, y: NDArray, weights: NDArray, first: NDArray[np.int64],
     samplings: list[Sampling], streams: NDArray,
-) -> NDArray:  # fmt: skip
-    """Increase of each tree's out-of-bag loss when the columns of one predictor are permuted."""
-    increase = np.zeros((forest.n_trees, len(first) - 1))
-    for b in range(forest.n_trees):
+) -> tuple[NDArray, NDArray, NDArray]:  # fmt: skip
+    """Increase of each tree's out-of-bag loss when the columns of one predictor are permuted.
+
+    With it what each row adds to the mean over the trees, and the share of each row in this mean.
+    """
+    B, P, n = forest.n_trees, len(first) - 1, len(y)
+    increase, of_row, share = np.zeros((B, P)), np.zeros((P, n)), np.zeros(n)
+    for b in range(B):
         stream = Stream(streams[b])
         rows = np.flatnonzero(draw_counts(stream, weights, samplings[b]) == 0).tolist()
         used = set(forest.tree(b).index.tolist())
         moved = list(rows)
+        if weights[rows].sum() > 0:
+            share[rows] += weights[rows] / weights[rows].sum() / B
 
         def losses(X: NDArray, b: int = b, rows: list[int] = rows) -> NDArray:
             return np.array([loss(forest.value[leaf(forest, b, X[:, i])], y[i]) for i in rows])
 
-        for j in range(len(first) - 1):
+        for j in range(P):
             columns = range(first[j], first[j + 1])
             if weights[rows].sum() > 0 and used.intersection(columns):
                 stream.shuffle_front(moved, len(moved))
                 permuted = X.copy()
                 permuted[np.ix_(columns, rows)] = X[np.ix_(columns, moved)]
-                increase[b, j] = np.average(losses(permuted) - losses(X), weights=weights[rows])
-    return increase
+                more = losses(permuted) - losses(X)
+                increase[b, j] = np.average(more, weights=weights[rows])
+                of_row[j, rows] += more * weights[rows] / weights[rows].sum() / B
+    return increase, of_row, share
+
+
+def standard_error(parts: NDArray, share: NDArray) -> float:
+    """That of a weighted mean of rows that contribute `parts` to it."""
+    rows = np.flatnonzero(share)
+    off = [parts[i] - share[i] / share.sum() * parts[rows].sum() for i in rows]
+    return float(np.sqrt(np.sum(np.square(off)) * len(rows) / (len(rows) - 1)))

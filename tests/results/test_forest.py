@@ -9,6 +9,7 @@ import pytest
 import odrf
 from odrf import InputError
 from odrf.fits.regrowing import permutation_rises
+from reference import forests as twin
 
 
 def test_out_of_bag_scores_of_a_regression(number_forest, table):
@@ -52,24 +53,45 @@ def test_error_path_ends_at_the_error(number_forest):
 
 def test_permutation_importance(number_forest):
     table = number_forest.importance("permutation")
+    assert list(table.columns) == ["importance", "std_error", "monte_carlo_error"]
     assert set(table.index[:2]) == {"a", "b"}
     assert table["importance"].is_monotonic_decreasing
-    assert (table["std_error"] > 0).all()
+    assert (table["monte_carlo_error"] > 0).all()
+    assert (table["std_error"] > table["monte_carlo_error"]).all()
     assert number_forest.importance("permutation").equals(table)
 
 
-def test_the_standard_error_of_a_permutation_importance_is_that_of_a_mean_over_trees(number_forest):
+def test_the_errors_of_a_permutation_importance_are_over_trees_and_over_rows(number_forest):
     rises = permutation_rises(number_forest.fit)
-    mean, B = rises.mean(axis=0), len(rises)
+    mean, B = rises.of_tree.mean(axis=0), len(rises.of_tree)
     table = number_forest.importance("permutation").loc[list(number_forest.design.predictors)]
     np.testing.assert_allclose(table["importance"], mean)
-    se = np.sqrt(((rises - mean) ** 2).sum(axis=0) / (B * (B - 1)))
-    np.testing.assert_allclose(table["std_error"], se, rtol=1e-12)
+    of_trees = ((rises.of_tree - mean) ** 2).sum(axis=0) / (B * (B - 1))
+    np.testing.assert_allclose(table["monte_carlo_error"] ** 2, of_trees, rtol=1e-12)
+    of_rows = [twin.standard_error(row, rises.share) ** 2 for row in rises.of_row.astype(float)]
+    np.testing.assert_allclose(table["std_error"] ** 2, of_rows + of_trees, rtol=1e-9)
+
+
+def test_noise_is_within_its_standard_errors():
+    z = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        data = pd.DataFrame(rng.random((150, 7))).add_prefix("x")
+        data["y"] = 2 * data["x0"] + rng.normal(size=150)
+        table = odrf.odrf("y ~ .", data, n_trees=100, seed=seed).importance("permutation")
+        noise = table.drop(index="x0")
+        z.append(noise.div(noise["std_error"], axis=0)["importance"])
+        assert table["importance"]["x0"] > 3 * table["std_error"]["x0"]
+    # 36 values; by the Monte Carlo error alone they spread by 1.4 to 1.9
+    assert 0.6 < np.std(np.concatenate(z)) < 1.3
+    assert np.abs(np.concatenate(z)).max() < 3.3
 
 
 def test_one_tree_has_no_standard_error(table):
     forest = odrf.odrf("y ~ a", table, n_trees=1, seed=1)
-    assert forest.importance("permutation")["std_error"].isna().all()
+    assert (
+        forest.importance("permutation")[["std_error", "monte_carlo_error"]].isna().all(axis=None)
+    )
 
 
 @pytest.mark.parametrize("name", ["oob_error", "oob_prediction", "error_path", "r_squared"])

@@ -16,7 +16,11 @@ from odrf.engine.trees.prediction_rule import NUMBER, predicted_class
 from odrf.engine.trees.routing import leaves_of
 from odrf.engine.trees.walking import walk
 
-__all__ = ["OutOfBag", "loss_of", "out_of_bag", "permutation_loss"]
+__all__ = ["LossIncrease", "OutOfBag", "loss_of", "out_of_bag", "permutation_loss"]
+
+
+# Instead of a sum of weights that is 0.
+TINY = 1e-300
 
 
 class OutOfBag(NamedTuple):
@@ -36,6 +40,25 @@ class OutOfBag(NamedTuple):
     value: NDArray[np.float64]
     votes: NDArray[np.int64]
     error_path: NDArray[np.float64]
+
+
+class LossIncrease(NamedTuple):
+    """By how much the out-of-bag loss of B trees increases when one of P predictors is permuted.
+
+    Attributes
+    ----------
+    of_tree : (B, P) float64
+        Weighted mean increase over the out-of-bag rows of each tree; 0 for predictors that it does
+        not use.
+    of_row : (P, n) float32
+        What each row contributes: the sum over the rows is the mean over the trees.
+    share : (n,) float64
+        The share of the row in these means, by its weight and the trees that did not draw it.
+    """
+
+    of_tree: NDArray[np.float64]
+    of_row: NDArray[np.float32]
+    share: NDArray[np.float64]
 
 
 @part
@@ -97,11 +120,12 @@ def _row_losses(
 @allocating
 def _permuted_losses(
     X, y, weights, rows, first, used, state, sample, root, words, floats, value, prediction_rule,
-    out,
+    out, of_row,
 ):  # fmt: skip
     """Write to out (P,) the increase of a tree's loss on `rows` when each `used` one is permuted.
 
-    `used` are numbers of predictors; sample (m * p,) is scratch.
+    `used` are numbers of predictors.  of_row (len(used), m) receives what each of the m rows adds
+    to the increase; sample (m * p,) is scratch.
     """
     n_rows = len(rows)
     walkers, places = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
@@ -116,7 +140,8 @@ def _permuted_losses(
     _row_losses(
         sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves, base
     )
-    for j in used:
+    for k in range(len(used)):
+        j = used[k]
         shuffle_front(state, permuted, n_rows)
         _copy_columns(X, permuted, first[j], first[j + 1], sample)
         _row_losses(
@@ -126,7 +151,9 @@ def _permuted_losses(
         _copy_columns(X, rows, first[j], first[j + 1], sample)
         increase = 0.0
         for i in range(n_rows):
-            increase += weights[rows[i]] * (losses[i] - base[i])
+            part_of_row = weights[rows[i]] * (losses[i] - base[i])
+            of_row[k, i] = part_of_row / total
+            increase += part_of_row
         out[j] = increase / total
 
 
@@ -170,28 +197,33 @@ def permutation_loss(
     y: NDArray[np.float64],
     first: NDArray[np.int64],
     draws: Draws,
-) -> NDArray[np.float64]:
-    """Return the increase (B, P) of each tree's out-of-bag loss when a predictor is permuted.
+) -> LossIncrease:
+    """Return by how much each tree's out-of-bag loss increases when a predictor is permuted.
 
     All columns ``first[j]:first[j + 1]`` of predictor j are permuted together, among the tree's
-    out-of-bag rows (Breiman 2001, section 10).  It is 0 for a predictor that the tree does not use.
+    out-of-bag rows (Breiman 2001, section 10).
     """
-    increase = np.zeros((forest.n_trees, len(first) - 1))
+    B, P, n = forest.n_trees, len(first) - 1, len(y)
+    found = LossIncrease(np.zeros((B, P)), np.zeros((P, n), dtype=np.float32), np.zeros(n))
     root, words, floats = forest.packed
-    p, prediction_rule = len(X), forest.prediction_rule
+    p, prediction_rule, weights = len(X), forest.prediction_rule, draws.weights
 
-    def run(b: int) -> None:
+    def run(b: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         counts, state = draws.again(b)
         rows = np.flatnonzero(counts == 0)
         columns = np.zeros(p, dtype=bool)
         columns[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
         used = np.flatnonzero(np.logical_or.reduceat(columns, first[:-1]))
         sample = np.empty(len(rows) * p, dtype=np.float32)
+        of_row = np.zeros((len(used), len(rows)), dtype=np.float32)
         _permuted_losses(
-            X, y, draws.weights, rows, first, used, state, sample, root[b], words, floats,
-            forest.value, prediction_rule, increase[b],
+            X, y, weights, rows, first, used, state, sample, root[b], words, floats, forest.value,
+            prediction_rule, found.of_tree[b], of_row,
         )  # fmt: skip
+        return rows, used, of_row
 
-    for _ in in_order(run, range(forest.n_trees), draws.n_jobs):
-        pass
-    return increase
+    # added in the order of the trees: the same bits for any number of threads
+    for rows, used, of_row in in_order(run, range(B), draws.n_jobs):
+        found.of_row[np.ix_(used, rows)] += of_row / np.float32(B)
+        found.share[rows] += weights[rows] / max(weights[rows].sum(), TINY) / B
+    return found

@@ -45,7 +45,12 @@ def test_increase_of_the_loss_is_that_of_the_twin(problem):
     found = permutation_loss(forest, X, y, first, draws)
     weights, *others, _ = draws
     expected = twin.permutation_loss(forest, X, y, weights, first, *others)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.of_tree, expected[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.of_row, expected[1], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.share, expected[2], rtol=1e-12)
+    np.testing.assert_allclose(
+        found.of_row.sum(axis=1), found.of_tree.mean(axis=0), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_rows_that_every_tree_drew_have_no_prediction():
@@ -71,7 +76,7 @@ def test_each_tree_has_its_own_way_of_drawing():
         found = out_of_bag(forest, X, y, redrawn)
         assert (found.votes > 0).sum() >= 350
         assert found.votes.sum() == 350 * samplings.count(few)
-        increase = permutation_loss(forest, X, y, problem.feature_groups.first, redrawn)
+        increase = permutation_loss(forest, X, y, problem.feature_groups.first, redrawn).of_tree
         assert increase.any(axis=1).tolist() == [True, samplings[1] is few]
 
 
@@ -79,7 +84,8 @@ def test_the_predictor_that_matters_has_the_largest_increase():
     problem = replace(noisy(n=300, n_projections=3), sampling=Sampling(BOOTSTRAP, 1.0))
     y = 3 * problem.X[2] + problem.X[4] + np.random.default_rng(1).normal(size=300) / 10
     forest, X, y, draws = arguments(replace(problem, y=y), 20)
-    increase = permutation_loss(forest, X, y, problem.feature_groups.first, draws).mean(axis=0)
+    found = permutation_loss(forest, X, y, problem.feature_groups.first, draws)
+    increase = found.of_tree.mean(axis=0)
     assert np.argsort(increase)[::-1][:2].tolist() == [2, 4]
     # E (f(X) - f(X'))² = 2 var(3·U) for a uniform predictor.
     assert increase[2] == pytest.approx(1.5, rel=0.2)
