@@ -47,6 +47,9 @@ class Response:
         How it is computed from them; None for a column taken as it is.
     ordered : bool
         Whether the response is an ordered categorical; ``C()`` makes it unordered.
+    levels : (L,) pandas.Index or None
+        The classes with those that are declared and have no rows: the categories of a categorical
+        response, or the levels in ``C()``.  None: the classes.
     """
 
     name: str
@@ -55,6 +58,14 @@ class Response:
     columns: tuple[str, ...] = ()
     evaluation: Evaluation | None = None
     ordered: bool = False
+    levels: pd.Index | None = None
+
+    @property
+    def dtype(self) -> pd.CategoricalDtype:
+        """The type of predicted classes: that of a categorical response, or its like."""
+        return pd.CategoricalDtype(
+            self.classes if self.levels is None else self.levels, self.ordered
+        )
 
     @property
     def spelling(self) -> str:
@@ -185,6 +196,9 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
 
 def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np.float64]]:
     classes = observed_levels(data)
+    levels = None
+    if isinstance(data.dtype, pd.CategoricalDtype):
+        levels = data.dtype.categories
     if values.levels is not None:
         levels = pd.Index(values.levels)
         outside = classes.difference(levels)
@@ -199,7 +213,8 @@ def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np
     dtype = data.dtype
     has_order = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
     ordered = has_order and not values.nominal
-    return Response(values.name, "classification", classes, ordered=ordered), codes
+    response = Response(values.name, "classification", classes, ordered=ordered, levels=levels)
+    return response, codes
 
 
 def _require_moderate(name: str, y: NDArray[np.float64]) -> None:

@@ -40,7 +40,8 @@ def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFram
     if classes is None:
         table["value"] = value[:, 0]
     else:
-        table["prediction"] = class_labels(predicted_classes(value, bool(tree.ordered)), classes)
+        codes = predicted_classes(value, bool(tree.ordered))
+        table["prediction"] = class_labels(codes, design.response)
         table |= {f"P({label})": value[:, k] for k, label in enumerate(classes)}
     return pd.DataFrame(table, index=pd.Index(node, name="node"))
 

@@ -143,6 +143,7 @@ class ODBTResults(OutOfBagResults, Panelled):
             and other columns are ignored.  By default the training rows.
         type : str, default "response"
             - ``"response"``: the mean response (with the absolute loss its median), or the class.
+              Classes are categorical: with the categories of the response, or else sorted.
             - ``"class"``: the most probable class, the first of ties.  With the ordinal loss the
               median: the first class with a cumulative probability of at least 1/2.
             - ``"prob"``: a column of probabilities for each class.
@@ -250,7 +251,9 @@ class ODBTResults(OutOfBagResults, Panelled):
             if self.classes is None:
                 predictions[r] = value[:, 0]
             else:
-                predictions[r] = class_labels(predicted_classes(value, fit.ordered), self.classes)
+                predictions[r] = class_labels(
+                    predicted_classes(value, fit.ordered), self.design.response
+                )
         table = pd.DataFrame(predictions, index=rows.index)
         return table.rename_axis(columns="round")
 

@@ -146,7 +146,8 @@ class FittedResults(Carded):
             Rows to predict, with the columns that the formula uses.  The response is not needed,
             and other columns are ignored.  By default the training rows.
         type : str, default "response"
-            - ``"response"``: the mean response (regression), or the class.
+            - ``"response"``: the mean response (regression), or the class.  Classes are
+              categorical: with the categories of the response, in their order, or else sorted.
             - ``"class"``: the most probable class, the first of ties.  With
               ``criterion="ordinal"`` the median: the first class with a cumulative probability of
               at least 1/2.  Its mean absolute difference in rank is the smallest.

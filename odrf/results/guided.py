@@ -16,6 +16,7 @@ from odrf.errors import InputError
 from odrf.fits.combining import combined_guided_fits
 from odrf.fits.enlarging import enlarged_guided_fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.prediction.labels import class_labels
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.guided_control import GuidedControl
 from odrf.reports.consistency import ConsistencyReport
@@ -135,7 +136,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         prediction: dict[str, Any] = (
             {"value": value[:, 0]}
             if self.classes is None
-            else {"prediction": self.classes[value.argmax(axis=1)]}
+            else {"prediction": class_labels(value.argmax(axis=1), self.design.response)}
         )
         return pd.DataFrame(
             {

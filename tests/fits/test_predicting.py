@@ -8,6 +8,7 @@ import pytest
 
 import odrf
 from odrf import InputError
+from odrf.design import Response
 from odrf.engine.trees.prediction_rule import most_likely
 from odrf.fits.prediction.labels import class_labels
 
@@ -25,10 +26,9 @@ def test_classes_are_the_most_probable(class_tree, class_forest, table):
         prob = fit.predict(table, type="prob")
         assert list(prob.columns) == ["low", "mid", "top"]
         np.testing.assert_allclose(prob.sum(axis=1), 1.0)
-        pd.testing.assert_series_equal(
-            fit.predict(table, type="class"), prob.idxmax(axis=1), check_names=False,
-            check_dtype=False,
-        )  # fmt: skip
+        predicted = fit.predict(table, type="class")
+        assert predicted.tolist() == prob.idxmax(axis=1).tolist()
+        assert predicted.index.equals(table.index)
         pd.testing.assert_series_equal(fit.predict(), fit.predict(type="class"))
 
 
@@ -107,7 +107,7 @@ def test_ties_go_to_the_first_class():
     shares = np.array([[0.5, 0.5, 0.0], [0.2, 0.4, 0.4], [np.nan] * 3])
     codes = most_likely(shares)
     assert list(codes) == [0, 1, -1]
-    labels = class_labels(codes, pd.Index([10, 20, 30]))
+    labels = class_labels(codes, Response("c", "classification", pd.Index([10, 20, 30])))
     assert list(labels[:2]) == [10, 20]
     assert pd.isna(labels[2])
 

@@ -31,7 +31,9 @@ def test_class_nodes_hold_proportions(class_tree):
     nodes = class_tree.nodes
     shares = nodes[["P(low)", "P(mid)", "P(top)"]]
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert ("P(" + nodes["prediction"] + ")").to_list() == shares.idxmax(axis=1).to_list()
+    assert ("P(" + nodes["prediction"].astype(str) + ")").to_list() == shares.idxmax(
+        axis=1
+    ).to_list()
 
 
 def test_splits_send_the_data_where_it_went(number_tree, table):

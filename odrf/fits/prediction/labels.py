@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design import Response
+
 __all__ = ["class_labels", "spread_codes", "spread_numbers"]
 
 
@@ -27,14 +29,12 @@ def spread_codes(codes: NDArray[np.int64], complete: NDArray[np.bool_]) -> NDArr
     return out
 
 
-def class_labels(
-    codes: NDArray[np.int64], classes: pd.Index
-) -> pd.api.extensions.ExtensionArray | NDArray:
-    """Return the original label of each class code (n,); missing where the code is -1."""
-    if (codes >= 0).all():
-        return classes.take(codes).array
-    labels = classes.array
-    if isinstance(classes.dtype, np.dtype):
-        # numbers and booleans have no missing value
-        labels = classes.to_numpy(object)
-    return pd.api.extensions.take(labels, codes, allow_fill=True)
+def class_labels(codes: NDArray[np.int64], response: Response) -> pd.Categorical:
+    """Return the label of each class code (n,), missing where it is -1.
+
+    They have the categories of the response, in its order, so that they can be compared with it.
+    """
+    dtype = response.dtype
+    of_class = dtype.categories.get_indexer(response.classes)  # type: ignore[arg-type]
+    place = np.append(of_class, -1)
+    return pd.Categorical.from_codes(place[codes], dtype=dtype)

@@ -121,7 +121,7 @@ def as_response(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.
     response = fit.design.response
     if response.classes is None:
         return pd.Series(value[:, 0], index=index, name=response.name)
-    labels = class_labels(predicted_classes(value, fit.ordered), response.classes)
+    labels = class_labels(predicted_classes(value, fit.ordered), response)
     return pd.Series(labels, index=index, name=response.name)
 
 
@@ -144,17 +144,16 @@ def _each_tree(fit: AnyFit, rows: RowsToPredict) -> pd.DataFrame:
     """Return the prediction of each tree; out of bag it is missing where the tree drew the row."""
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
     columns = _tree_numbers(fit.forest)
-    classes = fit.design.response.classes
     drew = np.zeros(leaves.shape, dtype=bool)
     if rows.oob is not None and isinstance(fit, Fit):
         drew = ~fit.draws.all_unseen().T
-    if classes is None:
+    if fit.design.response.classes is None:
         value = np.where(drew, np.nan, fit.forest.value[leaves, 0])
         value = spread_numbers(value, rows.complete)
         return pd.DataFrame(value, index=rows.index, columns=columns)
     codes = np.where(drew, -1, predicted_classes(fit.forest.value, fit.ordered)[leaves])
     codes = spread_codes(codes, rows.complete)
-    labels = {tree: class_labels(codes[:, tree], classes) for tree in columns}
+    labels = {tree: class_labels(codes[:, tree], fit.design.response) for tree in columns}
     return pd.DataFrame(labels, index=rows.index, columns=columns)
 
 

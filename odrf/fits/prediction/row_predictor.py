@@ -15,7 +15,6 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.single import predict_row
 from odrf.errors import allowed
 from odrf.fits.fit import AnyFit
-from odrf.fits.prediction.labels import class_labels
 from odrf.fits.prediction.predicting import require_classes
 
 __all__ = ["ROW_PREDICTIONS", "RowPredictor", "row_predictor"]
@@ -114,8 +113,7 @@ class RowPredictor:
     def _missing(self) -> Any:
         if self.type == "prob":
             return dict.fromkeys(self.labels, np.nan)
-        classes = self.plan.design.response.classes
-        return np.nan if classes is None else class_labels(np.array([-1]), classes)[0]
+        return np.nan
 
     def __repr__(self) -> str:
         return f"RowPredictor(type={self.type!r}) of a row: {listed(self.predictors, SHOWN)}"
