@@ -47,10 +47,10 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
         began = time.perf_counter()
         forest = partial(odrf, n_trees=options.trees, n_jobs=1, **METHODS[method])
         result = bias_variance(
-            {method: forest},
             simulate.sparse_parity(),
+            {method: forest},
             n,
-            options.repeats,
+            repeats=options.repeats,
             test_rows=options.test_rows,
             seed=options.seed,
             n_jobs=options.jobs,

@@ -105,7 +105,7 @@ def seconds(name: str, seed: int) -> float:
     family = Patch(shape=(1, TIMED.p)) if name == "patch" else FAMILIES[name]()
     number = "n_singles" if isinstance(family, Axis) else "n_projections"
     options: dict[str, Any] = {"projection": family, number: TIMED.p, "blend": False, "n_jobs": 1}
-    rows = TIMED.sample(TIMED_ROWS, seed)
+    rows = TIMED.sample(TIMED_ROWS, seed=seed)
     odrf("y ~ .", rows.head(100), n_trees=1, seed=seed, **options)
     start = time.perf_counter()
     odrf("y ~ .", rows, n_trees=TIMED_TREES, seed=seed, **options)

@@ -260,7 +260,7 @@ class Study:
             "odrf": partial(odrf, **common),
         }
         terms = bias_variance(
-            {method: models[method]}, problem, n, RBF_SAMPLES, seed=self.seed, n_jobs=1
+            problem, {method: models[method]}, n, repeats=RBF_SAMPLES, seed=self.seed, n_jobs=1
         ).table.iloc[0]
         return float(terms["error"]), float(terms["kw_bias2"]), float(terms["kw_variance"])
 

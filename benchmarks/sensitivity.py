@@ -88,9 +88,9 @@ def kept_rows(
     for min_split in SPLITS:
         fit = guided(train, subspace, options.trees, seed, min_split)
         if UNIFORM not in kept:
-            kept[UNIFORM] = fit.approximate(options.fraction, UNIFORM, seed)
+            kept[UNIFORM] = fit.approximate(options.fraction, UNIFORM, seed=seed)
         for method in METHODS:
-            rows = fit.approximate(options.fraction, method, seed)
+            rows = fit.approximate(options.fraction, method, seed=seed)
             kept[f"{method}, regions of {min_split}"] = rows
     return kept
 

@@ -91,7 +91,7 @@ def with_tuned(forests: Mapping[str, Options], p: int) -> dict[str, Method]:
 def draw(problem: Problem, n: int, repeat: int, seed: int) -> tuple[pd.DataFrame, int]:
     """Return a training sample, and the seed of the fit."""
     rows, forest = SeedSequence([seed, n, repeat]).generate_state(2)
-    return problem.sample(n, int(rows)), int(forest)
+    return problem.sample(n, seed=int(rows)), int(forest)
 
 
 def fitted(
@@ -121,7 +121,7 @@ def loss(fit: ODRFResults, problem: Problem) -> float:
 
     The test rows of a problem are always the same.
     """
-    test = problem.sample(TEST_ROWS, TEST_SEED)
+    test = problem.sample(TEST_ROWS, seed=TEST_SEED)
     predicted = fit.predict(test).to_numpy()
     if problem.classes is None:
         return float(((predicted - problem.truth(test)) ** 2).mean())

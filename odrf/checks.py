@@ -16,6 +16,8 @@ __all__ = [
     "AUTO",
     "LARGEST",
     "MOST",
+    "MOST_DIGITS",
+    "Seed",
     "checked_amount",
     "checked_choice",
     "checked_jobs",
@@ -37,6 +39,10 @@ LARGEST = 10**18
 """The largest whole number of any option; the engine's integers have 64 bits."""
 MOST = 10**6
 """The most of what is grown, drawn or tried once for each: trees, directions, thresholds."""
+MOST_DIGITS = 17
+"""Significant digits of a number of 64 bits; more show nothing new."""
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+"""What may be given as a seed."""
 
 
 def is_number(value: Any) -> bool:

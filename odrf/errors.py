@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["InputError", "allowed", "nearest"]
+__all__ = ["InputError", "UnknownArgumentError", "allowed", "nearest"]
 
 
 class InputError(ValueError):
@@ -21,6 +21,10 @@ class InputError(ValueError):
         ...
     odrf.errors.InputError: name='penguin' is not known: use one of ...; did you mean 'penguins'?
     """
+
+
+class UnknownArgumentError(InputError, TypeError):
+    """Raised where a function has no argument of a name; like any such error a `TypeError`, too."""
 
 
 def nearest(name: str, choices: Iterable[str]) -> str:

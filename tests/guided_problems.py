@@ -92,7 +92,7 @@ def of_rows(
 
 def sampled(problem: Problem, n: int, seed: int, **options: Any) -> GuidedProblem:
     """Rows of a simulated problem, and all of its predictors in each tree."""
-    data = problem.sample(n, seed)
+    data = problem.sample(n, seed=seed)
     X = data.drop(columns="y").to_numpy().T
     X = (X - X.min(axis=1, keepdims=True)) / np.ptp(X, axis=1, keepdims=True)
     y = data["y"] if problem.classes is None else data["y"].cat.codes

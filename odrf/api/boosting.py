@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
-from odrf.checks import checked_truth
+from odrf.checks import Seed
 from odrf.design.columns.frame import check_frame
 from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
@@ -18,11 +17,13 @@ from odrf.errors import InputError
 from odrf.fits.boosted_fit import grow_boosted_fit
 from odrf.options.boosting_control import resolve_boosting
 from odrf.projections.family import Family
+from odrf.public import public
 from odrf.results.boosted import ODBTResults
 
 __all__ = ["odbt"]
 
 
+@public
 def odbt(
     formula: str,
     data: pd.DataFrame,
@@ -51,7 +52,7 @@ def odbt(
     class_weights: str | Mapping[Any, float] | None = None,
     missing: str = "raise",
     kind: str = "auto",
-    seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ODBTResults:
@@ -196,11 +197,10 @@ def odbt(
     options = dict(locals())
     for name in ("formula", "data", "progress"):
         del options[name]
-    checked_truth("progress", progress)
     call = spelled_call(odbt, formula, options)
     check_frame(data)
     offsets = offset_of(offset, data)
-    design, training = design_of(formula, data, options, environment(1), offsets.column)
+    design, training = design_of(formula, data, options, environment(2), offsets.column)
     control = resolve_boosting(
         options,
         y=training.y,

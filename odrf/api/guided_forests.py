@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
-from odrf.checks import checked_truth
+from odrf.checks import Seed
 from odrf.design.formulas.lookup import environment
 from odrf.fits.guided_fit import grow_guided_fit
 from odrf.options.guided_control import resolve_guided
+from odrf.public import public
 from odrf.results.guided import GRAFResults
 
 __all__ = ["graf"]
 
 
+@public
 def graf(
     formula: str,
     data: pd.DataFrame,
@@ -33,7 +34,7 @@ def graf(
     class_weights: str | Mapping[Any, float] | None = None,
     missing: str = "raise",
     kind: str = "auto",
-    seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+    seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> GRAFResults:
@@ -133,9 +134,8 @@ def graf(
     options = dict(locals())
     for name in ("formula", "data", "progress"):
         del options[name]
-    checked_truth("progress", progress)
     call = spelled_call(graf, formula, options)
-    design, training = design_of(formula, data, options, environment(1))
+    design, training = design_of(formula, data, options, environment(2))
     control = resolve_guided(
         options,
         kind=design.response.kind,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.calling import DESIGN_ARGUMENTS, design_of, is_default, spelled_call
-from odrf.checks import checked_truth
+from odrf.checks import Seed
 from odrf.design.formulas.lookup import environment
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_forest, sized_tree
@@ -18,17 +17,15 @@ from odrf.options.request import Request, request_of
 from odrf.projections.family import Family
 from odrf.projections.mixture import without_share
 from odrf.pruning.complexity import WEAKEST_LINK
+from odrf.public import public
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
 
 __all__ = ["odrf", "odt"]
 
 # The options of a forest that a single tree does not have, and their values for a tree.
-TREE = {
-    "n_trees": 1, "resample": "none", "sample_fraction": "auto", "blend": False, "n_jobs": 1,
-}  # fmt: skip
+TREE = {"n_trees": 1, "resample": "none", "sample_fraction": "auto", "blend": False}
 
-Seed = int | np.random.SeedSequence | np.random.Generator | None
 LeafRule = int | str | Callable[[int], float] | None
 ShareRule = float | str | Callable[[int], float]
 AlphaRule = float | str | Callable[[int], float] | None
@@ -36,6 +33,7 @@ ClassWeights = str | Mapping[Any, float] | None
 Projection = str | Family | Mapping[str | Family, float]
 
 
+@public
 def odt(
     formula: str,
     data: pd.DataFrame,
@@ -59,6 +57,8 @@ def odt(
     missing: str = "raise",
     kind: str = "auto",
     seed: Seed = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> ODTResults:
     """Grow one oblique decision tree (Zhan, Liu and Xia, Algorithm 1).
 
@@ -156,7 +156,13 @@ def odt(
         By default a numeric response gives a regression, any other a classification; see
         `criterion` for ordered categoricals.
     seed : int, SeedSequence or Generator, optional
-        Makes the tree reproducible.  Without one, a seed is drawn; `ODTResults.seed` has it.
+        Makes the tree reproducible, for any number of threads.  Without one, a seed is drawn;
+        `ODTResults.seed` has it.
+    n_jobs : int, optional
+        Threads of the cross-validation by which `alpha` or `max_leaves` is found, and of
+        predictions; by default all cores.  A tree itself grows in one.
+    progress : bool, default False
+        Show a progress bar of the cross-validation.
 
     Returns
     -------
@@ -176,14 +182,15 @@ def odt(
     21
     """
     options = dict(locals())
-    for name in ("formula", "data"):
+    for name in ("formula", "data", "progress"):
         del options[name]
     call = spelled_call(odt, formula, options)
-    design, training = design_of(formula, data, options, environment(1))
+    design, training = design_of(formula, data, options, environment(2))
     request = _request(odt, options, TREE)
-    return ODTResults(sized_tree(grow_fit(call, design, training, request)))
+    return ODTResults(sized_tree(grow_fit(call, design, training, request), progress))
 
 
+@public
 def odrf(
     formula: str,
     data: pd.DataFrame,
@@ -301,9 +308,8 @@ def odrf(
     options = dict(locals())
     for name in ("formula", "data", "progress"):
         del options[name]
-    checked_truth("progress", progress)
     call = spelled_call(odrf, formula, options)
-    design, training = design_of(formula, data, options, environment(1))
+    design, training = design_of(formula, data, options, environment(2))
     request = _request(odrf, options, {})
     return ODRFResults(sized_forest(grow_fit(call, design, training, request, progress)))
 

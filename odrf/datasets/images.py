@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from odrf.checks import is_whole
 from odrf.design.grid import set_grid
 from odrf.errors import InputError
+from odrf.public import public
 
 __all__ = ["from_images"]
 
 RESPONSE = "y"
 
 
+@public
 def from_images(
     array: ArrayLike, y: ArrayLike | None = None, *, channel_axis: int | None = None
 ) -> pd.DataFrame:

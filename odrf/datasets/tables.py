@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from odrf.errors import allowed
+from odrf.public import public
 
 __all__ = ["data_names", "load_data"]
 
@@ -23,6 +24,7 @@ def data_names() -> list[str]:
     return sorted(path.stem for path in _folder().glob("*.csv"))
 
 
+@public
 def load_data(name: str) -> pd.DataFrame:
     """Return one of the bundled data sets.
 

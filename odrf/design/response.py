@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import cast
 
@@ -18,6 +17,7 @@ from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError, nearest
+from odrf.warn import warn_user
 
 __all__ = ["KINDS", "LARGEST", "Response", "read_response"]
 
@@ -183,13 +183,10 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
             "than floats can hold: multiply it by a large number"
         )
     if guessed and len(distinct) == 2:
-        warnings.warn(
+        warn_user(
             f"response {values.name!r} is numeric with only two values ({distinct[0]:g} and "
             f'{distinct[1]:g}), taken as regression: use kind="classification" if they are '
-            'classes, kind="regression" to silence this',
-            UserWarning,
-            # The user's line: above this stand build_design, its caller, and odt() or odrf().
-            stacklevel=5,
+            'classes, kind="regression" to silence this'
         )
     return Response(values.name, kind), y
 

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from odrf.api.guided_forests import graf
 from odrf.api.trees import odrf
-from odrf.checks import checked_jobs, checked_seed, checked_whole
+from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -23,6 +23,7 @@ from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
 from odrf.evaluation.tasks import Task, read_task
+from odrf.public import public
 from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
 
@@ -32,9 +33,8 @@ FRACTIONS = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 TREES = 100
 TABLE_NAME = "training and test rows"
 
-Seed = int | np.random.SeedSequence | np.random.Generator | None
 
-
+@public
 def approximation_curve(
     fit: GRAFResults,
     newdata: pd.DataFrame,
@@ -105,7 +105,7 @@ def approximation_curve(
     >>> bool(error["tree", "uniform", 1.0] < error["tree", "uniform", 0.1])
     True
     """
-    env = environment(1)
+    env = environment(2)
     if not isinstance(fit, GRAFResults):
         raise InputError(
             f"fit is of type {type(fit).__name__}: only guided forests have sensitivities; fit one "
@@ -226,7 +226,7 @@ def _subsets(fit: GRAFResults, cells: Sequence[Key], seed: int) -> dict[Key, _Su
         row_seed, model_seed = int(state[0]), int(state[1])
         if key not in subsets:
             # one order of the rows for all fractions, so that smaller subsets are nested
-            rows = sensitivity.order(method, row_seed)[: rows_kept(share, fit.nobs)]
+            rows = sensitivity.order(method, seed=row_seed)[: rows_kept(share, fit.nobs)]
             description = f"{share:.3g} of the rows, {METHODS[method]}"
             subsets[key] = _Subset(np.sort(rows), description, model_seed)
     return subsets

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf import plots
 from odrf.evaluation.metrics import Metric
+from odrf.public import public
 from odrf.reports.sensitivity import METHODS
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -17,6 +18,7 @@ from odrf.text.summary import Summary
 __all__ = ["ApproximationCurve"]
 
 
+@public
 class ApproximationCurve(Carded):
     """Error against the share of the training rows that is kept.
 

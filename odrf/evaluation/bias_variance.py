@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.public import public, respelled
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
@@ -45,6 +46,7 @@ class Experiment:
     seed: int
 
 
+@public
 class BiasVariance(Carded):
     """Bias, variance and noise of models.  Made by `odrf.bias_variance`.
 
@@ -82,7 +84,7 @@ class BiasVariance(Carded):
     --------
     >>> import odrf
     >>> problem = odrf.simulate.trunk()
-    >>> result = odrf.bias_variance(odrf.odt, problem, 100, repeats=10, seed=1)
+    >>> result = odrf.bias_variance(problem, odrf.odt, 100, repeats=10, seed=1)
     >>> row = result.table.loc["odt", 100]
     >>> total = row["bayes_error"] + row["systematic_effect"] + row["variance_effect"]
     >>> bool(abs(row["error"] - total) < 1e-12)
@@ -112,7 +114,7 @@ class BiasVariance(Carded):
         problem = f"<{name}>" if experiment.known else f"({name!r}, data)"
         n = self.n.tolist()
         return (
-            f"bias_variance(models, {problem}, n={n[0] if len(n) == 1 else n}, "
+            f"bias_variance({problem}, models, n={n[0] if len(n) == 1 else n}, "
             f"repeats={experiment.repeats}, test_rows={experiment.test_rows}, "
             f"seed={experiment.seed})"
         )
@@ -127,7 +129,8 @@ class BiasVariance(Carded):
             )
         return Summary("Bias and variance", self.call, self._facts(), sections, self._notes())
 
-    def plot(self, *, axes: NDArray | None = None) -> NDArray[np.object_]:
+    @respelled(renamed={"axes": "ax"})
+    def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
         """Draw bias, variance and error of each model, side by side.
 
         Lines against n, or dots if there is only one n; bars are one standard error to either
@@ -137,14 +140,14 @@ class BiasVariance(Carded):
 
         Parameters
         ----------
-        axes : array of Axes, optional
+        ax : array of Axes, optional
             Where to draw, 4 for classes and 3 for numbers; by default on a new figure.
 
         Returns
         -------
         array of Axes
         """
-        return plots.plot_bias_variance(self.table, self.std_error, axes)
+        return plots.plot_bias_variance(self.table, self.std_error, ax)
 
     def _card(self) -> Card:
         facts = self._facts()

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.checks import checked_jobs, checked_seed, checked_whole
+from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole
 from odrf.design.folds import checked_folds, fold_of_rows
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
@@ -22,13 +22,14 @@ from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import Model, read_models
 from odrf.evaluation.scoring import Scoring, check_formulas
 from odrf.evaluation.tasks import Task, check_same_kind, named_tables, read_task
+from odrf.public import public
 
 __all__ = ["compare"]
 
 Tables = pd.DataFrame | Mapping[str, pd.DataFrame] | Mapping[str, tuple[str, pd.DataFrame]]
-Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 
+@public
 def compare(
     formula: str | None,
     data: Tables,
@@ -114,7 +115,7 @@ def compare(
     >>> comparison.table.index[0]
     'oblique'
     """
-    env = environment(1)
+    env = environment(2)
     tasks = []
     for name, (table_formula, table) in named_tables(formula, data).items():
         tasks.append(read_task(name, table_formula, table, env))

@@ -22,6 +22,7 @@ from odrf.evaluation.paired import (
     signed_rank,
     wins,
 )
+from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
+@public
 class Comparison(Carded):
     """Scores of models on the same folds, with standard errors, ranks and tests.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 from tqdm import tqdm
 
-from odrf.checks import checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole, is_whole
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -22,21 +22,21 @@ from odrf.evaluation.decomposition import james, kohavi_wolpert, squared
 from odrf.evaluation.models import Model, Split, named, read_models
 from odrf.evaluation.sample_source import SampleSource, read_source
 from odrf.evaluation.scoring import check_formulas, predictions_of_all
+from odrf.public import respelled, warn_of_old
 from odrf.simulate.problem import Problem
 
 __all__ = ["bias_variance"]
 
 FEWEST_ROWS, FEWEST_REPEATS = 2, 2
 
-Seed = int | np.random.SeedSequence | np.random.Generator | None
 
-
+@respelled(by_name=("repeats",))
 def bias_variance(
-    models: Any | Mapping[str, Any],
     problem: Problem | tuple[str, pd.DataFrame],
+    models: Any | Mapping[str, Any],
     n: int | Sequence[int],
-    repeats: int = 50,
     *,
+    repeats: int = 50,
     test_rows: int | None = None,
     seed: Seed = None,
     n_jobs: int | None = None,
@@ -49,9 +49,6 @@ def bias_variance(
 
     Parameters
     ----------
-    models : model, or mapping of str to model
-        One model, or several by name, of any kind that `compare` takes.  All are fitted to the
-        same samples.
     problem : Problem, or pair (formula, DataFrame)
         - A problem of `odrf.simulate`.  Training samples are independent, and because the truth is
           known, noise and bias are told apart.
@@ -59,6 +56,9 @@ def bias_variance(
           from the others without replacement, so they overlap [2]_.  The observed responses are
           taken for the truth, so noise counts as bias.  The closer n is to the number of rows to
           draw from, the more alike the samples are, and the smaller the estimated variance.
+    models : model, or mapping of str to model
+        One model, or several by name, of any kind that `compare` takes.  All are fitted to the
+        same samples.
     n : int or sequence of int
         Rows of a training sample, 2 or more.  A sequence gives curves over n.
     repeats : int, default 50
@@ -97,14 +97,17 @@ def bias_variance(
     --------
     >>> import odrf
     >>> problem = odrf.simulate.friedman1()
-    >>> result = odrf.bias_variance({"tree": odrf.odt}, problem, [50, 200], 10, seed=1)
+    >>> result = odrf.bias_variance(problem, {"tree": odrf.odt}, [50, 200], repeats=10, seed=1)
     >>> result.table.columns.tolist()
     ['error', 'noise', 'bias2', 'variance']
     >>> error = result.table["error"]
     >>> bool(error["tree", 200] < error["tree", 50])
     True
     """
-    env = environment(1)
+    if _is_source(models) and not _is_source(problem):
+        warn_of_old("bias_variance(models, problem, n)", "bias_variance(problem, models, n)")
+        problem, models = cast(Problem, models), problem
+    env = environment(2)
     seed = checked_seed(seed)
     source = read_source(problem, test_rows, _two_seeds(seed, ())[0], env)
     named_models = read_models(named(models), fewest=1)
@@ -132,6 +135,12 @@ def bias_variance(
     known, m = source.noise is not None, len(source.test)
     experiment = Experiment(source.name, source.response.kind, known, m, R, seed)
     return BiasVariance(table, std_error, experiment)
+
+
+def _is_source(value: Any) -> bool:
+    """Return whether the value is a problem, or a pair (formula, table)."""
+    pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], pd.DataFrame)
+    return pair or isinstance(value, Problem)
 
 
 class _Sample(NamedTuple):

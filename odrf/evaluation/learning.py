@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.api.trees import odrf
-from odrf.checks import checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole, is_whole
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -22,15 +22,15 @@ from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
 from odrf.evaluation.tasks import UNNAMED, Task, read_task
+from odrf.public import public
 
 __all__ = ["learning_curve"]
 
 SIZES, FEWEST_ROWS, TEST_SHARE = 8, 20, 0.25
 FEWEST_SIZES = 3
 
-Seed = int | np.random.SeedSequence | np.random.Generator | None
 
-
+@public
 def learning_curve(
     formula: str,
     data: pd.DataFrame,
@@ -87,7 +87,7 @@ def learning_curve(
     >>> curve.law.columns.tolist()
     ['a', 'b', 'c', 'a_conf_low', 'a_conf_high', 'c_conf_low', 'c_conf_high']
     """
-    env = environment(1)
+    env = environment(2)
     task = read_task(UNNAMED, formula, data, env)
     loss = metric_for(metric, task.response.kind, task.n_classes)
     if loss.greater_is_better:

@@ -13,6 +13,7 @@ from odrf import plots
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.power_law import PowerLaw, bootstrap_power_laws, fit_power_law
+from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
@@ -26,6 +27,7 @@ EXTRAPOLATION = 10.0
 POINTS = 60
 
 
+@public
 class LearningCurve(Carded):
     """Errors of models against the number of training rows.  Made by `odrf.learning_curve`.
 

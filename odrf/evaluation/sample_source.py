@@ -83,7 +83,7 @@ def _simulated(
     problem: Problem, test_rows: int | None, seed: int, env: EvalEnvironment
 ) -> SampleSource:
     m = TEST_ROWS if test_rows is None else test_rows
-    test = problem.sample(checked_whole("test_rows", m, FEWEST_TEST_ROWS), seed)
+    test = problem.sample(checked_whole("test_rows", m, FEWEST_TEST_ROWS), seed=seed)
     classes = problem.classes
     return SampleSource(
         name=problem.name,
@@ -93,7 +93,7 @@ def _simulated(
         truth=problem.truth(test),
         noise=problem.noise**2 if classes is None else 0.0,
         max_rows=None,
-        sample=problem.sample,
+        sample=lambda n, seed: problem.sample(n, seed=seed),
     )
 
 

@@ -4,26 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf import plots
-from odrf.results.base import TreeResults
+from odrf.evaluation.metrics import Metric
+from odrf.public import MethodNow, public
+from odrf.results.fitted import FittedResults
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Tuning"]
+__all__ = ["Judged", "Tuning"]
 
 SHOWN = 20
-ERROR_COLUMNS = ["error", "std_error"]
 
 
+class Judged(NamedTuple):
+    """How a candidate was evaluated: its score, the standard error, and the trees if halved."""
+
+    estimate: float
+    std_error: float
+    trees: int | None = None
+
+
+@public
 class Tuning(Carded):
     """Candidates, which are combinations of options, and their errors.  Made by `odrf.tune`.
 
@@ -31,43 +41,65 @@ class Tuning(Carded):
     ----------
     call : str
         The call, for the summary.
-    table : DataFrame
-        See below.
     candidates : mapping of int to dict
-        The options of each candidate, by the index of `table`.
+        The options of each candidate, as they were given, by its number.
+    complete : mapping of int to dict
+        The same, with the model's defaults of options that only other candidates name.
+    judged : mapping of int to Judged
+        How each candidate was evaluated.
+    metric : Metric
     refit : callable
         Fits the model to all rows with the options it is called with.
     facts : mapping
         How the candidates were evaluated, for the summary.
+    seed : int
 
     Attributes
     ----------
     call : str
     table : DataFrame
-        One row for each candidate, the best first.  One column for each option of the grid;
-        ``error``, the mean squared error or misclassification rate; ``std_error``, its standard
-        error.  After successive halving also ``trees``, the number of trees in the last round
-        that the candidate took part in.
+        One row for each candidate, the best first.  One column for each option of the grid, with
+        the values as they were given; ``error``, or ``score`` for a metric of which more is better;
+        ``std_error``, its standard error.  After successive halving also ``trees``, the number of
+        trees in the last round that the candidate took part in.
+    metric : Metric
+    seed : int
     """
 
     def __init__(
         self,
         call: str,
-        table: pd.DataFrame,
         candidates: Mapping[int, dict[str, Any]],
-        refit: Callable[..., TreeResults],
+        complete: Mapping[int, dict[str, Any]],
+        judged: Mapping[int, Judged],
+        metric: Metric,
+        refit: Callable[..., FittedResults],
         facts: Mapping[str, str],
+        seed: int,
     ) -> None:
-        by = ["trees", "error"] if "trees" in table else ["error"]
-        ascending = [name == "error" for name in by]
-        self.call = call
-        self.table = table.sort_values(by, ascending=ascending, kind="stable")
+        self.call, self.metric, self.seed = call, metric, seed
         self._candidates, self._refit, self._facts = candidates, refit, dict(facts)
+        self.options = list(complete[0])
+        """The options of the grid."""
+        found = [judged[i] for i in complete]
+        columns = {
+            name: _as_given([options[name] for options in complete.values()])
+            for name in self.options
+        }
+        if any(one.trees is not None for one in found):
+            columns["trees"] = pd.Series([one.trees for one in found])
+        columns[self._column] = pd.Series([one.estimate for one in found])
+        columns["std_error"] = pd.Series([one.std_error for one in found])
+        table = pd.DataFrame(columns)
+        loss = metric.sign * table[self._column]
+        order = loss.sort_values(kind="stable").index
+        if "trees" in table:
+            order = table["trees"][order].sort_values(ascending=False, kind="stable").index
+        self.table = table.loc[order]
 
     @property
-    def options(self) -> list[str]:
-        """The options of the grid."""
-        return [str(name) for name in self.table if name not in (*ERROR_COLUMNS, "trees")]
+    def _column(self) -> str:
+        return "score" if self.metric.greater_is_better else "error"
 
     @property
     def best_options(self) -> dict[str, Any]:
@@ -75,9 +107,13 @@ class Tuning(Carded):
         return dict(self._candidates[int(self.table.index[0])])
 
     @cached_property
-    def best(self) -> TreeResults:
-        """The model with the best candidate's options, fitted to all rows."""
-        return self._refit(**self.best_options)
+    def best(self) -> MethodNow[FittedResults]:
+        """The method ``best()``: the model with the best candidate's options, fitted to all rows.
+
+        It was once an attribute; without the parentheses it works as the model, with a
+        `FutureWarning`.
+        """
+        return MethodNow("Tuning.best", lambda: self._refit(**self.best_options))
 
     def summary(self) -> Summary:
         """Return the candidates and their errors, as a summary with text, HTML and LaTeX output."""
@@ -105,16 +141,22 @@ class Tuning(Carded):
         -------
         Axes
         """
-        error = self._facts["Error"]
+        error, table = self._facts["Error"], self.table.rename(columns={self._column: "error"})
         if len(self.options) == 1:
             values = self.table[self.options[0]]
             if is_numeric_dtype(values) and not is_bool_dtype(values):
-                return plots.plot_option(self.options[0], values, self.table, error, ax)
+                return plots.plot_option(self.options[0], values, table, error, ax)
         labels = [
             ", ".join(f"{name}={row[name]}" for name in self.options)
             for _, row in self.table.iterrows()
         ]
-        return plots.plot_candidates(np.array(labels), self.table, error, ax)
+        return plots.plot_candidates(np.array(labels), table, error, ax)
 
     def _card(self) -> Card:
         return Card(f"Tuning of {len(self.table)} candidates", self._facts, self.table)
+
+
+def _as_given(values: list[Any]) -> pd.Series:
+    """Return values of an option as a column, in which None stays None."""
+    column = pd.Series(values, dtype=object)
+    return column if column.isna().any() else column.infer_objects()

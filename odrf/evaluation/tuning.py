@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.api.calling import DESIGN_ARGUMENTS
 from odrf.api.trees import odrf
-from odrf.checks import checked_switch
+from odrf.checks import (
+    MOST,
+    Seed,
+    checked_choice,
+    checked_jobs,
+    checked_seed,
+    checked_switch,
+    checked_whole,
+)
 from odrf.design import build_design
 from odrf.design.formulas.lookup import environment, looked_up_in
-from odrf.errors import InputError, allowed, nearest
+from odrf.errors import InputError, nearest
 from odrf.evaluation.comparing import compare
-from odrf.evaluation.tuned import Tuning
-from odrf.fits.prediction.scores import error_name, out_of_bag_loss
-from odrf.results.base import TreeResults
-from odrf.results.forest import ODRFResults
+from odrf.evaluation.metrics import Metric, metric_for
+from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
+from odrf.evaluation.tuned import Judged, Tuning
+from odrf.public import public
+from odrf.results.fitted import FittedResults
 
 __all__ = ["tune"]
 
@@ -30,20 +41,26 @@ METHODS = ("oob", "cv")
 # With more candidates than MANY, halving="auto" means successive halving.
 MANY, ROUNDS, FEWEST_TREES = 16, 4, 100
 FEWEST = 2
+# Arguments of a model that tune() sets itself.
+OWN = ("formula", "data", "seed", "n_jobs", "progress")
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
 
 
+@public
 def tune(
     formula: str,
     data: pd.DataFrame,
     grid: Grid,
     *,
-    model: Callable[..., TreeResults] = odrf,
+    model: Callable[..., FittedResults] = odrf,
     method: str = "oob",
     cv: int = 10,
+    repeats: int = 1,
+    metric: str | Callable[[NDArray, NDArray], float] = "auto",
     halving: str | bool = "auto",
-    seed: int = 0,
+    seed: Seed = None,
+    n_jobs: int | None = None,
     progress: bool = False,
     **fixed: Any,
 ) -> Tuning:
@@ -57,21 +74,33 @@ def tune(
     grid : mapping of str to sequence, or sequence of mappings
         Values to try of each option, in all combinations; or a list of combinations.
     model : callable, default `odrf`
-        `odrf` or `odt`, or a function of formula, data and options that returns such a fit.
+        `odrf`, `odbt`, `graf` or `odt`, or a function of formula, data and options that returns
+        such a fit.
     method : {"oob", "cv"}, default "oob"
-        - ``"oob"``: the error on out-of-bag rows, which count by their case weights.  Only for
-          forests.
+        - ``"oob"``: the error on out-of-bag rows.  Only for forests of `odrf` and boosted trees
+          with several runs.  By the default metric, rows of forests count by their case weights;
+          by another metric each row counts once.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
           counts once.
     cv : int, default 10
         Number of folds, for ``method="cv"``.
+    repeats : int, default 1
+        How often the candidates are evaluated: on new folds, or, out of bag, with a new seed of
+        the fits.  Errors are means.
+    metric : str or callable, default "auto"
+        As in `compare`.
     halving : "auto" or bool, default "auto"
         Whether to use successive halving (Jamieson and Talwalkar 2016).  All candidates are grown
         with an eighth of the trees, but with no fewer than 100; then the better half with twice as
         many, and so on.  ``"auto"`` uses it for more than 16 candidates.  Only for
         ``method="oob"``, and if `n_trees` is not in the grid.
-    seed : int, default 0
-        Seed of every fit and of the folds, so that candidates differ only by their options.
+    seed : int, SeedSequence or Generator, optional
+        Makes the result reproducible, for any number of threads.  It is the seed of every fit and
+        of the folds, so that candidates differ only by their options.  Without one, a seed is
+        drawn; `Tuning.seed` has it.
+    n_jobs : int, optional
+        Threads: of each fit, or, with ``method="cv"``, of the folds, whose fits then have one each.
+        By default all cores.
     progress : bool, default False
         Show a progress bar.
     **fixed
@@ -80,81 +109,131 @@ def tune(
     Returns
     -------
     Tuning
-        With ``table``, ``best``, ``best_options``, ``summary()`` and ``plot()``.
+        With ``table``, ``best()``, ``best_options``, ``summary()`` and ``plot()``.
 
     Raises
     ------
     InputError
         If `grid` has fewer than two combinations, or names an option that is unknown or also
-        fixed; or if a fit fails.
+        fixed; if another argument is invalid; or if a fit fails.
 
     Examples
     --------
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
-    >>> tuning = odrf.tune("progression ~ .", data, {"min_leaf": [2, 30]}, n_trees=30)
+    >>> tuning = odrf.tune("progression ~ .", data, {"min_leaf": [2, 30]}, n_trees=30, seed=1)
     >>> tuning.best_options
     {'min_leaf': 30}
     """
-    if method not in METHODS:
-        raise allowed("method", method, METHODS)
-    candidates = _candidates(grid, model, fixed)
-    env = environment(1)
-    design_arguments = {name: fixed[name] for name in DESIGN_ARGUMENTS if name in fixed}
-    kind = build_design(formula, data, env=env, **design_arguments)[0].response.kind
-    seeded = partial(model, seed=seed, **fixed)
-    fit = partial(seeded, formula, data)
+    checked_choice("method", method, METHODS)
+    known = _options_of(model)
+    candidates = _candidates(grid, known, fixed)
+    env, seed = environment(2), checked_seed(seed)
+    repeats = checked_whole("repeats", repeats, 1, MOST)
+    given = {name: fixed[name] for name in DESIGN_ARGUMENTS if name in fixed}
+    response = build_design(formula, data, env=env, **given)[0].response
+    score = metric_for(metric, response.kind, response.n_classes)
+    settled = {"seed": seed} if known.takes("seed") else {}
+    if n_jobs is not None and known.takes("n_jobs"):
+        settled["n_jobs"] = checked_jobs(n_jobs) if method == "oob" else 1
+    fit = partial(model, formula, data, **settled, **fixed)
     with looked_up_in(env):
         if method == "cv":
+            seeded = partial(model, **settled, **fixed)
             models = {str(i): partial(seeded, **options) for i, options in candidates.items()}
-            compared = compare(formula, data, models, cv=cv, seed=seed, progress=progress).table
-            table = pd.DataFrame.from_dict(candidates, orient="index")
-            table["error"] = [compared["estimate"][str(i)] for i in candidates]
-            table["std_error"] = [compared["std_error"][str(i)] for i in candidates]
+            compared = compare(
+                formula, data, models, cv=cv, repeats=repeats, metric=metric, seed=seed,
+                n_jobs=n_jobs, progress=progress,
+            ).table  # fmt: skip
+            judged = {
+                i: Judged(*compared.loc[str(i), ["estimate", "std_error"]]) for i in candidates
+            }
         else:
             _require_same_weights(candidates)
-            rounds = _rounds(halving, candidates, model, fixed)
-            table = _out_of_bag(fit, candidates, rounds, progress)
+            rounds = _rounds(halving, candidates, known, fixed)
+            seeds = _seeds(seed, repeats) if known.takes("seed") else [seed]
+            judged = _out_of_bag(fit, candidates, score, rounds, seeds, progress)
     facts = {
         "Candidates": str(len(candidates)),
         "Evaluated by": "out-of-bag rows" if method == "oob" else f"{cv}-fold cross-validation",
-        "Error": error_name(kind),
+        **({"Repeats": str(repeats)} if repeats > 1 else {}),
+        "Error": score.words,
         "Seed": str(seed),
     }
 
-    def refit(**options: Any) -> TreeResults:
+    def refit(**options: Any) -> FittedResults:
         with looked_up_in(env):
             return fit(**options)
 
-    return Tuning(f"tune({formula!r}, data, …)", table, candidates, refit, facts)
+    call = f"tune({formula!r}, data, …)"
+    complete = {i: known.completed(options, candidates) for i, options in candidates.items()}
+    return Tuning(call, candidates, complete, judged, score, refit, facts, seed)
 
 
-def _candidates(
-    grid: Grid, model: Callable[..., Any], fixed: Mapping[str, Any]
-) -> dict[int, dict[str, Any]]:
+@dataclass(frozen=True)
+class _Known:
+    """The options of a model, with their defaults; `open_ended` if it takes any option."""
+
+    defaults: Mapping[str, Any]
+    open_ended: bool
+
+    def takes(self, name: str) -> bool:
+        return self.open_ended or name in self.defaults
+
+    def completed(
+        self, options: Mapping[str, Any], candidates: Mapping[int, Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the options of a candidate, with defaults of those that only others name."""
+        names = dict.fromkeys(name for others in candidates.values() for name in others)
+        return {name: options.get(name, self.defaults.get(name)) for name in names}
+
+
+def _options_of(model: Any) -> _Known:
+    """Return the options of a model; raise `InputError` if it is none."""
+    if not callable(model):
+        raise InputError(
+            f"model={model!r}: use odrf.odrf, odrf.odbt, odrf.graf or odrf.odt, or a function of "
+            "formula, data and options that returns such a fit"
+        )
+    try:
+        parameters = inspect.signature(model).parameters.values()
+    except (TypeError, ValueError):  # some built-in functions have no signature
+        return _Known({}, True)
+    empty = inspect.Parameter.empty
+    defaults = {p.name: None if p.default is empty else p.default for p in parameters}
+    return _Known(defaults, any(p.kind is p.VAR_KEYWORD for p in parameters))
+
+
+def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int, dict[str, Any]]:
     """Return the options of each candidate by its number; raise `InputError` if invalid."""
     if isinstance(grid, Mapping):
         for name, values in grid.items():
-            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+            if isinstance(values, str | bytes) or not _is_list(values):
                 raise InputError(f"grid[{name!r}]={values!r}: use a list of values to try")
         combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    else:
+    elif _is_list(grid) and all(isinstance(options, Mapping) for options in grid):
         combinations = [dict(options) for options in grid]
+    else:
+        raise InputError(
+            f"grid={grid!r}: use a mapping of options to lists of values, as in "
+            '{"min_leaf": [1, 5, 20]}, or a list of mappings of options to values'
+        )
     if len(combinations) < FEWEST or not all(combinations):
         raise InputError(
             f"grid holds {len(combinations)} combinations of options: name at least one option, "
             "with at least two values to try"
         )
-    known = inspect.signature(model).parameters
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
     for name in dict.fromkeys(name for options in combinations for name in options):
         if name in fixed:
             raise InputError(f"{name!r} is in grid and fixed as well: leave one of them out")
-        if name == "seed" or (name not in known and not takes_any):
-            raise InputError(
-                f"grid names {name!r}, which is no option to try{nearest(name, known)}"
-            )
+        if name in OWN or not isinstance(name, str) or not known.takes(name):
+            hint = nearest(str(name), known.defaults)
+            raise InputError(f"grid names {name!r}, which is no option to try{hint}")
     return dict(enumerate(combinations))
+
+
+def _is_list(values: Any) -> bool:
+    return isinstance(values, Sequence) or (isinstance(values, np.ndarray) and values.ndim > 0)
 
 
 def _require_same_weights(candidates: Mapping[int, Mapping[str, Any]]) -> None:
@@ -170,13 +249,12 @@ def _require_same_weights(candidates: Mapping[int, Mapping[str, Any]]) -> None:
 def _rounds(
     halving: str | bool,
     candidates: Mapping[int, Mapping[str, Any]],
-    model: Callable[..., Any],
+    known: _Known,
     fixed: Mapping[str, Any],
 ) -> list[int] | None:
     """Return the numbers of trees of successive rounds; None if the model or grid sets them."""
-    known = inspect.signature(model).parameters
     in_grid = any("n_trees" in options for options in candidates.values())
-    can_halve = "n_trees" in known and not in_grid
+    can_halve = "n_trees" in known.defaults and not in_grid
     halving = checked_switch("halving", halving)
     if halving is True and not can_halve:
         raise InputError(
@@ -185,39 +263,46 @@ def _rounds(
         )
     if not can_halve:
         return None
-    most = int(fixed.get("n_trees", known["n_trees"].default))
+    n_trees = fixed.get("n_trees", known.defaults["n_trees"])
+    most = checked_whole("n_trees", n_trees, 1, MOST)
     if halving is False or (halving == "auto" and len(candidates) <= MANY):
         return [most]
     fewest = min(FEWEST_TREES, most)
     return sorted({max(fewest, most >> k) for k in range(ROUNDS)})
 
 
+def _seeds(seed: int, repeats: int) -> list[int]:
+    """Return a seed for each repeat; the first is `seed` itself."""
+    later = [np.random.SeedSequence(seed, spawn_key=(r,)) for r in range(1, repeats)]
+    return [seed, *(int(sequence.generate_state(1)[0]) for sequence in later)]
+
+
 def _out_of_bag(
-    fit: Callable[..., TreeResults],
+    fit: Callable[..., Any],
     candidates: Mapping[int, dict[str, Any]],
+    metric: Metric,
     rounds: list[int] | None,
+    seeds: list[int],
     progress: bool,
-) -> pd.DataFrame:
+) -> dict[int, Judged]:
     """Evaluate candidates on out-of-bag rows; the better half of each round enters the next."""
-    rows: dict[int, dict[str, Any]] = {}
+    judged: dict[int, Judged] = {}
     remaining = list(candidates)
     with tqdm(unit="fit", disable=not progress) as bar:
         for trees in [0] if rounds is None else rounds:
             for i in remaining:
                 size = {} if rounds is None else {"n_trees": trees}
-                error, std_error = _out_of_bag_error(fit(**(size | candidates[i])))
-                column = {"trees": trees} if rounds is not None and len(rounds) > 1 else {}
-                rows[i] = {**candidates[i], **column, "error": error, "std_error": std_error}
-                bar.update()
-            remaining.sort(key=lambda i: rows[i]["error"])
+                scores = []
+                for number, seed in enumerate(seeds):
+                    of_repeat = {"seed": seed} if number else {}
+                    model = fit(**{**candidates[i], **size, **of_repeat})
+                    scores.append(out_of_bag_score(model, metric, seed))
+                    bar.update()
+                estimates, std_errors = np.array(scores).T
+                # The rows are the same in all repeats, so that the means vary as much with them.
+                std_error = float(np.sqrt(np.mean(std_errors**2)))
+                several = rounds is not None and len(rounds) > 1
+                judged[i] = Judged(float(estimates.mean()), std_error, trees if several else None)
+            remaining.sort(key=lambda i: metric.sign * judged[i].estimate)
             remaining = remaining[: -(-len(remaining) // 2)]
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def _out_of_bag_error(fit: TreeResults) -> tuple[float, float]:
-    if not isinstance(fit, ODRFResults):
-        raise InputError(
-            'method="oob" needs out-of-bag rows, which only forests of odrf.odrf have: use '
-            'method="cv"'
-        )
-    return out_of_bag_loss(fit.fit)
+    return judged

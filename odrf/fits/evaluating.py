@@ -123,11 +123,11 @@ def labelled_rows(
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
-    X, y = labelled_rows(fit, rows, "validation")
+    X, y = labelled_rows(fit, rows, "newdata")
     subtrees = nested_subtrees(fit.forest, rule, loss)
     weights: NDArray[np.float64] = np.ones(len(y))
     held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)
-    return _path(fit, subtrees, rule, loss, held, f"{len(rows)} validation rows")
+    return _path(fit, subtrees, rule, loss, held, f"{len(y)} new rows")
 
 
 def forest_sizes(fit: Fit, rule: str) -> ForestSizes:

@@ -8,7 +8,6 @@ import os
 import pickle
 import secrets
 import shutil
-import warnings
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Any
 
 from odrf.design.formulas.evaluated import Evaluation, restored
 from odrf.errors import InputError
+from odrf.public import public
 from odrf.version import __version__
+from odrf.warn import warn_user
 
 __all__ = ["load", "replaced", "save"]
 
@@ -75,6 +76,7 @@ def replaced(path: str | PathLike[str], content: bytes) -> None:
         part.unlink(missing_ok=True)
 
 
+@public
 def load(
     path: str | PathLike[str], *, functions: Mapping[str, Any] | None = None, trusted: bool = False
 ) -> Any:
@@ -239,21 +241,17 @@ def _say_what_load_needs(
     options = [f"functions={_as_mapping(given)}"] * bool(given)
     options += ["trusted=True"] * bool(untrusted)
     if words:
-        warnings.warn(
+        warn_user(
             f"the formula uses {' and '.join(words)}: load it by odrf.load({str(path)!r}, "
-            f"{', '.join(options)})",
-            UserWarning,
-            stacklevel=4,
+            f"{', '.join(options)})"
         )
 
 
 def _warn_of_version(path: str | PathLike[str], version: str) -> None:
     if version != __version__:
-        warnings.warn(
+        warn_user(
             f"{str(path)!r} was written by odrf {version}, this is {__version__}: fit again if it "
-            "does not work",
-            UserWarning,
-            stacklevel=3,
+            "does not work"
         )
 
 

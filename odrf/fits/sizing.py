@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_jobs
 from odrf.design.folds import checked_folds
 from odrf.fits.evaluating import forest_sizes, grown_without, path_by_folds
 from odrf.fits.fit import Fit
@@ -30,13 +29,16 @@ FOLDS = 10
 CHOSEN_BY = {CV: MINIMUM, ONE_SE: ONE_SE_CHOICE}
 
 
-def sized_tree(fit: Fit) -> Fit:
-    """Return the grown tree, pruned to the size that its options ask for."""
+def sized_tree(fit: Fit, progress: bool = False) -> Fit:
+    """Return the grown tree, pruned to the size that its options ask for.
+
+    `progress` shows a bar if the size is found by cross-validation.
+    """
     if fit.control.max_leaves_rule.needs_search:
-        fit = _with_found_leaves(fit)
+        fit = _with_found_leaves(fit, progress)
     control = fit.control
     if control.alpha_rule.needs_search:
-        return _at_found_alpha(fit)
+        return _at_found_alpha(fit, progress)
     if control.alpha is None:
         return fit
     return pruned_at(fit, control.alpha, control.pruning, "")
@@ -80,12 +82,12 @@ def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tu
     return constant * rate(n), rule.found(by, constant, rate_along(constant, rate, n))
 
 
-def _at_found_alpha(fit: Fit) -> Fit:
+def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
     """Return the tree pruned at the α that its rule finds by cross-validation."""
     control, n = fit.control, len(fit.data.y)
     rule, folds = control.alpha_rule, checked_folds(min(FOLDS, n), n)
-    jobs = checked_jobs(None)
-    path = path_by_folds(fit, control.pruning, ERROR, folds, control.seed, jobs, False)
+    jobs, seed = control.n_jobs, control.seed
+    path = path_by_folds(fit, control.pruning, ERROR, folds, seed, jobs, progress)
     if rule.kind == RATE:
         typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
         alpha, rule = _by_rate(rule, typical, n, n * (folds - 1) / folds, path.by)
@@ -105,7 +107,7 @@ def _typical(alpha: NDArray[np.float64], k: int) -> float:
     return float(geometric_means(alpha)[k]) if k < last else 2 * float(alpha[last])
 
 
-def _with_found_leaves(fit: Fit) -> Fit:
+def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
     """Return the tree as it was when it had t_n = c·rate(n) leaves.
 
     c follows from the number of leaves at which the trees of the folds have the smallest held-out
@@ -113,7 +115,7 @@ def _with_found_leaves(fit: Fit) -> Fit:
     """
     rule, n = fit.control.max_leaves_rule, len(fit.data.y)
     rate, k = LEAF_RATES[rule.name], min(FOLDS, n)
-    growth, folds = grown_without(fit, k, fit.control.seed, checked_jobs(None), False)
+    growth, folds = grown_without(fit, k, fit.control.seed, fit.control.n_jobs, progress)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
     alphas = partial(stage_alphas, along=LEAVES)

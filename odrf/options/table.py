@@ -106,7 +106,7 @@ CHECKS = (
     Option("origin", GUIDED, _one_of(DATA, REGION)),
     Option("batched", GUIDED, checked_switch),
     Option("seed", TREES + BOOSTED + GUIDED, lambda _, value: checked_seed(value)),
-    Option("n_jobs", ("odrf", "odbt", "graf"), lambda _, value: checked_jobs(value)),
+    Option("n_jobs", TREES + BOOSTED + GUIDED, lambda _, value: checked_jobs(value)),
 )
 """The table of checks.  Options that depend on the data are checked where they are resolved."""
 

@@ -54,7 +54,7 @@ def plot_consistency(
         axes = plt.subplots(2, 2, figsize=(9.5, 7.5), layout="constrained")[1]
     panels = np.ravel(np.asarray(axes, dtype=object))
     if len(panels) != PANELS:
-        raise InputError(f"axes holds {len(panels)} axes: the report draws on {PANELS}")
+        raise InputError(f"ax holds {len(panels)} axes: the report draws on {PANELS}")
     _draw_ratios(panels[0], n, ratios)
     _draw_tails(panels[1], tails)
     _draw_sizes(panels[2], leaf_sizes)

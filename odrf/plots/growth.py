@@ -15,7 +15,8 @@ __all__ = ["plot_growth"]
 def plot_growth(
     table: pd.DataFrame,
     along: str,
-    best: int,
+    chosen: int,
+    choice: str,
     size: int,
     error: str,
     by: str,
@@ -32,8 +33,10 @@ def plot_growth(
         sizes rising.
     along : {"leaves", "depth"}
         How size is measured.
-    best : int
+    chosen : int
         The row that is marked.
+    choice : str
+        The rule that chose it, in words.
     size : int
         The size of the present fit.
     error : str
@@ -53,8 +56,8 @@ def plot_growth(
     ax.fill_between(at, test - width, test + width, color=ACCENT, alpha=0.15, linewidth=0)
     ax.plot(at, test, color=ACCENT, linewidth=1.6, label=f"{by}, ± 1 standard error")
     ax.plot(
-        at[best], test[best], "o", mfc="none", mec=INK, markersize=10, mew=1.5,
-        label=f"smallest: {_sized(at[best], along)}",
+        at[chosen], test[chosen], "o", mfc="none", mec=INK, markersize=10, mew=1.5,
+        label=f"{choice}: {_sized(at[chosen], along)}",
     )  # fmt: skip
     ax.axvline(
         size, color=MUTED, linestyle=":", linewidth=1.2, label=f"this fit: {_sized(size, along)}"

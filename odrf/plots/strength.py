@@ -39,7 +39,7 @@ def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[n
     """
     panels = new_panels(PANELS) if axes is None else np.ravel(np.asarray(axes, dtype=object))
     if len(panels) != PANELS:
-        raise InputError(f"axes holds {len(panels)} axes: strength is drawn on {PANELS}")
+        raise InputError(f"ax holds {len(panels)} axes: strength is drawn on {PANELS}")
     by, first = table.columns[0], table.columns[1]
     at = np.arange(len(table)) if by == "subset_size" else table[by].to_numpy()
     for ax, name in zip(panels, (first, "correlation", "error"), strict=True):

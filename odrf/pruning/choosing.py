@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.errors import allowed
+from odrf.checks import checked_choice
 
 __all__ = ["CHOICES", "MINIMUM", "ONE_SE", "chosen", "chosen_row"]
 
@@ -37,6 +37,5 @@ def chosen_row(
     InputError
         If `rule` is neither ``"min"`` nor ``"1se"``.
     """
-    if rule not in CHOICES:
-        raise allowed("rule", rule, CHOICES)
+    checked_choice("rule", rule, CHOICES)
     return chosen(table[error].to_numpy(), table[std_error].to_numpy(), rule)

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.errors import InputError, allowed
+from odrf.checks import checked_choice
+from odrf.errors import InputError
 from odrf.pruning.choosing import CHOICES, chosen_row
 from odrf.pruning.held_out import HeldOut
 from odrf.pruning.subtrees import Subtrees
@@ -53,12 +54,10 @@ class SubtreePath:
         InputError
             If `rule` is unknown, or no rows were held out.
         """
-        if rule not in CHOICES:
-            raise allowed("rule", rule, CHOICES)
+        checked_choice("rule", rule, CHOICES)
         if not self.is_evaluated:
             raise InputError(
-                f'rule="{rule}" needs errors on held-out rows: make the path with cv=10 or '
-                "validation="
+                f'rule="{rule}" needs errors on held-out rows: make the path with cv=10 or newdata='
             )
         return chosen_row(self.table, rule, "xerror", "xstd")
 

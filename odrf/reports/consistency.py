@@ -13,6 +13,7 @@ from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.pruning.complexity import growth_ranks
+from odrf.public import public, respelled
 from odrf.statistics.evidence import (
     leaf_diameters,
     normal_quantiles,
@@ -32,6 +33,7 @@ QUARTER = 0.25
 LEVEL = 0.01
 
 
+@public
 class ConsistencyReport(Carded):
     """Which consistency theorem covers a fit, and what the data show of its conditions.
 
@@ -200,12 +202,13 @@ class ConsistencyReport(Carded):
         }
         return Summary("Consistency", self.fit.call, facts, sections, tuple(notes))
 
-    def plot(self, *, axes: NDArray | None = None) -> NDArray:
+    @respelled(renamed={"axes": "ax"})
+    def plot(self, *, ax: NDArray | None = None) -> NDArray:
         """Plot the ratios against n, the tails of the residuals, leaf sizes and split sizes.
 
         Parameters
         ----------
-        axes : array of 4 Axes, optional
+        ax : array of 4 Axes, optional
             Where to draw.  By default on a new figure.
 
         Returns
@@ -215,11 +218,11 @@ class ConsistencyReport(Carded):
         Raises
         ------
         InputError
-            If `axes` has another number of axes.
+            If `ax` has another number of axes.
         """
         tails = self.normal_quantiles if len(self._residuals) else None
         return plots.plot_consistency(
-            self.facts.n, self.ratios, tails, self.leaf_sizes, self.predictors_per_split, axes
+            self.facts.n, self.ratios, tails, self.leaf_sizes, self.predictors_per_split, ax
         )
 
     def _card(self) -> Card:

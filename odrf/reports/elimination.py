@@ -14,6 +14,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, out_of_bag_loss
 from odrf.fits.regrowing import permutation_rises, regrown
 from odrf.pruning.choosing import ONE_SE
+from odrf.public import public
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
 from odrf.statistics.selection import most_important
 from odrf.text.card import Card
@@ -27,6 +28,7 @@ __all__ = ["Elimination"]
 Forest = TypeVar("Forest")
 
 
+@public
 class Elimination(ErrorTable, Generic[Forest]):
     """Backward elimination: forests on fewer and fewer predictors.
 

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from odrf.errors import InputError
-from odrf.pruning.choosing import MINIMUM, chosen_row
+from odrf.pruning.choosing import ONE_SE, chosen_row
+from odrf.public import public
 from odrf.text.card import Carded
 
 __all__ = ["CHOICES_IN_WORDS", "RULES_IN_WORDS", "ErrorTable", "shown_rows"]
@@ -18,6 +19,7 @@ CHOICES_IN_WORDS = {"min": "Smallest error", "1se": "1-SE rule"}
 RULES_IN_WORDS = {"weakest_link": "weakest link", "growth": "growth order"}
 
 
+@public
 class ErrorTable(Carded):
     """Base class of pruning paths, growth paths and selections of predictors.
 
@@ -29,12 +31,12 @@ class ErrorTable(Carded):
 
     table: pd.DataFrame
 
-    def row(self, rule: str = MINIMUM) -> int:
+    def row(self, rule: str = ONE_SE) -> int:
         """Return the number of the row of `table` that the rule chooses.
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "min"
+        rule : {"min", "1se"}, default "1se"
             - ``"min"``: the smallest error; of ties the smallest size.
             - ``"1se"``: the smallest size with an error at most one standard error above the
               smallest error (Breiman et al. 1984, section 3.4.3).

@@ -9,6 +9,8 @@ from odrf import plots
 from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
+from odrf.pruning.choosing import ONE_SE
+from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -21,6 +23,7 @@ __all__ = ["ForestPath"]
 Forest = TypeVar("Forest")
 
 
+@public
 class ForestPath(ErrorTable, Generic[Forest]):
     """A forest pruned at increasing α, the same for each tree (Theorem 5).
 
@@ -58,16 +61,22 @@ class ForestPath(ErrorTable, Generic[Forest]):
         self.table = sizes.table
 
     @property
-    def rule(self) -> str:
+    def pruning(self) -> str:
         """``"weakest_link"`` or ``"growth"``: which subtrees of each tree are candidates."""
         return self.sizes.rule
 
-    def best(self, rule: str = "min") -> Forest:
+    @property
+    def rule(self) -> str:
+        """The old name of `pruning`."""
+        warn_of_old("ForestPath.rule", "ForestPath.pruning")
+        return self.pruning
+
+    def best(self, rule: str = ONE_SE) -> Forest:
         """Return the forest pruned at the α chosen by the out-of-bag error.
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "min"
+        rule : {"min", "1se"}, default "1se"
             ``"min"``: the smallest out-of-bag error.  ``"1se"``: the smallest forest with an error
             at most one standard error above the smallest.
 
@@ -110,7 +119,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         facts, sections = self._facts(), {"Forests": self.table}
         return Summary("Pruning path", self.fit.call, facts, sections, (note,))
 
-    def plot(self, *, rule: str = "1se", ax: Axes | None = None) -> Axes:
+    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
         """Plot the out-of-bag error of each forest, with one standard error to either side.
 
         Parameters
@@ -139,7 +148,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         return Card(title, self._facts(), self.table, tuple(map(self.row, CHOICES_IN_WORDS)))
 
     def _facts(self) -> dict[str, str]:
-        facts = {"Rule": RULES_IN_WORDS[self.rule], "Trees": str(self.fit.forest.n_trees)}
+        facts = {"Rule": RULES_IN_WORDS[self.pruning], "Trees": str(self.fit.forest.n_trees)}
         for rule, words in CHOICES_IN_WORDS.items():
             line = self.table.iloc[self.row(rule)]
             facts[words] = f"{line['leaves']:.1f} leaves, alpha = {line['alpha']:.3g}"

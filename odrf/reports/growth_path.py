@@ -10,14 +10,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import checked_jobs
-from odrf.errors import InputError, allowed
+from odrf.checks import checked_choice, checked_jobs
+from odrf.errors import InputError
 from odrf.fits.evaluating import labelled_rows
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
 from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.held_out import HeldOut
+from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, shown_rows
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -31,6 +32,7 @@ __all__ = ["GrowthPath", "growth_path"]
 Evaluate = Callable[[Fit, Stages, int], HeldOut]
 
 
+@public
 class GrowthPath(ErrorTable):
     """Training and test error of a tree or forest along its growth.
 
@@ -79,7 +81,7 @@ class GrowthPath(ErrorTable):
     ['leaves', 'mean_leaves', 'train', 'test', 'std_error']
     >>> bool(path.table["train"].iloc[-1] < path.table["train"].iloc[0])
     True
-    >>> path.chosen <= path.best <= path.size
+    >>> path.best_size("1se") <= path.best_size("min") <= path.size
     True
     """
 
@@ -108,12 +110,12 @@ class GrowthPath(ErrorTable):
             columns[name] = columns[name][::-1]
         self.table = pd.DataFrame(columns)
 
-    def row(self, rule: str = MINIMUM) -> int:
+    def row(self, rule: str = ONE_SE) -> int:
         """Return the number of the row of `table` that the rule chooses.
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "min"
+        rule : {"min", "1se"}, default "1se"
             ``"min"``: the smallest test error; of ties the smallest size.  ``"1se"``: the smallest
             size with an error at most one standard error above the smallest (Breiman et al. 1984,
             section 3.4.3).
@@ -129,15 +131,36 @@ class GrowthPath(ErrorTable):
         """
         return len(self.table) - 1 - chosen_row(self.table[::-1], rule, "test")
 
+    def best_size(self, rule: str = ONE_SE) -> int:
+        """Return the size that the test errors choose: a number of leaves, or a depth.
+
+        Parameters
+        ----------
+        rule : {"min", "1se"}, default "1se"
+            As in `row`.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown.
+        """
+        return int(self.table[self.along].iloc[self.row(rule)])
+
     @property
     def best(self) -> int:
-        """The size with the smallest test error."""
-        return int(self.table[self.along].iloc[self.row(MINIMUM)])
+        """The old spelling of ``best_size("min")``."""
+        warn_of_old("GrowthPath.best", 'best_size("min")')
+        return self.best_size(MINIMUM)
 
     @property
     def chosen(self) -> int:
-        """The smallest size with a test error at most one standard error above the smallest."""
-        return int(self.table[self.along].iloc[self.row(ONE_SE)])
+        """The old spelling of ``best_size("1se")``."""
+        warn_of_old("GrowthPath.chosen", 'best_size("1se")')
+        return self.best_size(ONE_SE)
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
@@ -150,23 +173,30 @@ class GrowthPath(ErrorTable):
         sections = {f"Sizes{of}": shown}
         return Summary("Growth path", self.fit.call, self._facts(), sections, (note,))
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
         """Plot training and test error against the size.
 
-        The smallest test error and the size of this fit are marked.
+        The size that the rule chooses and the size of this fit are marked.
 
         Parameters
         ----------
+        rule : {"min", "1se"}, default "1se"
+            The rule whose choice is marked.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
 
         Returns
         -------
         Axes
+
+        Raises
+        ------
+        InputError
+            If `rule` is unknown.
         """
-        return plots.plot_growth(
-            self.table, self.along, self.row(), self.size, error_name(self.fit.kind), self.by, ax
-        )
+        chosen = self.row(rule), CHOICES_IN_WORDS[rule]
+        error = error_name(self.fit.kind)
+        return plots.plot_growth(self.table, self.along, *chosen, self.size, error, self.by, ax)
 
     def _card(self) -> Card:
         facts = self._facts()
@@ -212,8 +242,7 @@ def growth_path(
     InputError
         If an option is unknown or out of range, or there are no test rows.
     """
-    if along not in ALONG:
-        raise allowed("along", along, ALONG)
+    checked_choice("along", along, ALONG)
     jobs = checked_jobs(n_jobs)
     grown = fit.first_grown
     stages = stages_of(grown.forest, along)

@@ -14,6 +14,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.projections.parameters import grid_shape, require_pixels
 from odrf.projections.patch import Patch
+from odrf.public import public
 from odrf.statistics.importance import usage
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -27,6 +28,7 @@ __all__ = ["PixelImportance"]
 TOP = 10
 
 
+@public
 class PixelImportance(Carded):
     """How often splits use each pixel (Perry 2020, section 3.2).
 

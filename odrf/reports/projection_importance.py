@@ -14,6 +14,7 @@ from odrf import plots
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
+from odrf.public import public
 from odrf.statistics.importance import (
     Directions,
     direction_importance,
@@ -32,6 +33,7 @@ __all__ = ["ProjectionImportance"]
 MOST_TERMS = 4
 
 
+@public
 class ProjectionImportance(Carded):
     """The most important directions (Tomita et al. 2020, section 4.5).
 

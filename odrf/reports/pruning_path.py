@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from odrf import plots
-from odrf.errors import allowed
+from odrf.checks import checked_choice
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, loss_name
-from odrf.pruning.choosing import CHOICES
+from odrf.pruning.choosing import CHOICES, ONE_SE
 from odrf.pruning.complexity import GROWTH
 from odrf.pruning.subtree_path import SubtreePath
 from odrf.pruning.subtrees import growth_errors
+from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, shown_rows
 from odrf.text.card import Card
 from odrf.text.summary import Summary
@@ -26,6 +27,7 @@ __all__ = ["PruningPath"]
 Tree = TypeVar("Tree")
 
 
+@public
 class PruningPath(ErrorTable, Generic[Tree]):
     """The nested subtrees of a tree that are optimal for some α, the largest first.
 
@@ -73,9 +75,15 @@ class PruningPath(ErrorTable, Generic[Tree]):
         self.table = subtrees.table
 
     @property
-    def rule(self) -> str:
+    def pruning(self) -> str:
         """``"weakest_link"`` or ``"growth"``: which subtrees are candidates."""
         return self.subtrees.rule
+
+    @property
+    def rule(self) -> str:
+        """The old name of `pruning`."""
+        warn_of_old("PruningPath.rule", "PruningPath.pruning")
+        return self.pruning
 
     @property
     def loss(self) -> str:
@@ -92,12 +100,12 @@ class PruningPath(ErrorTable, Generic[Tree]):
         """Whether the subtrees were evaluated on held-out rows."""
         return self.subtrees.is_evaluated
 
-    def row(self, rule: str = "min") -> int:
+    def row(self, rule: str = ONE_SE) -> int:
         """Return the number of the row of `table` that the rule chooses.
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "min"
+        rule : {"min", "1se"}, default "1se"
             - ``"min"``: the smallest held-out error.
             - ``"1se"``: the smallest tree with an error at most one standard error above the
               smallest (Breiman et al. 1984, section 3.4.3).
@@ -113,12 +121,12 @@ class PruningPath(ErrorTable, Generic[Tree]):
         """
         return self.subtrees.row(rule)
 
-    def best(self, rule: str = "min") -> Tree:
+    def best(self, rule: str = ONE_SE) -> Tree:
         """Return the subtree chosen by the held-out errors.
 
         Parameters
         ----------
-        rule : {"min", "1se"}, default "min"
+        rule : {"min", "1se"}, default "1se"
             As in `row`.
 
         Returns
@@ -155,7 +163,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
         """Return the table as a summary with text, HTML and LaTeX output."""
         error = loss_name(self.fit, self.loss)
         facts = {
-            "Rule": RULES_IN_WORDS[self.rule],
+            "Rule": RULES_IN_WORDS[self.pruning],
             "Leaves grown": str(int(self.fit.forest.leaves()[0])),
             "Subtrees": str(len(self.table)),
             "Training error": error,
@@ -178,7 +186,7 @@ class PruningPath(ErrorTable, Generic[Tree]):
         sections = {f"Subtrees{of}": shown}
         return Summary("Pruning path", self.fit.call, facts, sections, tuple(notes))
 
-    def plot(self, *, rule: str = "1se", ax: Axes | None = None) -> Axes:
+    def plot(self, *, rule: str = ONE_SE, ax: Axes | None = None) -> Axes:
         """Plot the held-out error of each subtree; without held-out rows, the training error.
 
         Parameters
@@ -197,18 +205,17 @@ class PruningPath(ErrorTable, Generic[Tree]):
         InputError
             If `rule` is unknown.
         """
-        if rule not in CHOICES:
-            raise allowed("rule", rule, CHOICES)
+        checked_choice("rule", rule, CHOICES)
         if self.is_evaluated:
             what = f"held-out {error_name(self.fit.kind)}, share of the root's"
             row, words = self.row(rule), CHOICES_IN_WORDS[rule]
             return plots.plot_error_path(self.table, self.row("min"), row, words, what, ax)
-        along = growth_errors(self.fit.forest, self.loss) if self.rule == GROWTH else None
+        along = growth_errors(self.fit.forest, self.loss) if self.pruning == GROWTH else None
         error = loss_name(self.fit, self.loss)
         return plots.plot_path(self.table, along, error, ax)
 
     def _card(self) -> Card:
-        facts = {"Rule": RULES_IN_WORDS[self.rule]}
+        facts = {"Rule": RULES_IN_WORDS[self.pruning]}
         if self.is_evaluated:
             facts |= {"Evaluated by": self.by, **self._choices()}
         kept = tuple(map(self.row, CHOICES)) if self.is_evaluated else ()

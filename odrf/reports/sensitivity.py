@@ -11,10 +11,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import checked_seed, is_number
+from odrf.checks import Seed, checked_choice, checked_seed, is_number
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.guided_fit import GuidedFit
+from odrf.public import public, respelled
 from odrf.reports.summaries import TOP
 from odrf.statistics.row_sensitivity import (
     as_probability,
@@ -36,6 +37,7 @@ RANKS, DRAW = (0, 0), (0, 1)
 """Spawn keys of the fit's seed: for the order of rows within leaves, and for drawing rows."""
 
 
+@public
 class Sensitivity(Carded):
     """The sensitivity of each training row (Gupta et al., section 8).
 
@@ -91,7 +93,8 @@ class Sensitivity(Carded):
     def _classes(self) -> pd.Index | None:
         return self.fit.design.response.classes
 
-    def order(self, method: str = "top", seed: Any = None) -> NDArray[np.int64]:
+    @respelled(by_name=("seed",))
+    def order(self, method: str = "top", *, seed: Seed = None) -> NDArray[np.int64]:
         """Return the positions of all rows in the order in which they are selected.
 
         Parameters
@@ -111,8 +114,7 @@ class Sensitivity(Carded):
         InputError
             If `method` is unknown, or `seed` is invalid.
         """
-        if method not in METHODS:
-            raise allowed("method", method, METHODS)
+        checked_choice("method", method, METHODS)
         if method == "top":
             return np.argsort(self.table["rank"].to_numpy(), kind="stable")
         rng = self._generator(DRAW) if seed is None else np.random.default_rng(checked_seed(seed))

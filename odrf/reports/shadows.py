@@ -13,6 +13,7 @@ from odrf import plots
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
+from odrf.public import public
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -25,6 +26,7 @@ __all__ = ["ShadowSelection"]
 Forest = TypeVar("Forest")
 
 
+@public
 class ShadowSelection(Carded, Generic[Forest]):
     """Predictors compared with permuted copies of themselves, as in Boruta.
 

@@ -13,6 +13,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
+from odrf.public import public, respelled
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -20,6 +21,7 @@ from odrf.text.summary import Summary
 __all__ = ["StrengthCorrelation"]
 
 
+@public
 class StrengthCorrelation(Carded):
     """Strength of the trees of a forest and correlation between them (Breiman 2001).
 
@@ -87,12 +89,13 @@ class StrengthCorrelation(Carded):
         title = "Strength and correlation"
         return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, (note,))
 
-    def plot(self, *, axes: NDArray | None = None) -> NDArray[np.object_]:
+    @respelled(renamed={"axes": "ax"})
+    def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:
         """Plot strength, correlation and error, side by side.
 
         Parameters
         ----------
-        axes : array of 3 Axes, optional
+        ax : array of 3 Axes, optional
             Where to draw.  By default on a new figure.
 
         Returns
@@ -102,9 +105,9 @@ class StrengthCorrelation(Carded):
         Raises
         ------
         InputError
-            If `axes` has another number of axes.
+            If `ax` has another number of axes.
         """
-        return plots.plot_strength(self.table, axes)
+        return plots.plot_strength(self.table, ax)
 
     def _card(self) -> Card:
         return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_whole
+from odrf.checks import MOST, checked_whole
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import mean_rank_error
 from odrf.options.control import Control
+from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of
 from odrf.reports.pixel_importance import PixelImportance
@@ -56,8 +57,9 @@ class TreeResults(RowPredicting):
         """Return the values (n, K) that `mean_rank_error` evaluates."""
         return self._in_bag
 
+    @respelled(by_name=("resamples", "progress"))
     def projection_importance(
-        self, top: int = 10, resamples: int = 0, progress: bool = False
+        self, top: int = 10, *, resamples: int = 0, progress: bool = False
     ) -> ProjectionImportance:
         """Return the most important directions (Tomita et al. 2020); θ and -θ count as one.
 
@@ -84,7 +86,7 @@ class TreeResults(RowPredicting):
         return ProjectionImportance(
             self.fit,
             checked_whole("top", top, 1),
-            checked_whole("resamples", resamples, 0),
+            checked_whole("resamples", resamples, 0, MOST),
             progress,
         )
 

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
-from odrf.checks import checked_jobs, checked_whole
+from odrf.checks import checked_choice, checked_jobs, checked_whole
 from odrf.engine.boosting.sums import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.prediction_rule import predicted_classes
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit, enlarged_boosted_fit
 from odrf.fits.out_of_bag_values import boosted_error, boosted_out_of_bag, rows_missed
 from odrf.fits.prediction.labels import class_labels, spread_numbers
@@ -178,8 +178,7 @@ class ODBTResults(OutOfBagResults, Panelled):
             has levels that the training rows do not have; if offsets are missing; if `priors` or
             `training` are invalid.
         """
-        if type not in PREDICTIONS:
-            raise allowed("type", type, PREDICTIONS)
+        checked_choice("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
         shares = checked_priors(priors, self.design.response, type)
         rows = self._rows(newdata, training)
@@ -257,17 +256,17 @@ class ODBTResults(OutOfBagResults, Panelled):
         table = pd.DataFrame(predictions, index=rows.index)
         return table.rename_axis(columns="round")
 
-    def grow(self, k: int, *, progress: bool = False, n_jobs: int | None = None) -> ODBTResults:
+    def grow(self, k: int, *, n_jobs: int | None = None, progress: bool = False) -> ODBTResults:
         """Return the fit with `k` more rounds, bit for bit as if all had been grown at once.
 
         Parameters
         ----------
         k : int
             Number of rounds to add.
-        progress : bool, default False
-            Show a progress bar.
         n_jobs : int, optional
             Threads; by default those of the fit.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------

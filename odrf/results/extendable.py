@@ -17,7 +17,7 @@ Same = TypeVar("Same", bound="Extendable")
 class Extendable(FittedResults):
     """Base class of the results of forests that can be enlarged and combined."""
 
-    def grow(self: Same, k: int, *, progress: bool = False, n_jobs: int | None = None) -> Same:
+    def grow(self: Same, k: int, *, n_jobs: int | None = None, progress: bool = False) -> Same:
         """Return the forest with `k` more trees, bit for bit as if all had been grown at once.
 
         The result equals that of the same call with `n_trees` larger by `k` and the same seed.
@@ -26,10 +26,10 @@ class Extendable(FittedResults):
         ----------
         k : int
             Number of trees to add.
-        progress : bool, default False
-            Show a progress bar.
         n_jobs : int, optional
             Threads; by default those of the fit.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.checks import checked_choice, is_word
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import (
     RowsToPredict,
@@ -26,6 +27,7 @@ from odrf.fits.prediction.predicting import (
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
 from odrf.fits.prediction.training_rows import asked_out_of_bag, residuals, training_rows
 from odrf.fits.saving import save
+from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.importance_tables import impurity_table
 from odrf.text.card import Carded
@@ -37,6 +39,7 @@ Priors = Mapping[Any, float] | pd.Series | None
 IMPORTANCES = ("impurity", "permutation")
 
 
+@public
 class FittedResults(Carded):
     """Base class of all results.
 
@@ -47,6 +50,9 @@ class FittedResults(Carded):
     """
 
     fit: AnyFit
+
+    def __init_subclass__(cls) -> None:
+        public(cls)
 
     @property
     def call(self) -> str:
@@ -266,13 +272,12 @@ class FittedResults(Carded):
         InputError
             If `type` is unknown, or ``"permutation"``, which only forests of `odrf.odrf` have.
         """
-        if type == "permutation":
+        if is_word(type, "permutation"):
             raise InputError(
                 'type="permutation" needs out-of-bag rows, which only forests of odrf() have: use '
                 'type="impurity"'
             )
-        if type != "impurity":
-            raise allowed("type", type, IMPORTANCES)
+        checked_choice("type", type, IMPORTANCES)
         return impurity_table(self.fit)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from odrf import plots
-from odrf.checks import checked_part, checked_whole
+from odrf.checks import MOST, checked_choice, checked_part, checked_whole, is_whole, is_word
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
 from odrf.fits.enlarging import enlarged_fit
 from odrf.fits.evaluating import forest_sizes
@@ -22,6 +21,7 @@ from odrf.fits.sizing import sized_forest
 from odrf.options.rule import OOB
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
+from odrf.public import respelled
 from odrf.reports.elimination import Elimination
 from odrf.reports.forest_path import ForestPath
 from odrf.reports.importance_tables import permutation_table
@@ -92,7 +92,7 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
             If there is no such tree.
         """
         n_trees = self.forest.n_trees
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < n_trees:
+        if not is_whole(i) or not 0 <= i < n_trees:
             raise InputError(f"i={i!r} is not a tree of this forest: use 0 to {n_trees - 1}")
         return ODTResults(self.fit.of_tree(int(i)))
 
@@ -115,12 +115,13 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
             raise InputError("all trees are of one kind: fit with blend=True for several")
         return kinds_table(self.fit.blend, self.fit.kinds)
 
-    def pruning_path(self, rule: str | None = None) -> ForestPath[ODRFResults]:
+    @respelled(renamed={"rule": "pruning"})
+    def pruning_path(self, pruning: str | None = None) -> ForestPath[ODRFResults]:
         """Return size and out-of-bag error of the forest, pruned at increasing α.
 
         Parameters
         ----------
-        rule : {"weakest_link", "growth"}, optional
+        pruning : {"weakest_link", "growth"}, optional
             Which subtrees of each tree are candidates; by default the fit's option `pruning`.  See
             `ODTResults.pruning_path`.
 
@@ -132,13 +133,12 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         Raises
         ------
         InputError
-            If `rule` is unknown, or no rows are out of bag.
+            If `pruning` is unknown, or no rows are out of bag.
         """
         require_out_of_bag(self.fit, "Pruning paths of forests")
-        rule = self.control.pruning if rule is None else rule
-        if rule not in RULES:
-            raise allowed("rule", rule, RULES)
-        return ForestPath(self.fit, forest_sizes(self.fit, rule), self.prune)
+        pruning = self.control.pruning if pruning is None else pruning
+        checked_choice("pruning", pruning, RULES)
+        return ForestPath(self.fit, forest_sizes(self.fit, pruning), self.prune)
 
     def prune(
         self,
@@ -175,19 +175,18 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         """
         if (alpha is None) == (rule is None):
             raise InputError("prune() takes alpha= or rule=: give exactly one of them")
-        candidates = self.control.pruning if path is None else path.rule
-        if rule == OOB:
+        candidates = self.control.pruning if path is None else path.pruning
+        if is_word(rule, OOB):
             require_out_of_bag(self.fit, 'rule="oob"')
             return ODRFResults(pruned_unseen(self.fit, candidates), parent=self)
         if rule is None:
             alpha = checked_alpha(alpha)
             pruned = pruned_at(self.fit, alpha, candidates, f"alpha={alpha!r}")
             return ODRFResults(pruned, parent=self)
-        if rule not in CHOICES:
-            raise allowed("rule", rule, (OOB, *CHOICES))
+        checked_choice("rule", rule, (OOB, *CHOICES))
         path = self.pruning_path() if path is None else path
         alpha = path.sizes.alpha(rule)
-        return ODRFResults(pruned_at(self.fit, alpha, path.rule, f"rule={rule!r}"), parent=self)
+        return ODRFResults(pruned_at(self.fit, alpha, path.pruning, f"rule={rule!r}"), parent=self)
 
     def select_variables(
         self,
@@ -225,10 +224,9 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
             If an option is unknown or out of range, or no rows are out of bag.
         """
         require_out_of_bag(self.fit, "Selections of variables")
-        if method not in SELECTIONS:
-            raise allowed("method", method, SELECTIONS)
+        checked_choice("method", method, SELECTIONS)
         if method == "boruta":
-            most = checked_whole("rounds", rounds, 1)
+            most = checked_whole("rounds", rounds, 1, MOST)
             return ShadowSelection(self.fit, most, progress, ODRFResults)
         return Elimination(self.fit, checked_part("drop", drop), progress, ODRFResults)
 
@@ -292,7 +290,7 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         InputError
             If `type` is unknown, or if ``"permutation"`` finds no out-of-bag rows.
         """
-        if type != "permutation":
+        if not is_word(type, "permutation"):
             return super().importance(type)
         require_out_of_bag(self.fit, "Permutation importances")
         return self._permutation_table

@@ -9,10 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
-from odrf.errors import InputError
 from odrf.fits.evaluating import stages_out_of_bag
 from odrf.fits.out_of_bag_values import forest_out_of_bag, require_out_of_bag
-from odrf.fits.prediction.predicting import as_prob
 from odrf.fits.prediction.scores import confusion_table, error_name, r_squared
 from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
 from odrf.pruning.growth_stages import LEAVES
@@ -38,19 +36,6 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
     def oob_error(self) -> float:
         """Out-of-bag mean squared error, or misclassification rate."""
         return float(self._out_of_bag.error_path[-1])
-
-    @property
-    def oob_prob(self) -> pd.DataFrame:
-        """Out-of-bag probabilities of the classes.
-
-        Raises
-        ------
-        InputError
-            For a regression.
-        """
-        if self.kind == "regression":
-            raise InputError("oob_prob needs classes; for a regression see oob_prediction")
-        return as_prob(self.fit, self._oob_value, self.fit.data.index)
 
     @property
     def r_squared(self) -> float:
@@ -109,7 +94,7 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         Returns
         -------
         GrowthPath
-            With ``table``, ``best``, ``chosen``, ``summary()`` and ``plot()``.
+            With ``table``, ``best_size()``, ``summary()`` and ``plot()``.
 
         Raises
         ------

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import is_whole
+from odrf.checks import Seed, is_whole
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.errors import InputError
 from odrf.fits.combining import combined_guided_fits
@@ -19,6 +19,7 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.labels import class_labels
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.guided_control import GuidedControl
+from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_guided
 from odrf.reports.guided_summary import guided_card, guided_summary
@@ -217,11 +218,13 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
     def _sensitivity(self) -> Sensitivity:
         return Sensitivity(self.fit)
 
+    @respelled(by_name=("seed",))
     def approximate(
         self,
         fraction: float,
         method: str = "sample",
-        seed: int | np.random.SeedSequence | np.random.Generator | None = None,
+        *,
+        seed: Seed = None,
     ) -> pd.DataFrame:
         """Return a part of the training rows, from which a model can be learned faster (section 8).
 
@@ -268,7 +271,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         (75, 3)
         """
         k = rows_kept(fraction, self.nobs)
-        return self.fit.frame.iloc[np.sort(self.sensitivity().order(method, seed)[:k])]
+        return self.fit.frame.iloc[np.sort(self.sensitivity().order(method, seed=seed)[:k])]
 
     def consistency(self) -> ConsistencyReport:
         """Report why no consistency theorem covers this fit.

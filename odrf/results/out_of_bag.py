@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.fits.prediction.predicting import as_response
+from odrf.errors import InputError
+from odrf.fits.prediction.predicting import as_prob, as_response
 from odrf.fits.prediction.training_rows import (
     asked_out_of_bag,
     leaves_rows_out,
@@ -38,6 +39,19 @@ class OutOfBagResults(FittedResults):
             If every tree uses all rows, or boosted trees have only one run.
         """
         return as_response(self.fit, self._oob_value, self.fit.data.index)
+
+    @property
+    def oob_prob(self) -> pd.DataFrame:
+        """Out-of-bag probabilities of the classes.
+
+        Raises
+        ------
+        InputError
+            For a regression, or if there are no rows out of bag.
+        """
+        if self.kind == "regression":
+            raise InputError("oob_prob needs classes; for a regression see oob_prediction")
+        return as_prob(self.fit, self._oob_value, self.fit.data.index)
 
     @property
     @abstractmethod

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from odrf import plots
-from odrf.checks import checked_jobs
+from odrf.checks import (
+    MOST_DIGITS,
+    Seed,
+    checked_choice,
+    checked_jobs,
+    checked_seed,
+    checked_whole,
+)
 from odrf.design.folds import checked_folds
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.evaluating import path_by_folds, path_by_rows, stages_by_folds, training_path
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import confusion_table, mean_loss, r_squared
@@ -19,6 +26,7 @@ from odrf.fits.sizing import sized_tree
 from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
 from odrf.pruning.growth_stages import LEAVES
 from odrf.pruning.subtrees import with_leaves
+from odrf.public import respelled
 from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.summaries import tree_card, tree_summary
@@ -103,14 +111,15 @@ class ODTResults(ReadableTree, Updatable):
         """
         return r_squared(self.fit, self.training_error)
 
+    @respelled(renamed={"rule": "pruning", "validation": "newdata"})
     def pruning_path(
         self,
-        rule: str = WEAKEST_LINK,
+        pruning: str = WEAKEST_LINK,
         *,
         cv: int | None = 10,
-        validation: pd.DataFrame | None = None,
+        newdata: pd.DataFrame | None = None,
         loss: str = ERROR,
-        seed: int | None = None,
+        seed: Seed = None,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> PruningPath[ODTResults]:
@@ -121,21 +130,21 @@ class ODTResults(ReadableTree, Updatable):
 
         Parameters
         ----------
-        rule : {"weakest_link", "growth"}, default "weakest_link"
+        pruning : {"weakest_link", "growth"}, default "weakest_link"
             Which subtrees are candidates: all (Breiman et al. 1984, section 3.3), or the trees that
             existed during growth, with 1, 2, … leaves (Zhan, Liu and Xia, section 3.2).
         cv : int or None, default 10
             Folds of the cross-validation.  For each fold, a tree is grown without it by the same
             options, pruned at the geometric means of successive critical α, and evaluated on it.
             Folds are stratified by class.  None gives training errors only.
-        validation : DataFrame, optional
+        newdata : DataFrame, optional
             Rows with responses to evaluate the subtrees on, instead of folds; each counts once.
         loss : {"error", "impurity"}, default "error"
             How R is measured for classes: by the misclassification rate, or by the impurity with
             which the tree was grown.  For a tree with the ordinal impurity, ``"error"`` is the
             mean rank error, which no split can increase.  The held-out error is always the
             misclassification rate.
-        seed : int, optional
+        seed : int, SeedSequence or Generator, optional
             Seed of the folds and their trees; by default that of the fit.
         n_jobs : int, optional
             Threads; by default all cores.  The result is the same for any number.
@@ -149,7 +158,7 @@ class ODTResults(ReadableTree, Updatable):
         Raises
         ------
         InputError
-            If an option is invalid, or `validation` lacks the response, a column or complete rows.
+            If an option is invalid, or `newdata` lacks the response, a column or complete rows.
 
         Examples
         --------
@@ -158,24 +167,23 @@ class ODTResults(ReadableTree, Updatable):
         >>> path = tree.pruning_path(cv=5)
         >>> small = path.best("1se")
         """
-        if rule not in RULES:
-            raise allowed("rule", rule, RULES)
-        if loss not in LOSSES:
-            raise allowed("loss", loss, LOSSES)
-        if validation is not None:
-            path = path_by_rows(self.fit, rule, loss, validation)
+        checked_choice("pruning", pruning, RULES)
+        checked_choice("loss", loss, LOSSES)
+        if newdata is not None:
+            path = path_by_rows(self.fit, pruning, loss, newdata)
         elif cv is None:
-            path = training_path(self.fit, rule, loss)
+            path = training_path(self.fit, pruning, loss)
         else:
             folds = checked_folds(cv, self.nobs, ", or None")
-            seed = self.seed if seed is None else seed
-            path = path_by_folds(self.fit, rule, loss, folds, seed, checked_jobs(n_jobs), progress)
+            seed = self.seed if seed is None else checked_seed(seed)
+            jobs = checked_jobs(n_jobs)
+            path = path_by_folds(self.fit, pruning, loss, folds, seed, jobs, progress)
         return PruningPath(self.fit, path, self.prune)
 
     def prune(
         self,
-        *,
         alpha: float | None = None,
+        *,
         leaves: int | None = None,
         rule: str | None = None,
         path: PruningPath[ODTResults] | None = None,
@@ -224,13 +232,13 @@ class ODTResults(ReadableTree, Updatable):
         if alpha is not None:
             alpha = checked_alpha(alpha)
             return self._cut(alpha, f"alpha={alpha!r}", path)
-        candidates, loss = _rule_and_loss(path, self.control.pruning)
+        candidates, loss = (path.pruning, path.loss) if path else (self.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
         forest = with_leaves(self.forest, kept, candidates, loss)
         return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), self, path)
 
     def _cut(self, alpha: float, option: str, path: PruningPath[ODTResults] | None) -> ODTResults:
-        candidates, loss = _rule_and_loss(path, self.control.pruning)
+        candidates, loss = (path.pruning, path.loss) if path else (self.control.pruning, ERROR)
         subtrees = None if path is None else path.subtrees
         pruned = pruned_at(self.fit, alpha, candidates, option, loss, subtrees)
         return ODTResults(pruned, self, path)
@@ -241,7 +249,7 @@ class ODTResults(ReadableTree, Updatable):
         along: str = LEAVES,
         *,
         cv: int = 10,
-        seed: int | None = None,
+        seed: Seed = None,
         n_jobs: int | None = None,
     ) -> GrowthPath:
         """Return training and test error of the tree stopped at each size.
@@ -274,13 +282,12 @@ class ODTResults(ReadableTree, Updatable):
         >>> path = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1).growth_path()
         >>> bool(path.table["train"].is_monotonic_decreasing)
         True
-        >>> path.best < path.size
+        >>> path.best_size() < path.size
         True
         """
         folds = cv if newdata is not None else checked_folds(cv, self.nobs, ", or give newdata=")
-        by_folds = partial(
-            stages_by_folds, along=along, cv=folds, seed=self.seed if seed is None else seed
-        )
+        of_folds = self.seed if seed is None else checked_seed(seed)
+        by_folds = partial(stages_by_folds, along=along, cv=folds, seed=of_folds)
         by = f"{folds}-fold cross-validation"
         return growth_path(self.fit, along, newdata, n_jobs, by_folds, by)
 
@@ -323,13 +330,11 @@ class ODTResults(ReadableTree, Updatable):
         InputError
             If `kind` is unknown or a number is below 1.
         """
-        if kind == "importance":
+        if checked_choice("kind", kind, PLOTS) == "importance":
             return plots.plot_importance(self.importance()["share"], ax)
-        if kind != "tree":
-            raise allowed("kind", kind, PLOTS)
-        for name, value in (("max_depth", max_depth), ("max_terms", max_terms), ("digits", digits)):
-            if value is not None and value < 1:
-                raise InputError(f"{name}={value!r}: use a whole number of at least 1")
+        checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
+        checked_whole("max_terms", max_terms, 1)
+        checked_whole("digits", digits, 1, MOST_DIGITS)
         return plots.plot_tree(
             self.fit.forest,
             self.fit.design,
@@ -345,8 +350,3 @@ class ODTResults(ReadableTree, Updatable):
 
     def _card(self) -> Card:
         return tree_card(self.fit, self._in_bag)
-
-
-def _rule_and_loss(path: PruningPath[ODTResults] | None, rule: str) -> tuple[str, str]:
-    """Return the rule and the loss of a path; without a path, `rule` and the error."""
-    return (rule, ERROR) if path is None else (path.rule, path.loss)

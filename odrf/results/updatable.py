@@ -8,7 +8,7 @@ from typing import TypeVar
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.checks import checked_jobs, checked_whole
+from odrf.checks import checked_jobs, checked_whole, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.updating import updated_fit
@@ -28,8 +28,8 @@ class Updatable(TreeResults):
         *,
         weights: str | ArrayLike | None = None,
         revise: str | int = "auto",
-        progress: bool = False,
         n_jobs: int | None = None,
+        progress: bool = False,
     ) -> Same:
         """Return the fit with new training rows, from which its trees continue to grow.
 
@@ -52,10 +52,10 @@ class Updatable(TreeResults):
             (``benchmarks/updating.py``).  By default 200 for a tree of `odrf.odt`, because its
             error depends on every single split; 100 for a blend, whose update needs no new pilot
             trees and so has time to spare; 0 for other forests, because they average over splits.
-        progress : bool, default False
-            Show a progress bar.
         n_jobs : int, optional
             Threads; by default those of the fit.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Updatable(TreeResults):
         >>> bool((fit.changes["leaves"] == fit.n_leaves).all())
         True
         """
-        least = revise if revise == "auto" else checked_whole("revise", revise, 0)
+        least = revise if is_word(revise, "auto") else checked_whole("revise", revise, 0)
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         sized = self._sized
         return type(self)(updated_fit(self.fit, newdata, weights, least, threads, progress, sized))

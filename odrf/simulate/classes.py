@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from odrf.checks import checked_whole
+from odrf.public import public
 from odrf.simulate.arguments import checked_below, checked_range
 from odrf.simulate.problem import Problem, View, one_hot
 
@@ -22,6 +23,7 @@ TWO = ("0", "1")
 MOST_ORTHANTS = 12
 
 
+@public
 def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem:
     """Parity of the number of positive relevant predictors ([T], section 4.2).
 
@@ -65,6 +67,7 @@ def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem
     return Problem("sparse parity", p, relevant, TWO, noise, partial(_cube, p=p), truth, 0.0, view)
 
 
+@public
 def orthant(p: int = 6, noise: float = 0.0) -> Problem:
     """One class for each of the 2^p orthants ([T], section 4.2).
 
@@ -101,6 +104,7 @@ def orthant(p: int = 6, noise: float = 0.0) -> Problem:
     return Problem("orthant", p, p, classes, noise, partial(_cube, p=p), _orthant_of, 0.0, view)
 
 
+@public
 def trunk(p: int = 10, noise: float = 0.0) -> Problem:
     """Two normal classes, each predictor less informative than the one before ([T], section 4.2).
 
@@ -138,6 +142,7 @@ def trunk(p: int = 10, noise: float = 0.0) -> Problem:
     return Problem("Trunk", p, p, TWO, noise, draw, truth, error, View(-4.0, 4.0, 0.0))
 
 
+@public
 def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
     """Stripes and a checkerboard: axis-parallel forests are not consistent ([T], Figure 1).
 

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from odrf.checks import checked_whole
+from odrf.checks import checked_choice, checked_whole
 from odrf.errors import allowed
+from odrf.public import public
 from odrf.simulate.arguments import checked_below, layout_generator
 from odrf.simulate.problem import Problem, View, one_hot
 
@@ -22,6 +23,7 @@ __all__ = ["hypercube", "random_rbf"]
 LABELS = ("parity", "ones")
 
 
+@public
 def hypercube(
     p: int = 10, labels: str = "parity", mixed: bool = False, noise: float = 0.0, layout: Any = 0
 ) -> Problem:
@@ -68,8 +70,7 @@ def hypercube(
     ('0', '1', '2', '3')
     """
     p = checked_whole("p", p, 2)
-    if labels not in LABELS:
-        raise allowed("labels", labels, LABELS)
+    checked_choice("labels", labels, LABELS)
     if not isinstance(mixed, bool | np.bool_):
         raise allowed("mixed", mixed, (True, False))
     classes = ("0", "1") if labels == "parity" else tuple(str(k) for k in range(p + 1))
@@ -86,6 +87,7 @@ def hypercube(
     return Problem("hypercube", p, p, classes, noise, draw, truth, 0.0, View(low, high, rest))
 
 
+@public
 def random_rbf(
     p: int = 10, classes: int = 2, centroids: int = 10, noise: float = 0.0, layout: Any = 1
 ) -> Problem:

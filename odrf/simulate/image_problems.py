@@ -14,12 +14,14 @@ from scipy.special import expit, ndtr
 
 from odrf.checks import checked_amount, checked_whole
 from odrf.errors import InputError
+from odrf.public import public
 from odrf.simulate.arguments import checked_below, checked_range
 from odrf.simulate.problem import Problem
 
 __all__ = ["bars", "circle", "impulse"]
 
 
+@public
 def circle(p: int = 100, length: int = 5, noise: float = 0.0) -> Problem:
     """Two segments on a ring, of equal or unequal lengths ([P], section 5.1, experiment A).
 
@@ -63,6 +65,7 @@ def circle(p: int = 100, length: int = 5, noise: float = 0.0) -> Problem:
     return Problem("circle", p, p, classes, noise, draw, truth, 0.0, shape=shape, wrap=True)
 
 
+@public
 def bars(size: int = 28, mean: float = 10.0, noise: float = 0.0) -> Problem:
     """Horizontal or vertical bars in an image ([P], section 5.1, experiment B).
 
@@ -116,6 +119,7 @@ def bars(size: int = 28, mean: float = 10.0, noise: float = 0.0) -> Problem:
     return Problem("bars", p, p, ("0", "1"), noise, draw, truth, error, shape=shape)
 
 
+@public
 def impulse(
     p: int = 100, start: int = 20, height: float = 1.0, noise: float = 0.0, decay: float = 1.0
 ) -> Problem:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
+from odrf.public import public
 from odrf.simulate.arguments import checked_below
 from odrf.simulate.problem import Draw, Problem, Truth, View, one_hot
 
@@ -22,6 +23,7 @@ RINGS, SLICES = 2, 3
 """How many rings or slices each class has by default."""
 
 
+@public
 def rings(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Problem:
     """Concentric rings ([G], Figure 12a and b).
 
@@ -62,6 +64,7 @@ def rings(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Pr
     return _on_plane("rings", K, noise, _disc, partial(_ring, number=number, K=K))
 
 
+@public
 def pie(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Problem:
     """Slices of a pie chart ([G], Figure 12c and d).
 
@@ -102,6 +105,7 @@ def pie(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Prob
     return _on_plane("pie", K, noise, _disc, partial(_slice, number=number, K=K))
 
 
+@public
 def checkerboard(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Problem:
     """Squares of a board: exclusive or, and larger ones ([G], Figure 12e and f).
 

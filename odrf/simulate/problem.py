@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import checked_seed, checked_whole
+from odrf.checks import Seed, checked_seed, checked_whole
 from odrf.design.grid import set_grid
 from odrf.errors import InputError
+from odrf.public import public, respelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +54,7 @@ class View:
     shown: tuple[int, int] = (0, 1)
 
 
+@public
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """A simulated problem: draws samples and gives their truth.
@@ -128,7 +130,8 @@ class Problem:
         """The names of the predictors, x1, …, xp."""
         return column_names(self.p)
 
-    def sample(self, n: int, seed: Any = None) -> pd.DataFrame:
+    @respelled(by_name=("seed",))
+    def sample(self, n: int, *, seed: Seed = None) -> pd.DataFrame:
         """Draw independent rows.
 
         Parameters
@@ -222,7 +225,8 @@ class Problem:
         K = len(self.classes)
         return self.noise + error * (1 - self.noise * K / (K - 1))
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    @respelled(by_name=("ax",))
+    def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the truth against two relevant predictors, or examples of images of each class.
 
         If there are more than two predictors, the others are fixed at the values in the title.  If
@@ -253,13 +257,13 @@ class Problem:
 
         names = [self.predictors[axis] for axis in axes]
         title = self.name + _fixed_values(self.p, axes, rest)
-        dots = self.sample(PICTURE_ROWS, PICTURE_SEED) if self.p == len(axes) else None
+        dots = self.sample(PICTURE_ROWS, seed=PICTURE_SEED) if self.p == len(axes) else None
         if self.classes is None:
             return plots.plot_surface(on_plane, box, names, title, dots, ax)
         return plots.plot_regions(on_plane, self.classes, box, names, title, dots, ax)
 
     def _plot_examples(self, shape: tuple[int, int], ax: Axes | None) -> Axes:
-        data = self.sample(PICTURE_SAMPLE, PICTURE_SEED)
+        data = self.sample(PICTURE_SAMPLE, seed=PICTURE_SEED)
         pixels = data[self.predictors].to_numpy()
         of_class = {name: pixels[data[RESPONSE] == name] for name in self.classes or ()}
         if shape[0] > 1:

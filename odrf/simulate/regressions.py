@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_amount, checked_whole
+from odrf.public import public
 from odrf.simulate.arguments import checked_range, layout_generator
 from odrf.simulate.problem import Problem, Truth, View
 
@@ -37,6 +38,7 @@ CIRCUIT_LOW = (0.0, 40 * math.pi, 0.0, 1.0)
 CIRCUIT_HIGH = (100.0, 560 * math.pi, 1.0, 11.0)
 
 
+@public
 def additive(p: int = 10, noise: float = 0.3) -> Problem:
     """Sum of functions of single predictors.
 
@@ -71,6 +73,7 @@ def additive(p: int = 10, noise: float = 0.3) -> Problem:
     return _problem("additive", p, ADDITIVE_TERMS, noise, _additive, 0.0, 1.0)
 
 
+@public
 def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
     """One function of one direction: m(x) = sin(πθᵀx), X uniform on (-1, 1)^p.
 
@@ -109,6 +112,7 @@ def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
     return _problem("single index", p, relevant, noise, truth, -1.0, 1.0)
 
 
+@public
 def ridge_sum(p: int = 10, ridges: int = 3, noise: float = 0.35, layout: Any = 1) -> Problem:
     """Sum of functions of several directions, the model of projection pursuit.
 
@@ -152,6 +156,7 @@ def ridge_sum(p: int = 10, ridges: int = 3, noise: float = 0.35, layout: Any = 1
     return _problem("ridge sum", p, p, noise, truth, -1.0, 1.0)
 
 
+@public
 def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
     """Waves around a centre: m(x) = cos(πr), r being the norm of the relevant predictors.
 
@@ -189,6 +194,7 @@ def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
     return _problem("radial", p, relevant, noise, truth, -1.0, 1.0)
 
 
+@public
 def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
     """Step across an oblique plane: m(x) = 1 where x1 + … + xq > 0, else 0, q = `relevant`.
 
@@ -226,6 +232,7 @@ def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
     return _problem("jump", p, relevant, noise, partial(_step, relevant=relevant), -1.0, 1.0)
 
 
+@public
 def friedman1(p: int = 10, noise: float = 1.0) -> Problem:
     """Friedman's first problem: m(x) = 10 sin(πx1x2) + 20(x3 - 1/2)² + 10x4 + 5x5.
 
@@ -261,6 +268,7 @@ def friedman1(p: int = 10, noise: float = 1.0) -> Problem:
     return _problem("friedman1", p, FRIEDMAN1_TERMS, noise, _friedman1, 0.0, 1.0)
 
 
+@public
 def friedman2(noise: float = 125.0) -> Problem:
     """Friedman's second, impedance of a circuit: m(x) = √(x1² + (x2x3 - 1/(x2x4))²).
 
@@ -290,6 +298,7 @@ def friedman2(noise: float = 125.0) -> Problem:
     return _problem("friedman2", 4, 4, noise, _impedance, CIRCUIT_LOW, CIRCUIT_HIGH, (1, 2))
 
 
+@public
 def friedman3(noise: float = 0.1) -> Problem:
     """Friedman's third problem, phase of a circuit: m(x) = arctan((x2x3 - 1/(x2x4)) / x1).
 

@@ -11,6 +11,8 @@ import pytest
 
 import odrf
 from odrf import InputError
+from odrf.evaluation.metrics import METRICS, metric_for
+from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +44,8 @@ def test_all_combinations_are_judged_out_of_bag(data, formula):
         forest = odrf.odrf(formula, data, n_trees=20, seed=4, **options)
         assert line["error"] == pytest.approx(forest.oob_error)
     assert found.best_options == {name: found.table[name].iloc[0] for name in GRID}
-    assert found.best.oob_error == pytest.approx(found.table["error"].iloc[0])
-    assert found.best.control.min_leaf == found.best_options["min_leaf"]
+    assert found.best().oob_error == pytest.approx(found.table["error"].iloc[0])
+    assert found.best().control.min_leaf == found.best_options["min_leaf"]
 
 
 def test_trees_are_judged_by_folds(data):
@@ -60,7 +62,7 @@ def test_trees_are_judged_by_folds(data):
     )
     for i, line in found.table.iterrows():
         assert line["error"] == comparison.table["estimate"][str(i)]
-    assert found.table["projection"].isna().sum() == 1
+    assert found.table["projection"][0] == "logistic"  # the default, which the first leaves
     assert "4-fold" in str(found.summary())
 
 
@@ -76,7 +78,7 @@ def test_halving_lets_the_better_half_go_on(data):
     whole = odrf.tune("y ~ a + b", data, grid, halving=False, **options)
     assert "trees" not in whole.table
     assert whole.table["error"].iloc[0] <= last["error"].iloc[0]
-    assert found.best.forest.n_trees == 400
+    assert found.best().forest.n_trees == 400
 
 
 def test_functions_of_the_user_in_formulas(data):
@@ -87,7 +89,7 @@ def test_functions_of_the_user_in_formulas(data):
         found = odrf.tune(
             "y ~ doubled(a) + b", data, {"min_leaf": [2, 9]}, method=method, cv=3, n_trees=5
         )
-        assert found.best.design.predictors == ("doubled(a)", "b")
+        assert found.best().design.predictors == ("doubled(a)", "b")
 
 
 def test_summary_and_drawings(data):
@@ -125,8 +127,112 @@ def test_summary_and_drawings(data):
         ({"min_leaf": [1, 2]}, {"model": odrf.odt, "halving": True}, "halving=True needs"),
         ({"n_trees": [5, 9]}, {"halving": True}, "halving=True needs"),
         ({"min_leaf": [1, -2]}, {"n_trees": 3}, "min_leaf=-2"),
+        ({"min_leaf": [1, 2]}, {"model": 5}, "model=5: use odrf.odrf"),
+        ({"min_leaf": {1, 2}}, {}, r"grid\['min_leaf'\]={1, 2}: use a list"),
+        (5, {}, "grid=5: use a mapping"),
+        ([5, 6], {}, r"grid=\[5, 6\]: use a mapping"),
+        ({5: [1, 2]}, {}, "grid names 5, which is no option"),
+        ({"min_leaf": [1, 2]}, {"metric": "msee"}, "metric='msee' is not known.*mean 'mse'"),
+        ({"min_leaf": [1, 2]}, {"metric": "auc"}, "metric='auc' does not go with a regression"),
+        ({"min_leaf": [1, 2]}, {"repeats": 0}, "repeats=0: use a whole number of at least 1"),
+        ({"min_leaf": [1, 2]}, {"n_trees": "x"}, "n_trees='x': use a whole number"),
+        ({"min_leaf": [1, 2]}, {"max_leafs": 3}, "no argument 'max_leafs'; did you mean 'max_le"),
+        ({"min_leaf": [1, 2]}, {"seed": -1}, "seed=-1"),
     ],
 )
 def test_bad_requests(data, grid, options, message):
     with pytest.raises(InputError, match=message):
         odrf.tune("y ~ a + b", data, grid, **options)
+
+
+def test_values_are_shown_as_they_were_given(data):
+    grid = {"max_depth": [None, 2], "penalty": [None, "aic"], "min_leaf": [1, 5]}
+    found = odrf.tune("y ~ a + b", data, grid, n_trees=3, seed=1)
+    for i, options in found._candidates.items():
+        assert found.table.loc[i, list(grid)].to_dict() == options
+    assert None in found.table["max_depth"].tolist()
+    assert found.table["min_leaf"].dtype == np.int64
+    assert "max_depth=None" in " ".join(t.get_text() for t in found.plot().get_yticklabels())
+    assert "None" in str(found.summary())
+
+
+@pytest.mark.parametrize(
+    ("formula", "metric", "better"),
+    [
+        ("y ~ a + b", "mae", min),
+        ("y ~ a + b", "r2", max),
+        ("side ~ a + b", "auc", max),
+        ("side ~ a + b", "log_loss", min),
+        ("side ~ a + b", lambda y, predicted: float(np.mean(y != predicted)), min),
+    ],
+)
+@pytest.mark.parametrize("method", ["oob", "cv"])
+def test_any_metric(data, formula, metric, better, method):
+    options = {"method": method, "cv": 3, "n_trees": 20, "seed": 2}
+    found = odrf.tune(formula, data, {"min_leaf": [2, 20]}, metric=metric, **options)
+    column = "score" if better is max else "error"
+    assert found.table[column].iloc[0] == better(found.table[column])
+    assert (found.table["std_error"] > 0).all()
+    assert found.best_options == {"min_leaf": found.table["min_leaf"].iloc[0]}
+    assert found.plot().get_ylabel() == found.metric.words
+
+
+def test_the_jackknife_agrees_with_the_formula_for_means(data):
+    forest = odrf.odrf("y ~ a + b", data, n_trees=50, seed=1)
+    expected = out_of_bag_score(forest, METRICS["mse"], 1)
+    by_function = metric_for(METRICS["mse"].function, "regression", 1)
+    found = out_of_bag_score(forest, by_function, 1)
+    assert found[0] == pytest.approx(expected[0])
+    assert found[1] == pytest.approx(expected[1], rel=0.4)
+    squares = (data["y"] - forest.oob_prediction) ** 2
+    assert expected[1] == pytest.approx(squares.std(ddof=0) / np.sqrt(len(squares)))
+
+
+def test_repeats_are_means_over_seeds(data):
+    grid = {"min_leaf": [2, 60]}
+    found = odrf.tune("y ~ a + b", data, grid, n_trees=5, repeats=3, seed=7)
+    seeds = [7, *(np.random.SeedSequence(7, spawn_key=(r,)).generate_state(1)[0] for r in (1, 2))]
+    for i, options in enumerate(({"min_leaf": 2}, {"min_leaf": 60})):
+        fits = [odrf.odrf("y ~ a + b", data, n_trees=5, seed=int(s), **options) for s in seeds]
+        assert found.table["error"][i] == pytest.approx(np.mean([f.oob_error for f in fits]))
+    assert "Repeats" in str(found.summary())
+    folds = odrf.tune("y ~ a", data, grid, method="cv", cv=3, repeats=2, n_trees=5, seed=7)
+    assert len(folds.table) == 2
+
+
+def test_boosted_trees_of_several_runs_have_rows_out_of_bag(data):
+    options = {"model": odrf.odbt, "n_runs": 5, "n_trees": 5, "seed": 1}
+    found = odrf.tune("y ~ a + b", data, {"max_depth": [1, 3]}, **options)
+    for i, line in found.table.iterrows():
+        fit = odrf.odbt("y ~ a + b", data, n_runs=5, n_trees=5, seed=1, max_depth=[1, 3][i])
+        assert line["error"] == pytest.approx(fit.oob_error)
+
+
+def test_a_seed_is_drawn_and_kept_and_threads_change_nothing(data):
+    grid = {"min_leaf": [2, 9]}
+    found = odrf.tune("y ~ a + b", data, grid, n_trees=5)
+    again = odrf.tune("y ~ a + b", data, grid, n_trees=5, seed=found.seed, n_jobs=1)
+    assert found.table.equals(again.table)
+    assert found.best().seed == found.seed
+    folds = [
+        odrf.tune("y ~ a", data, grid, method="cv", cv=3, n_trees=5, seed=1, n_jobs=jobs).table
+        for jobs in (1, 2)
+    ]
+    assert folds[0].equals(folds[1])
+
+
+def test_a_model_without_a_seed(data):
+    def small(formula, data, min_leaf=1):
+        return odrf.odrf(formula, data, n_trees=5, min_leaf=min_leaf, seed=3)
+
+    found = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, model=small, seed=1)
+    assert found.best_options == {"min_leaf": 2}
+
+
+def test_best_was_an_attribute_once(data):
+    found = odrf.tune("y ~ a + b", data, {"min_leaf": [2, 60]}, n_trees=5, seed=1)
+    assert found.best() is found.best()
+    with pytest.warns(FutureWarning, match=r"Tuning.best is an old spelling.*Tuning.best\(\)"):
+        assert found.best.oob_error == found.best().oob_error
+    with pytest.warns(FutureWarning, match=r"Tuning.best\(\)"):
+        assert repr(found.best) == repr(found.best())

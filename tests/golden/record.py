@@ -169,10 +169,10 @@ STUDIES: dict[str, Callable[[], Any]] = {
         "mpg ~ . - w", numbers(), {"tree": odt}, seed=SEED
     ).table,
     "bias and variance": lambda: bias_variance(
-        odt, simulate.friedman1(), 60, 3, test_rows=50, seed=SEED
+        simulate.friedman1(), odt, 60, repeats=3, test_rows=50, seed=SEED
     ).table,
     "bias and variance of classes": lambda: bias_variance(
-        odt, ("level ~ .", ordered_classes()), 60, 3, seed=SEED
+        ("level ~ .", ordered_classes()), odt, 60, repeats=3, seed=SEED
     ).table,
     "approximation": lambda: approximation_curve(
         graf("diagnosis ~ .", two_classes()[::2], n_trees=6, seed=SEED), two_classes()[1::2],

@@ -19,12 +19,12 @@ def fit(request):
 @pytest.mark.parametrize("along", ["leaves", "depth"])
 def test_curves_and_marks(fit, along):
     path = fit.growth_path(along=along)
-    ax = path.plot()
+    ax = path.plot(rule="min")
     train, test, mark, present = ax.lines
     for line, name in ((train, "train"), (test, "test")):
         np.testing.assert_array_equal(line.get_xdata(), path.table[along])
         np.testing.assert_array_equal(line.get_ydata(), path.table[name])
-    assert mark.get_xdata() == path.best
+    assert mark.get_xdata() == path.best_size("min")
     assert mark.get_ydata() == path.table["test"].min()
     assert present.get_xdata()[0] == path.size
     (band,) = ax.collections
@@ -36,9 +36,8 @@ def test_curves_and_marks(fit, along):
     sizes = {"leaves": "{} leaves", "depth": "depth {}"}[along]
     assert words[0] == "training rows"
     assert words[1] == f"{path.by}, ± 1 standard error"
-    assert words[2:] == [
-        f"smallest: {sizes.format(path.best)}", f"this fit: {sizes.format(path.size)}"
-    ]  # fmt: skip
+    best, present_size = sizes.format(path.best_size("min")), sizes.format(path.size)
+    assert words[2:] == [f"Smallest error: {best}", f"this fit: {present_size}"]
 
 
 def test_given_axes_and_a_tree_without_splits():

@@ -148,9 +148,9 @@ def test_drawing(table, rule, response):
     assert bool(panels[0].lines) == (rule is not None)
     assert bool(panels[1].lines) == (response == "y")
     given = plt.subplots(1, 4)[1]
-    assert list(tree.consistency().plot(axes=given)) == list(given)
-    with pytest.raises(InputError, match="axes holds 2 axes"):
-        tree.consistency().plot(axes=given[:2])
+    assert list(tree.consistency().plot(ax=given)) == list(given)
+    with pytest.raises(InputError, match="ax holds 2 axes"):
+        tree.consistency().plot(ax=given[:2])
 
 
 def test_a_tree_without_splits(number_tree):

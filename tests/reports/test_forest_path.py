@@ -40,7 +40,7 @@ def test_rows_are_the_forests_at_their_alphas(forest):
 def test_choices(forest):
     path = forest.pruning_path("growth")
     table = path.table
-    assert path.best().oob_error == pytest.approx(table["error"].min())
+    assert path.best("min").oob_error == pytest.approx(table["error"].min())
     limit = table["error"].min() + table["std_error"][path.row("min")]
     assert table["error"][path.row("1se")] <= limit
     small = forest.prune(rule="1se", path=path)
@@ -97,7 +97,7 @@ def test_bad_pruning(number_forest, options, message):
 
 
 def test_unknown_rules(number_forest):
-    with pytest.raises(InputError, match="rule='weakest' is not known"):
+    with pytest.raises(InputError, match="pruning='weakest' is not known"):
         number_forest.pruning_path("weakest")
     with pytest.raises(InputError, match="rule='best' is not known"):
         number_forest.pruning_path().best("best")

@@ -168,10 +168,10 @@ def test_choices(tree, forest):
     for path in (tree.growth_path(), forest.growth_path()):
         table = path.table
         least = table["test"].min()
-        assert path.best == table["leaves"][table["test"] == least].min()
+        assert path.best_size("min") == table["leaves"][table["test"] == least].min()
         limit = least + table["std_error"][path.row("min")]
-        assert path.chosen == table["leaves"][table["test"] <= limit].min()
-        assert path.chosen == table["leaves"][path.row("1se")]
+        assert path.best_size("1se") == table["leaves"][table["test"] <= limit].min()
+        assert path.best_size() == table["leaves"][path.row("1se")]
         with pytest.raises(InputError, match="rule='2se' is not known"):
             path.row("2se")
 
@@ -210,7 +210,8 @@ def test_a_tree_without_splits(table, along):
     stump = odrf.odt("y ~ a + b", table, max_leaves=1, seed=1)
     path = stump.growth_path(along=along, cv=3)
     assert len(path.table) == 1
-    assert path.best == path.chosen == path.size == {"leaves": 1, "depth": 0}[along]
+    assert path.best_size("min") == path.best_size() == path.size
+    assert path.size == {"leaves": 1, "depth": 0}[along]
 
 
 def test_words(tree, forest):

@@ -70,20 +70,20 @@ def test_threads_and_time_change_nothing(request, tree):
 
 def test_subtrees_are_evaluated_on_validation_rows(number_tree, table, rule):
     rows = table.iloc[40:90].sample(frac=1, random_state=1)
-    path = number_tree.pruning_path(rule, validation=rows)
+    path = number_tree.pruning_path(rule, newdata=rows)
     root = path.table["error"].iloc[-1]
     for k in range(len(path.table)):
         loss = (path.tree(k).predict(rows) - rows["y"]) ** 2
         assert path.table["xerror"][k] * root == pytest.approx(loss.mean())
         standard_error = loss.std(ddof=0) / len(rows) ** 0.5
         assert path.table["xstd"][k] * root == pytest.approx(standard_error)
-    assert "50 validation rows" in str(path.summary())
+    assert "50 new rows" in str(path.summary())
 
 
 def test_validation_of_a_transformed_response(table):
     data = table.assign(y=np.exp(table["y"]))
     tree = odrf.odt("np.log(y) ~ a + b", data, max_leaves=6, seed=1)
-    path = tree.pruning_path(validation=data)
+    path = tree.pruning_path(newdata=data)
     np.testing.assert_allclose(path.table["xerror"], path.table["relative_error"])
 
 
@@ -99,12 +99,12 @@ def test_validation_of_a_transformed_response(table):
 )
 def test_invalid_validation_rows(class_tree, table, change, message):
     with pytest.raises(InputError, match=message):
-        class_tree.pruning_path(validation=change(table))
+        class_tree.pruning_path(newdata=change(table))
 
 
 def test_a_number_must_stay_a_number(number_tree, table):
     with pytest.raises(InputError, match="held numbers in training"):
-        number_tree.pruning_path(validation=table.assign(y="much"))
+        number_tree.pruning_path(newdata=table.assign(y="much"))
 
 
 @pytest.mark.parametrize("cv", [1, 121, 2.5, "10", True])

@@ -102,8 +102,8 @@ def test_parts_are_rows_of_the_data(fit, data, method):
 def test_top_rows_and_drawn_rows(fit, found):
     rank, p = found.table["rank"], found.table["probability"]
     assert set(fit.approximate(0.1, "top").index) == set(rank.index[rank <= 24])
-    drawn = [p[fit.approximate(0.1, "sample", seed).index].mean() for seed in range(30)]
-    alike = [p[fit.approximate(0.1, "uniform", seed).index].mean() for seed in range(30)]
+    drawn = [p[fit.approximate(0.1, "sample", seed=seed).index].mean() for seed in range(30)]
+    alike = [p[fit.approximate(0.1, "uniform", seed=seed).index].mean() for seed in range(30)]
     assert np.mean(alike) == pytest.approx(1 / 240, rel=0.1)
     assert np.mean(drawn) > 1.15 * np.mean(alike)
 
@@ -129,12 +129,16 @@ def test_rows_with_missing_values_are_not_kept(data):
         ((True,), "fraction=True"),
         (("half",), "fraction='half'"),
         ((0.5, "tops"), "method='tops' is not known: .*did you mean 'top'"),
-        ((0.5, "sample", -1), "seed=-1"),
     ],
 )
 def test_invalid_parts(fit, arguments, words):
     with pytest.raises(InputError, match=words):
         fit.approximate(*arguments)
+
+
+def test_an_invalid_seed_of_a_part(fit):
+    with pytest.raises(InputError, match="seed=-1"):
+        fit.approximate(0.5, seed=-1)
 
 
 def test_overlap(found):
@@ -214,7 +218,7 @@ def test_drawing_numbers(table):
         ({"x": "x1"}, "y=None: give x= and y=, two numeric columns of 'x1', 'x2'"),
         ({"x": "note", "y": "x1"}, "x='note': give x= and y="),
         ({"fraction": 2}, "fraction=2"),
-        ({"ax": np.empty(3)}, "ax holds 3 axes: 4 are drawn on"),
+        ({"ax": plt.subplots(1, 3)[1]}, "ax holds 3 axes: 4 are drawn on"),
     ],
 )
 def test_invalid_plots(found, arguments, words):

@@ -52,8 +52,8 @@ def test_summary_and_drawing(class_forest, number_forest):
     assert [len(panel.lines) >= 1 for panel in panels] == [True] * 3
     panels = class_forest.strength_correlation([1, 2]).plot()
     assert [text.get_text() for text in panels[0].get_xticklabels()] == ["random", "1", "2"]
-    with pytest.raises(InputError, match="axes holds 1 axes"):
-        class_forest.strength_correlation().plot(axes=plt.subplots()[1])
+    with pytest.raises(InputError, match="ax holds 1 axes"):
+        class_forest.strength_correlation().plot(ax=plt.subplots()[1])
     assert repr(class_forest.strength_correlation()).startswith("Strength and correlation by trees")
 
 

@@ -201,8 +201,8 @@ def test_bad_pruning(number_tree, options, message):
 
 
 def test_unknown_rule_and_importance(number_tree):
-    with pytest.raises(InputError, match="rule='weakest' is not known: use one of 'weakest_link'"):
-        number_tree.pruning_path(rule="weakest")
+    with pytest.raises(InputError, match="pruning='weakest' is not known: use one of 'weak"):
+        number_tree.pruning_path(pruning="weakest")
     with pytest.raises(InputError, match="loss='gini' is not known: use one of 'error'"):
         number_tree.pruning_path(loss="gini")
     with pytest.raises(InputError, match='type="impurity"'):
@@ -249,5 +249,5 @@ def test_a_summary_shows_the_held_out_error_of_a_tree_from_a_path(table, respons
 def test_a_tree_pruned_by_its_options_shows_the_held_out_error(table):
     tree = odrf.odt("y ~ a + b + f", table, alpha="1se", seed=1)
     assert "(SE" in str(tree.summary()) and "Held-out R²" in str(tree.summary())
-    by_rows = odrf.odt("y ~ a + b + f", table[:80], seed=1).pruning_path(validation=table[80:])
-    assert "40 validation rows)" in str(by_rows.best("min").summary())
+    by_rows = odrf.odt("y ~ a + b + f", table[:80], seed=1).pruning_path(newdata=table[80:])
+    assert "40 new rows)" in str(by_rows.best("min").summary())

@@ -15,7 +15,7 @@ from reference import simulation as naive
 
 def rows_of(problem, n, seed=1):
     """Rows as lists, and their labels."""
-    data = problem.sample(n, seed)
+    data = problem.sample(n, seed=seed)
     return data[problem.predictors].to_numpy().tolist(), data["y"].tolist()
 
 

@@ -40,7 +40,8 @@ def test_predictors_near_a_vertex_are_cut_normals():
 
 
 def test_mixed_predictors_depend_on_each_other_and_keep_their_labels():
-    plain, mixed = (simulate.hypercube(p=8, mixed=mix).sample(3000, 5) for mix in (False, True))
+    problems = [simulate.hypercube(p=8, mixed=mix) for mix in (False, True)]
+    plain, mixed = (problem.sample(3000, seed=5) for problem in problems)
     X, Z = (data.drop(columns="y").to_numpy() for data in (plain, mixed))
     assert (plain["y"] == mixed["y"]).all()
     assert np.linalg.matrix_rank(np.column_stack([X, Z]), tol=1e-6) == 8
@@ -88,7 +89,7 @@ def test_every_class_has_a_centroid():
 
 def test_layouts_belong_to_the_problem():
     for maker in (simulate.random_rbf, simulate.hypercube):
-        one, same, other = (maker(layout=layout).sample(20, 1) for layout in (3, 3, 4))
+        one, same, other = (maker(layout=layout).sample(20, seed=1) for layout in (3, 3, 4))
         pd.testing.assert_frame_equal(one, same)
         assert not one.equals(other)
 

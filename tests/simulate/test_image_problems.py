@@ -20,7 +20,7 @@ from reference import simulation as naive
 @settings(deadline=None, max_examples=40)
 def test_two_segments_on_a_ring(length, spare, seed):
     problem = simulate.circle(2 * length + 2 + spare, length)
-    data = problem.sample(20, seed)
+    data = problem.sample(20, seed=seed)
     expected = {"1": [length, length], "2": [length - 1, length + 1]}
     for row, label in zip(data[problem.predictors].to_numpy().tolist(), data["y"], strict=True):
         assert naive.segments(row) == expected[label]

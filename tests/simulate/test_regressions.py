@@ -59,7 +59,7 @@ def test_noise_leaves_most_to_be_learnt(problem, _function, _ends):
 
 def test_directions_have_length_one_and_belong_to_the_problem():
     np.testing.assert_allclose(np.linalg.norm(DIRECTIONS, axis=1), 1)
-    one, same, other = (simulate.ridge_sum(layout=layout).sample(9, 1) for layout in (3, 3, 4))
+    one, same, other = (simulate.ridge_sum(layout=layout).sample(9, seed=1) for layout in (3, 3, 4))
     pd.testing.assert_frame_equal(one, same)
     assert not one.equals(other)
 

@@ -18,7 +18,10 @@ _current: ContextVar[EvalEnvironment | None] = ContextVar("environment of formul
 
 
 def environment(depth: int) -> EvalEnvironment:
-    """Return the environment set by `looked_up_in`, or that of the frame `depth` levels up."""
+    """Return the environment set by `looked_up_in`, or that of the frame `depth` levels up.
+
+    A function that is decorated by `odrf.public.public` is called two levels below the user's code.
+    """
     current = _current.get()
     return EvalEnvironment.capture(depth + 1) if current is None else current
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
 from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap, tells_rows_apart
 from odrf.statistics.quantiles import conditional_quantiles
+from odrf.warn import warn_user
 
 __all__ = [
     "LEVEL",
@@ -225,10 +225,8 @@ def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
     )
     advised = enough_trees(variance, B) if len(variance.raw) else 0
     if advised:
-        warnings.warn(
+        warn_user(
             f"{B} trees are few for standard errors: their Monte Carlo error is large, and too few "
-            f"trees make them too large on average; use n_trees={advised}, or grow({advised - B})",
-            UserWarning,
-            stacklevel=4,
+            f"trees make them too large on average; use n_trees={advised}, or grow({advised - B})"
         )
     return np.sqrt(variance.total)

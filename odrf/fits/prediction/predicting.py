@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.checks import checked_choice
 from odrf.design import Response
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.labels import class_labels, spread_codes, spread_numbers
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
@@ -68,8 +69,7 @@ def predict_rows(
 
     `type` and `priors` are those of `odrf.results.fitted.FittedResults.predict`, as are the errors.
     """
-    if type not in PREDICTIONS:
-        raise allowed("type", type, PREDICTIONS)
+    checked_choice("type", type, PREDICTIONS)
     require_classes(fit.design.response, type)
     shares = checked_priors(priors, fit.design.response, type)
     if type == "leaf":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from odrf.design.columns.listing import listed
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.statistics.prior_estimation import estimated_priors, shifted
+from odrf.warn import warn_user
 
 __all__ = ["PRIOR_PREDICTIONS", "checked_priors", "priors_of_rows", "require_priors", "with_priors"]
 
@@ -106,11 +106,9 @@ def priors_of_rows(
         )
     estimate = estimated_priors(shares, _training_priors(fit), max_steps, tolerance)
     if not estimate.settled:
-        warnings.warn(
+        warn_user(
             f"the class shares still change by more than {tolerance:g} after {max_steps} steps: "
-            "use a larger max_steps=",
-            UserWarning,
-            stacklevel=3,
+            "use a larger max_steps="
         )
     return pd.Series(estimate.priors, index=fit.design.response.classes, name="prior")
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.checks import checked_choice
 from odrf.design.columns.listing import listed
 from odrf.design.raw_row import RawRow, RowPlan, plan_row
 from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.single import predict_row
-from odrf.errors import allowed
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import require_classes
 
@@ -121,8 +121,7 @@ class RowPredictor:
 
 def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
     """Return the function that predicts one row of a fit, by this `type`."""
-    if type not in ROW_PREDICTIONS:
-        raise allowed("type", type, ROW_PREDICTIONS)
+    checked_choice("type", type, ROW_PREDICTIONS)
     response = fit.design.response
     require_classes(response, type)
     labels = () if response.classes is None else tuple(response.classes.tolist())

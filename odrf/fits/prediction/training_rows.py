@@ -6,7 +6,6 @@ responses of the training rows, and residuals from it are too small.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from odrf.errors import InputError, allowed
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.warn import warn_user
 
 __all__ = [
     "asked_out_of_bag",
@@ -85,11 +85,9 @@ def warn_of_rows_always_drawn(oob: NDArray[np.float64], drawn_by: str) -> None:
     """Warn if rows have no out-of-bag value in `oob` (n, K); `drawn_by` is "tree" or "run"."""
     always = int(np.isnan(oob[:, 0]).sum())
     if always:
-        warnings.warn(
+        warn_user(
             f"every {drawn_by} drew {always} of {len(oob)} rows, whose out-of-bag predictions are "
-            f'missing: fit more {drawn_by}s, or use predict(training="in-bag")',
-            UserWarning,
-            stacklevel=5,
+            f'missing: fit more {drawn_by}s, or use predict(training="in-bag")'
         )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from odrf.errors import InputError, allowed
+from odrf.checks import checked_choice
+from odrf.errors import InputError
 from odrf.plots.elements.style import new_panels
 
 __all__ = ["draw_panels"]
@@ -34,9 +35,7 @@ def draw_panels(
     InputError
         If `kind` is not a name of `drawings`, or `ax` holds another number of axes.
     """
-    if kind is not None and kind not in drawings:
-        raise allowed("kind", kind, tuple(drawings))
-    kinds = list(drawings) if kind is None else [kind]
+    kinds = list(drawings) if kind is None else [checked_choice("kind", kind, drawings)]
     panels = new_panels(len(kinds)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
     if len(panels) != len(kinds):
         raise InputError(

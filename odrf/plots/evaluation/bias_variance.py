@@ -84,7 +84,7 @@ def _new(count: int, height: float, axes: NDArray | None) -> NDArray[np.object_]
         return np.ravel(plt.subplots(1, count, figsize=size, layout="constrained")[1])
     panels = np.ravel(np.asarray(axes, dtype=object))
     if len(panels) != count:
-        raise InputError(f"axes holds {len(panels)} axes: bias and variance are drawn on {count}")
+        raise InputError(f"ax holds {len(panels)} axes: bias and variance are drawn on {count}")
     return panels
 
 

@@ -1,0 +1,170 @@
+"""What every public function does with its arguments first: old spellings, suggestions, checks.
+
+One word means the same everywhere, so an argument such as ``progress`` is checked here, once.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+
+from odrf.checks import checked_jobs, checked_truth
+from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.warn import warn_user
+
+__all__ = ["MethodNow", "public", "respelled", "warn_of_old"]
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+Value = TypeVar("Value")
+
+
+def public(made: Made) -> Made:
+    """Decorate a public function, or a class with public methods.
+
+    A name that is no argument of the function raises an error that suggests the nearest one.
+    Arguments that have one meaning in the whole package are checked.  Of a class, all public
+    methods are decorated that are not decorated yet.
+
+    Examples
+    --------
+    >>> @public
+    ... def paint(colour="red"):
+    ...     return colour
+    >>> paint(color="blue")
+    Traceback (most recent call last):
+        ...
+    odrf.errors.UnknownArgumentError: paint() has no argument 'color'; did you mean 'colour'?
+    """
+    if not inspect.isclass(made):
+        return cast(Made, _decorated(made, {}, ()))
+    for name, method in list(vars(made).items()):
+        if inspect.isfunction(method) and name[0] != "_" and not hasattr(method, "__wrapped__"):
+            setattr(made, name, _decorated(method, {}, ()))
+    return cast(Made, made)
+
+
+def respelled(
+    *, renamed: Mapping[str, str] | None = None, by_name: Sequence[str] = ()
+) -> Callable[[Made], Made]:
+    """Return a decorator as `public`, for a function whose arguments were once spelled otherwise.
+
+    Parameters
+    ----------
+    renamed : mapping of str to str, optional
+        Old names of arguments, and the names that they have now.  Old names work, with a
+        `FutureWarning`.
+    by_name : sequence of str
+        Arguments that could once be given by position, in this order, and are given by name now.
+        By position they work, with a `FutureWarning`.
+
+    Examples
+    --------
+    >>> @respelled(renamed={"color": "colour"})
+    ... def paint(colour="red"):
+    ...     return colour
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     paint(color="blue")
+    'blue'
+    >>> print(said[0].message)
+    paint(color=) is an old spelling and will go: write colour=
+    """
+
+    def decorate(made: Made) -> Made:
+        return cast(Made, _decorated(made, renamed or {}, by_name))
+
+    return decorate
+
+
+class MethodNow(Generic[Value]):
+    """What was an attribute once and is a method now.
+
+    Calling it is right.  Using it as the value works, with a `FutureWarning`.
+
+    Parameters
+    ----------
+    name : str
+        Class and name, for the warning.
+    value : callable
+        Makes the value, which is kept.
+    """
+
+    def __init__(self, name: str, value: Callable[[], Value]) -> None:
+        self._name, self._make = name, value
+        self._values: list[Value] = []
+
+    def __call__(self) -> Value:
+        """Return the value."""
+        if not self._values:
+            self._values.append(self._make())
+        return self._values[0]
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("__") or attribute in ("_name", "_make", "_values"):
+            raise AttributeError(attribute)
+        warn_of_old(self._name, f"{self._name}()")
+        return getattr(self(), attribute)
+
+    def __repr__(self) -> str:
+        warn_of_old(self._name, f"{self._name}()")
+        return repr(self())
+
+
+def warn_of_old(old: str, new: str) -> None:
+    """Warn that a spelling is old, and which one is new."""
+    warn_user(f"{old} is an old spelling and will go: write {new}", FutureWarning)
+
+
+def _decorated(
+    function: Callable[..., Any], renamed: Mapping[str, str], by_name: Sequence[str]
+) -> Callable[..., Any]:
+    parameters = inspect.signature(function).parameters.values()
+    known = [parameter.name for parameter in parameters]
+    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+    title = function.__name__
+
+    @wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        for name, value in zip(by_name, args[len(by_place) :], strict=False):
+            warn_of_old(f"{title}() with {name} by position", f"{name}=")
+            kwargs = {name: value, **kwargs}
+        args = args[: len(by_place)] if by_name else args
+        for old in renamed.keys() & kwargs.keys():
+            warn_of_old(f"{title}({old}=)", f"{renamed[old]}=")
+            kwargs[renamed[old]] = kwargs.pop(old)
+        if not takes_any:
+            _require_known(title, kwargs, known)
+        for name, value in (*zip(by_place, args, strict=False), *kwargs.items()):
+            if name in CHECKS:
+                CHECKS[name](name, value)
+        return function(*args, **kwargs)
+
+    return called
+
+
+def _require_known(title: str, names: Iterable[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownArgumentError(f"{title}() has no argument {name!r}{nearest(name, known)}")
+
+
+def _check_axes(argument: str, value: Any) -> None:
+    """Raise `InputError` unless the value is None, axes of matplotlib, or several of them."""
+    several = isinstance(value, Sequence | np.ndarray) and np.ndim(value) > 0
+    parts = np.ravel(np.asarray(value, dtype=object)) if several else [value]
+    if value is not None and not all(hasattr(part, "get_figure") for part in parts):
+        raise InputError(
+            f"{argument}={value!r}: use axes of matplotlib, as plt.subplots() makes them"
+        )
+
+
+CHECKS: dict[str, Callable[[str, Any], object]] = {
+    "progress": checked_truth,
+    "n_jobs": lambda _, value: checked_jobs(value),
+    "ax": _check_axes,
+}

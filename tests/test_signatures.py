@@ -1,0 +1,186 @@
+"""One convention for the names, the places and the defaults of all public arguments."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+import odrf
+from hostile import small_table
+from odrf import InputError, simulate
+from signatures import CLASSES, callables
+
+CALLABLES = callables()
+DATA = small_table()
+TREE = odrf.odt("y ~ a + b", DATA, seed=1)
+FOREST = odrf.odrf("c ~ a + b", DATA, n_trees=5, seed=1)
+PROBLEM = simulate.friedman1()
+EMPTY = inspect.Parameter.empty
+
+# Arguments that are given by name only, and their one default.
+BY_NAME: dict[str, tuple[Any, ...]] = {
+    "ax": (None,),
+    "class_weights": (None,),
+    "cv": (10,),
+    "halving": ("auto",),
+    "interval": (None,),
+    "level": (0.95,),
+    "metric": ("auto",),
+    "missing": ("raise",),
+    "n_jobs": (None,),
+    "priors": (None,),
+    "progress": (False,),
+    "repeats": (1, 5, 10, 50),
+    "seed": (None,),
+    "weights": (None,),
+}
+# These come last, in this order.
+LAST = ("seed", "n_jobs", "progress")
+# What is modelled comes before the models, and first of all comes formula before data.
+FIRST = ("formula", "data")
+# Words that had a second meaning, and what is written instead.
+RETIRED = {"axes": "ax"}
+
+
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(CALLABLES[name]).parameters)
+
+
+def test_there_are_many():
+    assert len(CALLABLES) > 100
+    assert len(CLASSES) > 15
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_options_are_given_by_name_and_have_one_default(name):
+    for argument, defaults in BY_NAME.items():
+        found = parameters(name).get(argument)
+        if found is not None:
+            assert found.kind is found.KEYWORD_ONLY, argument
+            assert found.default in defaults, argument
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_seed_threads_and_progress_come_last(name):
+    named = [p.name for p in parameters(name).values() if p.kind is not p.VAR_KEYWORD]
+    last = [argument for argument in LAST if argument in named]
+    assert named[len(named) - len(last) :] == last
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_formula_and_data_come_first_and_models_after_what_they_are_fitted_to(name):
+    named = [argument for argument in parameters(name) if argument != "self"]
+    if "formula" in named:
+        assert named[:2] == ["formula", "data"]
+    if "models" in named:
+        assert named.index("models") == 2 if "formula" in named or "newdata" in named else 1
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_no_retired_word(name):
+    assert not RETIRED.keys() & parameters(name).keys()
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_a_rule_chooses_a_size_and_is_one_standard_error_unless_given(name):
+    rule = parameters(name).get("rule")
+    if rule is not None:
+        assert rule.default in (None, "1se")
+    pruning = parameters(name).get("pruning")
+    if pruning is not None:
+        assert pruning.default in (None, "weakest_link")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: odrf.odt("y ~ a", DATA, max_leafs=3),
+            "no argument 'max_leafs'; did you mean 'max_l",
+        ),
+        (
+            lambda: odrf.odrf("y ~ a", DATA, ntrees=3),
+            "no argument 'ntrees'; did you mean 'n_trees'",
+        ),
+        (lambda: odrf.odbt("y ~ a", DATA, learn_rate=1), "did you mean 'learning_rate'"),
+        (lambda: odrf.graf("y ~ a", DATA, subspaces="all"), "did you mean 'subspace'"),
+        (lambda: odrf.compare("y ~ a", DATA, {}, repeat=3), "did you mean 'repeats'"),
+        (lambda: TREE.predict(new_data=DATA), "did you mean 'newdata'"),
+        (lambda: TREE.prune(leafs=3), "did you mean 'leaves'"),
+        (lambda: TREE.plot(kinds="tree"), "did you mean 'kind'"),
+        (lambda: FOREST.select_variables(round=3), "did you mean 'rounds'"),
+        (lambda: FOREST.importance("permutations"), "did you mean 'permutation'"),
+        (lambda: odrf.odt("y ~ a", DATA, criterion="ginni"), "did you mean 'gini'"),
+    ],
+)
+def test_a_misspelt_name_is_answered_by_the_nearest(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_an_unknown_argument_is_a_type_error_as_anywhere():
+    with pytest.raises(TypeError, match="no argument 'trees'"):
+        odrf.odrf("y ~ a", DATA, trees=3)
+
+
+OLD: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "write pruning=": (
+        lambda: TREE.pruning_path(rule="growth", cv=None).table,
+        lambda: TREE.pruning_path("growth", cv=None).table,
+    ),
+    "PruningPath.pruning": (lambda: TREE.pruning_path(cv=None).rule, lambda: "weakest_link"),
+    "ForestPath.pruning": (lambda: FOREST.pruning_path().rule, lambda: "weakest_link"),
+    "write newdata=": (
+        lambda: TREE.pruning_path(validation=DATA).table,
+        lambda: TREE.pruning_path(newdata=DATA).table,
+    ),
+    "write ax=": (
+        lambda: len(FOREST.strength_correlation().plot(axes=plt.subplots(1, 3)[1])),
+        lambda: 3,
+    ),
+    r'best_size\("min"\)': (
+        lambda: TREE.growth_path(cv=3).best,
+        lambda: TREE.growth_path(cv=3).best_size("min"),
+    ),
+    r'best_size\("1se"\)': (
+        lambda: TREE.growth_path(cv=3).chosen,
+        lambda: TREE.growth_path(cv=3).best_size(),
+    ),
+    r"bias_variance\(problem, models, n\)": (
+        lambda: odrf.bias_variance(odrf.odt, PROBLEM, 20, repeats=2, seed=1).table,
+        lambda: odrf.bias_variance(PROBLEM, odrf.odt, 20, repeats=2, seed=1).table,
+    ),
+    "repeats by position": (
+        lambda: odrf.bias_variance(PROBLEM, odrf.odt, 20, 2, seed=1).table,
+        lambda: odrf.bias_variance(PROBLEM, odrf.odt, 20, repeats=2, seed=1).table,
+    ),
+    "seed by position": (lambda: PROBLEM.sample(9, 1), lambda: PROBLEM.sample(9, seed=1)),
+    "resamples by position": (
+        lambda: FOREST.projection_importance(3, 0).table,
+        lambda: FOREST.projection_importance(3, resamples=0).table,
+    ),
+}
+
+
+@pytest.mark.parametrize("words", OLD)
+def test_an_old_spelling_works_and_names_the_new_one(words):
+    old, new = OLD[words]
+    with pytest.warns(FutureWarning, match=words) as caught:
+        found = old()
+    assert [warning.filename for warning in caught] == [__file__]
+    expected = new()
+    if isinstance(expected, pd.DataFrame):
+        pd.testing.assert_frame_equal(found, expected)
+    else:
+        assert found == expected
+    plt.close("all")
+
+
+def test_every_public_function_and_method_suggests_names():
+    bare = [name for name, function in CALLABLES.items() if not hasattr(function, "__wrapped__")]
+    assert not bare
