@@ -204,7 +204,6 @@ def odbt(
     control = resolve_boosting(
         options,
         y=training.y,
-        weights=training.weights,
         kind=design.response.kind,
         P=len(design.predictors),
         p=len(design.columns),

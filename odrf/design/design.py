@@ -19,7 +19,7 @@ from odrf.design.columns.scaling import Scaling, learn_scaling
 from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
 from odrf.design.predictors import Predictors, learn_predictors
-from odrf.design.response import KINDS, Response, read_response
+from odrf.design.response import KINDS, Response, read_response, require_variation
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import FeatureGroups
@@ -260,6 +260,7 @@ def build_design(
     check_weights(w)
     evaluation, values = training_values(terms.response, frame, env)
     response, y = read_response(values, kind)
+    require_variation(response.name, y, w)
     unit = unit_of(w)
     w = w / unit
     factors = class_factors(class_weights, response, y, w)

@@ -15,11 +15,22 @@ __all__ = ["checked_folds", "fold_of_rows"]
 FEWEST_FOLDS = 2
 
 
-def fold_of_rows(y: NDArray[np.float64], n_classes: int, k: int, seed: int) -> NDArray[np.int64]:
-    """Return the random fold 0 … k - 1 of each row (n,); folds of classes are stratified."""
+def fold_of_rows(
+    y: NDArray[np.float64],
+    n_classes: int,
+    k: int,
+    seed: int,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.int64]:
+    """Return the random fold 0 … k - 1 of each row (n,); folds of classes are stratified.
+
+    The rows of positive weight are divided evenly too, so that each fold leaves some of them.
+    """
     order = np.random.default_rng(seed).permutation(len(y))
     if n_classes > 1:
         order = order[np.argsort(y[order], kind="stable")]
+    if weights is not None:
+        order = order[np.argsort(weights[order] == 0, kind="stable")]
     fold = np.empty(len(y), dtype=np.int64)
     fold[order] = np.arange(len(y)) % k
     return fold

@@ -19,7 +19,7 @@ from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError, nearest
 from odrf.warn import warn_user
 
-__all__ = ["KINDS", "LARGEST", "Response", "read_response"]
+__all__ = ["KINDS", "LARGEST", "Response", "read_response", "require_variation"]
 
 # Limits of numeric responses, so that fourth powers of them (variances of squared errors) and of
 # their differences, times weights, stay in the range of floats.
@@ -147,8 +147,8 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     ------
     InputError
         It has several columns, is constant, holds dates or other types that cannot be predicted,
-        has an infinite or immensely large value, varies by almost nothing, or is not numeric
-        although `kind` is "regression".
+        has an infinite or immensely large value, or is not numeric although `kind` is
+        "regression".
 
     Warns
     -----
@@ -177,11 +177,6 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
     distinct = np.unique(y)
     _require_two(values.name, distinct)
     _require_moderate(values.name, y)
-    if distinct[-1] - distinct[0] < NARROWEST:
-        raise InputError(
-            f"response {values.name!r} varies by less than {NARROWEST:g} and its squares by less "
-            "than floats can hold: multiply it by a large number"
-        )
     if guessed and len(distinct) == 2:
         warn_user(
             f"response {values.name!r} is numeric with only two values ({distinct[0]:g} and "
@@ -189,6 +184,25 @@ def read_response(values: Values, kind: str) -> tuple[Response, NDArray[np.float
             'classes, kind="regression" to silence this'
         )
     return Response(values.name, kind), y
+
+
+def require_variation(name: str, y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+    """Raise `InputError` if the responses y (n,) hardly vary among rows of positive weight.
+
+    `name` is that of the response; class codes vary by at least 1.
+    """
+    counted = y[weights > 0]
+    spread = np.ptp(counted)
+    if spread == 0:
+        raise InputError(
+            f"response {name!r} is constant in the {len(counted)} rows of positive weight: there "
+            "is nothing to predict"
+        )
+    if spread < NARROWEST:
+        raise InputError(
+            f"response {name!r} varies by less than {NARROWEST:g}, and squares would leave the "
+            "range of floats: multiply it by a large number"
+        )
 
 
 def _read_classes(data: pd.Series, values: Values) -> tuple[Response, NDArray[np.float64]]:

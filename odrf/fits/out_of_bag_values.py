@@ -11,7 +11,9 @@ from odrf.engine.trees.out_of_bag_losses import OutOfBag, out_of_bag
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
+from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.pruning.held_out import losses_of
+from odrf.statistics.means import weighted_mean
 
 __all__ = [
     "boosted_error",
@@ -24,11 +26,17 @@ __all__ = [
 
 def require_out_of_bag(fit: Fit, what: str) -> None:
     """Raise `InputError` if every tree uses all rows; the message says that `what` needs others."""
+    if leaves_rows_out(fit):
+        return
     if fit.control.resample == "none":
         raise InputError(
             f'{what} need out-of-bag rows, and resample="none" leaves none: '
             'fit with resample="bootstrap" or "subsample"'
         )
+    raise InputError(
+        f"{what} need out-of-bag rows, and sample_fraction={fit.control.sample_fraction:g} leaves "
+        "none: fit with a lower one"
+    )
 
 
 def forest_out_of_bag(fit: Fit) -> OutOfBag:
@@ -81,4 +89,4 @@ def boosted_error(fit: BoostedFit, value: NDArray[np.float64]) -> float:
     if not known.any():
         raise InputError("every run drew every row: use more runs, as in n_runs=10")
     losses = losses_of(value[known], data.y[known], fit.ordered)
-    return float(np.average(losses, weights=data.weights[known]))
+    return weighted_mean(losses, data.weights[known])

@@ -157,7 +157,6 @@ def resolve_boosting(
     options: Mapping[str, Any],
     *,
     y: NDArray[np.float64],
-    weights: NDArray[np.float64],
     kind: str,
     P: int,
     p: int,
@@ -172,8 +171,8 @@ def resolve_boosting(
     ----------
     options : mapping
         The arguments of `odrf.odbt` that concern growth, by name.
-    y, weights : (n,) float64
-        Response, or class codes, and case weights.
+    y : (n,) float64
+        Response, or class codes.
     kind : {"regression", "classification"}
     P, p, n_classes : int
         Predictors, columns and classes (1 for a regression) of the data.
@@ -194,7 +193,7 @@ def resolve_boosting(
     options = checked_options("odbt", options)
     loss = LOSSES[_loss(options["loss"], kind, n_classes, ordered)]()
     if loss.of_counts:
-        _require_counts(y, weights)
+        _require_counts(y)
     n_runs, leaf_values = options["n_runs"], options["leaf_values"]
     _require_refittable(leaf_values, loss)
     run_predictors = _run_predictors(options["run_predictors"], n_runs, P)
@@ -347,14 +346,9 @@ def _require_narrowable(families: Mapping[Family, float]) -> None:
             )
 
 
-def _require_counts(y: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+def _require_counts(y: NDArray[np.float64]) -> None:
     if (y < 0).any():
         raise InputError(
             f'loss="poisson" is for responses of at least 0, the smallest is {y.min():g}: '
-            'use "squared_error"'
-        )
-    if not (weights * y).any():
-        raise InputError(
-            'loss="poisson" needs a row of positive weight with a response above 0: '
             'use "squared_error"'
         )

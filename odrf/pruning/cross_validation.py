@@ -47,7 +47,8 @@ def folds_grown(
     growth: Growth, k: int, seed: int, n_jobs: int, advance: Callable[[], object]
 ) -> list[Fold]:
     """Grow a tree without each of k folds; the result does not depend on the number of threads."""
-    fold_numbers = fold_of_rows(growth.y, growth.settings.n_classes, k, seed)
+    n_classes = growth.settings.n_classes
+    fold_numbers = fold_of_rows(growth.y, n_classes, k, seed, growth.weights)
     random = streams(seed, 0, k)
 
     def grow(i: int) -> Fold:

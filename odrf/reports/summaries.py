@@ -147,7 +147,8 @@ def _held_out_scores(fit: Fit, path: PruningPath[Any] | None) -> dict[str, str]:
 
 def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
     if out_of_bag is None:
-        return {"OOB error": 'unknown (resample="none")'}
+        why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
+        return {"OOB error": f"unknown ({why})"}
     error = float(out_of_bag.error_path[-1])
     if fit.kind == "classification":
         return {"OOB error rate": number(error), **_rank_score(fit, out_of_bag.value, "OOB")}

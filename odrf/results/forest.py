@@ -16,6 +16,7 @@ from odrf.fits.enlarging import enlarged_fit
 from odrf.fits.evaluating import forest_sizes
 from odrf.fits.fit import Fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
+from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.pruned import checked_alpha, pruned_at, pruned_unseen
 from odrf.fits.sizing import sized_forest
 from odrf.options.rule import OOB
@@ -305,7 +306,7 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
 
     @property
     def _known_out_of_bag(self) -> OutOfBag | None:
-        return None if self.control.resample == "none" else self._out_of_bag
+        return self._out_of_bag if leaves_rows_out(self.fit) else None
 
     def _drawing(self) -> Drawing:
         return "error", lambda panel: plots.plot_error(self.error_path, panel)

@@ -41,6 +41,8 @@ class Strength(NamedTuple):
         Breiman's bound for the error of a forest of very many trees.
     error : float
         Out-of-bag error of these trees together.
+
+    All but the first are NaN if no row is out of bag for one of the trees.
     """
 
     trees: int
@@ -85,6 +87,9 @@ def of_classes(
         for b in range(done, size):
             votes[rows[unseen[:, b]], predicted[unseen[:, b], b]] += 1
         done = size
+        if not unseen[:, :size].any():
+            strengths.append(_unknown(size))
+            continue
         number = votes.sum(axis=1)
         known = number > 0
         share = votes[known] / number[known, None]
@@ -105,6 +110,11 @@ def of_classes(
         error = float(np.average(share.argmax(axis=1) != true, weights=mass))
         strengths.append(Strength(size, strength, correlation, bound, error))
     return strengths
+
+
+def _unknown(size: int) -> Strength:
+    """Return the strength of trees that all drew all rows."""
+    return Strength(size, np.nan, np.nan, np.nan, np.nan)
 
 
 def _margin_deviation(
@@ -153,6 +163,9 @@ def of_numbers(
         deviations = np.sqrt((mass * counted**2).sum(axis=0) / (mass * unseen).sum(axis=0))
     strengths = []
     for size in sizes:
+        if not unseen[:, :size].any():
+            strengths.append(_unknown(size))
+            continue
         total, square, number = (sums[:, size - 1] for sums in (totals, squares, numbers))
         pairs = np.sum(weights * number * (number - 1.0))
         product = np.sum(weights * (total**2 - square)) / pairs if pairs else np.nan

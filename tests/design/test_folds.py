@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from odrf import InputError
 from odrf.design.folds import checked_folds, fold_of_rows
@@ -35,3 +37,16 @@ def test_numbers_of_folds_that_there_cannot_be(cv):
 
 def test_any_whole_number_will_do():
     assert checked_folds(np.int64(20), 20) == 20
+
+
+@given(st.integers(2, 30), st.integers(0, 30), st.integers(2, 10), st.sampled_from([1, 3]))
+def test_rows_of_weight_are_divided_evenly(positive, none, k, n_classes):
+    rng = np.random.default_rng(1)
+    weights = rng.permutation(np.repeat([1.0, 0.0], [positive, none]))
+    y = rng.integers(0, n_classes, len(weights)).astype(float)
+    fold = fold_of_rows(y, n_classes, k, 5, weights)
+    for each in (weights > 0, weights >= 0):
+        sizes = np.bincount(fold[each], minlength=k)
+        assert sizes.max() - sizes.min() <= 1
+    if none == 0:
+        assert fold.tolist() == fold_of_rows(y, n_classes, k, 5).tolist()

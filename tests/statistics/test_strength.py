@@ -112,3 +112,15 @@ def test_sizes_rise_to_all_trees():
     sizes = sizes_to_try(500)
     assert (sizes[0], sizes[-1]) == (2, 500)
     assert sizes == sorted(set(sizes))
+
+
+def test_trees_that_drew_all_rows_have_no_strength():
+    unseen, weights = np.zeros((4, 3), dtype=bool), np.ones(4)
+    unseen[1, 2] = True
+    codes = np.zeros((4, 3), dtype=np.int64)
+    for two, three in (
+        of_classes(codes, unseen, codes[:, 0], weights, 2, [2, 3]),
+        of_numbers(np.ones((4, 3)), unseen, weights, [2, 3]),
+    ):
+        assert two.trees == 2 and np.isnan(two[1:]).all()
+        assert three.trees == 3 and np.isfinite([three.strength, three.error]).all()

@@ -12,6 +12,7 @@ from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
 from odrf.pruning.complexity import IMPURITY
 from odrf.pruning.held_out import losses_of
+from odrf.statistics.means import weighted_mean
 
 __all__ = [
     "confusion_table",
@@ -39,13 +40,14 @@ def loss_name(fit: AnyFit, loss: str) -> str:
 def mean_loss(fit: AnyFit, value: NDArray[np.float64]) -> float:
     """Return the weighted mean loss of `value` (n, K): squared error for K = 1, else 0-1."""
     loss = losses_of(value, fit.data.y, fit.ordered)
-    return float(np.average(loss, weights=fit.data.weights))
+    return weighted_mean(loss, fit.data.weights)
 
 
 def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
     """Return the weighted mean difference in rank between predicted and observed classes.
 
-    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.
+    Classes are predicted from the probabilities `value` (n, K); rows of NaN are left out.  NaN if
+    there are no others.
 
     Raises
     ------
@@ -61,25 +63,37 @@ def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
     predicted = predicted_classes(value, fit.ordered)
     known = predicted >= 0
     differences = np.abs(predicted[known] - data.y[known])
-    return float(np.average(differences, weights=data.weights[known]))
+    return weighted_mean(differences, data.weights[known])
 
 
 def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
     """Return the weighted mean out-of-bag loss and its standard error, for independent rows.
 
     The loss is that of `mean_loss`.  Rows that every tree drew are left out.
+
+    Raises
+    ------
+    InputError
+        Every tree drew every row.
     """
     data = fit.data
     value = out_of_bag(fit.forest, data.X, data.y, fit.draws).value
-    known = ~np.isnan(value[:, 0])
+    known = ~np.isnan(value[:, 0]) & (data.weights > 0)
+    if not known.any():
+        raise InputError(
+            "no row is out of bag: each tree drew all rows of positive weight; fit more trees, or "
+            "with a lower sample_fraction"
+        )
     loss = losses_of(value[known], data.y[known], fit.ordered)
     weights = data.weights[known]
-    mean = float(np.average(loss, weights=weights))
+    mean = weighted_mean(loss, weights)
     return mean, float(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
 
 
 def r_squared(fit: AnyFit, error: float) -> float:
     """Return 1 - `error` / variance of the response, `error` being the mean squared error.
+
+    NaN if the variance is so small that it is rounded to 0.
 
     Raises
     ------
@@ -89,8 +103,9 @@ def r_squared(fit: AnyFit, error: float) -> float:
     if fit.design.response.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
     data = fit.data
-    deviation = data.y - np.average(data.y, weights=data.weights)
-    return 1.0 - error / float(np.average(deviation**2, weights=data.weights))
+    deviation = data.y - weighted_mean(data.y, data.weights)
+    variance = weighted_mean(deviation**2, data.weights)
+    return 1.0 - error / variance if variance > 0 else float("nan")
 
 
 def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:

@@ -1,0 +1,155 @@
+"""Whatever fits of hardly any rows, or without rows out of bag, are asked, they answer or refuse.
+
+They refuse by an `InputError`, which says why.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+
+RESPONSES = ["y", "two", "three", "ranks"]
+FITS = {
+    "tree": odrf.odt,
+    "pruned tree": partial(odrf.odt, alpha="cv"),
+    "tree by rate": partial(odrf.odt, max_leaves="sqrt"),
+    "forest": partial(odrf.odrf, n_trees=5),
+    "tree of a forest": partial(odrf.odrf, n_trees=1),
+    "blend": partial(odrf.odrf, n_trees=20, blend=True),
+    "boosted": partial(odrf.odbt, n_trees=2, min_leaf=1),
+    "runs": partial(odrf.odbt, n_trees=2, n_runs=2, validation="oob"),
+    "held out": partial(odrf.odbt, n_trees=2, validation=0.3),
+    "guided": partial(odrf.graf, n_trees=2),
+}
+NO_ROWS_OUT = {
+    "all rows": {"resample": "none"},
+    "all in subsamples": {"resample": "subsample", "sample_fraction": 1.0},
+    "all in halves": {"resample": "subsample", "sample_fraction": 1.0, "honest": True},
+    "all in a blend": {"sample_fraction": 1.0, "blend": True, "n_trees": 20},
+}
+
+
+def rows(n):
+    rng = np.random.default_rng(n)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    data["y"] = data["a"] + rng.normal(size=n)
+    data["two"] = np.where(np.arange(n) % 2, "no", "yes")
+    data["three"] = np.array(["low", "mid", "top"])[np.arange(n) % 3]
+    data["ranks"] = pd.Categorical(data["three"], ["low", "mid", "top"], ordered=True)
+    return data
+
+
+def ask(fit, data, folder):
+    """Ask for every public attribute and report, as text and drawn; return how many answered."""
+    answered = 0
+    given = {
+        "approximate": {"fraction": 0.5},
+        "combine": {"other": fit},
+        "estimate_priors": {"newdata": data},
+        "grow": {"k": 2},
+        "prune": {"alpha": 0.01},
+        "save": {"path": folder / "fit"},
+        "tree": {"i": 0},
+        "update": {"newdata": data, "weights": np.ones(len(data))},
+    }
+    for name in dir(type(fit)):
+        if name.startswith("_") or name == "load":
+            continue
+        try:
+            answer = getattr(fit, name)
+            if callable(answer):
+                answer = answer(**given.get(name, {}))
+            repr(answer)
+            if type(answer).__module__.startswith("odrf.reports"):
+                str(answer.summary())
+                answer.plot()
+        except InputError as refusal:
+            assert len(str(refusal)) > 20
+        else:
+            answered += 1
+        plt.close("all")
+    repr(fit)
+    return answered
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("options", NO_ROWS_OUT.values(), ids=NO_ROWS_OUT)
+def test_a_forest_without_rows_out_of_bag(response, options, tmp_path):
+    data = rows(30)
+    forest = odrf.odrf(f"{response} ~ a + b", data, seed=1, **{"n_trees": 5} | options)
+    assert ask(forest, data, tmp_path) > 15
+    for question in (
+        forest.pruning_path,
+        forest.select_variables,
+        forest.strength_correlation,
+        forest.growth_path,
+        partial(forest.importance, "permutation"),
+        partial(forest.prune, rule="oob"),
+        partial(getattr, forest, "oob_error"),
+        partial(odrf.odrf, f"{response} ~ a + b", data, alpha="oob", **{"n_trees": 5} | options),
+    ):
+        with pytest.raises(InputError, match=r"need.* out-of-bag rows, and .* leaves none"):
+            question()
+
+
+def test_options_are_not_tuned_without_rows_out_of_bag():
+    data, full = rows(30), {"resample": "subsample", "sample_fraction": 1.0, "n_trees": 3}
+    with pytest.raises(InputError, match="no row is out of bag"):
+        odrf.tune("y ~ a", data, {"min_leaf": [1, 2]}, method="oob", **full)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("grow", FITS.values(), ids=FITS)
+@pytest.mark.parametrize("n", [3, 6])
+def test_a_few_rows(n, grow, response, tmp_path):
+    data = rows(n)
+    try:
+        fit = grow(f"{response} ~ a + b", data, seed=1)
+    except InputError:
+        return
+    assert ask(fit, data, tmp_path) > 10
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("grow", FITS.values(), ids=FITS)
+@pytest.mark.parametrize("rest", [0.0, 1e-300])
+def test_a_few_rows_of_weight(rest, grow, response, tmp_path):
+    data = rows(12)
+    weights = np.where(np.arange(12) < 2, 1.0, rest)
+    try:
+        fit = grow(f"{response} ~ a + b", data, weights=weights, seed=1)
+    except InputError:
+        return
+    assert ask(fit, data, tmp_path) > 10
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf, odrf.odbt, odrf.graf])
+def test_a_response_that_is_constant_where_it_has_weight_is_refused(grow, response):
+    data = rows(12)
+    weights = (data[response] == data[response].iloc[0]).to_numpy(dtype=float)
+    message = f"{response!r} is constant in the {weights.sum():g} rows of positive weight"
+    with pytest.raises(InputError, match=message):
+        grow(f"{response} ~ a + b", data, weights=weights)
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_every_fold_leaves_rows_of_weight(response, k):
+    data = rows(40)
+    weights = np.zeros(40)
+    weights[[3, 4]] = 1.0
+    tree = odrf.odt(f"{response} ~ a + b", data, weights=weights, min_leaf=1, seed=1)
+    for seed in range(10):
+        table = tree.pruning_path(cv=k, seed=seed).table
+        assert table[["xerror", "xstd"]].notna().all(axis=None)
