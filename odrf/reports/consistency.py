@@ -15,6 +15,8 @@ from odrf.fits.fit import AnyFit
 from odrf.pruning.complexity import growth_ranks
 from odrf.public import public, respelled
 from odrf.statistics.evidence import (
+    DRAWS,
+    TAIL,
     leaf_diameters,
     normal_quantiles,
     predictors_per_split,
@@ -30,7 +32,6 @@ __all__ = ["ConsistencyReport"]
 # Most trees whose leaf diameters are computed; more would change little.
 MEASURED_TREES = 20
 QUARTER = 0.25
-LEVEL = 0.01
 
 
 @public
@@ -183,12 +184,11 @@ class ConsistencyReport(Carded):
             "al.). A rate is judged by what its rule gives at n, 10 n, ... 10^12 n rows and beyond."
         ]
         if len(self._residuals):
-            heavy_tails = evidence["tail p"] < LEVEL
+            index, p = evidence["tail index"], evidence["tail p"]
             notes.append(
-                "The residuals' tails are heavier than a normal distribution's: that the response "
-                "is sub-Gaussian is doubtful."
-                if heavy_tails
-                else "The residuals' tails are no heavier than a normal distribution's."
+                "Tested: are the tails of the residuals heavier than those of a normal "
+                f"distribution? Hill's tail index of the largest {100 * TAIL:.0f} % of |residuals| "
+                f"is {index:.3g}, p = {p:.2g} by {DRAWS} normal samples."
             )
         fact = self.facts
         if fact.forest and not fact.limited and fact.drawn < 1 and not fact.honest:

@@ -9,7 +9,15 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.text.units import node_of_terms
 
-__all__ = ["leaf_diameters", "normal_quantiles", "predictors_per_split", "tail_index", "tail_p"]
+__all__ = [
+    "DRAWS",
+    "TAIL",
+    "leaf_diameters",
+    "normal_quantiles",
+    "predictors_per_split",
+    "tail_index",
+    "tail_p",
+]
 
 # Share of the residuals that form the tail; number of normal samples, and their largest size.
 TAIL, DRAWS, LARGEST_DRAW = 0.05, 400, 5000

@@ -132,11 +132,24 @@ def test_evidence_of_a_regression(number_forest):
     assert evidence["splits on one predictor"] == counts[0] / counts.sum()
 
 
+@pytest.mark.parametrize("response", ["y", "np.exp(10 * y)"])
+def test_a_summary_tells_the_test_of_the_tails_and_concludes_nothing(table, response):
+    report = odrf.odrf(f"{response} ~ a + b", table, n_trees=20, seed=1).consistency()
+    evidence = report.evidence
+    (note,) = [text for text in report.summary().notes if "tails" in text]
+    assert note == (
+        "Tested: are the tails of the residuals heavier than those of a normal distribution? "
+        f"Hill's tail index of the largest 5 % of |residuals| is {evidence['tail index']:.3g}, p = "
+        f"{evidence['tail p']:.2g} by 400 normal samples."
+    )
+
+
 def test_classes_have_no_tails(class_tree):
     report = class_tree.consistency()
     assert "tail index" not in report.evidence
     with pytest.raises(InputError, match="classes have no tails"):
         _ = report.normal_quantiles
+    assert not any("tails" in text for text in report.summary().notes)
 
 
 @pytest.mark.parametrize("rule", [root, None])
