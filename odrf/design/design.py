@@ -121,8 +121,13 @@ class Design:
         ------
         InputError
             `data` is not a data frame, lacks a column, or has a column of another type than in
-            training, an unknown level, an infinite value, or, if `missing` is "raise", a missing
-            value.
+            training, a category of an ordered factor that was not declared, an infinite value, or,
+            if `missing` is "raise", a missing value.
+
+        Warns
+        -----
+        UserWarning
+            A factor has levels that no training row has: all its indicators are 0 there.
         """
         frame = self.schema.select(data)
         missing = find_missing(frame, self.schema.columns)

@@ -16,6 +16,7 @@ from patsy import EvalEnvironment
 
 from odrf.api.trees import odrf
 from odrf.design import Response, build_design
+from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.formulas.lookup import looked_up_in
 from odrf.errors import InputError
 
@@ -159,7 +160,8 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
     InputError
         If there is not one prediction for each row, or a prediction is no known class.
     """
-    predicted, classes = model.fit_predict(split), split.response.classes
+    with unseen_levels_expected():
+        predicted, classes = model.fit_predict(split), split.response.classes
     n = len(split.test)
     if split.probabilities and not isinstance(predicted, pd.DataFrame):
         raise InputError(

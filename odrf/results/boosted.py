@@ -175,8 +175,13 @@ class ODBTResults(OutOfBagResults, Panelled):
         ------
         InputError
             If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
-            has levels that the training rows do not have; if offsets are missing; if `priors` or
-            `training` are invalid.
+            has categories of an ordered factor that were not declared; if offsets are missing; if
+            `priors` or `training` are invalid.
+
+        Warns
+        -----
+        UserWarning
+            If a factor has levels that no training row has, as in `ODTResults.predict`.
         """
         checked_choice("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
@@ -233,8 +238,8 @@ class ODBTResults(OutOfBagResults, Panelled):
         Raises
         ------
         InputError
-            If `newdata` lacks a column or has levels that the training rows do not have; if offsets
-            are missing.
+            If `newdata` lacks a column, or has categories of an ordered factor that are not
+            declared; if offsets are missing.
         """
         fit, rows = self.fit, self._rows(newdata, training)
         offsets = self._offsets(newdata, rows, offset)

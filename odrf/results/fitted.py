@@ -189,9 +189,17 @@ class FittedResults(Carded):
         ------
         InputError
             If `type` is unknown, or needs classes in a regression; if `newdata` lacks a column or
-            has levels that the training rows do not have; if `priors` are not one positive number
-            for each class, or do not add up to 1; if `training` is unknown, is given with
-            `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows out.
+            has categories of an ordered factor that were not declared; if `priors` are not one
+            positive number for each class, or do not add up to 1; if `training` is unknown, is
+            given with `newdata`, or asks for out-of-bag predictions of a fit that leaves no rows
+            out.
+
+        Warns
+        -----
+        UserWarning
+            If a factor of `newdata` has levels that no training row has, declared as categories or
+            not: nothing is known of them, and the row is taken to have none of the known levels.
+            An ordered factor has a rank for each declared category, whether or not a row has it.
         """
         return predict_rows(self.fit, self._rows(newdata, training), type, priors)
 

@@ -66,10 +66,15 @@ class Updatable(TreeResults):
         Raises
         ------
         InputError
-            If the new rows lack a column, have classes or levels that the first rows do not have,
-            or have missing values that the option `missing` does not allow; if the fit was pruned
-            by `prune` (update its ``parent`` and prune that); if an option was a function of n that
+            If the new rows lack a column, have classes that the first rows do not have, or have
+            missing values that the option `missing` does not allow; if the fit was pruned by
+            `prune` (update its ``parent`` and prune that); if an option was a function of n that
             `odrf.load` could not restore.
+
+        Warns
+        -----
+        UserWarning
+            If a factor of the new rows has levels that no first row has, as in `predict`.
 
         Notes
         -----

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN, learn_encoding, observed_levels
+from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.columns.values import Values
 from odrf.errors import InputError
 
@@ -37,10 +40,28 @@ def test_categories_keep_their_order_and_unobserved_ones_go():
 def test_a_category_without_a_row_may_come_and_has_no_indicator():
     data = pd.Categorical(["mid", "low"], categories=["low", "never", "mid"])
     encoding = learn_encoding(values(data))
-    new = pd.Series(["never", "mid", "low"])
-    np.testing.assert_array_equal(encoding.encode(values(new)), [[0, 0, 1], [0, 1, 0]])
-    with pytest.raises(InputError, match=r"unknown levels 'other' .* 'low', 'mid', 'never'"):
-        encoding.encode(values(["other"]))
+    new = pd.Series(["never", "mid", "low", "other"])
+    with pytest.warns(UserWarning, match=r"has: 'never', 'other' in 2 rows .* 'low', 'mid'\. They"):
+        found = encoding.encode(values(new))
+    np.testing.assert_array_equal(found, [[0, 0, 1, 0], [0, 1, 0, 0]])
+
+
+def test_of_given_levels_those_without_a_row_have_an_indicator_that_is_never_1():
+    encoding = learn_encoding(values(["a", "b"], nominal=True, levels=("c", "b", "a")))
+    with pytest.warns(UserWarning, match="has: 'c' in 1 row .* known are 'b', 'a'"):
+        found = encoding.encode(values(["a", "c"]))
+    np.testing.assert_array_equal(found, [[0, 0], [0, 0], [1, 0]])
+    with pytest.raises(InputError, match="'x' has values that are not among its levels: 'b'"):
+        learn_encoding(values(["a", "b"], nominal=True, levels=("c", "a")))
+
+
+def test_nothing_is_said_where_unseen_levels_are_expected():
+    encoding = learn_encoding(values(["a", "b"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with unseen_levels_expected():
+            found = encoding.encode(values(["c", "a"]))
+    np.testing.assert_array_equal(found, [[0, 1], [0, 0]])
 
 
 def test_levels_match_by_value_whatever_the_type_that_holds_them():
@@ -78,17 +99,17 @@ def test_observed_levels_are_sorted_not_in_order_of_appearance():
     assert observed_levels(pd.Series(["b", "c", "a", "b"])).tolist() == ["a", "b", "c"]
 
 
-def test_unknown_levels():
+def test_unseen_levels():
     encoding = learn_encoding(values(["a", "b"]))
     new = pd.Series(["z", "a", "z"], index=[4, 5, 6])
-    message = r"'x' has unknown levels 'z' in 2 rows \(index 4, 6\); known are 'a', 'b'"
-    with pytest.raises(InputError, match=message):
+    message = r"'x' has levels that .* has: 'z' in 2 rows \(index 4, 6\); known are 'a', 'b'"
+    with pytest.warns(UserWarning, match=message):
         encoding.encode(values(new))
 
 
-def test_many_unknown_levels_are_cut_short():
+def test_many_unseen_levels_are_cut_short():
     encoding = learn_encoding(values([f"k{i}" for i in range(30)]))
-    with pytest.raises(InputError, match=r"and 15 more in 20 rows.*'k17' and 20 more: recode"):
+    with pytest.warns(UserWarning, match=r"and 15 more in 20 rows.*'k17' and 20 more\. They"):
         encoding.encode(values([f"u{i}" for i in range(20)]))
 
 

@@ -80,7 +80,6 @@ def test_labels_of_any_type(labels, ordered, env):
 
 
 ODD = [
-    {"sex": "other"},
     {"sex": 1},
     {"sex": ["male"]},
     {"dose": "none"},
@@ -107,6 +106,15 @@ def test_what_a_frame_refuses_is_refused_in_its_words(people, env, odd, mapping)
     given = row if mapping else [row[name] for name in design.predictors]
     with pytest.raises(InputError, match=re.escape(str(refused.value))):
         plan_row(design).scaled(given)
+
+
+def test_an_unseen_level_is_read_and_said_as_in_a_frame(people, env):
+    design = design_of(PLAIN, people, env)
+    row = {**people.iloc[0].to_dict(), "sex": "other"}
+    with pytest.warns(UserWarning, match="no training row has: 'other'"):
+        expected = design.matrix(pd.DataFrame([row]))[0]
+    with pytest.warns(UserWarning, match="no training row has: 'other'"):
+        assert plan_row(design).scaled(row).tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("value", [None, np.nan, pd.NA])

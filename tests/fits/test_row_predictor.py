@@ -94,9 +94,15 @@ def test_missing_values(table, number_forest, class_forest):
             fit.row_predictor()([None, 1.0, "x"])
 
 
-def test_unknown_labels_are_refused(class_forest):
-    with pytest.raises(InputError, match=r"'f' has unknown levels 'w'.*known are 'x', 'y', 'z'"):
-        class_forest.row_predictor()([0.0, 1.0, "w"])
+def test_unseen_labels_are_said(class_forest, table):
+    said = r"'f' has levels .* no training row has: 'w'.*known are 'x', 'y', 'z'"
+    row = {"a": 0.0, "b": 1.0, "f": "w"}
+    with pytest.warns(UserWarning, match=said) as caught:
+        found = class_forest.row_predictor("prob")(row)
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match=said):
+        expected = class_forest.predict(pd.DataFrame([row]), type="prob").iloc[0]
+    assert found == pytest.approx(expected.to_dict())
 
 
 def test_a_category_without_a_row_is_predicted():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed, rows_listed
 from odrf.design.columns.measurement import measurement
+from odrf.design.columns.unseen_levels import say_unseen
 from odrf.design.columns.values import Values
 from odrf.errors import InputError
 
@@ -80,7 +81,7 @@ class Indicators:
     levels : Index
         The levels that have a column.
     absent : Index
-        Declared categories that no training row has.  In new rows of these all indicators are 0.
+        Declared levels that no training row has.
     """
 
     levels: pd.Index
@@ -93,8 +94,15 @@ class Indicators:
         return tuple(f"[{level}]" for level in self.levels)
 
     def encode(self, values: Values) -> NDArray[np.float64]:
-        """Return the indicators (k, n); raises `InputError` for an unknown level."""
-        codes = _codes(values, self.levels.append(self.absent))
+        """Return the indicators (k, n): all 0 for a level that no training row has.
+
+        Warns of such levels, declared or not: nothing is known of them.
+        """
+        labels = pd.Index(values.data, dtype=object)
+        known = self.levels.difference(self.absent, sort=False)
+        unseen = known.get_indexer(labels) < 0
+        say_unseen(values.name, cast(pd.Series, values.data), unseen, known)
+        codes = np.where(unseen, -1, self.levels.get_indexer(labels))
         return (codes == np.arange(len(self.levels))[:, np.newaxis]).astype(np.float64)
 
 
@@ -108,7 +116,17 @@ class Ranks:
 
     def encode(self, values: Values) -> NDArray[np.float64]:
         """Return the ranks (1, n); raises `InputError` for an unknown category."""
-        return 1.0 + _codes(values, self.levels).astype(np.float64)[np.newaxis]
+        labels = pd.Index(values.data, dtype=object)
+        codes = self.levels.get_indexer(labels)
+        unknown = codes < 0
+        if unknown.any():
+            raise InputError(
+                f"{values.name!r} has unknown levels {listed(labels[unknown].unique())} in "
+                f"{rows_listed(unknown, values.data.index)}; known are {listed(self.levels, 10)}. "
+                "It is an ordered factor: declare all its categories before fitting, so that each "
+                "has a rank, recode these rows or leave them out"
+            )
+        return 1.0 + codes.astype(np.float64)[np.newaxis]
 
 
 def learn_encoding(values: Values) -> Encoding:
@@ -117,7 +135,7 @@ def learn_encoding(values: Values) -> Encoding:
     Raises
     ------
     InputError
-        The values are neither numbers nor labels.
+        The values are neither numbers nor labels, or not among the levels of ``C(…, levels=…)``.
     """
     data = values.data
     if isinstance(data, pd.DataFrame):
@@ -132,7 +150,14 @@ def learn_encoding(values: Values) -> Encoding:
         levels = pd.Index(values.levels, dtype=object)
         if not levels.is_unique:
             raise InputError(f"{values.name!r} names a level twice: {listed(values.levels)}")
-        return Indicators(levels)
+        observed = pd.Index(data, dtype=object).unique()
+        outside = observed.difference(levels, sort=False)
+        if len(outside):
+            raise InputError(
+                f"{values.name!r} has values that are not among its levels: {listed(outside)}; "
+                "add them to levels="
+            )
+        return Indicators(levels, levels.difference(observed, sort=False))
     scale = measurement(data, values.name)
     if values.nominal or scale == "nominal":
         levels = observed_levels(data).astype(object)
@@ -153,18 +178,3 @@ def _declared_levels(data: pd.Series) -> pd.Index:
     """Return the categories of `data`, if it has any."""
     categorical = isinstance(data.dtype, pd.CategoricalDtype)
     return pd.Index(data.cat.categories if categorical else [], dtype=object)
-
-
-def _codes(values: Values, levels: pd.Index) -> NDArray[np.intp]:
-    """Return the position of each value among `levels`."""
-    index = values.data.index
-    labels = pd.Index(values.data, dtype=object)
-    codes = levels.get_indexer(labels)
-    unseen = codes < 0
-    if unseen.any():
-        raise InputError(
-            f"{values.name!r} has unknown levels {listed(labels[unseen].unique())} in "
-            f"{rows_listed(unseen, index)}; known are {listed(levels, 10)}: recode these rows or "
-            "leave them out"
-        )
-    return codes
