@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
@@ -146,11 +145,7 @@ class Tuning(Carded):
             values = self.table[self.options[0]]
             if is_numeric_dtype(values) and not is_bool_dtype(values):
                 return plots.plot_option(self.options[0], values, table, error, ax)
-        labels = [
-            ", ".join(f"{name}={row[name]}" for name in self.options)
-            for _, row in self.table.iterrows()
-        ]
-        return plots.plot_candidates(np.array(labels), table, error, ax)
+        return plots.plot_candidates(self.table[self.options], table, error, ax)
 
     def _card(self) -> Card:
         return Card(f"Tuning of {len(self.table)} candidates", self._facts, self.table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
+from odrf.plots.elements.lettering import label_y
 from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, new_panels, plain
 
 __all__ = ["plot_loss"]
@@ -36,7 +37,7 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     ax.set_xlim(0, path.index[-1])
     ax.set_ylim(bottom=0)
     ax.set_xlabel("rounds")
-    ax.set_ylabel(f"mean loss ({loss.replace('_', ' ')})")
+    label_y(ax, f"mean loss ({loss.replace('_', ' ')})")
     ax.legend(frameon=False)
     plain(ax, "y")
     return ax

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from odrf.errors import InputError
-from odrf.plots.elements.style import ACCENT, INK, MUTED, plain
+from odrf.plots.elements.lettering import label_x, label_y, title
+from odrf.plots.elements.style import ACCENT, MUTED, log_scale, plain
 
 __all__ = ["plot_consistency"]
 
@@ -63,7 +64,7 @@ def plot_consistency(
 
 
 def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> None:
-    ax.set_title("Must go to 0 as n grows", fontsize="medium", color=INK)
+    title(ax, "Must go to 0 as n grows")
     if not ratios:
         _note(ax, "no option is a rule in n")
         return
@@ -78,32 +79,32 @@ def _draw_ratios(ax: Axes, n: int, ratios: Mapping[str, tuple[float, ...]]) -> N
 
 
 def _draw_tails(ax: Axes, tails: NDArray[np.float64] | None) -> None:
-    ax.set_title("Tails of the residuals", fontsize="medium", color=INK)
+    title(ax, "Tails of the residuals")
     if tails is None:
         _note(ax, "no residuals of a numeric response")
         return
     expected = ndtri((np.arange(len(tails)) + 0.5) / len(tails))
     ax.plot(expected, expected, color=MUTED, linewidth=1)
     ax.plot(expected, tails, "o", color=ACCENT, markersize=2.5)
-    ax.set_xlabel("quantiles of a normal distribution")
-    ax.set_ylabel("residuals, standardised by median and MAD")
+    label_x(ax, "quantiles of a normal distribution")
+    label_y(ax, "residuals, standardised by median and MAD")
     plain(ax, "y")
 
 
 def _draw_sizes(ax: Axes, leaf_sizes: NDArray[np.int64]) -> None:
-    ax.set_title("Sizes of leaves", fontsize="medium", color=INK)
+    title(ax, "Sizes of leaves")
     largest = leaf_sizes.max()
     edges = np.unique(np.geomspace(1, largest + 1, 25).astype(int))
     edges = np.append(edges, largest + 1) if len(edges) < 2 else edges
     ax.hist(leaf_sizes, bins=list(edges - 0.5), color=ACCENT)
-    ax.set_xscale("log")
-    ax.set_xlabel("training rows in a leaf")
+    log_scale(ax, "x")
+    label_x(ax, "training rows in a leaf")
     ax.set_ylabel("leaves")
     plain(ax, "y")
 
 
 def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
-    ax.set_title("Predictors that a split combines", fontsize="medium", color=INK)
+    title(ax, "Predictors that a split combines")
     if not per_split.sum():
         _note(ax, "no splits")
         return
@@ -112,7 +113,7 @@ def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
         shown[-1] += per_split[MOST_PREDICTORS:].sum()
         note = f" (last bar: {MOST_PREDICTORS} or more)"
     ax.bar(np.arange(1, len(shown) + 1), shown / per_split.sum(), color=ACCENT)
-    ax.set_xlabel(f"predictors{note}")
+    label_x(ax, f"predictors{note}")
     ax.set_ylabel("share of splits")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     plain(ax, "y")

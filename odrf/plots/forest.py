@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from odrf.plots.elements.style import ACCENT, INK, new_panels, plain
+from odrf.plots.elements.lettering import label_y
+from odrf.plots.elements.style import ACCENT, new_panels, plain
 from odrf.text.wording import number
 
 __all__ = ["plot_error"]
@@ -28,17 +29,13 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     ax = new_panels(1)[0] if ax is None else ax
     ax.plot(path.index, path.to_numpy(), color=ACCENT, linewidth=1.6)
     last = float(path.iloc[-1])
-    ax.plot(path.index[-1:], [last], "o", color=ACCENT, markersize=5, clip_on=False)
-    ax.annotate(
-        number(last, 3),
-        (float(path.index[-1]), last),
-        xytext=(7, 0),
-        textcoords="offset points",
-        va="center",
-        color=INK,
-    )
+    ax.plot(
+        path.index[-1:], [last], "o", color=ACCENT, markersize=5, clip_on=False,
+        label=f"{number(last, 3)} with {len(path)} trees",
+    )  # fmt: skip
     ax.set_xlim(0, len(path))
     ax.set_xlabel("trees")
-    ax.set_ylabel(str(path.name))
+    label_y(ax, str(path.name))
+    ax.legend(frameon=False)
     plain(ax, "y")
     return ax

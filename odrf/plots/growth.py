@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullLocator, StrMethodFormatter
 
+from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.style import ACCENT, INK, MUTED, new_panels, plain
 from odrf.pruning.growth_stages import DEPTH
 
@@ -68,8 +69,8 @@ def plot_growth(
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlabel(f"{along} of a tree at most" if "mean_leaves" in table else along)
-    ax.set_ylabel(error)
+    label_x(ax, f"{along} of a tree at most" if "mean_leaves" in table else along)
+    label_y(ax, error)
     ax.margins(x=0.03)
     # the line at this fit may pass behind
     ax.legend(facecolor="white", edgecolor="none", framealpha=0.9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
+from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.style import ACCENT, new_panels, plain
 
 __all__ = ["plot_guided_growth"]
@@ -30,7 +31,7 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.plot(path.index, path["mean"], color=ACCENT, linewidth=1.6)
     ax.set_xlim(0, max(1, path.index[-1]))
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("planes of a tree (mean, 80 % of the trees)")
-    ax.set_ylabel("impurity left, as a share")
+    label_x(ax, "planes of a tree (mean, 80 % of the trees)")
+    label_y(ax, "impurity left, as a share")
     plain(ax, "y")
     return ax

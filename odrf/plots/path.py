@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.plots.elements.error_axis import draw_errors
+from odrf.plots.elements.lettering import label_x, label_y, shown_ticks
 from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
 from odrf.text.wording import number
 
@@ -49,21 +50,23 @@ def plot_error_path(
     leaves = number(float(table["leaves"].iloc[chosen]), 3)
     words = f"{choice}: {leaves} {'leaf' if leaves == '1' else 'leaves'}"
     draw_errors(ax, at, table["xerror"], table["xstd"], best, chosen, words)
-    ax.set_ylabel(error)
-    _label_subtrees(ax, table, at)
+    label_y(ax, error)
+    _label_subtrees(ax, table, at, chosen)
     return ax
 
 
-def _label_subtrees(ax: Axes, table: pd.DataFrame, at: NDArray[np.float64]) -> None:
+def _label_subtrees(ax: Axes, table: pd.DataFrame, at: NDArray[np.float64], chosen: int) -> None:
     """Label some subtrees by their smallest α below the axes, and by their leaves above."""
-    wanted = np.linspace(at.min(), at.max(), LABELS)
-    shown = np.unique([int(np.argmin(np.abs(at - place))) for place in wanted])
-    alphas, leaves = table["alpha"].to_numpy()[shown], table["leaves"].to_numpy()[shown]
-    ax.set_xticks(at[shown], labels=[number(float(alpha), 2) for alpha in alphas])
-    ax.set_xlabel("smallest α that chooses the tree")
+    alphas = [number(float(alpha), 2) for alpha in table["alpha"]]
+    leaves = [number(float(size), 3) for size in table["leaves"]]
+    even = np.linspace(at.min(), at.max(), LABELS)
+    wanted = [0, len(at) - 1, chosen, *(int(np.argmin(np.abs(at - place))) for place in even)]
+    shown = shown_ticks(ax, at, [alphas, leaves], wanted)
+    ax.set_xticks(at[shown], labels=[alphas[tick] for tick in shown])
+    label_x(ax, "smallest α that chooses the tree")
     ax.margins(x=0.03)
     top = ax.secondary_xaxis("top")
-    top.set_xticks(at[shown], labels=[number(float(size), 3) for size in leaves])
+    top.set_xticks(at[shown], labels=[leaves[tick] for tick in shown])
     top.set_xlabel("leaves", labelpad=7)
     top.tick_params(colors=MUTED)
     top.spines["top"].set_visible(False)
@@ -98,7 +101,7 @@ def plot_path(
         label="optimal for some α",
     )  # fmt: skip
     ax.set_xlabel("leaves")
-    ax.set_ylabel(f"training {error}")
+    label_y(ax, f"training {error}")
     ax.set_ylim(bottom=0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False, loc="upper right")
@@ -110,14 +113,10 @@ def plot_path(
 def _alpha_axis(ax: Axes, table: pd.DataFrame) -> None:
     """Label some subtrees by their smallest α above the axes."""
     leaves = table["leaves"].to_numpy(dtype=float)
-    apart = (leaves.max() - leaves.min()) / LABELS
-    shown: list[int] = []
-    for at in range(len(leaves)):
-        if not shown or abs(leaves[at] - leaves[shown[-1]]) >= apart:
-            shown.append(at)
+    alphas = [number(float(alpha), 2) for alpha in table["alpha"]]
+    shown = shown_ticks(ax, leaves, [alphas], [0, len(leaves) - 1, *range(len(leaves))])
     top = ax.secondary_xaxis("top")
-    alphas = table["alpha"].to_numpy()
-    top.set_xticks(leaves[shown], labels=[number(float(alphas[at]), 2) for at in shown])
+    top.set_xticks(leaves[shown], labels=[alphas[tick] for tick in shown])
     top.set_xlabel("smallest α that chooses the tree", labelpad=7)
     top.tick_params(colors=MUTED)
     top.spines["top"].set_visible(False)

@@ -12,6 +12,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from odrf.plots.elements.lettering import label_x, label_y
+from odrf.plots.elements.lettering import title as set_title
 from odrf.plots.elements.style import (
     CLASSES,
     GRID,
@@ -197,9 +199,9 @@ def _dress(ax: Axes, box: Box, names: Sequence[str], title: str) -> None:
     ax.set_ylim(*box[1])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(TICKS, steps=[1, 2, 5, 10]))
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
-    ax.set_title(title, fontsize="medium", color=INK)
+    label_x(ax, names[0])
+    label_y(ax, names[1])
+    set_title(ax, title)
     plain(ax, "y")
     ax.grid(False)
 
@@ -212,4 +214,4 @@ def _name_lines(
     ax.set_xticks([])
     ax.tick_params(length=0, labelcolor=INK)
     ax.spines[:].set_visible(False)
-    ax.set_title(title, fontsize="medium", color=INK)
+    set_title(ax, title)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from odrf.plots.elements.error_axis import draw_errors
-from odrf.plots.elements.style import ACCENT, GRID, MUTED, new_panels, plain
-from odrf.plots.importance import named_rows
+from odrf.plots.elements.lettering import label_x, label_y, named_rows, shown_ticks
+from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, new_panels, plain
 
 __all__ = ["plot_elimination", "plot_shadows"]
 
 MOST = 30
-LABELS = 10
+LEGEND_ROWS = 3
 FILLED = {"confirmed": ACCENT, "tentative": "white", "rejected": GRID}
 
 
@@ -44,11 +45,11 @@ def plot_elimination(
     at = np.log2(numbers.astype(float))
     words = f"{choice}: {numbers[chosen]} predictor{'s' * int(numbers[chosen] > 1)}"
     draw_errors(ax, at, table["error"], table["std_error"], best, chosen, words)
-    wanted = np.linspace(at.min(), at.max(), LABELS)
-    shown = np.unique([int(np.argmin(np.abs(at - place))) for place in wanted])
-    ax.set_xticks(at[shown], labels=[str(number) for number in numbers[shown]])
+    labels = [str(number) for number in numbers]
+    shown = shown_ticks(ax, at, [labels], [0, len(at) - 1, chosen, *range(len(at))])
+    ax.set_xticks(at[shown], labels=[labels[tick] for tick in shown])
     ax.set_xlabel("predictors")
-    ax.set_ylabel(error)
+    label_y(ax, error)
     return ax
 
 
@@ -67,8 +68,8 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    ax = new_panels(1)[0] if ax is None else ax
     shown = table.head(MOST)
+    ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
     at = np.arange(len(shown))[::-1]
     ax.hlines(at, 0, shown["importance"], color=GRID, linewidth=2, zorder=1)
     ax.plot(shown["shadow"], at, "|", color=MUTED, markersize=11, mew=1.6, label="best shadow")
@@ -79,11 +80,13 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
                 shown["importance"][rows], at[rows], "o", mfc=colour, mec=ACCENT, markersize=6,
                 label=decision,
             )  # fmt: skip
-    named_rows(ax, [str(name) for name in shown.index])
+    beside = named_rows(ax, [str(name) for name in shown.index])
     ax.axvline(0, color=MUTED, linewidth=0.8)
     note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
-    ax.set_xlabel(f"increase of the out-of-bag loss when permuted{note}")
-    ax.legend(frameon=False, loc="lower right")
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    label_x(ax, f"increase of the out-of-bag loss when permuted{note}", beside)
+    # above the axes, where there are no dots
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax

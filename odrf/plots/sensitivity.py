@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
+from odrf.plots.elements.lettering import label_x, label_y, title
 from odrf.plots.elements.style import CLASSES, GRID, HEAT, INK, MUTED, plain
 
 __all__ = ["plot_sensitivity"]
@@ -22,6 +23,8 @@ __all__ = ["plot_sensitivity"]
 SIDE = 3.2
 LARGEST, SMALLEST = 14.0, 2.0
 ROWS_OF_LARGE_DOTS = 500
+# points that numbers and a bar of colours take up beside a panel
+AROUND = 70.0
 # without the white end of the scale, on which dots would be invisible
 SEEN = LinearSegmentedColormap.from_list("seen", HEAT(np.linspace(0.2, 1.0, 5)))
 
@@ -64,11 +67,11 @@ def plot_sensitivity(
         first[order], second[order], s=size, c=relative[order], cmap=SEEN, vmin=0.0, linewidths=0
     )
     _bar(dots, panels[0], "probability / mean")
-    panels[0].set_title("sensitivity", fontsize="medium", color=INK)
-    for panel, (title, rows) in zip(panels[1:], kept.items(), strict=True):
+    title(panels[0], "sensitivity")
+    for panel, (words, rows) in zip(panels[1:], kept.items(), strict=True):
         panel.scatter(first, second, s=size / 2, c=GRID, linewidths=0)
         drawn = _kept(panel, first[rows], second[rows], y, rows, classes, size)
-        panel.set_title(title, fontsize="medium", color=INK)
+        title(panel, words)
         panel.tick_params(labelleft=False)
     if classes is None:
         _bar(drawn, panels[-1], "response")
@@ -81,12 +84,12 @@ def plot_sensitivity(
             handles=handles, title="class", frameon=False, loc="upper left", bbox_to_anchor=(1, 1)
         )
     for panel in panels:
-        panel.set_xlabel(places.columns[0])
+        label_x(panel, str(places.columns[0]), AROUND)
         for axis in (panel.xaxis, panel.yaxis):
             axis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         plain(panel, "y")
         panel.grid(False)
-    panels[0].set_ylabel(places.columns[1])
+    label_y(panels[0], str(places.columns[1]))
     return panels
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
+from odrf.plots.elements.lettering import label_x, label_y
+from odrf.plots.elements.style import ACCENT, MUTED, log_scale, new_panels, plain
 
 __all__ = ["plot_strength"]
 
@@ -44,10 +45,10 @@ def plot_strength(table: pd.DataFrame, axes: NDArray | None = None) -> NDArray[n
     at = np.arange(len(table)) if by == "subset_size" else table[by].to_numpy()
     for ax, name in zip(panels, (first, "correlation", "error"), strict=True):
         ax.plot(at, table[name], "o-", color=ACCENT, markersize=4, linewidth=1.2)
-        ax.set_ylabel(LABELS[name])
-        ax.set_xlabel(LABELS[by])
+        label_y(ax, LABELS[name])
+        label_x(ax, LABELS[by])
         if by == "trees":
-            ax.set_xscale("log")
+            log_scale(ax, "x")
         else:
             ax.set_xticks(at, labels=[str(size) for size in table[by]])
         plain(ax, "y")

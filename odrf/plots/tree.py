@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, boxes, text_width
+from odrf.plots.elements.boxes import FONT_SIZE, LINE_HEIGHT, Box, boxes
 from odrf.plots.elements.layout import centres
+from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import INK, MUTED
+from odrf.text.shortening import shortened
 
 __all__ = ["plot_tree"]
 
@@ -25,7 +27,11 @@ LEVEL_GAP = 34.0
 MARGIN = 12.0
 TITLE = 26.0
 TITLE_SIZE = 1.1
+MOST_CHARACTERS = 40
+WIDEST = 1440.0
 READABLE_LEAVES = 32
+# Least scale of a drawing on given axes, if fewer levels make it larger.
+SMALLEST = 0.6
 # Letters, fitted to pixels, shrink less than the font size; this compensates.
 SHRUNK = 0.95
 
@@ -49,7 +55,8 @@ def plot_tree(
     ax : Axes, optional
         By default the axes of a new figure of the size that the tree needs.
     max_depth : int, optional
-        Levels of splits drawn; by default as many as end in at most 32 boxes, which stay readable.
+        Levels of splits drawn; by default as many as stay readable: at most 32 boxes at the ends,
+        a figure of at most 20 inches, letters of at least 5 points on given axes.
     max_terms : int, default 3
         Largest number of terms of a linear combination, or levels of a factor, written in a box.
     digits : int, default 3
@@ -61,16 +68,20 @@ def plot_tree(
     """
     depth = tree.depth()
     levels = _readable_levels(tree, depth) if max_depth is None else max_depth
-    content = boxes(tree, design, depth, levels, max_terms, digits)
-    title = _title(tree, design, int(depth.max()), levels)
-    drawing = _arranged(tree, depth, content, TITLE_SIZE * text_width(title))
+    while True:
+        content = boxes(tree, design, depth, levels, max_terms, digits)
+        title = _title(tree, design, int(depth.max()), levels)
+        drawing = _arranged(tree, depth, content, text_width(title, TITLE_SIZE * FONT_SIZE))
+        if levels == 1 or max_depth is not None or _is_readable(drawing, ax):
+            break
+        levels -= 1
     if ax is None:
         size = (drawing.width / 72, drawing.height / 72)
         ax = plt.figure(figsize=size).add_axes((0.0, 0.0, 1.0, 1.0))
     scale = _fit(ax, drawing)
     for node in drawing.children:
         _draw_branches(ax, drawing, node, scale)
-    for node, box in content.items():
+    for node, box in drawing.boxes.items():
         _draw_box(ax, box, drawing.x[node], drawing.y[node], scale)
     ax.text(
         drawing.width / 2,
@@ -103,6 +114,14 @@ def _readable_levels(tree: Forest, depth: NDArray[np.int64]) -> int:
             break
         level += 1
     return max(level, 1)
+
+
+def _is_readable(drawing: _Drawing, ax: Axes | None) -> bool:
+    """Return whether a drawing is not too wide for a page, or not too small on given axes."""
+    if ax is None:
+        return drawing.width <= WIDEST
+    frame, point = ax.get_window_extent(), ax.figure.dpi / 72
+    return SMALLEST * max(drawing.width / frame.width, drawing.height / frame.height) <= 1 / point
 
 
 def _arranged(
@@ -186,13 +205,14 @@ def _draw_box(ax: Axes, box: Box, x: float, y: float, scale: float) -> None:
         ax.text(
             x, top - at * LINE_HEIGHT, line,
             ha="center", va="center_baseline", fontsize=size, color=INK,
-            weight="bold" if leaf and at == 0 else "normal", parse_math=False, zorder=3,
+            weight="bold" if at < box.bold else "normal", parse_math=False, zorder=3,
         )  # fmt: skip
 
 
 def _title(tree: Forest, design: Design, deepest: int, drawn: int) -> str:
     leaves = int(tree.leaves()[0])
-    title = f"{design.response.name}: {leaves} leaves" if leaves > 1 else design.response.name
+    name = shortened(design.response.name, MOST_CHARACTERS)
+    title = f"{name}: {leaves} leaves" if leaves > 1 else name
     if drawn < deepest:
         title += f", first {drawn} of {deepest} levels drawn"
     return title

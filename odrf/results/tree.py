@@ -313,8 +313,9 @@ class ODTResults(ReadableTree, Updatable):
             Where to draw.  By default on a new figure that is large enough for the tree.  On given
             axes the text is made small enough to fit.
         max_depth : int, optional
-            Levels of splits to draw.  By default all, or as many as stay readable (about 32
-            leaves).  A box shows how many leaves below it are not drawn.
+            Levels of splits to draw.  By default all, or as many as stay readable: at most 32
+            leaves, 20 inches, letters of 5 points on given axes.  A box shows how many leaves
+            below it are not drawn.
         max_terms : int, default 3
             Most terms of a linear combination, or levels of a factor, in a box: those with the
             largest coefficients for predictors scaled to [0, 1].  `rules` and `splits` show all.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from odrf.design import INDICATORS, Design
 from odrf.design.columns.encoding import Indicators, Ranks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.text.naming import names_in_sums
+from odrf.text.shortening import shortened, shortened_names
 from odrf.text.units import user_splits
 
 __all__ = ["SplitText", "SplitWriter", "number"]
@@ -80,17 +82,29 @@ class SplitWriter:
         Largest number of terms of a linear combination (those with the largest coefficients for
         predictors scaled to [0, 1]), or of levels of a set; the number of others is added.  By
         default all are written.
+    max_characters : int, optional
+        Largest number of characters of a name or a level; longer ones are shortened in the middle.
     """
 
     def __init__(
-        self, forest: Forest, design: Design, *, digits: int = 4, max_terms: int | None = None
+        self,
+        forest: Forest,
+        design: Design,
+        *,
+        digits: int = 4,
+        max_terms: int | None = None,
+        max_characters: int | None = None,
     ) -> None:
         self._forest = forest
         self._design = design
         self._digits = digits
         self._max_terms = max_terms
         self._user = user_splits(forest, design)
-        self._predictors, self._columns = names_in_sums(design)
+        self._predictors, self._columns = (
+            names if max_characters is None else shortened_names(names, max_characters)
+            for names in names_in_sums(design)
+        )
+        self._max_characters = max_characters
 
     def split(self, node: int) -> SplitText:
         """Return the split of `node`."""
@@ -111,7 +125,7 @@ class SplitWriter:
             signs = np.where(second, -1.0, 1.0)
             of_first, scaled = (float((signs * values[of_j]).sum()) for values in (coef, theta))
             if of_first != 0:
-                name = f"({self._predictors[j]} in {{{levels[0]}}})"
+                name = f"({self._predictors[j]} in {{{self._short(levels[0])}}})"
                 terms.append(_Term(name, of_first, scaled))
         if len(terms) == 1 and terms[0].column is not None:
             size = abs(terms[0].coef)
@@ -165,7 +179,8 @@ class SplitWriter:
             text = _rounded(point, float(self._design.scaling.range[column]), self._digits)
         else:
             # rank r is ranks[r - 1]: name the last level that goes left
-            text = str(ranks[math.floor(point) - 1 if increasing else math.ceil(point) - 1])
+            last = math.floor(point) - 1 if increasing else math.ceil(point) - 1
+            text = self._short(ranks[last])
         signs = ("<=", ">") if increasing else (">=", "<")
         return SplitText((self._columns[column],), f"{signs[0]} {text}", f"{signs[1]} {text}")
 
@@ -185,8 +200,12 @@ class SplitWriter:
             f"in {self._listed(levels[~goes_left])}",
         )
 
+    def _short(self, level: Any) -> str:
+        most = self._max_characters
+        return str(level) if most is None else shortened(str(level), most)
+
     def _listed(self, levels: NDArray) -> str:
-        shown = [str(level) for level in levels[: self._max_terms]]
+        shown = [self._short(level) for level in levels[: self._max_terms]]
         others = len(levels) - len(shown)
         return "{" + ", ".join(shown + ([f"+{others} more"] if others else [])) + "}"
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import class_colour, value_colour
 from odrf.text.wording import SplitText, SplitWriter, number
 
-__all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "boxes", "text_width"]
+__all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "boxes"]
 
 # points
 FONT_SIZE = 9.0
@@ -23,6 +23,8 @@ LINE_HEIGHT = 12.0
 PADDING = 6.0
 # characters of a split on one line before its next term starts a new one
 LINE_LENGTH = 26
+# of a name or a level
+MOST_CHARACTERS = 20
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Box:
         Red, green and blue; None for a split.
     below : int
         Number of leaves below the box that are not drawn.
+    bold : int
+        Number of its first lines that are bold: the prediction.
     width, height : float
         In points, at the font size `FONT_SIZE`.
     """
@@ -46,6 +50,7 @@ class Box:
     below: int
     width: float
     height: float
+    bold: int
 
 
 def boxes(
@@ -57,38 +62,42 @@ def boxes(
     digits: int,
 ) -> dict[int, Box]:
     """Return the boxes, by node, of a forest of one tree down to level `max_depth`."""
-    writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
+    writer = SplitWriter(
+        tree, design, digits=digits, max_terms=max_terms, max_characters=MOST_CHARACTERS
+    )
     below = _leaves_below(tree, depth)
     drawn = np.flatnonzero((depth >= 0) & (depth <= max_depth))
     out = {}
     for node in drawn.tolist():
         if tree.left[node] >= 0 and depth[node] < max_depth:
-            out[node] = _box(_split_lines(writer.split(node)), None, 0)
+            out[node] = _box(_split_lines(writer.split(node)), None, 0, 0)
             continue
-        lines = _value_lines(tree, design, node, digits)
+        prediction, lines = _value_lines(tree, design, node, digits)
         hidden = int(below[node]) if tree.left[node] >= 0 else 0
         if hidden:
             lines = (*lines, f"+ {hidden} leaves")
-        out[node] = _box(lines, _colour(tree, design, node), hidden)
+        colour = _colour(tree, design, node)
+        out[node] = _box((*prediction, *lines), colour, hidden, len(prediction))
     return out
 
 
-def text_width(line: str, bold: bool = False) -> float:
-    """Return the width of a line of text in points, at the font size `FONT_SIZE`."""
-    font = FontProperties(size=FONT_SIZE, weight="bold" if bold else "normal")
-    return float(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0])
-
-
-def _box(lines: tuple[str, ...], colour: tuple[float, float, float] | None, below: int) -> Box:
-    widest = max(text_width(line, bold=colour is not None) for line in lines)
-    return Box(lines, colour, below, widest + 2 * PADDING, len(lines) * LINE_HEIGHT + PADDING)
+def _box(
+    lines: tuple[str, ...], colour: tuple[float, float, float] | None, below: int, bold: int
+) -> Box:
+    widest = max(text_width(line, FONT_SIZE, at < bold) for at, line in enumerate(lines))
+    size = widest + 2 * PADDING, len(lines) * LINE_HEIGHT + PADDING
+    return Box(lines, colour, below, *size, bold)
 
 
 def _split_lines(split: SplitText) -> tuple[str, ...]:
     """Break a split into lines between its terms."""
     lines = [split.terms[0]]
     comparison = split.left.replace("<=", "≤", 1).replace(">=", "≥", 1)
-    for piece in (*split.terms[1:], comparison):
+    pieces = [comparison]
+    if comparison.startswith("in {"):
+        *levels, last = comparison.split(", ")
+        pieces = [*(f"{level}," for level in levels), last]
+    for piece in (*split.terms[1:], *pieces):
         if len(lines[-1]) + 1 + len(piece) <= LINE_LENGTH:
             lines[-1] += f" {piece}"
         else:
@@ -96,13 +105,17 @@ def _split_lines(split: SplitText) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _value_lines(tree: Forest, design: Design, node: int, digits: int) -> tuple[str, ...]:
+def _value_lines(
+    tree: Forest, design: Design, node: int, digits: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lines of a node's prediction, and those of its share and number of rows."""
     value = tree.value[node]
     size = f"n = {tree.count[node]}"
     if design.response.classes is None:
-        return number(float(value[0]), digits), size
+        return (number(float(value[0]), digits),), (size,)
     code = _predicted_class(tree, node)
-    return str(design.response.classes[code]), f"{value[code]:.2f}", size
+    label = textwrap.wrap(str(design.response.classes[code]), LINE_LENGTH) or [""]
+    return tuple(label), (f"{value[code]:.2f}", size)
 
 
 def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, float]:

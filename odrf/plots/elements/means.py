@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
-from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
+from odrf.plots.elements.lettering import label_x, named_rows
+from odrf.plots.elements.style import ACCENT, MUTED, named_panel, plain
 
 __all__ = ["plot_means"]
 
@@ -27,16 +29,13 @@ def plot_means(table: pd.DataFrame, score: str, ax: Axes | None = None) -> Axes:
     -------
     Axes
     """
-    ax = new_panels(1)[0] if ax is None else ax
+    ax = named_panel(len(table)) if ax is None else ax
     at = np.arange(len(table))[::-1]
     estimate, std_error = table["estimate"].to_numpy(), table["std_error"].to_numpy()
     ax.errorbar(estimate, at, xerr=std_error, fmt="none", color=MUTED, capsize=3, linewidth=1.4)
     ax.plot(estimate, at, "o", color=ACCENT, markersize=7)
-    ax.set_yticks(at, labels=[str(name) for name in table.index])
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
-    ax.set_ylim(-0.7, len(table) - 0.3)
-    ax.set_xlabel(score)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    label_x(ax, score, named_rows(ax, [str(name) for name in table.index]))
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax

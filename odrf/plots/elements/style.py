@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.ticker import Formatter, LogLocator, NullFormatter, ScalarFormatter
 from numpy.typing import NDArray
 
 __all__ = [
@@ -18,12 +19,21 @@ __all__ = [
     "INK",
     "MUTED",
     "VALUES",
+    "PlainNumbers",
     "class_colour",
+    "log_scale",
+    "named_panel",
     "new_panels",
     "plain",
     "value_colour",
 ]
 
+# inches
+WIDTH, HEIGHT, ROW, AROUND = 5.6, 4.2, 0.19, 0.9
+# A scale that spans fewer than these, as a ratio, has ticks within decades.
+DECADES = 100.0
+# Numbers of ticks beyond these are written with a power of ten.
+LARGE, SMALL, MOST_DECIMALS = 1e6, 1e-4, 8
 INK = "#222222"
 MUTED = "#666666"
 GRID = "#dddddd"
@@ -49,14 +59,59 @@ def value_colour(position: float) -> tuple[float, float, float]:
     return red, green, blue
 
 
+class PlainNumbers(Formatter):
+    """Writes each number in full, as in ``2.5e8``.
+
+    No power of ten, or number to be added, stands apart, where other texts may overlap it.
+    """
+
+    def __init__(self) -> None:
+        self._at: NDArray[np.float64] = np.zeros(0)
+
+    def set_locs(self, locs: Any) -> None:
+        """Take the positions of all ticks."""
+        self._at = np.asarray(locs, dtype=float)
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the label of a tick, with as many decimals as all ticks need."""
+        at = self._at
+        largest = float(np.abs(at).max(initial=0.0))
+        if largest >= LARGE or 0 < largest < SMALL:
+            text = f"{x:.5g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+            return self.fix_minus(text)
+        enough = (d for d in range(MOST_DECIMALS) if np.allclose(at, at.round(d), 0, 1e-9))
+        return self.fix_minus(f"{x:.{next(enough, MOST_DECIMALS)}f}")
+
+
 def new_panels(count: int) -> NDArray:
     """Return the axes (count,) of a new figure with `count` panels side by side."""
-    _, panels = plt.subplots(1, count, figsize=(5.6 * count, 4.2), layout="constrained")
+    _, panels = plt.subplots(1, count, figsize=(WIDTH * count, HEIGHT), layout="constrained")
     return np.atleast_1d(panels)
 
 
+def named_panel(rows: int, width: float = WIDTH) -> Axes:
+    """Return the axes of a new figure, `width` inches wide and high enough for rows with names."""
+    size = (width, max(HEIGHT, ROW * rows + AROUND))
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def log_scale(ax: Axes, which: Literal["x", "y"]) -> None:
+    """Set a logarithmic scale with plain numbers, if it is short with ticks at 2 and 5, too."""
+    ax.set(**{f"{which}scale": "log"})
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    low, high = axis.get_data_interval()
+    subs = (1.0, 2.0, 5.0) if high < DECADES * low else (1.0,)
+    axis.set_major_locator(LogLocator(subs=subs))
+    if high < DECADES * low:
+        axis.set_major_formatter(PlainNumbers())
+    axis.set_minor_formatter(NullFormatter())
+
+
 def plain(ax: Axes, grid: Literal["x", "y"]) -> None:
-    """Remove the top and right spines; draw grid lines of the `grid` axis only."""
+    """Remove the top and right spines, draw grid lines of the `grid` axis only, plain numbers."""
+    for axis in (ax.xaxis, ax.yaxis):
+        if type(axis.get_major_formatter()) is ScalarFormatter:
+            axis.set_major_formatter(PlainNumbers())
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(MUTED)
     ax.tick_params(colors=MUTED, labelcolor=INK)

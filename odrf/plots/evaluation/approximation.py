@@ -12,7 +12,8 @@ from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.plots.elements.style import CLASSES, INK, MUTED, plain
+from odrf.plots.elements.lettering import label_y, title
+from odrf.plots.elements.style import CLASSES, MUTED, plain
 
 __all__ = ["plot_approximation"]
 
@@ -49,12 +50,12 @@ def plot_approximation(
                 rows.index, rows["error"], rows["std_error"].fillna(0.0), fmt="o-", color=colour,
                 markersize=4, capsize=2, linewidth=1.2, label=label,
             )  # fmt: skip
-        panel.set_title(str(model), fontsize="medium", color=INK, parse_math=False)
+        title(panel, str(model))
         panel.set_xlim(0, 1.04)
         panel.xaxis.set_major_formatter(PercentFormatter(1.0))
         panel.set_xlabel("rows kept")
         plain(panel, "y")
-    panels[0].set_ylabel(error)
+    label_y(panels[0], error)
     panels[-1].legend(frameon=False)
     return panels
 

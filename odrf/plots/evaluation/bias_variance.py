@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
+from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.means import plot_means
 from odrf.plots.elements.style import CLASSES, MUTED, plain
 
@@ -101,6 +102,6 @@ def _draw_curves(ax: Axes, term: pd.Series, std_error: pd.Series, label: str) ->
     if len(sizes) <= MOST_TICKS and np.min(sizes[1:] / sizes[:-1]) >= CLOSEST:
         ax.set_xticks(sizes, labels=[f"{size:.0f}" for size in sizes])
         ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlabel("training rows")
-    ax.set_ylabel(label)
+    label_x(ax, "training rows")
+    label_y(ax, label)
     plain(ax, "y")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter, ScalarFormatter
 
-from odrf.plots.elements.style import CLASSES, new_panels, plain
+from odrf.plots.elements.lettering import label_x, label_y
+from odrf.plots.elements.style import CLASSES, log_scale, new_panels, plain
 
 __all__ = ["plot_learning"]
 
@@ -46,17 +46,10 @@ def plot_learning(
             capsize=2, linewidth=1, label=model,
         )  # fmt: skip
     ax.axvline(table.index.get_level_values("n").max(), color="#bbbbbb", linewidth=1, zorder=0)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(ScalarFormatter())
-    low, high = ax.get_ylim()
-    if high < 10 * low:
-        ax.yaxis.set_minor_formatter(ScalarFormatter())
-    else:
-        ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("training rows")
-    ax.set_ylabel(error)
+    log_scale(ax, "x")
+    log_scale(ax, "y")
+    label_x(ax, "training rows")
+    label_y(ax, error)
     ax.legend(frameon=False)
     plain(ax, "y")
     return ax

@@ -11,15 +11,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from odrf.plots.elements.lettering import room_of, text_width
 from odrf.plots.elements.style import ACCENT, INK
+from odrf.text.shortening import shortened
 
 __all__ = ["groups_alike", "plot_ranks"]
 
 WIDTH = 8
 # inches from a label to the next
 ROW = 0.3
-# width of a label, and distance from the scale to a label, as shares of the scale
-MARGIN = 0.24
+# size of a label in points, and its most letters
+LABEL, MOST_CHARACTERS = 9.5, 32
+# largest width of the labels on one side, and distance from the scale to a label, as shares
+LARGEST = 0.4
 GAP = 0.015
 # rows from the scale to the first bar, from bar to bar, and from the last bar to the labels
 FIRST_BAR, BAR, LABELS = 0.55, 0.35, 0.9
@@ -68,7 +72,10 @@ def plot_ranks(
     ax.set_axis_off()
     # a critical difference that is wider than the scale is drawn in full
     last = max(float(high), low + difference)
-    room = MARGIN * (high - low)
+    labels = [shortened(str(name), MOST_CHARACTERS) for name in ordered.index]
+    widest = max(text_width(f"  {label}  1.00 ", LABEL, bold=True) for label in labels)
+    share = min(LARGEST, widest / room_of(ax)[0] + GAP)
+    room = (high - low) * share / (1 - 2 * share)
     ax.set(xlim=(low - room, max(high + room, last)), ylim=(bottom, ABOVE))
     _scale(ax, low, high)
     _ruler(ax, low, difference)
@@ -76,7 +83,7 @@ def plot_ranks(
         left = place < half
         row = top - (place if left else high - 1 - place)
         edge = low - GAP * (high - low) if left else high + GAP * (high - low)
-        _label(ax, str(name), float(rank), row, edge, left, name == base)
+        _label(ax, labels[place], float(rank), row, edge, left, name == base)
     for number, bar in enumerate(bars):
         y = -FIRST_BAR - BAR * number
         ax.plot(bar, [y, y], color=INK, lw=4.5, solid_capstyle="round")
@@ -113,7 +120,7 @@ def _label(
         f"{name}  {rank:.2f} " if left else f" {rank:.2f}  {name}",
         ha="right" if left else "left",
         va="center",
-        fontsize=9.5,
+        fontsize=LABEL,
         color=colour,
         fontweight="bold" if highlighted else "normal",
         parse_math=False,

@@ -5,15 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
+from matplotlib.ticker import MaxNLocator
 
-from odrf.plots.elements.style import ACCENT, INK, MUTED, new_panels, plain
-from odrf.plots.importance import named_rows
+from odrf.plots.elements.lettering import label_x, label_y, named_rows
+from odrf.plots.elements.style import (
+    ACCENT,
+    INK,
+    MUTED,
+    log_scale,
+    named_panel,
+    new_panels,
+    plain,
+)
+from odrf.text.shortening import shortened
 
 __all__ = ["plot_candidates", "plot_option"]
 
 MOST = 20
-MOST_CHARACTERS = 60
+MOST_CHARACTERS, MOST_OF_A_VALUE = 60, 18
+# inches
+WIDTH = 8.0
 # Values are drawn on a logarithmic scale if the largest is more than this times the smallest.
 WIDE = 20.0
 
@@ -49,22 +60,22 @@ def plot_option(
     best = float(values.iloc[0]), float(table["error"].iloc[0])
     ax.plot(*best, "o", mfc="none", mec=INK, markersize=11, mew=1.6)
     if at[0] > 0 and at[-1] > WIDE * at[0]:
-        ax.set_xscale("log")
-    ax.set_xlabel(option)
-    ax.set_ylabel(error)
+        log_scale(ax, "x")
+    label_x(ax, option)
+    label_y(ax, error)
     plain(ax, "y")
     return ax
 
 
 def plot_candidates(
-    labels: NDArray[np.str_], table: pd.DataFrame, error: str, ax: Axes | None = None
+    options: pd.DataFrame, table: pd.DataFrame, error: str, ax: Axes | None = None
 ) -> Axes:
-    """Plot the error of each candidate as a dot, the best on top.
+    """Plot the error of each candidate as a dot, the best on top, beside its options.
 
     Parameters
     ----------
-    labels : (k,) str
-        Labels of the candidates.
+    options : (k, q) DataFrame
+        The values of the q options of the candidates.
     table : DataFrame
         Columns ``error`` and ``std_error``, the best candidate first; the first 20 are drawn.
     error : str
@@ -76,15 +87,29 @@ def plot_candidates(
     -------
     Axes
     """
-    ax = new_panels(1)[0] if ax is None else ax
     shown = table.head(MOST)
+    ax = named_panel(len(shown) + 1, WIDTH) if ax is None else ax
     at = np.arange(len(shown))[::-1]
     width = shown["std_error"]
     ax.errorbar(shown["error"], at, xerr=width, color=MUTED, fmt="none", capsize=2, linewidth=1)
     ax.plot(shown["error"], at, "o", color=ACCENT, markersize=5)
-    named_rows(ax, list(labels[: len(shown)]), MOST_CHARACTERS)
+    lines = _lines(options.head(MOST))
+    beside = named_rows(ax, lines, MOST_CHARACTERS, "DejaVu Sans Mono")
+    # the first line, above the dots, names the options
+    ax.get_yticklabels()[0].set_fontweight("bold")
     rest = f" (best {MOST} of {len(table)})" if len(table) > MOST else ""
-    ax.set_xlabel(f"{error}{rest}")
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    label_x(ax, f"{error}{rest}", beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _lines(options: pd.DataFrame) -> list[str]:
+    """Return the names of the options, and each candidate's values, in columns of letters."""
+    columns = []
+    for name, values in options.items():
+        words = [shortened(str(word), MOST_OF_A_VALUE) for word in (name, *values)]
+        width = max(map(len, words))
+        columns.append([f"{word:<{width}}" for word in words])
+    return ["  ".join(line) for line in zip(*columns, strict=True)]

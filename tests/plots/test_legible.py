@@ -1,0 +1,85 @@
+"""Every plot can be read, with few and many predictors, long names and ten classes."""
+
+from __future__ import annotations
+
+import inspect
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import odrf
+from legible import faults_of
+from shown import SIZES, data_with, reports_of, results_of, studies_of
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+# inches: a page is no wider
+WIDEST = 20.5
+CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, 30)]
+
+
+def drawings(name, shown, p):
+    """The functions that draw a result or report."""
+    if name.startswith("sensitivity"):
+        numeric = data_with(p, "numbers").select_dtypes("number").columns[:2]
+        return {} if p == 3 else {"rows": lambda: shown.plot(*numeric)}
+    draw = {"plot": shown.plot}
+    if "kind" in inspect.signature(shown.plot).parameters:
+        draw["importance"] = lambda: shown.plot("importance")
+    return draw
+
+
+@pytest.mark.parametrize("group, p", CASES, ids=lambda value: getattr(value, "__name__", value))
+def test_texts_neither_overlap_nor_leave_the_figure(group, p):
+    faults = {}
+    for name, shown in group(p).items():
+        for kind, draw in drawings(name, shown, p).items():
+            figure = np.ravel(draw())[0].figure
+            found = faults_of(figure)
+            if figure.get_figwidth() > WIDEST:
+                found.append(f"{figure.get_figwidth()} inches wide")
+            if found:
+                faults[f"{name}, {kind}"] = found
+            plt.close(figure)
+    assert faults == {}
+
+
+@pytest.mark.parametrize("size", [(4.5, 3.0), (2.0, 1.5)])
+@pytest.mark.parametrize("kind", ["numbers", "classes"])
+def test_trees_in_small_axes(size, kind):
+    _, ax = plt.subplots(figsize=size)
+    results_of(30)[f"tree of {kind}"].plot(ax=ax)
+    assert faults_of(ax.figure) == []
+
+
+@pytest.mark.parametrize("height", [1.6, 2.4])
+def test_labels_of_low_figures(height):
+    reports = reports_of(30)
+    for name in ("pruning path of numbers", "forest path of classes", "elimination for numbers"):
+        _, ax = plt.subplots(figsize=(5, height), layout="constrained")
+        reports[name].plot(ax=ax)
+        assert faults_of(ax.figure) == [], name
+
+
+def test_one_direction_and_no_direction():
+    data = odrf.load_data("diabetes")
+    stump = odrf.odt("progression ~ bmi", data, max_leaves=2, seed=1)
+    assert faults_of(stump.projection_importance().plot().figure) == []
+    root = odrf.odt("progression ~ bmi", data, max_leaves=1, seed=1)
+    ax = root.projection_importance().plot()
+    assert [text.get_text() for text in ax.texts] == ["no splits"]
+
+
+def test_only_columns_of_the_directions_are_drawn():
+    importance = results_of(170)["forest of numbers"].projection_importance(top=3)
+    taking_part = (importance.coefficients != 0).any(axis=1).sum()
+    assert len(importance.plot().get_yticklabels()) == min(taking_part, 40) < 170
+
+
+@pytest.mark.parametrize(
+    "name", ["friedman1", "friedman2", "rings", "trunk", "impulse", "orthant", "circle", "bars"]
+)
+def test_simulated_problems(name):
+    ax = getattr(odrf.simulate, name)().plot()
+    assert faults_of(ax.figure) == []

@@ -1,0 +1,107 @@
+"""Results and reports to look at: few or many predictors, long names, ten classes."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+
+import odrf
+
+__all__ = ["SIZES", "data_with", "reports_of", "results_of", "studies_of"]
+
+SIZES = (3, 30, 170)
+ROWS = 160
+CLASSES = [f"subspecies no. {k} of the northern islands" for k in range(10)]
+LEVELS = [f"administrative district {k} (with its towns)" for k in range(4)]
+NUMBER = "annual household income before tax, in thousands"
+FORMULAS = {"numbers": f"`{NUMBER}` ~ .", "classes": "class ~ ."}
+TREES = {"n_trees": 6, "seed": 1}
+
+
+@cache
+def data_with(p: int, kind: str) -> pd.DataFrame:
+    """A response, and `p` predictors: numbers, a factor of two levels, and one of four."""
+    rng = np.random.default_rng(p)
+    names = [f"mean_concentration_in_sample_{j}_of_the_river [µg/l]" for j in range(p - 2)]
+    data = pd.DataFrame(rng.normal(size=(ROWS, p - 2)), columns=names)
+    data["[a] 5 % & more_or_less α-blockers $"] = rng.choice(["yes", "no"], ROWS)
+    data["place of residence of the respondent"] = rng.choice(LEVELS, ROWS)
+    score = data.iloc[:, : min(4, p - 2)].sum(axis=1) + rng.normal(size=ROWS) / 2
+    data[NUMBER] = 1e4 * score
+    data["class"] = np.array(CLASSES)[score.rank(pct=True).mul(9.99).astype(int)]
+    return data.drop(columns={"numbers": "class", "classes": NUMBER}[kind])
+
+
+@cache
+def results_of(p: int) -> dict[str, object]:
+    """A result of each function, for numbers and classes, on `p` predictors."""
+    out: dict[str, object] = {}
+    for kind, formula in FORMULAS.items():
+        data = data_with(p, kind)
+        out[f"tree of {kind}"] = odrf.odt(formula, data, n_singles=0, subset_size=3, seed=1)
+        out[f"forest of {kind}"] = odrf.odrf(formula, data, **TREES)
+        out[f"boosted {kind}"] = odrf.odbt(formula, data, n_trees=4, seed=1)
+        out[f"guided {kind}"] = odrf.graf(formula, data, **TREES)
+    return out
+
+
+@cache
+def reports_of(p: int) -> dict[str, object]:
+    """Every report on these results."""
+    out: dict[str, object] = {}
+    results = results_of(p)
+    for kind in FORMULAS:
+        tree, forest = results[f"tree of {kind}"], results[f"forest of {kind}"]
+        out |= {
+            f"pruning path of {kind}": tree.pruning_path(cv=3),
+            f"training path of {kind}": tree.pruning_path("growth", cv=None),
+            f"forest path of {kind}": forest.pruning_path(),
+            f"growth of a tree of {kind}": tree.growth_path(cv=3),
+            f"growth of a forest of {kind}": forest.growth_path(along="depth"),
+            f"elimination for {kind}": forest.select_variables(drop=0.5),
+            f"shadows for {kind}": forest.select_variables("boruta", rounds=2),
+            f"strength for {kind}": forest.strength_correlation(),
+            f"projections of a tree of {kind}": tree.projection_importance(),
+            f"projections of a forest of {kind}": forest.projection_importance(),
+            f"consistency for {kind}": forest.consistency(),
+            f"sensitivity for {kind}": results[f"guided {kind}"].sensitivity(),
+        }
+    sizes = [1, 2] if p == 3 else [1, 10, p]
+    out["subset sizes"] = results["forest of classes"].strength_correlation(sizes)
+    return out
+
+
+@cache
+def studies_of(p: int) -> dict[str, object]:
+    """Every study of several models."""
+    formula, data = FORMULAS["numbers"], data_with(p, "numbers")
+    classes = data_with(p, "classes")
+    words = "an oblique tree of at most {} leaves"
+    models = {words.format(k): partial(odrf.odt, max_leaves=k) for k in (2, 3, 5)}
+    grid = {
+        "max_leaves": [2, 4, None],
+        "min_leaf": [3, 15],
+        "projection": ["axis", {"rc": 0.5, "sparse": 0.5}],
+    }
+    few = {"repeats": 3, "seed": 1}
+    guided = results_of(p)["guided classes"]
+    return {
+        "comparison": odrf.compare(formula, data, models, cv=3, seed=1),
+        "comparison on tables": odrf.compare(
+            formula, {f"table {k}": data[k::2] for k in range(2)}, models, cv=3, seed=1
+        ),
+        "tuning of one option": odrf.tune(formula, data, {"min_leaf": [1, 9, 100]}, **TREES),
+        "tuning of three options": odrf.tune(formula, data, grid, **TREES),
+        "learning curve": odrf.learning_curve(formula, data, models, sizes=[40, 60, 90], **few),
+        "bias and variance": odrf.bias_variance(
+            models=models, problem=(formula, data), n=[40, 60], **few
+        ),
+        "bias and variance at one n": odrf.bias_variance(
+            models=models, problem=(FORMULAS["classes"], classes), n=40, **few
+        ),
+        "approximation": odrf.approximation_curve(
+            guided, classes, models, fractions=(0.5, 1.0), **few
+        ),
+    }
