@@ -84,7 +84,7 @@ class Course:
             new = self._received(tree, k, drawn)
             return tree, self.fillings[m].fill(new, derivatives[m])
 
-        for tree, value in in_order(grow, range(M * K), n_jobs):
+        for tree, value in in_order(grow, range(M * K), n_jobs, self.X.size):
             self.trees.append(replace(tree, value=value[:, None]))
         refitted = [filling.value for filling in self.fillings if isinstance(filling, Refitting)]
         if refitted:

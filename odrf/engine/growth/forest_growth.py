@@ -25,7 +25,7 @@ from odrf.engine.growth.tree_kernel import (
     enlarged,
     grow_tree,
 )
-from odrf.engine.parallel import in_order
+from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
@@ -40,6 +40,9 @@ __all__ = ["FIRST_ROOM", "as_tree", "grow_forest", "grow_on", "grow_one", "pays_
 STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
 # Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
 FIRST_ROOM = 1024
+# Growth looks about every tenth of a second whether it is to stop: after so many numbers, a row
+# counting as its columns and `PER_ROW` more.
+BUDGET, PER_ROW = 10_000_000, 5
 
 
 def grow_forest(
@@ -87,7 +90,7 @@ def grow_forest(
         )
 
     def grown() -> Iterator[Forest]:
-        for tree in in_order(grow, streams, n_jobs):
+        for tree in in_order(grow, streams, n_jobs, X.size):
             yield tree
             advance()
 
@@ -155,11 +158,14 @@ def grow_on(
     They are enlarged as needed, up to room for `most` nodes.  The other arguments are those of
     `grow_tree`.
     """
-    grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached)
+    budget, widest = BUDGET // (PER_ROW + len(rows.X)), scratch.columns.shape[1]
+    grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget)
     while reached[NEXT] < reached[NODES]:
-        room, terms = min(2 * len(buffers.left), most), 2 * len(buffers.column)
-        buffers = enlarged(buffers, room, terms)
-        grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached)
+        end_if_stopped()
+        if reached[NODES] + 2 > len(buffers.left) or reached[TERMS] + widest > len(buffers.column):
+            room, terms = min(2 * len(buffers.left), most), 2 * len(buffers.column)
+            buffers = enlarged(buffers, room, terms)
+        grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget)
     return buffers
 
 

@@ -19,6 +19,8 @@ __all__ = ["NEXT", "NODES", "TERMS", "TreeBuffers", "buffers_for", "enlarged", "
 
 # Entries of `reached`: numbers of nodes searched, of nodes, of leaves, and of terms of directions.
 NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
+# A node of a few rows takes about as long as this many rows of a large node.
+NODE = 256
 
 
 class TreeBuffers(NamedTuple):
@@ -103,8 +105,8 @@ def _append(columns, theta, size, index, coef, used):
 
 
 @kernel
-def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached):
-    """Grow a tree on its rows, until no node can be split or the buffers are full.
+def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget):
+    """Grow a tree on its rows, until no node can be split, the buffers or the budget are used up.
 
     Parameters
     ----------
@@ -121,7 +123,10 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached):
     scratch : Scratch
     reached : (4,) int64
         Numbers of nodes searched (`NEXT`), nodes, leaves and terms; updated.  The tree is complete
-        when all nodes have been searched; otherwise call again with larger buffers.
+        when all nodes have been searched; otherwise call again, with larger buffers if these are
+        full.
+    budget : int
+        How much is done in one call: each node counts as its rows and `NODE` more.
     """
     left, threshold, start, value = buffers.left, buffers.threshold, buffers.start, buffers.value
     count, weight, impurity = buffers.n_rows, buffers.weight, buffers.impurity
@@ -134,8 +139,14 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached):
     )
     i, n_nodes, n_leaves, n_terms = reached
     widest = scratch.columns.shape[1]
-    while i < n_nodes and n_nodes + 2 <= len(left) and n_terms + widest <= len(buffers.column):
+    while (
+        i < n_nodes
+        and n_nodes + 2 <= len(left)
+        and n_terms + widest <= len(buffers.column)
+        and budget > 0
+    ):
         lo, m = begin[i], end[i] - begin[i]
+        budget -= m + NODE
         node = describe(rows, lo, m, value[i], scratch.moments, scratch.logs, settings.criterion)
         weight[i], count[i], impurity[i] = node.weight, node.n_rows, node.impurity
         start[i] = n_terms

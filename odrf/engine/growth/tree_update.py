@@ -140,7 +140,7 @@ def update_trees(
         return _update_one(*trees[b], update, streams[b], copied)
 
     with compiled_at_ease(grow_tree):
-        for tree in in_order(updated, range(len(trees)), n_jobs):
+        for tree in in_order(updated, range(len(trees)), n_jobs, update.X.size):
             yield tree
             advance()
 

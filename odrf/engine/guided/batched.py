@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.guided.guided_kernel import ACTIVE, TARGET, GuidedGrowth, begin, propose, settle
+from odrf.engine.guided.guided_kernel import ACTIVE, TARGET, GuidedGrowth, propose, settle
 from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.planes import CandidatePlanes
 from odrf.engine.guided.regions import Regions, impurity_after
@@ -62,13 +62,14 @@ def grow_in_batches(
     settings: GuidedSettings,
     state: NDArray[np.uint64],
     candidates: CandidatePlanes,
+    budget: int,
 ) -> None:
     """Grow a tree as `odrf.engine.guided.guided_kernel.grow`, evaluating planes together."""
     T, C = candidates.theta.shape
-    begin(regions, growth, settings.min_split)
-    while growth.reached[ACTIVE] > 0:
+    while growth.reached[ACTIVE] > 0 and budget > 0:
         propose(regions, growth, centre, scale, settings, state, candidates)
         m = _gather(regions, growth, candidates.block)
+        budget -= m
         block, along = candidates.block[: C * m], candidates.product[: T * m].reshape(T, m)
         np.matmul(candidates.theta, block.reshape(C, m), out=along)
         _evaluate(regions, growth, along, candidates)

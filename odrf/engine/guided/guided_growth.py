@@ -12,17 +12,20 @@ from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups, columns_of
 from odrf.engine.guided.batched import grow_in_batches
 from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.guided.guided_kernel import PLANES, REGIONS, grow, growth_for
+from odrf.engine.guided.guided_kernel import ACTIVE, PLANES, REGIONS, begin, grow, growth_for
 from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.engine.guided.planes import planes_for
 from odrf.engine.guided.regions import regions_for
-from odrf.engine.parallel import in_order
+from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.randomness import shuffle_front
 
 __all__ = ["grow_guided", "joined_guided"]
 
 # A variable uniform on an interval of length 1 has the variance 1 / UNIFORM.
 UNIFORM = 12.0
+# Growth looks about every tenth of a second whether it is to stop: after so many numbers, which are
+# read for the projections of rows on candidate planes.
+BUDGET = 50_000_000
 
 
 def grow_guided(
@@ -77,7 +80,7 @@ def grow_guided(
         )  # fmt: skip
 
     def grown() -> Iterator[GuidedForest]:
-        for tree in in_order(tree_of, streams, n_jobs):
+        for tree in in_order(tree_of, streams, n_jobs, X.size):
             yield tree
             advance()
 
@@ -137,8 +140,12 @@ def _grow_one(
     regions = regions_for(X, code, np.zeros(n) if K > 1 else y - shift, weights.copy(), K)
     candidates = planes_for(settings.trials, C, n, K, settings.batched)
     growth = growth_for(C, n)
+    begin(regions, growth, settings.min_split)
     grown = grow_in_batches if settings.batched else grow
-    grown(regions, growth, centre, scale, settings, state, candidates)
+    budget = BUDGET // max(1, C * settings.trials)
+    while growth.reached[ACTIVE] > 0:
+        end_if_stopped()
+        grown(regions, growth, centre, scale, settings, state, candidates, budget)
     m, n_planes = int(growth.reached[REGIONS]), int(growth.reached[PLANES])
     weight = regions.weight[:m].copy()
     return GuidedForest(

@@ -132,8 +132,10 @@ def settle(regions, growth, candidates, min_split):
 
 
 @kernel
-def grow(regions, growth, centre, scale, settings, state, candidates):
-    """Grow a tree until all impure regions are too small or have equal rows.
+def grow(regions, growth, centre, scale, settings, state, candidates, budget):
+    """Grow a tree from where it is, until it is complete or the budget is used up.
+
+    It is complete when all impure regions are too small or have equal rows.
 
     Parameters
     ----------
@@ -149,10 +151,13 @@ def grow(regions, growth, centre, scale, settings, state, candidates):
         The tree's random stream, advanced.
     candidates : CandidatePlanes
         Scratch.
+    budget : int
+        How much is done in one call: each step counts as the rows of the active regions.
     """
-    begin(regions, growth, settings.min_split)
-    while growth.reached[ACTIVE] > 0:
+    while growth.reached[ACTIVE] > 0 and budget > 0:
         propose(regions, growth, centre, scale, settings, state, candidates)
         active = growth.active[: growth.reached[ACTIVE]]
+        for region in active:
+            budget -= regions.end[region] - regions.begin[region]
         evaluate_planes(regions, active, active[growth.reached[TARGET]], candidates)
         settle(regions, growth, candidates, settings.min_split)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import allocating, part
-from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.parallel import end_if_stopped, in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
@@ -21,6 +21,9 @@ __all__ = ["LossIncrease", "OutOfBag", "loss_of", "out_of_bag", "permutation_los
 
 # Instead of a sum of weights that is 0.
 TINY = 1e-300
+
+# So many rows walk down a tree before the permutation importance looks whether it is to stop.
+ROWS_AT_ONCE = 2**19
 
 
 class OutOfBag(NamedTuple):
@@ -118,28 +121,37 @@ def _row_losses(
 
 
 @allocating
+def _losses_as_they_are(
+    X, y, rows, sample, root, words, floats, value, prediction_rule, out
+):  # fmt: skip
+    """Write to out (m,) a tree's losses on `rows`, whose predictors are written to `sample`."""
+    n_rows = len(rows)
+    walkers, places = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
+    leaves = np.empty(n_rows, dtype=np.int64)
+    _copy_columns(X, rows, 0, X.shape[0], sample)
+    _row_losses(
+        sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves, out
+    )
+
+
+@allocating
 def _permuted_losses(
-    X, y, weights, rows, first, used, state, sample, root, words, floats, value, prediction_rule,
-    out, of_row,
+    X, y, weights, rows, first, used, state, permuted, sample, base, root, words, floats, value,
+    prediction_rule, out, of_row,
 ):  # fmt: skip
     """Write to out (P,) the increase of a tree's loss on `rows` when each `used` one is permuted.
 
-    `used` are numbers of predictors.  of_row (len(used), m) receives what each of the m rows adds
-    to the increase; sample (m * p,) is scratch.
+    `used` are numbers of predictors; permuted (m,) holds the rows in any order, and is shuffled;
+    sample (m * p,) and base (m,) are as `_losses_as_they_are` writes them.  of_row (len(used), m)
+    receives what each of the m rows adds to the increase.
     """
     n_rows = len(rows)
     walkers, places = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
-    leaves, permuted = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    base, losses, total = np.empty(n_rows), np.empty(n_rows), 0.0
+    leaves, losses, total = np.empty(n_rows, dtype=np.int64), np.empty(n_rows), 0.0
     for i in range(n_rows):
-        permuted[i] = rows[i]
         total += weights[rows[i]]
-    if total <= 0.0 or root < 0:
+    if total <= 0.0:
         return
-    _copy_columns(X, rows, 0, X.shape[0], sample)
-    _row_losses(
-        sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves, base
-    )
     for k in range(len(used)):
         j = used[k]
         shuffle_front(state, permuted, n_rows)
@@ -214,16 +226,24 @@ def permutation_loss(
         columns = np.zeros(p, dtype=bool)
         columns[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
         used = np.flatnonzero(np.logical_or.reduceat(columns, first[:-1]))
-        sample = np.empty(len(rows) * p, dtype=np.float32)
         of_row = np.zeros((len(used), len(rows)), dtype=np.float32)
-        _permuted_losses(
-            X, y, weights, rows, first, used, state, sample, root[b], words, floats, forest.value,
-            prediction_rule, found.of_tree[b], of_row,
-        )  # fmt: skip
+        if root[b] < 0 or len(rows) == 0:
+            return rows, used, of_row
+        sample, base = np.empty(len(rows) * p, dtype=np.float32), np.empty(len(rows))
+        tree = root[b], words, floats, forest.value, prediction_rule
+        _losses_as_they_are(X, y, rows, sample, *tree, base)
+        permuted, at_once = rows.copy(), max(1, ROWS_AT_ONCE // len(rows))
+        for lo in range(0, len(used), at_once):
+            end_if_stopped()
+            some = slice(lo, lo + at_once)
+            _permuted_losses(
+                X, y, weights, rows, first, used[some], state, permuted, sample, base, *tree,
+                found.of_tree[b], of_row[some],
+            )  # fmt: skip
         return rows, used, of_row
 
     # added in the order of the trees: the same bits for any number of threads
-    for rows, used, of_row in in_order(run, range(B), draws.n_jobs):
+    for rows, used, of_row in in_order(run, range(B), draws.n_jobs, X.size):
         found.of_row[np.ix_(used, rows)] += of_row / np.float32(B)
         found.share[rows] += weights[rows] / max(weights[rows].sum(), TINY) / B
     return found

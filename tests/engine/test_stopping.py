@@ -1,0 +1,174 @@
+"""An interrupt by Ctrl-C is noticed within a second, and threads end soon after."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.engine.parallel import AHEAD, LARGE, Stopped, end_if_stopped, in_order
+
+ROOT = Path(__file__).parents[2]
+posix = pytest.mark.skipif(sys.platform == "win32", reason="timers of POSIX")
+
+
+@contextmanager
+def interrupted(after):
+    """Interrupt what is done inside after so many seconds; it must end within one more."""
+    sent = []
+
+    def interrupt(*_):
+        sent.append(time.perf_counter())
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, after)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            yield
+        assert time.perf_counter() - sent[0] < 1.0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def threads_end(within):
+    """Whether all threads of pools end within so many seconds."""
+    end = time.perf_counter() + within
+    pools = [thread for thread in threading.enumerate() if "ThreadPool" in thread.name]
+    for thread in pools:
+        thread.join(max(0.0, end - time.perf_counter()))
+    return not any(thread.is_alive() for thread in pools)
+
+
+@posix
+@pytest.mark.parametrize(("n_jobs", "size"), [(2, 0), (1, LARGE + 1)])
+def test_nobody_waits_for_a_task_that_has_begun(n_jobs, size):
+    begun = []
+
+    def long(task):
+        begun.append(task)
+        time.sleep(1.5)
+
+    with interrupted(0.2):
+        list(in_order(long, range(200), n_jobs, size))
+    assert threads_end(5)
+    assert len(begun) == n_jobs
+
+
+@posix
+def test_tasks_within_tasks_end_too():
+    ended = []
+
+    def inner(task):
+        try:
+            while True:
+                time.sleep(0.01)
+                end_if_stopped()
+        except Stopped:
+            ended.append(task)
+            raise
+
+    def outer(task):
+        return list(in_order(inner, range(2), task))
+
+    with interrupted(0.3):
+        list(in_order(outer, [1, 2], 2))
+    assert threads_end(5)
+    assert len(ended) == 3
+
+
+def test_no_task_begins_when_the_caller_has_ended():
+    begun = []
+    for first in in_order(lambda task: begun.append(task) or task, range(10_000), 2):
+        assert first == 0
+        break
+    assert threads_end(5)
+    assert len(begun) <= 2 * AHEAD
+
+
+def test_an_error_does_not_wait_for_other_tasks():
+    start = time.perf_counter()
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda task: 1 // task if task == 0 else time.sleep(2), [0, 1], 2))
+    assert time.perf_counter() - start < 1
+    assert threads_end(5)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60_000, 20))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(20)])
+    return frame.assign(y=X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=len(X)))
+
+
+FITS = {
+    "forest": partial(odrf.odrf, n_trees=200),
+    "one thread": partial(odrf.odrf, n_trees=200, n_jobs=1),
+    "tree": odrf.odt,
+    "guided": partial(odrf.graf, n_trees=100),
+    "boosted": partial(odrf.odbt, n_trees=2000),
+}
+
+
+@posix
+@pytest.mark.parametrize("name", FITS)
+def test_a_fit_can_be_interrupted(table, name):
+    fit = FITS[name]
+    fit("y ~ .", table[:200], **({} if name == "tree" else {"n_trees": 2}), seed=1)  # compiled
+    with interrupted(0.4):
+        for _ in range(100):
+            fit("y ~ .", table, seed=1)
+    assert threads_end(3)
+
+
+@posix
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda forest, table: forest.importance("permutation"),
+        lambda forest, table: forest.predict(table),
+        lambda forest, table: forest.select_variables(),
+        lambda forest, table: odrf.compare("y ~ .", table, {"a": odrf.odt, "b": odrf.odrf}),
+        lambda forest, table: odrf.tune("y ~ .", table, {"min_leaf": [5, 50]}),
+        lambda forest, table: odrf.odt("y ~ .", table, alpha="cv"),
+    ],
+)
+def test_what_follows_a_fit_can_be_interrupted(table, work):
+    options = {"n_trees": 20, "max_leaves": 300, "projection": "axis", "blend": False, "seed": 1}
+    work(odrf.odrf("y ~ .", table[:150], **options), table[:150])  # compiled
+    forest = odrf.odrf("y ~ .", table, **options)
+    with interrupted(0.4):
+        for _ in range(1000):
+            work(forest, table)
+    assert threads_end(3)
+
+
+@posix
+def test_the_command_ends_with_130_and_without_a_traceback(table, tmp_path):
+    path = tmp_path / "table.csv"
+    table[:20_000].to_csv(path, index=False)
+    command = [sys.executable, "-m", "odrf", "y ~ .", str(path), "--trees", "5000", "--progress"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
+        seen = b""
+        while b"tree" not in seen:
+            seen += process.stderr.read(1)
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        start = time.perf_counter()
+        rest = process.stderr.read()
+        assert process.wait(10) == 130
+        assert time.perf_counter() - start < 3
+    assert rest.endswith(b"odrf: interrupted\n")
+    assert b"Traceback" not in rest
