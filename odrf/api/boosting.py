@@ -141,7 +141,7 @@ def odbt(
     offset : str or array-like, optional
         A known part of each row's score, on the scale of ``predict(type="link")``, which is added
         to the trees; for counts, the logarithm of the exposure.  A column name, or one number for
-        each row, by position.  ``.`` in the formula leaves the column out, and new rows need it.
+        each row, as `weights`.  ``.`` in the formula leaves the column out, and new rows need it.
         Not for the multinomial and the ordinal loss, where a row has several scores.
     weights, class_weights, missing, kind
         As in `odrf.odt`; the loss is weighted, too.

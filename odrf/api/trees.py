@@ -142,8 +142,9 @@ def odt(
         without such rows takes its value from the nearest node above that has some.  `min_leaf`
         counts the first half.  Pruning uses the second half.
     weights : str or array of shape (n,), optional
-        Case weights: a column of `data`, or numbers in the order of its rows.  A row of weight 2
-        counts as two equal rows, except that `min_leaf` counts it once.
+        Case weights: a column of `data`, or numbers in the order of its rows; a Series goes by the
+        labels of its index, which must be those of `data`.  A row of weight 2 counts as two equal
+        rows, except that `min_leaf` counts it once.
     class_weights : None, "balanced" or mapping, default None
         Factors that multiply the case weights of each class.  A mapping gives positive numbers by
         class, 1 for classes that it does not name.  ``"balanced"`` gives all classes the same total

@@ -227,8 +227,8 @@ def build_design(
         "raise" raises an error for missing values in the columns used, because rows should not be
         lost unnoticed; "drop" leaves these rows out.
     weights : str or array-like, optional
-        The name of a column (``.`` then leaves it out), or one number per row, taken by
-        position.  Rows of weight 0 are kept.
+        The name of a column (``.`` then leaves it out), or one number per row.  Rows of
+        weight 0 are kept.
     aside : str, optional
         Another column that ``.`` leaves out; rows with missing values in it count as incomplete.
     class_weights : str or mapping, optional

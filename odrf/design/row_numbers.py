@@ -19,14 +19,15 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
     argument : str
         The name of the argument, for errors.
     value : str or array-like
-        The name of a column, or n numbers taken by position.
+        The name of a column, or n numbers: of a Series by the labels of its index, else by
+        position.
     data : pandas.DataFrame
         The data frame.
 
     Raises
     ------
     InputError
-        There is no such column, or `value` is not n numbers.
+        There is no such column, or `value` is not n numbers, or is a Series with other labels.
     """
     if isinstance(value, str):
         if value not in data.columns:
@@ -34,6 +35,8 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
                 f"{argument}={value!r} is not a column of the data{nearest(value, data.columns)}"
             )
         value = data[value]
+    elif isinstance(value, pd.Series) and len(value) == len(data):
+        value = _aligned(argument, value, data.index)
     try:
         result = pd.Series(value).to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -46,3 +49,16 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
             "for each row"
         )
     return np.asarray(result, dtype=np.float64)
+
+
+def _aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
+    """Return the values in the order of `index`; raise `InputError` if they have other labels."""
+    if values.index.equals(index):
+        return values
+    if not (values.index.is_unique and index.is_unique and index.isin(values.index).all()):
+        raise InputError(
+            f"{argument}= is a Series with other row labels than the data, and its numbers belong "
+            "to rows by their labels: give it the index of the data, or give its numbers by "
+            f"position: {argument}.to_numpy()"
+        )
+    return values.reindex(index)

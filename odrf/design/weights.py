@@ -29,7 +29,7 @@ def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[
     Parameters
     ----------
     weights : str, array-like or None
-        The name of a column, n numbers taken by position, or None for all ones.
+        The name of a column, n numbers (see `row_numbers`), or None for all ones.
     data : pandas.DataFrame
         The data frame.
 

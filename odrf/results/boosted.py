@@ -158,8 +158,8 @@ class ODBTResults(OutOfBagResults, Panelled):
               Trees are ordered by round, then run, then score: where rows have K scores (with the
               multinomial and the ordinal loss), tree b belongs to score b modulo K.
         offset : str, array-like or float, optional
-            Offsets of the new rows: a column of `newdata`, one number for each row, or one for
-            all.  By default the column that ``offset=`` named in the fit.
+            Offsets of the new rows: a column of `newdata`, one number for each row (of a Series by
+            its labels), or one for all.  By default the column that ``offset=`` named in the fit.
         priors, training
             As in `ODTResults.predict`.  With one run, training rows are predicted by all trees;
             rows that were held out took part only in the choice of the number of rounds.

@@ -12,6 +12,7 @@ from odrf.fits.prediction.intervals import (
     interval_frame,
     quantile_frame,
     requested_interval,
+    type_with_quantiles,
 )
 from odrf.fits.prediction.predicting import predict_rows
 from odrf.fits.prediction.prior_correction import checked_priors
@@ -33,7 +34,7 @@ class ForestPredicting(ForestOutOfBag):
         interval: str | None = None,
         level: float = LEVEL,
         method: str = "auto",
-        quantiles: float | Sequence[float] = QUANTILES,
+        quantiles: float | Sequence[float] | None = None,
         training: str | None = None,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows; for a regression, also intervals and quantiles.
@@ -56,8 +57,9 @@ class ForestPredicting(ForestOutOfBag):
               assumptions on their distribution (`odrf.statistics.conformal`).
             - ``"quantile"``, for prediction: quantiles of the training responses in the row's
               leaves (`odrf.statistics.quantiles`).
-        quantiles : float or sequence of float, default (0.05, 0.5, 0.95)
-            Probabilities above 0 and below 1, for ``type="quantile"``.
+        quantiles : float or sequence of float, optional
+            Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
+            are (0.05, 0.5, 0.95).
 
         Returns
         -------
@@ -80,12 +82,13 @@ class ForestPredicting(ForestOutOfBag):
         >>> bool(data["progression"][400:].between(new["conf_low"], new["conf_high"]).mean() > 0.8)
         True
         """
+        type = type_with_quantiles(type, quantiles, interval)
         request = requested_interval(self.fit, type, interval, level, method)
         if type == "quantile" or request is not None:
             checked_priors(priors, self.design.response, type)
         rows = self._rows(newdata, training)
         if type == "quantile":
-            return quantile_frame(self.fit, rows, quantiles)
+            return quantile_frame(self.fit, rows, QUANTILES if quantiles is None else quantiles)
         if request is None:
             return predict_rows(self.fit, rows, type, priors)
         return interval_frame(self.fit, rows, request, lambda: self._out_of_bag)

@@ -16,10 +16,31 @@ DATA = pd.DataFrame({"w": [1, 2, 0], "s": ["a", "b", "c"]}, index=[5, 6, 7])
 
 @pytest.mark.parametrize(
     "weights",
-    ["w", [1, 2, 0], np.array([1, 2, 0]), pd.Series([1, 2, 0], index=[7, 6, 5])],
+    ["w", [1, 2, 0], np.array([1, 2, 0]), pd.array([1, 2, 0]), pd.Index([1, 2, 0])],
 )
-def test_weights_however_given_go_by_position(weights):
+def test_weights_without_labels_go_by_position(weights):
     np.testing.assert_array_equal(raw_weights(weights, DATA), [1.0, 2.0, 0.0])
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+def test_a_series_goes_by_its_labels(order):
+    weights = pd.Series([1, 2, 0], index=DATA.index).iloc[order]
+    np.testing.assert_array_equal(raw_weights(weights, DATA), [1.0, 2.0, 0.0])
+
+
+def test_labels_that_are_not_unique_go_by_position_where_they_are_the_same():
+    twice = DATA.set_axis([5, 5, 7])
+    weights = pd.Series([1, 2, 0], index=[5, 5, 7])
+    np.testing.assert_array_equal(raw_weights(weights, twice), [1.0, 2.0, 0.0])
+    with pytest.raises(InputError, match="other row labels than the data"):
+        raw_weights(weights.iloc[[2, 0, 1]], twice)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], [5, 6, 8], [5, 5, 6], ["5", "6", "7"]])
+def test_a_series_with_other_labels_is_refused(labels):
+    message = r"weights= is a Series with other row labels than the data.*by position: weights.to_n"
+    with pytest.raises(InputError, match=message):
+        raw_weights(pd.Series([1, 2, 0], index=labels), DATA)
 
 
 def test_no_weights_are_all_one():

@@ -103,6 +103,16 @@ def test_quantiles_have_columns(forest, simulated):
     assert (new["y"] < found[0.5]).mean() == pytest.approx(0.5, abs=0.08)
 
 
+def test_quantiles_ask_for_quantiles(forest, simulated, class_forest, table):
+    new = simulated[300:320]
+    asked = forest.predict(new, type="quantile", quantiles=[0.2, 0.9])
+    assert forest.predict(new, quantiles=[0.2, 0.9]).equals(asked)
+    assert forest.predict(new, quantiles=0.9)[0.9].equals(asked[0.9])
+    assert forest.predict(quantiles=0.5).columns.tolist() == [0.5]
+    with pytest.raises(InputError, match=r'needs a regression.*type="prob"'):
+        class_forest.predict(table, quantiles=0.5)
+
+
 @pytest.mark.parametrize(
     "asked",
     [{"type": "quantile"}, {"interval": "prediction"}, {"interval": "confidence"}],
@@ -152,6 +162,13 @@ def test_rows_of_weight_zero_are_not_there(simulated, asked):
         ({"type": "quantile", "quantiles": (0.1, 1.0)}, "quantiles=1.0: use a number"),
         ({"type": "quantile", "quantiles": []}, r"quantiles=\[\] is empty"),
         ({"type": "quantile", "quantiles": "half"}, "quantiles='half': use a number"),
+        ({"quantiles": 2}, "quantiles=2: use a number above 0 and below 1"),
+        ({"quantiles": 0.5, "type": "trees"}, "quantiles= and type='trees' ask for two things"),
+        ({"quantiles": 0.5, "type": "quantiles"}, "did you mean 'quantile'"),
+        (
+            {"quantiles": 0.5, "interval": "prediction"},
+            "quantiles= and interval= ask for two things: leave one of them out; .* use level=",
+        ),
     ],
 )
 def test_invalid_requests(forest, simulated, asked, message):
@@ -177,5 +194,5 @@ def test_trees_that_saw_all_rows(table):
     whole = odrf.odrf("y ~ a", table, n_trees=3, resample="subsample", sample_fraction=1.0, seed=1)
     with pytest.raises(InputError, match="fit with a lower sample_fraction"):
         whole.predict(table, interval="confidence")
-    with pytest.raises(InputError, match="and there are 0"):
+    with pytest.raises(InputError, match="sample_fraction=1 leaves none"):
         whole.predict(table, interval="prediction")

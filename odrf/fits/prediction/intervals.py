@@ -29,6 +29,7 @@ __all__ = [
     "interval_frame",
     "quantile_frame",
     "requested_interval",
+    "type_with_quantiles",
 ]
 
 QUANTILE = "quantile"
@@ -54,6 +55,26 @@ class Interval(NamedTuple):
 
     level: float
     method: str
+
+
+def type_with_quantiles(type: str, quantiles: Any, interval: Any) -> str:
+    """Return the type of prediction that the arguments of `predict` ask for.
+
+    Raises
+    ------
+    InputError
+        If `quantiles` are given with an interval or another type.
+    """
+    if quantiles is None or type not in (*PREDICTIONS, QUANTILE):
+        return type
+    if interval is not None:
+        raise InputError(
+            "quantiles= and interval= ask for two things: leave one of them out; for the coverage "
+            "of an interval use level="
+        )
+    if type not in ("response", QUANTILE):
+        raise InputError(f"quantiles= and type={type!r} ask for two things: leave one of them out")
+    return QUANTILE
 
 
 def requested_interval(
