@@ -47,12 +47,16 @@ def sized_tree(fit: Fit, progress: bool = False) -> Fit:
 def sized_forest(fit: Fit) -> Fit:
     """Return the grown forest, its trees pruned at the α that its options ask for.
 
+    A forest of one tree on all rows has the options of a tree, and is sized as one.
+
     Raises
     ------
     InputError
         If α is to be found out of bag, and no rows are.
     """
     control = fit.control
+    if control.is_single_tree:
+        return sized_tree(fit)
     alpha, rule = control.alpha, control.alpha_rule
     if rule.needs_search:
         require_out_of_bag(fit, "Pruning paths of forests")

@@ -7,6 +7,7 @@ import math
 import pytest
 
 import odrf
+from forests import same_bits
 from odrf import InputError
 
 FORMULA = "y ~ a + b + f"
@@ -96,3 +97,28 @@ def test_alpha_of_a_forest_out_of_bag(table, alpha):
 def test_bad_sizes(table, function, options, message):
     with pytest.raises(InputError, match=message):
         function(FORMULA, table, **options)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        {"max_leaves": "sqrt"},
+        {"max_leaves": "n/log5", "alpha": 0.01},
+        {"alpha": "cv"},
+        {"alpha": "1se"},
+        {"alpha": "1/sqrt(n)", "max_leaves": lambda n: n**0.5},
+    ],
+)
+@pytest.mark.parametrize("formula", [FORMULA, "c ~ a + b + f"])
+def test_a_forest_of_one_tree_on_all_rows_is_sized_as_a_tree(table, formula, size):
+    options = {"min_leaf": 5, "seed": 1, **size}
+    tree = odrf.odt(formula, table, **options)
+    forest = odrf.odrf(formula, table, n_trees=1, resample="none", **options)
+    assert same_bits(forest.forest, tree.forest)
+    assert forest.control.max_leaves_rule == tree.control.max_leaves_rule
+    assert forest.control.alpha_rule == tree.control.alpha_rule
+    for rows in (table, table[:3]):
+        for revise in ("auto", 0, 50):
+            updated = [one.update(rows, revise=revise) for one in (forest, tree)]
+            assert same_bits(*(one.forest for one in updated))
+            assert updated[0].n_leaves[0] == updated[1].n_leaves[0]
