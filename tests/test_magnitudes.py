@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,17 +39,15 @@ def weighted(grow, rows, response, k, **options):
     return grow(f"{response} ~ a + b + d + e + f", rows, weights=weights, seed=1, **options)
 
 
-@pytest.mark.parametrize("projection", ALL)
 @pytest.mark.parametrize(
-    ("response", "criterion"),
+    ("response", "criterion", "projection"),
     [
-        ("y", "auto"), ("two", "gini"), ("two", "entropy"),
-        ("three", "gini"), ("three", "entropy"), ("three", "ordinal"),
+        *(("y", "squared_error", projection) for projection in OF_NUMBERS),
+        *(("two", *options) for options in product(["gini", "entropy"], ALL)),
+        *(("three", *options) for options in product(["gini", "entropy", "ordinal"], ALL)),
     ],
-)  # fmt: skip
-def test_the_unit_of_weights_does_not_change_a_tree(rows, projection, response, criterion):
-    if response == "y" and projection not in OF_NUMBERS:
-        pytest.skip("directions of classes")
+)
+def test_the_unit_of_weights_does_not_change_a_tree(rows, response, criterion, projection):
     options = {"projection": projection, "criterion": criterion}
     usual = weighted(odrf.odt, rows, response, 0, **options)
     for k in UNITS:
@@ -60,8 +60,6 @@ def test_the_unit_of_weights_does_not_change_a_tree(rows, projection, response, 
 @pytest.mark.parametrize("response", ["y", "two", "three"])
 @pytest.mark.parametrize("grow", [odrf.odrf, odrf.odbt, odrf.graf])
 def test_the_unit_of_weights_does_not_change_predictions(rows, grow, response):
-    if grow is odrf.graf and response == "y":
-        pytest.skip("a guided forest is for classes")
     usual = weighted(grow, rows, response, 0, n_trees=20)
     for k in UNITS:
         fit = weighted(grow, rows, response, k, n_trees=20)

@@ -1,10 +1,11 @@
-"""Whatever fits of hardly any rows, or without rows out of bag, are asked, they answer or refuse.
+"""Whatever fits of few rows, without rows out of bag or without errors are asked, they answer.
 
-They refuse by an `InputError`, which says why.
+Or they refuse by an `InputError`, which says why.
 """
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -28,6 +29,7 @@ FITS = {
     "held out": partial(odrf.odbt, n_trees=2, validation=0.3),
     "guided": partial(odrf.graf, n_trees=2),
 }
+KINDS = {"y": "regression", "two": "auto", "three": "auto", "ranks": "auto"}
 NO_ROWS_OUT = {
     "all rows": {"resample": "none"},
     "all in subsamples": {"resample": "subsample", "sample_fraction": 1.0},
@@ -153,3 +155,52 @@ def test_every_fold_leaves_rows_of_weight(response, k):
     for seed in range(10):
         table = tree.pruning_path(cv=k, seed=seed).table
         assert table[["xerror", "xstd"]].notna().all(axis=None)
+
+
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("grow", FITS.values(), ids=FITS)
+def test_new_data_without_rows(grow, response):
+    data = rows(30)
+    fit = grow(f"{response} ~ a + b", data, seed=1)
+    none = data[:0]
+    for predict in ("predict", "staged_predict"):
+        if hasattr(fit, predict):
+            assert len(getattr(fit, predict)(none)) == 0
+    for question, argument in (
+        ("growth_path", "newdata"), ("pruning_path", "validation"), ("update", "newdata"),
+        ("estimate_priors", "newdata"), ("sensitivity", "newdata"),
+    ):  # fmt: skip
+        asked = getattr(fit, question, None)
+        if asked is not None and argument in inspect.signature(asked).parameters:
+            with pytest.raises(InputError, match=r"no complete rows|needs classes"):
+                asked(**{argument: none})
+    with pytest.raises(InputError):
+        grow(f"{response} ~ a + b", none)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("response", RESPONSES)
+@pytest.mark.parametrize("grow", FITS.values(), ids=FITS)
+def test_models_that_make_no_error(grow, response, tmp_path):
+    data = rows(30)
+    data["a"] = data["ranks"].cat.codes if response in ("three", "ranks") else data["two"] == "yes"
+    data["y"] = 3.0 * data["a"]
+    fit = grow(f"{response} ~ a", data.astype({"a": float}), kind=KINDS[response], seed=1)
+    assert ask(fit, data.astype({"a": float}), tmp_path) > 10
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "error::RuntimeWarning")
+@pytest.mark.parametrize("response", RESPONSES)
+def test_comparisons_of_models_that_make_no_error(response):
+    data = rows(60)
+    data["a"] = data["ranks"].cat.codes.astype(float)
+    data["two"], data["y"] = np.where(data["a"] > 0, "no", "yes"), 3.0 * data["a"]
+    models = {"tree": partial(odrf.odt, min_leaf=1), "forest": FITS["forest"]}
+    for made in (
+        odrf.compare(f"{response} ~ a", data, models, cv=3, seed=1),
+        odrf.tune(f"{response} ~ a", data, {"min_leaf": [1, 2]}, n_trees=5),
+        odrf.tune(f"{response} ~ a", data, {"min_leaf": [1, 2]}, model=odrf.odt, method="cv"),
+    ):
+        assert repr(made) and str(made.summary())
+        made.plot()
+        plt.close("all")

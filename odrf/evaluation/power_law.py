@@ -30,9 +30,13 @@ def fit_power_law(n: NDArray[np.float64], error: NDArray[np.float64]) -> PowerLa
     """Return the power law with the least sum of squared relative errors.
 
     `n` (k,) are numbers of rows, `error` (k,) the errors at them.  For a given c the non-negative
-    a and b are found by least squares; c is found by a one-dimensional search.
+    a and b are found by least squares; c is found by a one-dimensional search.  An error of 0 is
+    compared with the smallest of the others.  If all are 0, so are a and b, and c is meaningless.
     """
-    scale = 1.0 / np.maximum(error, 1e-12 * max(error.max(), 1e-300))
+    positive = error > 0
+    if not positive.any():
+        return PowerLaw(0.0, 0.0, SLOWEST)
+    scale = 1.0 / np.where(positive, error, error[positive].min())
 
     def fit_at(c: float) -> tuple[PowerLaw, float]:
         power = (n / n.max()) ** -c

@@ -170,7 +170,8 @@ def of_numbers(
         pairs = np.sum(weights * number * (number - 1.0))
         product = np.sum(weights * (total**2 - square)) / pairs if pairs else np.nan
         tree = (weights * square).sum() / (weights * number).sum()
-        correlation = product / np.nanmean(deviations[:size]) ** 2
+        with np.errstate(invalid="ignore"):  # trees that never err do not vary
+            correlation = product / np.nanmean(deviations[:size]) ** 2
         known = number > 0
         error = np.average((total[known] / number[known]) ** 2, weights=weights[known])
         strengths.append(

@@ -18,3 +18,7 @@ def test_the_first_bad_column_is_named(bad):
 
 def test_large_numbers_pass():
     require_finite(np.array([[1e299, -1e299]]), ["a"], pd.RangeIndex(2), "predictor")
+
+
+def test_no_rows_pass():
+    require_finite(np.empty((2, 0)), ["a", "b"], pd.RangeIndex(0), "predictor")

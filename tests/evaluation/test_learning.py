@@ -150,3 +150,16 @@ def test_no_error_at_no_rows(data):
     curve = odrf.learning_curve("y ~ a", data, {"t": odrf.odt}, sizes=[10, 20, 30], repeats=1)
     with pytest.raises(InputError, match="n=0: use a number of rows above 0"):
         curve.extrapolate(0)
+
+
+@pytest.mark.parametrize("formula", ["side ~ a", "steps ~ a"])
+def test_a_model_that_makes_no_error(data, formula):
+    frame = data.assign(side=np.where(data.a > 0.5, "over", "below"), steps=(data.a > 0.5) * 3.0)
+    frame["a"] = frame["steps"]
+    models = {"tree": partial(odrf.odt, min_leaf=1), "mean": partial(odrf.odt, max_leaves=1)}
+    for chosen in (models, {"tree": models["tree"]}):
+        curve = odrf.learning_curve(formula, frame, chosen, sizes=[20, 50, 100], repeats=3, seed=1)
+        assert (curve.table.loc["tree", "error"] == 0).all()
+        assert (curve.extrapolate(1e4).loc["tree"] == 0).all()
+        assert "tree" in repr(curve) and "tree" in str(curve.summary())
+        curve.plot()

@@ -47,3 +47,20 @@ def test_laws_of_repeats_surround_the_law_of_their_mean():
     rates = [law.c for law in drawn]
     assert min(rates) < fit_power_law(N, errors.mean(axis=0)).c < max(rates)
     assert drawn == bootstrap_power_laws(N, errors, 100, 5)
+
+
+def test_a_model_that_makes_no_error_has_none_at_any_number_of_rows():
+    found = fit_power_law(N, np.zeros(len(N)))
+    assert found.a == found.b == 0.0
+    assert found.error(10 * N).tolist() == [0.0] * len(N)
+    for law in bootstrap_power_laws(N, np.zeros((4, len(N))), 20, 1):
+        assert law == found
+
+
+@given(st.integers(0, len(N)), st.floats(1e-12, 1e6))
+def test_errors_that_vanish_have_a_law(first_zero, size):
+    error = PowerLaw(0.0, size, 0.7).error(N)
+    error[first_zero:] = 0.0
+    found = fit_power_law(N, error)
+    assert np.isfinite(found).all()
+    assert (found.error(N) <= 2 * error.max()).all()

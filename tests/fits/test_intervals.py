@@ -176,6 +176,23 @@ def test_invalid_requests(forest, simulated, asked, message):
         forest.predict(simulated[300:], **asked)
 
 
+@pytest.mark.parametrize("asked", [{}, {"method": "quantile"}, {"interval": "confidence"}])
+@pytest.mark.parametrize("training", [True, False])
+def test_ends_are_in_order_at_any_level(simulated, asked, training):
+    forest = odrf.odrf("y ~ .", simulated[:150], n_trees=60, blend=False, seed=1)
+    newdata = None if training else simulated[150:200]
+    width = 0.0
+    for level in (0.001, 0.01, 0.1, 0.3, 0.6, 0.9, 0.99):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            ends = forest.predict(newdata, **{"interval": "prediction", "level": level} | asked)
+        widths = (ends["conf_high"] - ends["conf_low"]).dropna()
+        assert (widths >= 0).all()
+        assert widths.mean() >= width
+        width = widths.mean()
+    assert width > 0
+
+
 def test_classes_have_probabilities_instead(class_forest, table):
     for asked in ({"interval": "prediction"}, {"type": "quantile"}):
         with pytest.raises(InputError, match=r'needs a regression.*type="prob"'):

@@ -34,7 +34,8 @@ def require_finite(
         What they are, for the message: "predictor" or "response".
     """
     # Minimum and maximum need no temporary array as large as the data. NaN fails both tests.
-    fine = (columns.min(axis=1) >= -LARGEST) & (columns.max(axis=1) <= LARGEST)
+    low, high = columns.min(axis=1, initial=np.inf), columns.max(axis=1, initial=-np.inf)
+    fine = (low >= -LARGEST) & (high <= LARGEST)
     if fine.all():
         return
     j = int((~fine).argmax())

@@ -160,7 +160,7 @@ def interval_frame(
         half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
         low, high = mean - half_width, mean + half_width
     elif interval.method == CONFORMAL:
-        low, high = _conformal(fit, rows, interval.level, unseen().value[:, 0])
+        low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0]))
     else:
         tail = (1 - interval.level) / 2
         low, high = _quantiles(fit, rows, np.array([tail, 1 - tail])).T
@@ -226,6 +226,18 @@ def _conformal(
         level,
         n_jobs,
     )
+
+
+def _ordered(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends (m,) of intervals, with the middle in place of both where they are crossed.
+
+    At levels near 0 the quantiles of the jackknife+ can cross: it then leaves no value inside.
+    """
+    low, high, crossed = low.copy(), high.copy(), low > high
+    low[crossed] = high[crossed] = 0.5 * low[crossed] + 0.5 * high[crossed]
+    return low, high
 
 
 def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:

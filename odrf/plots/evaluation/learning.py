@@ -47,7 +47,8 @@ def plot_learning(
         )  # fmt: skip
     ax.axvline(table.index.get_level_values("n").max(), color="#bbbbbb", linewidth=1, zorder=0)
     log_scale(ax, "x")
-    log_scale(ax, "y")
+    if (table["error"] > 0).any():
+        log_scale(ax, "y")
     label_x(ax, "training rows")
     label_y(ax, error)
     ax.legend(frameon=False)
