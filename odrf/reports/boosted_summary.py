@@ -143,8 +143,8 @@ def _losses(fit: BoostedFit) -> dict[str, str]:
 def _score(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> dict[str, str]:
-    name = "Error rate" if fit.kind == "classification" else "MSE"
-    scores = {f"{name} of all rows": number(mean_loss(fit, fitted))}
+    name = "error rate" if fit.kind == "classification" else "MSE"
+    scores = {f"Training {name}": number(mean_loss(fit, fitted))}
     if out_of_bag is not None:
-        scores[f"{name}, out of bag"] = number(boosted_error(fit, out_of_bag))
+        scores[f"OOB {name}"] = number(boosted_error(fit, out_of_bag))
     return scores

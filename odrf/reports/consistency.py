@@ -157,13 +157,13 @@ class ConsistencyReport(Carded):
         ------
         InputError
             For classes, whose residuals are bounded; for guided forests, which have no out-of-bag
-            rows; for boosted trees without held-out rows.
+            rows; for boosted trees of one run without held-out rows.
         """
         if not len(self._residuals):
             raise InputError(
                 "normal_quantiles needs a regression with residuals that estimate the noise: "
                 "classes have no tails, guided forests have no out-of-bag rows, and boosted trees "
-                "need rows held out by validation="
+                "need rows held out by validation=, or several runs"
             )
         return normal_quantiles(self._residuals)
 

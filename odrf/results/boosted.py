@@ -25,6 +25,7 @@ from odrf.fits.prediction.predicting import (
 )
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
+from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
 from odrf.options.boosting_control import BoostingControl
 from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
 from odrf.reports.consistency import ConsistencyReport
@@ -309,10 +310,16 @@ class ODBTResults(OutOfBagResults, Panelled):
         return ConsistencyReport(self.fit, facts_of_boosted(self.fit), self._noise_residuals())
 
     def _noise_residuals(self) -> NDArray[np.float64]:
-        """Return the residuals of held-out rows: those of the other rows are too small."""
+        """Return the residuals out of bag or, with one run, of held-out rows.
+
+        Those of the other rows are too small.
+        """
         if self.kind == "classification":
             return np.empty(0)
-        return self.resid.to_numpy()[self.fit.held]
+        if not leaves_rows_out(self.fit):
+            return residuals(self.fit, self._in_bag)[self.fit.held]
+        resid = residuals(self.fit, self._oob_value)
+        return resid[~np.isnan(resid)]
 
     def summary(self) -> Summary:
         """Return a summary of data, options, losses and importances.

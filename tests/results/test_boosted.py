@@ -201,7 +201,7 @@ def test_several_runs_are_evaluated_out_of_bag(data):
     missed = np.array([run.counts == 0 for run in fit.fit.boosted.drawn])
     assert known.tolist() == missed.any(axis=0).tolist()
     assert fit.oob_error == pytest.approx((predicted[known] != data["c"][known]).mean())
-    assert "Error rate, out of bag" in str(fit.summary())
+    assert "OOB error rate" in str(fit.summary())
     assert "4, each of a bootstrap sample and all predictors" in str(fit.summary())
 
 

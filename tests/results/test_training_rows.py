@@ -14,6 +14,7 @@ import pytest
 import odrf
 from odrf import InputError
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.statistics.evidence import normal_quantiles
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 ORDERED = pd.CategoricalDtype(["low", "mid", "top"], ordered=True)
@@ -285,3 +286,30 @@ def _the_intervals(fit, said):
         with pytest.raises(InputError, match="needs out-of-bag rows"):
             fit.predict(interval="prediction")
         assert fit.predict(interval="prediction", method="quantile").notna().all(axis=None)
+
+
+def test_reports_take_the_residuals_that_estimate_the_noise(fits, rows):
+    """Out of bag where there are any, else of held-out rows, else of training rows; in silence."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        forest, runs = fits["`odrf(…)`", "y"], fits["`odbt(…, n_runs=M)`", "y"]
+        for fit in (forest, runs):
+            expected = (rows["y"] - fit.oob_prediction).dropna()
+            sizes = fit.consistency().normal_quantiles
+            assert sizes.tolist() == normal_quantiles(expected.to_numpy()).tolist()
+        held = odrf.odbt("y ~ a + b", rows, n_trees=4, validation=0.3, seed=1)
+        own = (rows["y"] - held.predict(rows))[held.held_out].to_numpy()
+        assert held.consistency().normal_quantiles.tolist() == normal_quantiles(own).tolist()
+        for name in ("`odt(…)`", '`odrf(…, resample="none")`'):
+            fit = fits[name, "y"]
+            left = (rows["y"] - fit.predict(rows)).to_numpy()
+            assert fit.consistency().normal_quantiles.tolist() == normal_quantiles(left).tolist()
+        with pytest.raises(InputError, match="held out by validation=, or several runs"):
+            _ = fits["`odbt(…)`", "y"].consistency().normal_quantiles
+
+
+def test_nothing_else_that_a_fit_says_warns_of_training_rows(named_fit):
+    _, fit = named_fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        str(fit.summary()), repr(fit), fit.importance(), fit.consistency().summary()
