@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["InputError", "UnknownArgumentError", "allowed", "nearest"]
+__all__ = ["InputError", "UnknownArgumentError", "allowed", "nearest", "no_frame"]
 
 
 class InputError(ValueError):
@@ -39,3 +39,17 @@ def allowed(argument: str, value: object, choices: Iterable[str | None]) -> Inpu
     listing = ", ".join(repr(choice) for choice in choices)
     hint = nearest(str(value), map(str, choices))
     return InputError(f"{argument}={value!r} is not known: use one of {listing}{hint}")
+
+
+def no_frame(what: str, value: object, or_else: str = "") -> InputError:
+    """Return the error for a `value` that must be a pandas DataFrame, or something else."""
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    name = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
+    if hasattr(value, "to_pandas"):
+        fix = "convert it by .to_pandas()"
+    elif hasattr(value, "to_frame"):
+        fix = "use data[[name]] for a column, row.to_frame().T for a row"
+    else:
+        fix = "make one with pd.DataFrame(X, columns=[…])"
+    return InputError(f"{what} must be a pandas DataFrame{or_else}, not {name}: {fix}")

@@ -52,6 +52,10 @@ class Metric:
         """Factor that turns a score into a loss: 1, or -1 if greater scores are better."""
         return -1.0 if self.greater_is_better else 1.0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out a user's function: it may not pickle, and is not needed any more."""
+        return {**vars(self), "function": None if self.kind is None else self.function}
+
 
 def _mse(y: NDArray, predicted: NDArray) -> float:
     return float(np.mean((y - predicted) ** 2))

@@ -14,7 +14,7 @@ from patsy import EvalEnvironment
 from odrf.design import Response, TrainingData, build_design
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.measurement import TEXT, contents
-from odrf.errors import InputError
+from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric
 
 __all__ = ["UNNAMED", "Task", "check_same_kind", "named_tables", "read_task"]
@@ -81,10 +81,7 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
     if isinstance(data, pd.DataFrame):
         return {UNNAMED: (formula, data)}
     if not isinstance(data, Mapping):
-        raise InputError(
-            f"data must be a pandas DataFrame, or a mapping of names to data frames, not "
-            f"{type(data).__name__}"
-        )
+        raise no_frame("data", data, ", or a mapping of names to data frames")
     if not data:
         raise InputError("data holds no tables: name at least one, as in {'mine': table}")
     return {
@@ -102,10 +99,7 @@ def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
         If the formula or the table is invalid, or values are missing.
     """
     if not isinstance(data, pd.DataFrame):
-        raise InputError(
-            f"table {name!r} must be a pandas DataFrame, or a pair (formula, DataFrame), not "
-            f"{type(data).__name__}"
-        )
+        raise no_frame(f"table {name!r}", data, ", or a pair (formula, DataFrame)")
     try:
         check_frame(data)
         data = _text_as_categories(data)

@@ -32,6 +32,15 @@ class Judged(NamedTuple):
     trees: int | None = None
 
 
+class _Refitted(NamedTuple):
+    """Returns the best model, which has been fitted already."""
+
+    fit: FittedResults
+
+    def __call__(self, **_: Any) -> FittedResults:
+        return self.fit
+
+
 @public
 class Tuning(Carded):
     """Candidates, which are combinations of options, and their errors.  Made by `odrf.tune`.
@@ -113,6 +122,11 @@ class Tuning(Carded):
         `FutureWarning`.
         """
         return MethodNow("Tuning.best", lambda: self._refit(**self.best_options))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the best model in place of the functions that fit it, which may not pickle."""
+        state = {name: value for name, value in vars(self).items() if name != "best"}
+        return {**state, "_refit": _Refitted(self.best())}
 
     def summary(self) -> Summary:
         """Return the candidates and their errors, as a summary with text, HTML and LaTeX output."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import Seed, checked_seed, checked_whole
 from odrf.design.grid import set_grid
-from odrf.errors import InputError
+from odrf.errors import InputError, no_frame
 from odrf.public import public, respelled
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ class Problem:
 
     def _matrix(self, data: pd.DataFrame) -> NDArray[np.float64]:
         if not isinstance(data, pd.DataFrame):
-            raise InputError(f"data must be a pandas DataFrame, not {type(data).__name__}")
+            raise no_frame("data", data)
         for name in self.predictors:
             if name not in data.columns:
                 raise InputError(

@@ -43,7 +43,7 @@ def test_the_same_contents_in_another_type_are_welcome():
         (FRAME[["any"]], "new data lacks columns 'age', 'sex', 'flag'"),
         (FRAME[["age", "age", "sex", "flag", "any"]], "more than one column named 'age'"),
         ([[1, "m"]], "new data must be a pandas DataFrame, not list"),
-        (FRAME.iloc[0], "new data must be a pandas DataFrame, not Series: .*to_frame"),
+        (FRAME.iloc[0], "new data must be a pandas DataFrame, not pandas.Series: .*to_frame"),
     ],
 )
 def test_new_data_without_the_columns(new, message):
@@ -69,7 +69,7 @@ def test_new_data_of_another_type(column, values, message):
     ("data", "message"),
     [
         ([1, 2], r"data must be a pandas DataFrame, not list: .*pd.DataFrame\(X, columns="),
-        (FRAME["age"], "data must be a pandas DataFrame, not Series"),
+        (FRAME["age"], "data must be a pandas DataFrame, not pandas.Series"),
         (FRAME.rename(columns={"age": 0, "sex": 1}), "must be text, but 0, 1 are not: rename"),
         (FRAME[["age", "sex", "age"]], "data has more than one column named 'age'"),
         (FRAME.iloc[:1], "data has 1 row: at least 2"),
@@ -79,3 +79,9 @@ def test_new_data_of_another_type(column, values, message):
 def test_training_data_that_is_no_table(data, message):
     with pytest.raises(InputError, match=message):
         check_frame(data)
+
+
+def test_frames_of_other_packages_are_named_with_the_way_out():
+    foreign = type("DataFrame", (), {"__module__": "polars.dataframe.frame", "to_pandas": 1})()
+    with pytest.raises(InputError, match=r"not polars\.DataFrame: convert it by \.to_pandas\(\)"):
+        check_frame(foreign)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from functools import partial
 
 import numpy as np
@@ -301,3 +303,13 @@ def test_models_that_fail(table, answer, metric, message):
     with pytest.raises(InputError, match=f"model 'x' fails on table 'data', .*{message}") as caught:
         compare("c ~ a", table, models, cv=3, metric=metric, seed=1)
     assert caught.value.__cause__ is not None
+
+
+def test_a_metric_of_the_user_may_be_any_function(table):
+    largest = lambda observed, predicted: float(np.abs(observed - predicted).max())  # noqa: E731
+    models = {"tree": odrf.odt, "small": partial(odrf.odt, max_leaves=3)}
+    found = odrf.compare("y ~ a + b", table, models, cv=3, metric=largest, seed=1)
+    for again in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert again.table.equals(found.table)
+        assert str(again.summary()) == str(found.summary())
+        again.plot()

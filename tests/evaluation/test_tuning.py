@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -238,3 +239,15 @@ def test_best_was_an_attribute_once(data):
         assert found.best.oob_error == found.best().oob_error
     with pytest.warns(FutureWarning, match=r"Tuning.best\(\)"):
         assert repr(found.best) == repr(found.best())
+
+
+def test_it_can_be_kept_with_its_best_model(data):
+    twice = lambda column: 2 * column  # noqa: E731
+    model = lambda formula, data, **options: odrf.odrf(formula, data, n_trees=5, **options)  # noqa: E731
+    found = odrf.tune("y ~ a + b", data, {"min_leaf": [1, 40]}, model=model, seed=1)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.table.equals(found.table)
+    assert again.best().predict(data).equals(found.best().predict(data))
+    assert str(again.summary()) == str(found.summary())
+    assert odrf.tune("y ~ twice(a)", data, {"min_leaf": [1, 40]}, n_trees=5).best_options
+    assert twice(1) == 2

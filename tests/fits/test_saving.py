@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import hashlib
 import math
@@ -240,3 +241,17 @@ def test_code_of_a_formula_runs_on_request_only(data, tmp_path, formula):
     with pytest.raises(InputError, match=r"in the formula uses.*trusted=True"):
         odrf.load(file)
     assert odrf.load(file, trusted=True).predict(frame).equals(tree.predict(frame))
+
+
+def test_fits_with_functions_of_the_user_can_be_copied(data):
+    twice = lambda column: 2 * column  # noqa: E731
+    root = {"max_leaves": lambda n: n**0.5}
+    for fit, options in (
+        (odrf.odt, root),
+        (odrf.odrf, {"n_trees": 5, **root}),
+        (odrf.odbt, {"n_trees": 5}),
+        (odrf.graf, {"n_trees": 5}),
+    ):
+        before = fit("y ~ twice(a) + f", data, seed=1, **options)
+        assert copy.deepcopy(before).predict(data).equals(before.predict(data))
+    assert twice(1) == 2

@@ -10,7 +10,7 @@ from pandas.api.types import is_object_dtype
 
 from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import LOGICAL, NUMBERS, contents
-from odrf.errors import InputError, nearest
+from odrf.errors import InputError, nearest, no_frame
 
 __all__ = ["Schema", "check_frame", "learn_schema", "selected"]
 
@@ -105,12 +105,8 @@ def check_frame(data: pd.DataFrame) -> None:
 
 
 def _require_frame(data: object, what: str) -> None:
-    if isinstance(data, pd.Series):
-        fix = "use data[[name]] for a column, row.to_frame().T for a row"
-    else:
-        fix = "make one with pd.DataFrame(X, columns=[…])"
     if not isinstance(data, pd.DataFrame):
-        raise InputError(f"{what} must be a pandas DataFrame, not {type(data).__name__}: {fix}")
+        raise no_frame(what, data)
 
 
 def _require_unique(columns: pd.Index, what: str) -> None:
