@@ -38,10 +38,13 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
     elif isinstance(value, pd.Series) and len(value) == len(data):
         value = _aligned(argument, value, data.index)
     try:
-        result = pd.Series(value).to_numpy(dtype=np.float64, na_value=np.nan)
+        given = pd.Series(value)
+        if np.iscomplexobj(given.to_numpy()):
+            raise TypeError
+        result = given.to_numpy(dtype=np.float64, na_value=np.nan)
     except (TypeError, ValueError):
         raise InputError(
-            f"{argument} must be numbers, one for each row, or the name of a column of numbers"
+            f"{argument} must be real numbers, one for each row, or the name of a column of numbers"
         ) from None
     if result.shape != (len(data),):
         raise InputError(

@@ -173,6 +173,8 @@ def predictions(model: Model, split: Split) -> NDArray[Any]:
         return _one_for_each_row(probabilities, n, 2).astype(np.float64)
     values = _one_for_each_row(predicted, n, 1)
     if classes is None:
+        if np.iscomplexobj(values):
+            raise InputError("it predicts complex numbers: return their real part")
         return values.astype(np.float64)
     codes = classes.get_indexer(pd.Index(values))
     if (codes < 0).any():

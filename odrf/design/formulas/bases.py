@@ -40,7 +40,7 @@ class OrthogonalPolynomial:
     def memorize_chunk(self, x: ArrayLike, degree: int = 1) -> None:
         """Take training rows `x` (n,)."""
         self._degree = degree
-        self._rows.append(np.asarray(x, dtype=np.float64))
+        self._rows.append(_real(x))
 
     def memorize_finish(self) -> None:
         """Compute the recurrence from all training rows."""
@@ -57,7 +57,7 @@ class OrthogonalPolynomial:
 
     def transform(self, x: ArrayLike, degree: int = 1) -> NDArray[np.float64]:
         """Return the polynomials of degree 1 to `degree` at `x` (n,), as (n, degree)."""
-        polynomials = self._polynomials(np.asarray(x, dtype=np.float64))
+        polynomials = self._polynomials(_real(x))
         return np.column_stack(polynomials[1:]) / np.sqrt(self._squares[1:])
 
     def _polynomials(self, x: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -69,6 +69,12 @@ class OrthogonalPolynomial:
                 new -= self._squares[k] / self._squares[k - 1] * polynomials[k - 1]
             polynomials.append(new)
         return polynomials
+
+
+def _real(x: ArrayLike) -> NDArray[np.float64]:
+    if np.iscomplexobj(x):
+        raise TypeError("poly() needs real numbers")
+    return np.asarray(x, dtype=np.float64)
 
 
 bs = stateful_transform(HeldBSpline)
