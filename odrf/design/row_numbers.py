@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_complex_dtype
 
 from odrf.errors import InputError, nearest
 
@@ -39,13 +40,14 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
         value = _aligned(argument, value, data.index)
     try:
         given = pd.Series(value)
-        if np.iscomplexobj(given.to_numpy()):
-            raise TypeError
-        result = given.to_numpy(dtype=np.float64, na_value=np.nan)
+        is_real = not is_complex_dtype(given.dtype)
+        result = given.to_numpy(dtype=np.float64, na_value=np.nan) if is_real else np.empty(0)
     except (TypeError, ValueError):
         raise InputError(
-            f"{argument} must be real numbers, one for each row, or the name of a column of numbers"
+            f"{argument} must be numbers, one for each row, or the name of a column of numbers"
         ) from None
+    if not is_real:
+        raise InputError(f"{argument} holds complex numbers: give one real number for each row")
     if result.shape != (len(data),):
         raise InputError(
             f"{argument} has length {len(result)} and the data {len(data)} rows: give one number "

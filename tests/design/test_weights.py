@@ -56,9 +56,9 @@ def test_missing_weights_stay_missing():
     ("weights", "message"),
     [
         ("ww", "weights='ww' is not a column of the data; did you mean 'w'"),
-        ("s", "weights must be real numbers"),
-        (["a", "b", "c"], "weights must be real numbers"),
-        (np.ones((3, 2)), "weights must be real numbers, one for each row"),
+        ("s", "weights must be numbers"),
+        (["a", "b", "c"], "weights must be numbers"),
+        (np.ones((3, 2)), "weights must be numbers, one for each row"),
         ([1, 2], "weights has length 2 and the data 3 rows"),
     ],
 )
