@@ -187,7 +187,7 @@ class ODBTResults(OutOfBagResults, Panelled):
         checked_choice("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
         shares = checked_priors(priors, self.design.response, type)
-        rows = self._rows(newdata, training)
+        rows = self._rows(newdata, training, type)
         if type == "leaf":
             return predict_rows(self.fit, rows, type)
         offsets = self._offsets(newdata, rows, offset)
@@ -242,7 +242,7 @@ class ODBTResults(OutOfBagResults, Panelled):
             If `newdata` lacks a column, or has categories of an ordered factor that are not
             declared; if offsets are missing.
         """
-        fit, rows = self.fit, self._rows(newdata, training)
+        fit, rows = self.fit, self._rows(newdata, training, "response")
         offsets = self._offsets(newdata, rows, offset)
         boosted, n_jobs = fit.boosted, fit.control.n_jobs
         trees = boosted.forest, boosted.stages, rows.X, boosted.starts

@@ -25,7 +25,7 @@ from odrf.fits.prediction.predicting import (
     rows_of,
 )
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
-from odrf.fits.prediction.training_rows import asked_out_of_bag, residuals, training_rows
+from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residuals, training_rows
 from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
@@ -131,8 +131,10 @@ class FittedResults(Carded):
         asked_out_of_bag(training, newdata, leaves_out=False)
         return None
 
-    def _rows(self, newdata: pd.DataFrame | None, training: str | None) -> RowsToPredict:
+    def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
         """Return the rows to predict: new rows, or training rows as `training` says."""
+        if type == "leaf" and newdata is None and training is None:
+            training = IN_BAG  # a row has a leaf in every tree
         oob = self._out_of_bag_asked(newdata, training)
         return training_rows(self.fit, oob) if newdata is None else rows_of(self.fit, newdata)
 
@@ -201,7 +203,7 @@ class FittedResults(Carded):
             not: nothing is known of them, and the row is taken to have none of the known levels.
             An ordered factor has a rank for each declared category, whether or not a row has it.
         """
-        return predict_rows(self.fit, self._rows(newdata, training), type, priors)
+        return predict_rows(self.fit, self._rows(newdata, training, type), type, priors)
 
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8

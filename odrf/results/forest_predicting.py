@@ -87,7 +87,7 @@ class ForestPredicting(ForestOutOfBag):
         request = requested_interval(self.fit, type, interval, level, method)
         if type == "quantile" or request is not None:
             checked_priors(priors, self.design.response, type)
-        rows = self._rows(newdata, training)
+        rows = self._rows(newdata, training, type)
         if type == "quantile":
             return quantile_frame(self.fit, rows, QUANTILES if quantiles is None else quantiles)
         if request is None:

@@ -70,8 +70,17 @@ def test_the_default_is_out_of_bag_where_rows_are_left_out(named_fit, rows):
         assert not default.equals(in_bag)
     else:
         assert default.equals(in_bag)
-        with pytest.raises(InputError, match="every tree of this fit uses all rows"):
+        with pytest.raises(InputError, match='this fit is neither: use training="in-bag"'):
             fit.predict(training="out-of-bag")
+
+
+def test_leaves_are_those_of_all_trees_in_silence(named_fit, rows):
+    _, fit = named_fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        leaves = fit.predict(type="leaf")
+        assert leaves.equals(fit.predict(rows, type="leaf"))
+        assert leaves.equals(fit.predict(type="leaf", training="in-bag"))
 
 
 def test_fitted_values_and_residuals_are_those_of_predict(named_fit, rows):
@@ -127,7 +136,6 @@ def test_out_of_bag_is_the_mean_of_the_trees_that_did_not_draw_the_row(fits, nam
     in_bag = fit.predict(type="trees", training="in-bag")
     assert in_bag.notna().all(axis=None)
     assert (trees.to_numpy() == in_bag.to_numpy())[unseen].all()
-    assert quiet(fit.predict, type="leaf").equals(fit.predict(type="leaf", training="in-bag"))
 
 
 def test_rows_that_every_tree_drew_are_missing_and_said(rows):

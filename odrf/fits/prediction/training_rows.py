@@ -20,6 +20,7 @@ from odrf.fits.prediction.predicting import RowsToPredict
 from odrf.warn import warn_user
 
 __all__ = [
+    "IN_BAG",
     "asked_out_of_bag",
     "leaves_rows_out",
     "residuals",
@@ -68,9 +69,9 @@ def asked_out_of_bag(training: Any, newdata: pd.DataFrame | None, leaves_out: bo
         )
     if training == OUT_OF_BAG and not leaves_out:
         raise InputError(
-            'training="out-of-bag" needs rows that a tree did not use, and every tree of this fit '
-            'uses all rows: use training="in-bag", or fit a forest of odrf() with '
-            'resample="bootstrap" or "subsample", or boosted trees with n_runs=10'
+            'training="out-of-bag" is for forests of odrf() whose trees leave rows out, and for '
+            'boosted trees of several runs; this fit is neither: use training="in-bag", or fit '
+            'with resample="bootstrap", or n_runs=10 in odbt()'
         )
     return bool(training == OUT_OF_BAG)
 
