@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "checked_switch",
     "checked_truth",
     "checked_whole",
+    "is_list",
     "is_number",
     "is_whole",
     "is_word",
@@ -58,6 +59,13 @@ def is_whole(value: Any) -> bool:
 def is_word(value: Any, word: str) -> bool:
     """Return whether the value is this text; arrays, whose comparison is an array, are not."""
     return isinstance(value, str) and value == word
+
+
+def is_list(value: Any) -> bool:
+    """Return whether the value is a sequence or an array, and not a text."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def checked_choice(argument: str, value: Any, choices: Iterable[str | None]) -> Any:

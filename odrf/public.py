@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from odrf.checks import checked_jobs, checked_truth
+from odrf.checks import MOST_DIGITS, checked_jobs, checked_truth, checked_whole
 from odrf.errors import InputError, UnknownArgumentError, nearest
 from odrf.warn import warn_user
 
@@ -164,6 +164,7 @@ def _check_axes(argument: str, value: Any) -> None:
 
 
 CHECKS: dict[str, Callable[[str, Any], object]] = {
+    "digits": lambda name, value: checked_whole(name, value, 1, MOST_DIGITS),
     "progress": checked_truth,
     "n_jobs": lambda _, value: checked_jobs(value),
     "ax": _check_axes,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from odrf.errors import allowed
+from odrf.checks import checked_choice
 from odrf.public import public
 
 __all__ = ["data_names", "load_data"]
@@ -65,8 +65,7 @@ def load_data(name: str) -> pd.DataFrame:
     ['Adelie', 'Chinstrap', 'Gentoo']
     """
     names = data_names()
-    if name not in names:
-        raise allowed("name", name, names)
+    checked_choice("name", name, names)
     table = pd.read_csv(_folder() / f"{name}.csv")
     text = table.select_dtypes(exclude="number").columns
     return table.astype(dict.fromkeys(text, "category"))

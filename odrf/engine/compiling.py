@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,23 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = decorate(function)
+        if dispatcher is function:  # NUMBA_DISABLE_JIT
+            return _silent(function)
         dispatcher._cache = CodeOnDisk(function)
         return dispatcher
 
     return compiled
+
+
+def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is not compiled, whose arithmetic warns as little as compiled code."""
+
+    @wraps(function)
+    def called(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return called
 
 
 kernel = _compiler(**OPTIONS)
@@ -76,7 +90,8 @@ def compiled_at_ease(function: Any) -> Iterator[None]:
     The compiler builds millions of objects that live on.  Scanning them again and again would take
     a fifth of the compilation time.
     """
-    pause = gc.isenabled() and not function.signatures
+    # without a compiler, by NUMBA_DISABLE_JIT, a function has no signatures
+    pause = gc.isenabled() and not getattr(function, "signatures", True)
     if pause:
         gc.disable()
     try:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from odrf.api.guided_forests import graf
 from odrf.api.trees import odrf
-from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -115,7 +115,7 @@ def approximation_curve(
     task = _task(fit, newdata, env)
     named_models = read_models(_default_models(fit) if models is None else models, fewest=1)
     metric = metric_for("auto", fit.kind, task.n_classes)
-    seed, n_repeats = checked_seed(seed), checked_whole("repeats", repeats, 1)
+    seed, n_repeats = checked_seed(seed), checked_whole("repeats", repeats, 1, MOST)
     cells = [
         (repeat, method, share)
         for repeat in range(n_repeats)
@@ -162,7 +162,7 @@ def _checked_fractions(fractions: Any, n: int) -> list[float]:
     InputError
         If one is no share of the rows, or keeps fewer than two rows; or if there are none.
     """
-    if isinstance(fractions, str) or not isinstance(fractions, Sequence | np.ndarray):
+    if not is_list(fractions):
         raise InputError(f"fractions={fractions!r}: use a list of shares of the rows")
     for share in fractions:
         if rows_kept(share, n) < 2:
@@ -238,5 +238,5 @@ def _errors(scoring: Scoring, task: Task, n: int, subset: _Subset) -> list[float
     if len(np.unique(task.y[subset.rows])) == 1:
         observed = task.observed(test, scoring.metric)
         constant = np.repeat(task.observed(subset.rows[:1], scoring.metric), len(test))
-        return [float(scoring.metric.function(observed, constant))] * len(scoring.named_models)
+        return [scoring.metric.score(observed, constant)] * len(scoring.named_models)
     return scoring.scores(task, subset.rows, test, subset.seed, subset.description)

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
 from odrf.design.folds import checked_folds, fold_of_rows
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
@@ -127,7 +127,7 @@ def compare(
     check_formulas(named_models, tasks, env)
     division = _Division(
         checked_folds(cv, min(len(task.y) for task in tasks)),
-        checked_whole("repeats", repeats, 1),
+        checked_whole("repeats", repeats, 1, MOST),
         checked_seed(seed),
     )
     scoring = Scoring(named_models, score, env)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 from tqdm import tqdm
 
-from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -112,7 +112,7 @@ def bias_variance(
     source = read_source(problem, test_rows, _two_seeds(seed, ())[0], env)
     named_models = read_models(named(models), fewest=1)
     check_formulas(named_models, [source.task], env)
-    sizes, R = _sizes(n, source), checked_whole("repeats", repeats, FEWEST_REPEATS)
+    sizes, R = _sizes(n, source), checked_whole("repeats", repeats, FEWEST_REPEATS, MOST)
     samples = [
         _Sample(size, *_two_seeds(seed, (size, repeat))) for size in sizes for repeat in range(R)
     ]
@@ -200,7 +200,7 @@ def _two_seeds(seed: int, key: tuple[int, ...]) -> tuple[int, int]:
 
 def _sizes(n: int | Sequence[int], source: SampleSource) -> list[int]:
     """Return the numbers of training rows in rising order; raise `InputError` if invalid."""
-    sizes: list[Any] = list(n) if isinstance(n, Sequence | np.ndarray) else [n]
+    sizes: list[Any] = list(cast(Sequence[Any], n)) if is_list(n) else [n]
     whole = all(is_whole(size) for size in sizes)
     if not sizes or not whole or min(sizes) < FEWEST_ROWS:
         raise InputError(

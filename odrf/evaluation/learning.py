@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.api.trees import odrf
-from odrf.checks import Seed, checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -101,7 +101,7 @@ def learning_curve(
     seed = checked_seed(seed)
     splits = [
         _SizeSplit(task, size, repeat, *_divided(task, n_test, size, seed, repeat))
-        for repeat in range(checked_whole("repeats", repeats, 1))
+        for repeat in range(checked_whole("repeats", repeats, 1, MOST))
         for size in train_sizes
     ]
     scoring = Scoring(named_models, loss, env)
@@ -124,9 +124,10 @@ def _train_sizes(sizes: str | Sequence[int], most: int) -> list[int]:
             raise InputError(f'sizes={sizes!r}: use "geometric" or a list of numbers of rows')
         fewest = min(FEWEST_ROWS, most)
         return sorted({round(size) for size in np.geomspace(fewest, most, SIZES).tolist()})
-    different: list[Any] = sorted(set(sizes))
-    whole = all(is_whole(size) for size in different)
-    if not whole or len(different) < FEWEST_SIZES or different[0] < 2 or different[-1] > most:
+    listed: list[Any] = list(sizes) if is_list(sizes) else []
+    whole = all(is_whole(size) for size in listed)
+    different = sorted(set(listed)) if whole else []
+    if len(different) < FEWEST_SIZES or different[0] < 2 or different[-1] > most:
         raise InputError(
             f"sizes={sizes!r}: use {FEWEST_SIZES} or more whole numbers of rows from 2 to {most}, "
             "three quarters of the table"

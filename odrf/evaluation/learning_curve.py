@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.checks import is_number
 from odrf.errors import InputError
 from odrf.evaluation.metrics import Metric
 from odrf.evaluation.power_law import PowerLaw, bootstrap_power_laws, fit_power_law
@@ -123,9 +125,9 @@ class LearningCurve(Carded):
         Raises
         ------
         InputError
-            If n is not above 0.
+            If n is not a finite number above 0.
         """
-        if not n > 0:
+        if not is_number(n) or not 0 < float(n) < math.inf:
             raise InputError(f"n={n!r}: use a number of rows above 0")
         lines = [
             (

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from odrf.checks import is_word
 from odrf.errors import InputError, allowed
 
 __all__ = ["AUTO", "METRICS", "Metric", "metric_for"]
@@ -55,6 +56,16 @@ class Metric:
     def __getstate__(self) -> dict[str, Any]:
         """Leave out a user's function: it may not pickle, and is not needed any more."""
         return {**vars(self), "function": None if self.kind is None else self.function}
+
+    def score(self, observed: NDArray[Any], predicted: NDArray[Any]) -> float:
+        """Return what the function gives; raise `InputError` if it fails, or gives no number."""
+        try:
+            return float(self.function(observed, predicted))
+        except Exception as error:  # a user's function may raise anything
+            raise InputError(
+                f"metric={self.name} fails: {type(error).__name__}: {error}: it must take observed "
+                "and predicted values, two arrays, and return a number"
+            ) from error
 
 
 def _mse(y: NDArray, predicted: NDArray) -> float:
@@ -150,7 +161,7 @@ def metric_for(metric: str | Function, kind: str, n_classes: int) -> Metric:
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
         return Metric(name, name, metric, None)
-    if metric == "auto":
+    if is_word(metric, "auto"):
         return METRICS[AUTO[kind]]
     if not isinstance(metric, str) or metric not in METRICS:
         raise allowed("metric", metric, ["auto", *METRICS])

@@ -70,7 +70,7 @@ def _score(
     fit: OutOfBagResults, metric: Metric, y: NDArray[np.float64], predicted: NDArray[Any]
 ) -> float:
     if fit.classes is None:
-        return float(metric.function(y, predicted.astype(np.float64)))
+        return metric.score(y, predicted.astype(np.float64))
     codes = y.astype(np.int64)
     observed = codes if metric.needs_probabilities else fit.classes.to_numpy()[codes]
-    return float(metric.function(observed, predicted))
+    return metric.score(observed, predicted)

@@ -55,7 +55,7 @@ class Scoring:
         )
         observed = task.observed(test, self.metric)
         return [
-            float(self.metric.function(observed, predicted))
+            self.metric.score(observed, predicted)
             for predicted in predictions_of_all(self.named_models, split, where)
         ]
 

@@ -24,6 +24,7 @@ from odrf.checks import (
     checked_seed,
     checked_switch,
     checked_whole,
+    is_list,
 )
 from odrf.design import build_design
 from odrf.design.formulas.lookup import environment, looked_up_in
@@ -208,10 +209,10 @@ def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int,
     """Return the options of each candidate by its number; raise `InputError` if invalid."""
     if isinstance(grid, Mapping):
         for name, values in grid.items():
-            if isinstance(values, str | bytes) or not _is_list(values):
+            if not is_list(values):
                 raise InputError(f"grid[{name!r}]={values!r}: use a list of values to try")
         combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    elif _is_list(grid) and all(isinstance(options, Mapping) for options in grid):
+    elif is_list(grid) and all(isinstance(options, Mapping) for options in grid):
         combinations = [dict(options) for options in grid]
     else:
         raise InputError(
@@ -230,10 +231,6 @@ def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int,
             hint = nearest(str(name), known.defaults)
             raise InputError(f"grid names {name!r}, which is no option to try{hint}")
     return dict(enumerate(combinations))
-
-
-def _is_list(values: Any) -> bool:
-    return isinstance(values, Sequence) or (isinstance(values, np.ndarray) and values.ndim > 0)
 
 
 def _require_same_weights(candidates: Mapping[int, Mapping[str, Any]]) -> None:

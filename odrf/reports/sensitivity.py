@@ -239,7 +239,7 @@ class Sensitivity(Carded):
         if x is None and y is None and len(numeric) == 2:
             return numeric
         for argument, name in (("x", x), ("y", y)):
-            if name not in numeric:
+            if not isinstance(name, str) or name not in numeric:
                 listing = ", ".join(map(repr, numeric[:TOP]))
                 raise InputError(
                     f"{argument}={name!r}: give x= and y=, two numeric columns of {listing}"

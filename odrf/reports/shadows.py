@@ -10,6 +10,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from odrf import plots
+from odrf.checks import checked_truth
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
@@ -115,6 +116,7 @@ class ShadowSelection(Carded, Generic[Forest]):
         -------
         list of str
         """
+        checked_truth("tentative", tentative)
         wanted = (CONFIRMED, TENTATIVE) if tentative else (CONFIRMED,)
         pairs = zip(self.fit.design.predictors, self._decision, strict=True)
         return [name for name, decision in pairs if decision in wanted]

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
-from odrf.checks import checked_choice, checked_jobs, checked_whole
+from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
 from odrf.engine.boosting.sums import added_up_by_round, out_of_bag_by_round
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
@@ -296,7 +296,7 @@ class ODBTResults(OutOfBagResults, Panelled):
         """
         threads = self.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         return ODBTResults(
-            enlarged_boosted_fit(self.fit, checked_whole("k", k, 1), threads, progress)
+            enlarged_boosted_fit(self.fit, checked_whole("k", k, 1, MOST), threads, progress)
         )
 
     def consistency(self) -> ConsistencyReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TypeVar
 
-from odrf.checks import checked_jobs, checked_whole
+from odrf.checks import MOST, checked_jobs, checked_whole
 from odrf.errors import InputError
 from odrf.results.fitted import FittedResults
 
@@ -68,7 +68,7 @@ class Extendable(FittedResults):
         True
         """
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
-        return self._with_more(checked_whole("k", k, 1), threads, progress)
+        return self._with_more(checked_whole("k", k, 1, MOST), threads, progress)
 
     def combine(self: Same, other: Same) -> Same:
         """Return a forest of the trees of both forests, which predicts the mean of all of them.

@@ -8,7 +8,15 @@ from functools import cached_property
 import pandas as pd
 
 from odrf import plots
-from odrf.checks import MOST, checked_choice, checked_part, checked_whole, is_whole, is_word
+from odrf.checks import (
+    MOST,
+    checked_choice,
+    checked_part,
+    checked_whole,
+    is_list,
+    is_whole,
+    is_word,
+)
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.errors import InputError
 from odrf.fits.combining import combined_fits
@@ -255,6 +263,8 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         require_out_of_bag(self.fit, "Strength and correlation")
         if self.forest.n_trees < 2:
             raise InputError("strength_correlation() needs at least 2 trees: fit with n_trees=100")
+        if subset_sizes is not None and not is_list(subset_sizes):
+            raise InputError(f"subset_sizes={subset_sizes!r}: use a list of whole numbers")
         return StrengthCorrelation(self.fit, subset_sizes)
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> ODRFResults:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from odrf import plots
 from odrf.checks import (
-    MOST_DIGITS,
     Seed,
     checked_choice,
     checked_jobs,
@@ -335,7 +334,6 @@ class ODTResults(ReadableTree, Updatable):
             return plots.plot_importance(self.importance()["share"], ax)
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
-        checked_whole("digits", digits, 1, MOST_DIGITS)
         return plots.plot_tree(
             self.fit.forest,
             self.fit.design,

@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from odrf.checks import checked_seed, checked_whole, is_number
+from odrf.checks import MOST, checked_seed, checked_whole, is_number
 from odrf.errors import InputError
 
-__all__ = ["checked_below", "checked_range", "layout_generator"]
+__all__ = ["checked_below", "checked_count", "checked_range", "layout_generator"]
+
+
+def checked_count(argument: str, value: Any, least: int) -> int:
+    """Return `value`; raise `InputError` unless it is whole, and from `least` to a million."""
+    return checked_whole(argument, value, least, MOST)
 
 
 def checked_range(argument: str, value: Any, least: int, most: int, what: str) -> int:
@@ -18,7 +23,7 @@ def checked_range(argument: str, value: Any, least: int, most: int, what: str) -
 
     `what` explains the upper limit in the message.
     """
-    whole = checked_whole(argument, value, least)
+    whole = checked_count(argument, value, least)
     if whole > most:
         raise InputError(f"{argument}={value!r}: use a whole number of at most {most}, {what}")
     return whole

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from odrf.checks import checked_whole
 from odrf.public import public
-from odrf.simulate.arguments import checked_below, checked_range
+from odrf.simulate.arguments import checked_below, checked_count, checked_range
 from odrf.simulate.problem import Problem, View, one_hot
 
 __all__ = ["biau", "orthant", "sparse_parity", "trunk"]
@@ -58,7 +57,7 @@ def sparse_parity(p: int = 20, relevant: int = 3, noise: float = 0.0) -> Problem
     >>> bool((data["y"] == odd.astype(str)).all())
     True
     """
-    p = checked_whole("p", p, 2)
+    p = checked_count("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
     noise = checked_below("noise", noise, 1 / 2)
     truth = partial(_odd, relevant=relevant)
@@ -97,7 +96,7 @@ def orthant(p: int = 6, noise: float = 0.0) -> Problem:
     >>> simulate.orthant(p=2).classes
     ('1', '2', '3', '4')
     """
-    p = checked_range("p", checked_whole("p", p, 2), 2, MOST_ORTHANTS, "which makes 4096 classes")
+    p = checked_range("p", checked_count("p", p, 2), 2, MOST_ORTHANTS, "which makes 4096 classes")
     classes = tuple(str(k + 1) for k in range(2**p))
     noise = checked_below("noise", noise, 1 - 1 / len(classes))
     view = View(-1.0, 1.0, -0.5)
@@ -134,7 +133,7 @@ def trunk(p: int = 10, noise: float = 0.0) -> Problem:
     >>> round(simulate.trunk().bayes_error, 4)
     0.0435
     """
-    p = checked_whole("p", p, 2)
+    p = checked_count("p", p, 2)
     noise = checked_below("noise", noise, 1 / 2)
     mean = 1 / np.sqrt(np.arange(1, p + 1))
     error = float(ndtr(-np.linalg.norm(mean)))
@@ -184,7 +183,7 @@ def biau(stripes: int | None = None, noise: float = 0.0) -> Problem:
            [nan, nan]])
     """
     if stripes is not None:
-        stripes = checked_whole("stripes", stripes, 2)
+        stripes = checked_count("stripes", stripes, 2)
     noise = checked_below("noise", noise, 1 / 2)
     truth = partial(_striped, stripes=stripes)
     return Problem("Biau", 2, 2, TWO, noise, _three_squares, truth, 0.0, View(0.0, 3.0, 0.0))

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from odrf.checks import checked_choice, checked_whole
+from odrf.checks import checked_choice
 from odrf.errors import allowed
 from odrf.public import public
-from odrf.simulate.arguments import checked_below, layout_generator
+from odrf.simulate.arguments import checked_below, checked_count, layout_generator
 from odrf.simulate.problem import Problem, View, one_hot
 
 __all__ = ["hypercube", "random_rbf"]
@@ -69,7 +69,7 @@ def hypercube(
     >>> simulate.hypercube(p=3, labels="ones").classes
     ('0', '1', '2', '3')
     """
-    p = checked_whole("p", p, 2)
+    p = checked_count("p", p, 2)
     checked_choice("labels", labels, LABELS)
     if not isinstance(mixed, bool | np.bool_):
         raise allowed("mixed", mixed, (True, False))
@@ -129,9 +129,9 @@ def random_rbf(
     >>> simulate.random_rbf(p=2, classes=5, centroids=20).classes
     ('1', '2', '3', '4', '5')
     """
-    p = checked_whole("p", p, 2)
-    K = checked_whole("classes", classes, 2)
-    C = checked_whole("centroids", centroids, K)
+    p = checked_count("p", p, 2)
+    K = checked_count("classes", classes, 2)
+    C = checked_count("centroids", centroids, K)
     noise = checked_below("noise", noise, 1 - 1 / K)
     rng = layout_generator(layout)
     centroid = rng.random((C, p))

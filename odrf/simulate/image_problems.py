@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 
-from odrf.checks import checked_amount, checked_whole
+from odrf.checks import checked_amount
 from odrf.errors import InputError
 from odrf.public import public
-from odrf.simulate.arguments import checked_below, checked_range
+from odrf.simulate.arguments import checked_below, checked_count, checked_range
 from odrf.simulate.problem import Problem
 
 __all__ = ["bars", "circle", "impulse"]
@@ -57,8 +57,8 @@ def circle(p: int = 100, length: int = 5, noise: float = 0.0) -> Problem:
     >>> "".join(str(int(pixel)) for pixel in problem.sample(1, seed=1).iloc[0, :12])
     '011100111000'
     """
-    length = checked_whole("length", length, 2)
-    p = checked_whole("p", p, 2 * length + 2)
+    length = checked_count("length", length, 2)
+    p = checked_count("p", p, 2 * length + 2)
     noise = checked_below("noise", noise, 1 / 2)
     draw, truth = partial(_segments, p=p, length=length), partial(_equal_lengths, length=length)
     classes, shape = ("1", "2"), (1, p)
@@ -107,7 +107,7 @@ def bars(size: int = 28, mean: float = 10.0, noise: float = 0.0) -> Problem:
     >>> round(problem.bayes_error, 4)
     0.0797
     """
-    size = checked_whole("size", size, 2)
+    size = checked_count("size", size, 2)
     mean = checked_amount("mean", mean)
     if mean == 0:
         raise InputError("mean=0 leaves all images empty: use a number above 0")
@@ -164,7 +164,7 @@ def impulse(
     >>> round(simulate.impulse(decay=0.1).bayes_error, 4)
     0.1201
     """
-    p = checked_whole("p", p, 2)
+    p = checked_count("p", p, 2)
     start = checked_range("start", start, 1, p, "the length of the series")
     height = checked_amount("height", height)
     noise = checked_below("noise", noise, 1 / 2)

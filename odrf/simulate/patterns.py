@@ -12,9 +12,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_whole
 from odrf.public import public
-from odrf.simulate.arguments import checked_below
+from odrf.simulate.arguments import checked_below, checked_count
 from odrf.simulate.problem import Draw, Problem, Truth, View, one_hot
 
 __all__ = ["checkerboard", "pie", "rings"]
@@ -59,8 +58,8 @@ def rings(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Pr
            [ 0.,  1.],
            [nan, nan]])
     """
-    K = checked_whole("classes", classes, 2)
-    number = RINGS * K if number is None else checked_whole("number", number, K)
+    K = checked_count("classes", classes, 2)
+    number = RINGS * K if number is None else checked_count("number", number, K)
     return _on_plane("rings", K, noise, _disc, partial(_ring, number=number, K=K))
 
 
@@ -100,8 +99,8 @@ def pie(classes: int = 2, number: int | None = None, noise: float = 0.0) -> Prob
     array([[1., 0., 0.],
            [1., 0., 0.]])
     """
-    K = checked_whole("classes", classes, 2)
-    number = SLICES * K if number is None else checked_whole("number", number, K)
+    K = checked_count("classes", classes, 2)
+    number = SLICES * K if number is None else checked_count("number", number, K)
     return _on_plane("pie", K, noise, _disc, partial(_slice, number=number, K=K))
 
 
@@ -140,8 +139,8 @@ def checkerboard(classes: int = 2, number: int | None = None, noise: float = 0.0
     array([[1., 0.],
            [0., 1.]])
     """
-    K = checked_whole("classes", classes, 2)
-    number = K if number is None else checked_whole("number", number, K // 2 + 1)
+    K = checked_count("classes", classes, 2)
+    number = K if number is None else checked_count("number", number, K // 2 + 1)
     return _on_plane("checkerboard", K, noise, _square, partial(_board, number=number, K=K))
 
 

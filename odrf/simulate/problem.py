@@ -27,6 +27,7 @@ RESPONSE = "y"
 ERROR_ROWS = 2**18
 CHUNK = 2**14
 PICTURE_SEED = 0
+MOST_ROWS = 10**9
 PICTURE_ROWS = 400
 PICTURE_SAMPLE = 2000
 
@@ -161,7 +162,7 @@ class Problem:
         0  0.02  0.9  1.23
         1 -0.71  0.9  1.11
         """
-        n = checked_whole("n", n, 1)
+        n = checked_whole("n", n, 1, MOST_ROWS)
         rng = np.random.default_rng(checked_seed(seed))
         X = self.draw_predictors(rng, n)
         data = pd.DataFrame(X, columns=self.predictors)

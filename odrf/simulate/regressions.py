@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import checked_amount, checked_whole
+from odrf.checks import checked_amount
 from odrf.public import public
-from odrf.simulate.arguments import checked_range, layout_generator
+from odrf.simulate.arguments import checked_count, checked_range, layout_generator
 from odrf.simulate.problem import Problem, Truth, View
 
 __all__ = [
@@ -69,7 +69,7 @@ def additive(p: int = 10, noise: float = 0.3) -> Problem:
     >>> simulate.additive(p=4).truth(place)
     array([2.5])
     """
-    p = checked_whole("p", p, ADDITIVE_TERMS)
+    p = checked_count("p", p, ADDITIVE_TERMS)
     return _problem("additive", p, ADDITIVE_TERMS, noise, _additive, 0.0, 1.0)
 
 
@@ -106,7 +106,7 @@ def single_index(p: int = 10, relevant: int = 5, noise: float = 0.3) -> Problem:
     >>> problem.truth(pd.DataFrame([[0.25] * 4], columns=problem.predictors))
     array([1.])
     """
-    p = checked_whole("p", p, 2)
+    p = checked_count("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
     truth = partial(_wave_along, relevant=relevant)
     return _problem("single index", p, relevant, noise, truth, -1.0, 1.0)
@@ -148,8 +148,8 @@ def ridge_sum(p: int = 10, ridges: int = 3, noise: float = 0.35, layout: Any = 1
     >>> problem.truth(pd.DataFrame({"x1": [0.0], "x2": [0.0]}))
     array([0.5])
     """
-    p = checked_whole("p", p, 2)
-    ridges = checked_whole("ridges", ridges, 1)
+    p = checked_count("p", p, 2)
+    ridges = checked_count("ridges", ridges, 1)
     directions = layout_generator(layout).standard_normal((ridges, p))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     truth = partial(_ridges, directions=directions)
@@ -188,7 +188,7 @@ def radial(p: int = 10, relevant: int = 2, noise: float = 0.2) -> Problem:
     >>> simulate.radial(p=2).truth(pd.DataFrame({"x1": [0.6], "x2": [0.8]}))
     array([-1.])
     """
-    p = checked_whole("p", p, 2)
+    p = checked_count("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
     truth = partial(_wave_around, relevant=relevant)
     return _problem("radial", p, relevant, noise, truth, -1.0, 1.0)
@@ -227,7 +227,7 @@ def jump(p: int = 10, relevant: int = 2, noise: float = 0.25) -> Problem:
     >>> tree.nodes["value"].abs().round(1).tolist()
     [0.5, 0.0, 1.0]
     """
-    p = checked_whole("p", p, 2)
+    p = checked_count("p", p, 2)
     relevant = checked_range("relevant", relevant, 1, p, "all predictors")
     return _problem("jump", p, relevant, noise, partial(_step, relevant=relevant), -1.0, 1.0)
 
@@ -264,7 +264,7 @@ def friedman1(p: int = 10, noise: float = 1.0) -> Problem:
     >>> simulate.friedman1(p=5).truth(place)
     array([15.])
     """
-    p = checked_whole("p", p, FRIEDMAN1_TERMS)
+    p = checked_count("p", p, FRIEDMAN1_TERMS)
     return _problem("friedman1", p, FRIEDMAN1_TERMS, noise, _friedman1, 0.0, 1.0)
 
 

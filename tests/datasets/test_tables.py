@@ -79,11 +79,7 @@ def test_unknown_name_suggests_the_nearest():
 
 def test_installed_package_brings_its_own_tables(tmp_path):
     package = tmp_path / "odrf"
-    (package / "datasets").mkdir(parents=True)
-    for module in ("datasets/tables.py", "errors.py"):
-        shutil.copy(ROOT / "odrf" / module, package / module)
-    for folder in (package, package / "datasets"):
-        (folder / "__init__.py").touch()
+    shutil.copytree(ROOT / "odrf", package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "data", package / "_data")
     command = "from odrf.datasets.tables import load_data; print(load_data('diabetes').shape)"
     found = subprocess.run(

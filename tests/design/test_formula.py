@@ -127,6 +127,38 @@ def test_other_errors(formula, message, env):
         read(formula, env)
 
 
+@pytest.mark.parametrize(
+    "right",
+    [
+        "*".join(["a", "b", "c"] * 400),
+        ":".join(["a"] * 1000),
+        "/".join(["a"] * 1000),
+        "I(" + "*".join(["a"] * 5000) + ")",
+        "I(" + "+".join(["a"] * 5000) + ")",
+        "*".join(f"I(a + {i})" for i in range(40)),
+        "(" + " + ".join(f"I(a + {i})" for i in range(400)) + ")**9",
+        "(" + " + ".join(f"I(a + {i})" for i in range(400)) + ")**2 : (a + b)",
+        "log(" * 500 + "a" + ")" * 500,
+        "-" * 2000 + "a",
+    ],
+)
+def test_formulas_without_end(right, env):
+    with pytest.raises(InputError, match="formula"):
+        read(f"y ~ {right}", env)
+
+
+@pytest.mark.parametrize("power", ["2", "3", "4", "99", "9" * 5000])
+def test_powers(power, env):
+    expected = ["a", "b", "c", "a:b", "a:c", "b:c"] + ["a:b:c"] * (power != "2")
+    assert terms(f"y ~ (a + b + c)**{power}", env) == expected
+
+
+@pytest.mark.parametrize("power", ["0", "00", "-1", "1.5", "a"])
+def test_no_powers(power, env):
+    with pytest.raises(InputError, match="positive integer"):
+        read(f"y ~ (a + b)**{power}", env)
+
+
 def test_a_dot_without_other_columns(env):
     with pytest.raises(InputError, match="no predictors"):
         read("y ~ .", env, ["y"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from patsy import EvalEnvironment, PatsyError
@@ -14,6 +14,9 @@ from odrf.design.formulas.spelling import DOT, respell
 from odrf.errors import InputError
 
 __all__ = ["Formula", "read_formula"]
+
+MOST_PRODUCTS, MOST_DIGITS = 100_000, 9
+SHOWN = 60
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,11 @@ def read_formula(
     except (AssertionError, SyntaxError):
         # Some errors pass patsy's tokenizer, such as the number 01.
         raise InputError(f"formula {formula!r} is not understood: check its spelling") from None
+    except RecursionError:
+        raise InputError(
+            f"formula {formula[:SHOWN]!r}… has too many products or brackets in each other to be "
+            "read: make columns of them in the data, and name these"
+        ) from None
     result = Formula(response, terms)
     _check_sides(result)
     return result
@@ -110,6 +118,9 @@ class _Reader(Evaluator):  # type: ignore[misc]
         self.add_op("PYTHON_EXPR", 0, _Reader._atom)
         self.add_op("+", 2, _Reader._sum)
         self.add_op("-", 2, _Reader._sum)
+        self.add_op(":", 2, _Reader._interaction)
+        self.add_op("*", 2, _Reader._product)
+        self.add_op("**", 2, _Reader._power)
 
     def response(self, tree: ParseNode) -> Atom:
         """Return the single atom on the left of ``~``."""
@@ -150,6 +161,38 @@ class _Reader(Evaluator):  # type: ignore[misc]
                 else:
                     terms.pop(term, None)
         return _terms(terms)
+
+    def _interaction(self, tree: ParseNode) -> IntermediateExpr:
+        left, right = (self.eval(side).terms for side in tree.args)
+        return _terms(_products(left, right, tree))
+
+    def _product(self, tree: ParseNode) -> IntermediateExpr:
+        left, right = (self.eval(side).terms for side in tree.args)
+        return _terms(dict.fromkeys([*left, *right, *_products(left, right, tree)]))
+
+    def _power(self, tree: ParseNode) -> IntermediateExpr:
+        base, number = self.eval(tree.args[0]).terms, tree.args[1]
+        written = number.token.extra if number.type in ("ONE", "NUMBER") else ""
+        if not written.isdigit() or not written.strip("0"):
+            raise PatsyError("'**' requires a positive integer", number)
+        # (a + b)**100 is the same as (a + b)**2
+        times = len(base) if len(written) > MOST_DIGITS else min(len(base), int(written))
+        terms = products = list(base)
+        for _ in range(1, times):
+            products = _products(base, products, tree)
+            terms = list(dict.fromkeys([*terms, *products]))
+        return _terms(terms)
+
+
+def _products(left: Sequence[Term], right: Sequence[Term], tree: ParseNode) -> list[Term]:
+    """Return the different products of terms; raise `PatsyError` if there are far too many."""
+    if len(left) * len(right) > MOST_PRODUCTS:
+        raise PatsyError(
+            f"this multiplies {len(left)} by {len(right)} terms, and at most {MOST_PRODUCTS} "
+            "products are formed: name the ones you need",
+            tree,
+        )
+    return list(dict.fromkeys(Term(one.factors + other.factors) for one in left for other in right))
 
 
 def _terms(terms: Iterable[Term]) -> IntermediateExpr:

@@ -91,8 +91,13 @@ def _nothing(sampler, state, proposals):
 
 
 def begin_samplers(samplers, state, proposals):
-    """Prepare all samplers for a node; return the total number of candidates."""
-    raise NotImplementedError  # for kernels only: see the overload below
+    """Prepare all samplers for a node; return the total number of candidates.
+
+    This body runs where nothing is compiled, by NUMBA_DISABLE_JIT; kernels have the overload below.
+    """
+    for sampler in samplers:
+        BEGINNINGS.get(type(sampler), _nothing)(sampler, state, proposals)
+    return sum(sampler.number for sampler in samplers)
 
 
 @overload(begin_samplers, jit_options=OPTIONS)
@@ -114,8 +119,16 @@ def draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, prop
     """Draw a round of candidates from the sampler that has candidate number `first`.
 
     Returns the number of directions written to the proposals, and the number of the next candidate.
+    This body runs where nothing is compiled, by NUMBA_DISABLE_JIT; kernels have the overload below.
     """
-    raise NotImplementedError  # for kernels only: see the overload below
+    before, at = 0, 0
+    while at < len(samplers) - 1 and first - before >= samplers[at].number:
+        before, at = before + samplers[at].number, at + 1
+    draw, of_sampler = DRAWS[type(samplers[at])], first - before
+    n, following = draw(
+        samplers[at], state, rows, lo, m, n_rows, of_sampler, feature_groups, proposals, work
+    )
+    return n, following + before
 
 
 @overload(draw_round, jit_options=OPTIONS)

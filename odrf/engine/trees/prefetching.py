@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
 __all__ = ["prefetch"]
@@ -15,7 +15,7 @@ READ, KEEP, DATA = 0, 3, 1
 
 
 @intrinsic
-def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     """Start loading the memory around array[index] without waiting; any index is allowed."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -28,3 +28,10 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, index), code
+
+
+def _not_at_all(array: Any, index: Any) -> None:
+    """Do nothing, where nothing is compiled."""
+
+
+prefetch = _not_at_all if config.DISABLE_JIT else _prefetch

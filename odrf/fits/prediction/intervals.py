@@ -10,10 +10,10 @@ import pandas as pd
 import scipy
 from numpy.typing import NDArray
 
-from odrf.checks import checked_part
+from odrf.checks import checked_choice, checked_part, is_number, is_word
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.engine.trees.routing import predict
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
@@ -87,29 +87,29 @@ def requested_interval(
     InputError
         If an argument is invalid.  The message names it and says what to use.
     """
-    if type not in (*PREDICTIONS, QUANTILE):
-        raise allowed("type", type, (*PREDICTIONS, QUANTILE))
+    checked_choice("type", type, (*PREDICTIONS, QUANTILE))
     if interval is None:
-        for name, value, default in (("level", level, LEVEL), ("method", method, AUTO)):
-            if value != default:
+        for name, value, left_out in (
+            ("level", level, is_number(level) and level == LEVEL),
+            ("method", method, is_word(method, AUTO)),
+        ):
+            if not left_out:
                 raise InputError(
                     f'{name}={value!r} needs interval=: use interval="confidence" or '
                     f'"prediction" with it, or leave {name}= out'
                 )
         return None
-    if interval not in METHODS:
-        raise allowed("interval", interval, METHODS)
+    checked_choice("interval", interval, METHODS)
     _require_number(fit, f"interval={interval!r}")
     if type != "response":
         raise InputError(f'interval={interval!r} is for type="response": leave type={type!r} out')
-    if method not in (AUTO, *METHODS[interval]):
-        other = next((name for name, methods in METHODS.items() if method in methods), None)
-        if other is not None:
-            raise InputError(
-                f"method={method!r} is for interval={other!r}: for interval={interval!r} use "
-                + " or ".join(repr(name) for name in METHODS[interval])
-            )
-        raise allowed("method", method, (AUTO, *METHODS[interval]))
+    others = [name for name in METHODS if isinstance(method, str) and method in METHODS[name]]
+    if others and interval not in others:
+        raise InputError(
+            f"method={method!r} is for interval={others[0]!r}: for interval={interval!r} use "
+            + " or ".join(repr(name) for name in METHODS[interval])
+        )
+    checked_choice("method", method, (AUTO, *METHODS[interval]))
     return Interval(
         checked_part("level", level), METHODS[interval][0] if method == AUTO else method
     )

@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.checks import checked_choice
 from odrf.engine.rows.sampling import BOOTSTRAP, n_drawn
-from odrf.errors import InputError, allowed
+from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.predicting import RowsToPredict
@@ -60,8 +61,7 @@ def asked_out_of_bag(training: Any, newdata: pd.DataFrame | None, leaves_out: bo
     """
     if training is None:
         return leaves_out and newdata is None
-    if training not in (OUT_OF_BAG, IN_BAG):
-        raise allowed("training", training, (OUT_OF_BAG, IN_BAG))
+    checked_choice("training", training, (OUT_OF_BAG, IN_BAG))
     if newdata is not None:
         raise InputError(
             f"training={training!r} says how training rows are predicted, and all trees predict "

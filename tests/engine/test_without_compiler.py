@@ -1,0 +1,66 @@
+"""With NUMBA_DISABLE_JIT=1 everything runs as plain Python, and predicts the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+import json, sys
+import odrf
+from odrf.projections import FAMILIES
+
+data = odrf.load_data("penguins").dropna()[::12]
+right = "bill_length_mm + bill_depth_mm + body_mass_g + sex + island"
+found = {}
+for name, family in FAMILIES.items():
+    left, numbers = "species", "sex + island +"
+    if name == "patch":
+        family = family(shape=(1, 3))
+        numbers = ""
+    fit = odrf.odt(f"{left} ~ {numbers} bill_length_mm + bill_depth_mm + body_mass_g", data,
+                   projection=family if name == "patch" else name, seed=1)
+    found[name] = fit.predict(data, type="prob").to_numpy().tolist()
+for function in (odrf.odrf, odrf.odbt, odrf.graf):
+    for left in ("species", "flipper_length_mm"):
+        fit = function(f"{left} ~ {right}", data, n_trees=3, seed=1)
+        kind = "response" if left != "species" else "prob"
+        found[f"{function.__name__} {left}"] = fit.predict(data, type=kind).to_numpy().tolist()
+forest = odrf.odrf(f"species ~ {right}", data, n_trees=3, seed=1)
+found["pruned"] = forest.prune(rule="oob").predict(data, type="prob").to_numpy().tolist()
+found["updated"] = forest.update(data).predict(data, type="prob").to_numpy().tolist()
+found["permutation"] = forest.importance("permutation")["importance"].tolist()
+json.dump(found, sys.stdout)
+"""
+
+
+def run(**environment: str) -> dict[str, list]:
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", SCRIPT],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return run()
+
+
+def test_everything_runs_and_predicts_the_same(compiled):
+    plain = run(NUMBA_DISABLE_JIT="1")
+    assert plain.keys() == compiled.keys()
+    for name, expected in compiled.items():
+        np.testing.assert_allclose(plain[name], expected, rtol=1e-6, atol=1e-9, err_msg=name)
