@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,11 +11,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.scores import out_of_bag_loss
-from odrf.pruning.choosing import chosen_row
+from odrf.fits.prediction.scores import out_of_bag_losses
+from odrf.fits.pruned import judged_folds
+from odrf.pruning.choosing import CHOICES, chosen_row
 from odrf.pruning.complexity import critical_alphas, pruned, root_errors
+from odrf.pruning.cross_fitting import OutOfBagChoice, chosen_elsewhere
 from odrf.pruning.cross_validation import (
     Fold,
     Growth,
@@ -24,7 +28,7 @@ from odrf.pruning.cross_validation import (
 )
 from odrf.pruning.forests import common_alphas
 from odrf.pruning.growth_stages import Stages, evaluated_stages, stage_alphas
-from odrf.pruning.held_out import HeldOut, held_out
+from odrf.pruning.held_out import HeldOut, held_out, held_out_sums
 from odrf.pruning.subtree_path import SubtreePath, subtree_path
 from odrf.pruning.subtrees import Subtrees, nested_subtrees
 
@@ -51,14 +55,29 @@ class ForestSizes:
         Which subtrees of each tree are candidates.
     table : DataFrame
         The table of `odrf.reports.forest_path.ForestPath`.
+    fold : (n,) int64
+        The fold of each training row.
+    elsewhere : dict
+        For "min" and "1se", which row of the table is chosen by the rows outside of each fold.
     """
 
     rule: str
     table: pd.DataFrame
+    fold: NDArray[np.int64]
+    elsewhere: dict[str, list[int]]
 
     def alpha(self, rule: str) -> float:
         """Return the α that `rule`, "min" or "1se", chooses."""
         return float(self.table["alpha"].iloc[chosen_row(self.table, rule)])
+
+    def choice(self, rule: str, of_row: Callable[[int], float] | None = None) -> OutOfBagChoice:
+        """Return the α that `rule` chooses for the rows of each fold by those of the others.
+
+        `of_row` gives the α of a row of the table; by default it is the one in the table.
+        """
+        rows = self.elsewhere[rule]
+        alphas = self.table["alpha"].to_numpy()[rows] if of_row is None else map(of_row, rows)
+        return OutOfBagChoice(self.rule, self.fold, np.array(list(alphas))[:, None])
 
 
 def grown_without(
@@ -133,13 +152,23 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreeP
 def forest_sizes(fit: Fit, rule: str) -> ForestSizes:
     """Evaluate the fit's forest out of bag, pruned at increasing α."""
     critical = critical_alphas(fit.forest, rule)
-    lines = []
-    for alpha in common_alphas(critical):
+    data, draws, fold = fit.data, fit.draws, judged_folds(fit)
+    alphas = common_alphas(critical)
+    leaves, losses = [], np.empty((len(alphas), len(data.y)))
+    weights = data.weights
+    for k, alpha in enumerate(alphas):
         forest = pruned(fit.forest, critical, float(alpha))
-        mean, std_error = out_of_bag_loss(replace(fit, forest=forest))
-        lines.append((float(alpha), float(forest.leaves().mean()), mean, std_error))
-    table = pd.DataFrame(lines, columns=["alpha", "leaves", "error", "std_error"])
-    return ForestSizes(rule, table)
+        leaves.append(float(forest.leaves().mean()))
+        value = out_of_bag(forest, data.X, data.y, draws).value
+        losses[k], weights = out_of_bag_losses(fit, value)
+    held = held_out_sums(losses, weights)
+    table = pd.DataFrame(
+        {"alpha": alphas, "leaves": leaves, "error": held.mean, "std_error": held.standard_error}
+    )
+    at = [fold == f for f in range(int(fold.max()) + 1)]
+    of_folds = [held_out_sums(losses[:, rows], weights[rows]) for rows in at]
+    elsewhere = {choice: chosen_elsewhere(of_folds, choice) for choice in CHOICES}
+    return ForestSizes(rule, table, fold, elsewhere)
 
 
 def stages_by_folds(

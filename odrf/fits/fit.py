@@ -16,6 +16,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blend
 from odrf.options.control import Control
 from odrf.options.request import Request
+from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
 
 __all__ = ["AnyControl", "AnyFit", "Fit", "Pruning"]
@@ -80,11 +81,14 @@ class Pruning:
         Whether it was pruned by its options, and not by a call of `prune`.
     path : SubtreePath or None
         The pruning path that the tree was chosen from.
+    choice : OutOfBagChoice or None
+        If out-of-bag rows have chosen α, what they choose for each other.
     """
 
     grown: Fit
     by_options: bool
     path: SubtreePath | None
+    choice: OutOfBagChoice | None = None
 
 
 @dataclass(frozen=True)

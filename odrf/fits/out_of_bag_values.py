@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from odrf.engine.boosting.runs import mean_of_other_runs
 from odrf.engine.boosting.sums import added_up_by_run
-from odrf.engine.trees.out_of_bag_losses import OutOfBag, out_of_bag
+from odrf.engine.trees.out_of_bag_losses import OutOfBag, out_of_bag, out_of_bag_by_fold
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.pruning.complexity import critical_alphas, pruned
 from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean
 
@@ -42,13 +43,22 @@ def require_out_of_bag(fit: Fit, what: str) -> None:
 def forest_out_of_bag(fit: Fit) -> OutOfBag:
     """Return the out-of-bag predictions of a forest, and its error by the number of trees.
 
+    If out-of-bag rows have chosen how the trees are pruned, each row is predicted by the trees as
+    the other rows would prune them: see `odrf.pruning.cross_fitting`.
+
     Raises
     ------
     InputError
         If every tree uses all rows.
     """
     require_out_of_bag(fit, "Out-of-bag results")
-    return out_of_bag(fit.forest, fit.data.X, fit.data.y, fit.draws)
+    X, y, draws, pruning = fit.data.X, fit.data.y, fit.draws, fit.pruning
+    if pruning is None or pruning.choice is None:
+        return out_of_bag(fit.forest, X, y, draws)
+    grown, choice = pruning.grown.forest, pruning.choice
+    critical = critical_alphas(grown, choice.rule)
+    forests = [pruned(grown, critical, alpha) for alpha in choice.alphas]
+    return out_of_bag_by_fold(forests, choice.fold, X, y, draws)
 
 
 def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:

@@ -7,11 +7,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from odrf.design.folds import fold_of_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned
+from odrf.pruning.cross_fitting import JUDGED_FOLDS, OutOfBagChoice
 from odrf.pruning.forests import unseen_alphas
 from odrf.pruning.subtree_path import SubtreePath
 
@@ -19,6 +22,7 @@ __all__ = [
     "before_pruning",
     "checked_alpha",
     "checked_leaves",
+    "judged_folds",
     "pruned_at",
     "pruned_unseen",
     "with_forest",
@@ -49,6 +53,7 @@ def pruned_at(
     option: str,
     loss: str = ERROR,
     path: SubtreePath | None = None,
+    choice: OutOfBagChoice | None = None,
 ) -> Fit:
     """Return the fit with every tree pruned at `alpha`.
 
@@ -65,27 +70,44 @@ def pruned_at(
         How the training error of classes is measured.
     path : SubtreePath, optional
         The pruning path of the tree, if it is known.
+    choice : OutOfBagChoice, optional
+        If out-of-bag rows have chosen `alpha`, what they choose for each other.
     """
     # the fit may have been pruned at a larger α before
     largest = max(alpha, fit.control.alpha or 0.0)
     critical = critical_alphas(fit.forest, rule, loss) if path is None else path.critical
     forest = pruned(fit.forest, critical, alpha, loss)
-    smaller = with_forest(fit, forest, option, path)
+    smaller = with_forest(fit, forest, option, path, choice)
     return replace(smaller, control=replace(fit.control, alpha=largest, pruning=rule))
 
 
 def pruned_unseen(fit: Fit, rule: str) -> Fit:
     """Return the fit with each tree pruned at the best α for its out-of-bag rows."""
     critical = critical_alphas(fit.forest, rule)
-    alpha = unseen_alphas(fit.forest, critical, fit.data.X, fit.data.y, fit.draws)
+    data, fold = fit.data, judged_folds(fit)
+    alpha, elsewhere = unseen_alphas(fit.forest, critical, data.X, data.y, fit.draws, fold)
     kept = fit.forest.keeping(critical > np.repeat(alpha, np.diff(fit.forest.root)))
-    return with_forest(fit, kept, 'rule="oob"')
+    choice = OutOfBagChoice(rule, fold, elsewhere)
+    return with_forest(fit, kept, 'rule="oob"', choice=choice)
 
 
-def with_forest(fit: Fit, forest: Forest, option: str, path: SubtreePath | None = None) -> Fit:
-    """Return the fit with the pruned trees `forest`; `option` and `path` as in `pruned_at`."""
+def judged_folds(fit: Fit) -> NDArray[np.int64]:
+    """Return the fold (n,) of each training row, for judging what out-of-bag rows have chosen."""
+    data, classes = fit.data, fit.design.response.classes
+    n_classes = 1 if classes is None else len(classes)
+    return fold_of_rows(data.y, n_classes, JUDGED_FOLDS, fit.control.seed, data.weights)
+
+
+def with_forest(
+    fit: Fit,
+    forest: Forest,
+    option: str,
+    path: SubtreePath | None = None,
+    choice: OutOfBagChoice | None = None,
+) -> Fit:
+    """Return the fit with the pruned trees `forest`; the other arguments as in `pruned_at`."""
     call = f"{fit.call}.prune({option})" if option else fit.call
-    return replace(fit, forest=forest, call=call, pruning=Pruning(fit, not option, path))
+    return replace(fit, forest=forest, call=call, pruning=Pruning(fit, not option, path, choice))
 
 
 def before_pruning(fit: Fit, doing: str) -> Fit:

@@ -57,19 +57,22 @@ def sized_forest(fit: Fit) -> Fit:
     control = fit.control
     if control.is_single_tree:
         return sized_tree(fit)
-    alpha, rule = control.alpha, control.alpha_rule
+    alpha, rule, choice = control.alpha, control.alpha_rule, None
     if rule.needs_search:
         require_out_of_bag(fit, "Pruning paths of forests")
         sizes = forest_sizes(fit, control.pruning)
         if rule.kind == RATE:
             n, alphas = len(fit.data.y), sizes.table["alpha"].to_numpy()
-            typical = _typical(alphas, chosen_row(sizes.table, MINIMUM))
-            alpha, rule = _by_rate(rule, typical, n, n, "out of bag")
+            typical = partial(_typical, alphas)
+            best = typical(chosen_row(sizes.table, MINIMUM))
+            alpha, rule = _by_rate(rule, best, n, n, "out of bag")
+            choice = sizes.choice(MINIMUM, typical)
         else:
             alpha, rule = sizes.alpha(MINIMUM), rule.found("out of bag")
+            choice = sizes.choice(MINIMUM)
     if alpha is None:
         return fit
-    return _with_rule(pruned_at(fit, alpha, control.pruning, ""), rule)
+    return _with_rule(pruned_at(fit, alpha, control.pruning, "", choice=choice), rule)
 
 
 def _with_rule(fit: Fit, rule: Rule) -> Fit:

@@ -119,11 +119,17 @@ def critical_alphas(
 
 
 def pruned(
-    forest: Forest, critical: NDArray[np.float64], alpha: float, loss: str = ERROR
+    forest: Forest,
+    critical: NDArray[np.float64],
+    alpha: float | NDArray[np.float64],
+    loss: str = ERROR,
 ) -> Forest:
-    """Return the forest with only the splits whose critical α (m,) is above `alpha`."""
-    tie = TIE * np.repeat(root_losses(forest, loss), np.diff(forest.root))
-    return forest.keeping(critical > alpha + tie)
+    """Return the forest with only the splits whose critical α (m,) is above `alpha`.
+
+    `alpha` is one number, or one for each tree (B,).
+    """
+    limit = alpha + TIE * root_losses(forest, loss)
+    return forest.keeping(critical > np.repeat(limit, np.diff(forest.root)))
 
 
 def growth_ranks(forest: Forest) -> NDArray[np.int64]:

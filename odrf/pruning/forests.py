@@ -9,7 +9,8 @@ from odrf.engine.parallel import in_order
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.pruning.choosing import MINIMUM, chosen
-from odrf.pruning.held_out import held_out
+from odrf.pruning.cross_fitting import chosen_elsewhere
+from odrf.pruning.held_out import HeldOut, held_out
 
 __all__ = ["common_alphas", "unseen_alphas"]
 
@@ -40,8 +41,11 @@ def unseen_alphas(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     draws: Draws,
-) -> NDArray[np.float64]:
+    fold: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return for each tree (B,) the α with the smallest error on the rows that it did not draw.
+
+    With it the α (F, B) that these rows choose if those of one fold are left out.
 
     Parameters
     ----------
@@ -52,16 +56,25 @@ def unseen_alphas(
         The training rows, as in `odrf.engine.growth.forest_growth.grow_forest`.
     draws : Draws
         How the trees drew them.
+    fold : (n,) int64
+        The fold of each row, 0 to F - 1.
     """
-    weights = draws.weights
+    weights, F = draws.weights, int(fold.max()) + 1
 
-    def best(b: int) -> float:
+    def best(b: int) -> list[float]:
         unseen = draws.unseen(b)
         if not weights[unseen].any():
-            return 0.0
-        of_tree = critical[forest.root[b] : forest.root[b + 1]]
+            return [0.0] * (F + 1)
+        tree, of_tree = forest.tree(b), critical[forest.root[b] : forest.root[b + 1]]
         alpha = np.unique(np.append(0.0, of_tree))
-        held = held_out(forest.tree(b), of_tree, alpha, X[:, unseen], y[unseen], weights[unseen])
-        return float(alpha[chosen(held.mean, held.standard_error, MINIMUM)])
 
-    return np.array(list(in_order(best, range(forest.n_trees), draws.n_jobs)))
+        def errors(rows: NDArray[np.bool_]) -> HeldOut:
+            return held_out(tree, of_tree, alpha, X[:, rows], y[rows], weights[rows])
+
+        of_all = errors(unseen)
+        row = chosen(of_all.mean, of_all.standard_error, MINIMUM)
+        others = chosen_elsewhere([errors(unseen & (fold == f)) for f in range(F)], MINIMUM)
+        return [float(alpha[k]) for k in (row, *others)]
+
+    found = np.array(list(in_order(best, range(forest.n_trees), draws.n_jobs)))
+    return found[:, 0], found[:, 1:].T

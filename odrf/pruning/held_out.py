@@ -11,7 +11,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 
-__all__ = ["HeldOut", "held_out", "losses_of"]
+__all__ = ["HeldOut", "held_out", "held_out_sums", "losses_of"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,17 @@ class HeldOut:
         mean = self.mean
         sum_of_squares = self.squared - 2 * mean * self.crossed + mean**2 * self.squares
         return np.sqrt(np.maximum(sum_of_squares, 0.0)) / self.weight
+
+
+def held_out_sums(losses: NDArray[np.float64], weights: NDArray[np.float64]) -> HeldOut:
+    """Return the sums for losses (k, m) of rows with case weights (m,)."""
+    return HeldOut(
+        float(weights.sum()),
+        float(weights @ weights),
+        losses @ weights,
+        losses @ weights**2,
+        losses**2 @ weights**2,
+    )
 
 
 def losses_of(

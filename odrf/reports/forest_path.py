@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from odrf import plots
+from odrf.checks import checked_choice
 from odrf.fits.evaluating import ForestSizes
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
-from odrf.pruning.choosing import ONE_SE
+from odrf.pruning.choosing import CHOICES, ONE_SE
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable
 from odrf.text.card import Card
@@ -89,7 +90,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         InputError
             If `rule` is unknown.
         """
-        return self.forest(self.row(rule))
+        return self._prune(rule=checked_choice("rule", rule, CHOICES), path=self)
 
     def forest(self, k: int) -> Forest:
         """Return the forest in row `k` of the table.

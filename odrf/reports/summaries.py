@@ -41,6 +41,8 @@ __all__ = [
 ]
 
 MAX_CLASSES = 10
+# A blend of fewer rows has a noticeably optimistic out-of-bag error.
+FEW_ROWS = 300
 TOP = 10
 REMOVED = "impurity removed"
 HONEST = "splits by half of a tree's rows, values by the others"
@@ -111,8 +113,24 @@ def _summary(
     if fit.blend is not None:
         sections["Kinds of trees"] = kinds_table(fit.blend, fit.kinds)
     sections |= importance_section(fit, REMOVED)
-    notes += missing_notes(fit)
+    notes += missing_notes(fit) + _choice_notes(fit)
     return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
+
+
+def _choice_notes(fit: Fit) -> list[str]:
+    """Return notes on what the out-of-bag rows have chosen, and on how they judge it."""
+    notes = []
+    if fit.pruning is not None and fit.pruning.choice is not None:
+        notes.append(
+            "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is judged "
+            "by the choice of the others."
+        )
+    if fit.blend is not None and len(fit.data.y) < FEW_ROWS:
+        notes.append(
+            "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
+            "out-of-bag error is a little too low: see benchmarks/optimism.py."
+        )
+    return notes
 
 
 def missing_notes(fit: AnyFit) -> list[str]:

@@ -165,10 +165,13 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
             its subtree with the smallest R + α·(number of leaves), R being the error on the rows
             that it drew; see `ODTResults.prune`.
         rule : {"oob", "min", "1se"}, optional
-            - ``"oob"``: each tree is pruned at the best α for its own out-of-bag rows.  These rows
-              were used for tuning, so the out-of-bag error of the pruned forest is optimistic.
+            - ``"oob"``: each tree is pruned at the best α for its own out-of-bag rows.
             - ``"min"``, ``"1se"``: all trees are pruned at one α, chosen by the forest's out-of-bag
               error; see `ForestPath.best`.
+
+            Rows that have chosen α would make the pruned forest look too good.  Its out-of-bag
+            results are therefore those of five folds of the rows: each fold is predicted by the
+            trees as the rows of the other folds would prune them.
         path : ForestPath, optional
             The pruning path, if it is known, for ``"min"`` and ``"1se"``.
 
@@ -194,8 +197,10 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
             return ODRFResults(pruned, parent=self)
         checked_choice("rule", rule, (OOB, *CHOICES))
         path = self.pruning_path() if path is None else path
-        alpha = path.sizes.alpha(rule)
-        return ODRFResults(pruned_at(self.fit, alpha, path.pruning, f"rule={rule!r}"), parent=self)
+        alpha, choice = path.sizes.alpha(rule), path.sizes.choice(rule)
+        option = f"rule={rule!r}"
+        pruned = pruned_at(self.fit, alpha, path.pruning, option, choice=choice)
+        return ODRFResults(pruned, parent=self)
 
     def select_variables(
         self,

@@ -75,7 +75,8 @@ def test_alpha_of_a_forest_out_of_bag(table, alpha):
     forest = odrf.odrf(FORMULA, table, n_trees=12, alpha=alpha, seed=1)
     path = forest.parent.pruning_path()
     if alpha == "oob":
-        assert forest.oob_error == pytest.approx(path.table["error"].min())
+        assert forest.n_leaves.mean() == path.table["leaves"][path.row("min")]
+        assert forest.oob_error >= path.table["error"].min() - 1e-12
         assert "smallest out-of-bag error" in str(forest.summary())
     else:
         k = path.row("min")

@@ -87,6 +87,15 @@ def test_noise_is_within_its_standard_errors():
     assert np.abs(np.concatenate(z)).max() < 3.3
 
 
+@pytest.mark.parametrize("rows", [60, 300])
+def test_a_blend_of_few_rows_says_that_its_error_is_too_low(rows):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.random((rows, 2)), columns=list("ab")).assign(y=rng.random(rows))
+    text = str(odrf.odrf("y ~ .", data, n_trees=20, blend=True, seed=1).summary())
+    assert ("chose the weights of the kinds" in " ".join(text.split())) == (rows == 60)
+    assert "chose the weights" not in str(odrf.odrf("y ~ .", data, n_trees=20, seed=1).summary())
+
+
 def test_one_tree_has_no_standard_error(table):
     forest = odrf.odrf("y ~ a", table, n_trees=1, seed=1)
     assert (

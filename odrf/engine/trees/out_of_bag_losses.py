@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,14 @@ from odrf.engine.trees.prediction_rule import NUMBER, predicted_class
 from odrf.engine.trees.routing import leaves_of
 from odrf.engine.trees.walking import walk
 
-__all__ = ["LossIncrease", "OutOfBag", "loss_of", "out_of_bag", "permutation_loss"]
+__all__ = [
+    "LossIncrease",
+    "OutOfBag",
+    "loss_of",
+    "out_of_bag",
+    "out_of_bag_by_fold",
+    "permutation_loss",
+]
 
 
 # Instead of a sum of weights that is 0.
@@ -176,31 +184,58 @@ def out_of_bag(
     draws: Draws,
 ) -> OutOfBag:
     """Predict every training row by the trees that did not draw it, which `draws` repeats."""
-    n, K = X.shape[1], forest.value.shape[1]
-    unseen, weights = draws.all_unseen(), draws.weights
-    value, votes = np.zeros((n, K)), np.zeros(n, dtype=np.int64)
-    packed, prediction_rule = forest.packed, forest.prediction_rule
+    return out_of_bag_by_fold([forest], np.zeros(len(y), dtype=np.int64), X, y, draws)
+
+
+def out_of_bag_by_fold(
+    forests: Sequence[Forest],
+    fold: NDArray[np.int64],
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    draws: Draws,
+) -> OutOfBag:
+    """Predict every training row as `out_of_bag` does, by the forest of its fold (n,).
+
+    The forests differ only in how their trees are pruned.
+    """
+    n, (B, K) = len(y), (forests[0].n_trees, forests[0].value.shape[1])
+    unseen = draws.all_unseen()
+    found = OutOfBag(np.zeros((n, K)), np.zeros(n, dtype=np.int64), np.zeros(B))
+    path = np.zeros((B, 2))
+    for f, forest in enumerate(forests):
+        if len(forests) == 1:
+            path += _predict_unseen(forest, X, y, unseen, draws, found)
+        elif (rows := np.flatnonzero(fold == f)).size:
+            part = OutOfBag(found.value[rows], found.votes[rows], found.error_path)
+            of_rows = draws._replace(weights=draws.weights[rows])
+            path += _predict_unseen(forest, X[:, rows], y[rows], unseen[:, rows], of_rows, part)
+            found.value[rows], found.votes[rows] = part.value, part.votes
+    with np.errstate(invalid="ignore"):
+        return found._replace(error_path=path[:, 0] / path[:, 1])
+
+
+def _predict_unseen(
+    forest: Forest,
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    unseen: NDArray[np.bool_],
+    draws: Draws,
+    found: OutOfBag,
+) -> NDArray[np.float64]:
+    """Write values and votes of the rows; return the sums (B, 2) of weighted losses and weights."""
+    packed = forest.packed
 
     def run(block: slice) -> NDArray[np.float64]:
         path = np.zeros((forest.n_trees, 2))
         leaves = leaves_of(packed, X, block, unseen)
         _accumulate(
-            leaves,
-            y,
-            weights,
-            block.start,
-            unseen,
-            forest.value,
-            prediction_rule,
-            value,
-            votes,
-            path,
-        )
+            leaves, y, draws.weights, block.start, unseen, forest.value, forest.prediction_rule,
+            found.value, found.votes, path,
+        )  # fmt: skip
         return path
 
-    path = sum(in_order(run, row_blocks(n), draws.n_jobs), np.zeros((forest.n_trees, 2)))
-    with np.errstate(invalid="ignore"):
-        return OutOfBag(value, votes, path[:, 0] / path[:, 1])
+    blocks = in_order(run, row_blocks(len(y)), draws.n_jobs)
+    return sum(blocks, np.zeros((forest.n_trees, 2)))
 
 
 def permutation_loss(

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.pruning.complexity import IMPURITY
 from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean
@@ -21,6 +21,7 @@ __all__ = [
     "mean_loss",
     "mean_rank_error",
     "out_of_bag_loss",
+    "out_of_bag_losses",
     "r_squared",
 ]
 
@@ -76,18 +77,32 @@ def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
     InputError
         Every tree drew every row.
     """
+    loss, weights = out_of_bag_losses(fit, forest_out_of_bag(fit).value)
+    mean = weighted_mean(loss, weights)
+    return mean, float(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
+
+
+def out_of_bag_losses(
+    fit: Fit, value: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the losses (n,) of out-of-bag values (n, K), and the case weights (n,).
+
+    Both are 0 for rows that every tree drew.
+
+    Raises
+    ------
+    InputError
+        Every tree drew every row.
+    """
     data = fit.data
-    value = out_of_bag(fit.forest, data.X, data.y, fit.draws).value
     known = ~np.isnan(value[:, 0]) & (data.weights > 0)
     if not known.any():
         raise InputError(
             "no row is out of bag: each tree drew all rows of positive weight; fit more trees, or "
             "with a lower sample_fraction"
         )
-    loss = losses_of(value[known], data.y[known], fit.ordered)
-    weights = data.weights[known]
-    mean = weighted_mean(loss, weights)
-    return mean, float(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
+    loss = np.where(known, losses_of(value, data.y, fit.ordered), 0.0)
+    return loss, np.where(known, data.weights, 0.0)
 
 
 def r_squared(fit: AnyFit, error: float) -> float:
