@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import product
 
 from odrf.design import Design
 from odrf.design.variable import Variable
+from odrf.text.shortening import shortened_names
 
 __all__ = ["names_in_sums"]
 
@@ -15,30 +17,57 @@ IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 PLAIN = re.compile(r"[\w.]*")
 
 
-def names_in_sums(design: Design) -> tuple[list[str], list[str]]:
+def names_in_sums(design: Design, most: int | None = None) -> tuple[list[str], list[str]]:
     """Return the names of the P predictors and of the p columns, for use in sums.
 
     A name with an operator in it, such as the column ``a-b``, is put between backticks, as in a
     formula.  An expression is put in parentheses, unless it is a call: ``(bmi > 30)``,
     ``log(bmi)``.
+
+    Parameters
+    ----------
+    design : Design
+    most : int, optional
+        Most characters of a name; those of a factor with its level are shared by both.  By default
+        names are not shortened.
     """
-    parts = [_quoted(variable) for variable in design.recipe.variables]
+    variables = design.recipe.variables
+    parts = _quoted(variables, most)
+    suffixes = [_suffixes(variable, most) for variable in variables]
+    short = _quoted(variables, most and most // 2)
     predictors, columns = [], []
     for term in design.recipe.terms:
         predictors.append(":".join(parts[v] for v in term))
-        suffixes = product(*(design.recipe.variables[v].encoding.suffixes for v in term))
         columns += [
-            ":".join(parts[v] + suffix for v, suffix in zip(term, combination, strict=True))
-            for combination in suffixes
+            ":".join(
+                short[v] + suffix if suffix else parts[v]
+                for v, suffix in zip(term, combination, strict=True)
+            )
+            for combination in product(*(suffixes[v] for v in term))
         ]
     return predictors, columns
 
 
-def _quoted(variable: Variable) -> str:
-    name = variable.name
+def _suffixes(variable: Variable, most: int | None) -> list[str]:
+    """Return the suffixes of a variable, such as ``[male]``, in at most half of `most`."""
+    suffixes = list(variable.encoding.suffixes)
+    if most is None or suffixes == [""]:
+        return suffixes
+    inner = shortened_names([suffix[1:-1] for suffix in suffixes], max(5, most // 2 - 2))
+    return [f"[{text}]" for text in inner]
+
+
+def _quoted(variables: Sequence[Variable], most: int | None) -> list[str]:
+    names = [variable.name for variable in variables]
+    texts = names if most is None else shortened_names(names, max(5, most))
+    return [_as_written(variable, text) for variable, text in zip(variables, texts, strict=True)]
+
+
+def _as_written(variable: Variable, text: str) -> str:
     if variable.evaluation is None:
-        return f"`{name}`" if OPERATOR.search(name) else name
-    return name if PLAIN.fullmatch(_without_brackets(name)) else f"({name})"
+        return f"`{text}`" if OPERATOR.search(variable.name) else text
+    is_call = PLAIN.fullmatch(_without_brackets(variable.name))
+    return text if is_call else f"({text})"
 
 
 def _without_brackets(expression: str) -> str:

@@ -14,7 +14,7 @@ from odrf.design import INDICATORS, Design
 from odrf.design.columns.encoding import Indicators, Ranks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.text.naming import names_in_sums
-from odrf.text.shortening import shortened, shortened_names
+from odrf.text.shortening import shortened
 from odrf.text.units import user_splits
 
 __all__ = ["SplitText", "SplitWriter", "number"]
@@ -100,10 +100,7 @@ class SplitWriter:
         self._digits = digits
         self._max_terms = max_terms
         self._user = user_splits(forest, design)
-        self._predictors, self._columns = (
-            names if max_characters is None else shortened_names(names, max_characters)
-            for names in names_in_sums(design)
-        )
+        self._predictors, self._columns = names_in_sums(design, max_characters)
         self._max_characters = max_characters
 
     def split(self, node: int) -> SplitText:

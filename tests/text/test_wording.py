@@ -150,6 +150,14 @@ def test_expressions_and_names_with_operators_are_set_apart(data):
     assert {name: columns[design.columns.index(name)] for name in NAMES} == NAMES
 
 
+def test_names_are_shortened_before_they_are_quoted(data):
+    data = data.rename(columns={"age": "age-at-the-first-visit", "plan": "plan of the insurance"})
+    design = build_design("y ~ .", data, env=EvalEnvironment.capture())[0]
+    predictors, columns = names_in_sums(design, 12)
+    assert predictors[0] == "`age-at…visit`"
+    assert columns[-4:] == [f"pla…ce[{level}]" for level in "abcd"]
+
+
 def test_ranks_of_ordered_factors_in_sums(design):
     def ranked(theta):
         tree = stump({COLUMNS[name]: value for name, value in theta.items()}, 0.5)
