@@ -76,13 +76,20 @@ def upper_bounds_of_some(
 
     Values of weight 0 are not there.
     """
-    count, total = (weights > 0).sum(axis=1), weights.sum(axis=1)
+    known = weights > 0
+    count, rows = known.sum(axis=1), np.arange(len(values))
+    beyond = level * (count + 1) * (1 - SLACK) > count
+    if np.array_equal(known, weights == weights.max()):  # equal weights: no need to sort
+        rank = np.ceil(level * (count + 1) * (1 - SLACK)).astype(np.int64) - 1
+        rank = np.where(beyond, 0, rank)
+        ranked = np.partition(np.where(known, values, np.inf), np.unique(rank), axis=1)
+        return np.where(beyond, np.inf, ranked[rows, rank])
+    total = weights.sum(axis=1)
     order = np.argsort(values, axis=1)
     reached = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
     wanted = level * total * (1 + 1 / np.maximum(count, 1)) * (1 - SLACK)
     first = np.argmax(reached >= np.minimum(wanted, reached[:, -1])[:, None], axis=1)
-    bounds = np.take_along_axis(values, order, axis=1)[np.arange(len(values)), first]
-    return np.where(level * (count + 1) * (1 - SLACK) > count, np.inf, bounds)
+    return np.where(beyond, np.inf, values[rows, order[rows, first]])
 
 
 def jackknife_plus(
