@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -58,12 +59,39 @@ def test_the_unit_of_weights_does_not_change_a_tree(rows, response, criterion, p
 
 
 @pytest.mark.parametrize("response", ["y", "two", "three"])
-@pytest.mark.parametrize("grow", [odrf.odrf, odrf.odbt, odrf.graf])
+@pytest.mark.parametrize("grow", [odrf.odrf, partial(odrf.odbt, l2=0), odrf.graf])
 def test_the_unit_of_weights_does_not_change_predictions(rows, grow, response):
     usual = weighted(grow, rows, response, 0, n_trees=20)
     for k in UNITS:
         fit = weighted(grow, rows, response, k, n_trees=20)
         assert fit.predict(rows).equals(usual.predict(rows))
+
+
+@pytest.mark.parametrize("leaf_values", ["newton", "refit"])
+@pytest.mark.parametrize("k", [-1000, -60, -30, -9, -1])
+def test_small_weights_are_penalised_as_weights_of_mean_one(rows, k, leaf_values):
+    def fitted(weights):
+        options = {"weights": weights, "l2": 3.0, "leaf_values": leaf_values, "n_trees": 8}
+        return odrf.odbt("y ~ a + b + f", rows, seed=1, **options).predict(rows)
+
+    weights = rows["w"].to_numpy() / rows["w"][rows["w"] > 0].mean()
+    np.testing.assert_allclose(fitted(np.ldexp(weights, k)), fitted(weights), rtol=1e-6)
+    np.testing.assert_allclose(fitted(np.full(150, 2.0**k)), fitted(None), rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 30, 60, 90])
+def test_large_weights_count_rows_beside_the_penalty(rows, k):
+    def fitted(k, l2):
+        weights = np.full(150, 2.0**k)
+        return odrf.odbt("y ~ a + b", rows, weights=weights, l2=l2, n_trees=8, seed=1).predict(rows)
+
+    np.testing.assert_allclose(fitted(k, 1.0), fitted(0, 2.0**-k), rtol=1e-6)
+
+
+def test_weights_that_add_up_to_one_fit_as_well(rows):
+    share = np.full(150, 1 / 150)
+    fit, usual = (odrf.odbt("y ~ a + b", rows, weights=w, seed=1) for w in (share, None))
+    assert fit.training_error == pytest.approx(usual.training_error, rel=0.05)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])

@@ -22,6 +22,9 @@ from odrf.options.boosting_control import BoostingControl
 
 __all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
 
+# A mean weight from here on counts as at least 1: balanced class weights have 1 but for rounding.
+ALMOST_ONE = 1.0 - 1e-9
+
 
 @dataclass(frozen=True)
 class BoostedFit:
@@ -146,12 +149,22 @@ def _boosted(
             _sample(data, offset, ~held),
             _sample(data, offset, held) if held.any() else None,
             design.feature_groups,
-            control.plan,
+            control.plan._replace(l2=control.l2 * _penalty_unit(data)),
             control.seed,
             control.n_jobs,
             bar.update,
             before,
         )
+
+
+def _penalty_unit(data: TrainingData) -> float:
+    """Return what the penalty is multiplied by, beside sums of the weights of `data`.
+
+    Weights count rows: 2 is the same as the row twice.  Weights with a mean below 1, such as shares
+    of a sum, cannot, and the penalty is as if their mean was 1.
+    """
+    mean = float(data.weights[data.weights > 0].mean())
+    return 1.0 / data.weight_unit if mean * data.weight_unit > ALMOST_ONE else mean
 
 
 def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sample:
