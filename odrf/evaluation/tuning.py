@@ -285,8 +285,10 @@ def _out_of_bag(
     """Evaluate candidates on out-of-bag rows; the better half of each round enters the next."""
     judged: dict[int, Judged] = {}
     remaining = list(candidates)
-    with tqdm(unit="fit", disable=not progress) as bar:
-        for trees in [0] if rounds is None else rounds:
+    in_rounds = [0] if rounds is None else rounds
+    total = len(seeds) * sum(-(-len(candidates) // 2**k) for k in range(len(in_rounds)))
+    with tqdm(total=total, unit="fit", disable=not progress) as bar:
+        for trees in in_rounds:
             for i in remaining:
                 size = {} if rounds is None else {"n_trees": trees}
                 scores = []

@@ -136,6 +136,7 @@ def grow_blend(
     n_jobs: int,
     advance: Callable[[], object],
     start: Blended | None = None,
+    expect: Callable[[int], object] = lambda n: None,
 ) -> Blended:
     """Grow a forest of several kinds of trees.
 
@@ -150,6 +151,9 @@ def grow_blend(
         Trees of all kinds together.
     start : Blended, optional
         A smaller forest of the same arguments, whose trees need not be grown again.
+    expect : callable
+        Called with the number of trees to be grown, as far as known: at first with the most, and
+        again after the pilot trees.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
@@ -173,19 +177,22 @@ def grow_blend(
         missing = [grow(g, len(grown), n_pilot)] if len(grown) < n_pilot else []
         return joined([*grown[:n_pilot], *missing], n_pilot) if grown else missing[0]
 
-    parts = _by_kind(start, G)
+    parts, piloted = _by_kind(start, G), 0
     if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
         blend = start.blend
     else:
+        piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
+        expect(piloted + n_trees - n_pilot)
         pilots = [pilot(g, parts[g]) for g in range(G)]
         parts = [[pilots[g], *parts[g][n_pilot:]] for g in range(G)]
         evidence = pilot_evidence(pilots, X, y, weights, kinds, tree_streams[:n_pilot], n_jobs)
         blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
     counts = apportion(blend.weights, n_trees)
+    n_grown = [sum(part.n_trees for part in of_kind) for of_kind in parts]
+    expect(piloted + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
     for g in range(G):
-        n_grown = sum(part.n_trees for part in parts[g])
-        if n_grown < counts[g]:
-            parts[g].append(grow(g, n_grown, counts[g]))
+        if n_grown[g] < counts[g]:
+            parts[g].append(grow(g, n_grown[g], counts[g]))
     of_tree = _in_turn(counts)
     rank = np.empty(n_trees, dtype=np.int64)
     for g in range(G):

@@ -172,10 +172,10 @@ def forest_sizes(fit: Fit, rule: str) -> ForestSizes:
 
 
 def stages_by_folds(
-    fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: int, seed: int
+    fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: int, seed: int, progress: bool
 ) -> HeldOut:
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
-    growth, folds = grown_without(fit, cv, seed, n_jobs, False)
+    growth, folds = grown_without(fit, cv, seed, n_jobs, progress)
     return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha)
 
 

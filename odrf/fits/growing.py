@@ -117,7 +117,12 @@ def grow_in_kinds(
     same options, whose trees need not be grown again.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
-    with tqdm(unit="tree", disable=not progress) as bar:
+    with tqdm(total=controls[0].n_trees, unit="tree", disable=not progress) as bar:
+
+        def expect(n_trees: int) -> None:
+            bar.total = n_trees
+            bar.refresh()
+
         return grow_blend(
             data.X,
             data.y,
@@ -129,6 +134,7 @@ def grow_in_kinds(
             n_jobs,
             bar.update,
             start,
+            expect,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from tqdm import tqdm
 
 from odrf.engine.trees.out_of_bag_losses import LossIncrease, permutation_loss
 from odrf.fits.fit import Fit
@@ -42,15 +43,11 @@ def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
     return grow_fit("", design, replace(fit.data, X=X), plain)
 
 
-def permutation_rises(fit: Fit) -> LossIncrease:
+def permutation_rises(fit: Fit, progress: bool = False) -> LossIncrease:
     """Return by how much each tree's out-of-bag loss increases when a predictor is permuted."""
-    return permutation_loss(
-        fit.forest,
-        fit.data.X,
-        fit.data.y,
-        fit.design.first,
-        fit.draws,
-    )
+    data = fit.data
+    with tqdm(total=fit.forest.n_trees, unit="tree", disable=not progress) as bar:
+        return permutation_loss(fit.forest, data.X, data.y, fit.design.first, fit.draws, bar.update)
 
 
 def _within(request: Request, P: int) -> Request:

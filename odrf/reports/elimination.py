@@ -16,7 +16,7 @@ from odrf.fits.regrowing import permutation_rises, regrown
 from odrf.pruning.choosing import ONE_SE
 from odrf.public import public
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
-from odrf.statistics.selection import most_important
+from odrf.statistics.selection import most_important, steps_of_elimination
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -74,7 +74,8 @@ class Elimination(ErrorTable, Generic[Forest]):
         which = np.arange(len(names))
         self._steps: list[list[int]] = []
         lines = []
-        with tqdm(unit="forest", disable=not progress) as bar:
+        steps = steps_of_elimination(len(which), drop)
+        with tqdm(total=steps, unit="forest", disable=not progress) as bar:
             while True:
                 self._steps.append(which.tolist())
                 error, std_error = out_of_bag_loss(fit)

@@ -22,9 +22,9 @@ def impurity_table(fit: AnyFit) -> pd.DataFrame:
     return _sorted(fit, {"importance": importance, "share": share})
 
 
-def permutation_table(fit: Fit) -> pd.DataFrame:
+def permutation_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
     """Return the permutation importance of each predictor with its errors, the largest first."""
-    rise = permutation_rises(fit)
+    rise = permutation_rises(fit, progress)
     B = len(rise.of_tree)
     deviation = rise.of_tree.std(axis=0, ddof=1) if B > 1 else np.full(len(rise.of_row), np.nan)
     of_trees, of_rows = deviation / np.sqrt(B), sampling_errors(rise.of_row, rise.share)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from odrf import plots
 from odrf.engine.trees.prediction_rule import predicted_classes
@@ -33,6 +34,8 @@ class StrengthCorrelation(Carded):
         A forest.
     subset_sizes : sequence of int, optional
         Sizes of random subsets with which the forest is grown again.
+    progress : bool
+        Show a progress bar.
 
     Attributes
     ----------
@@ -54,7 +57,7 @@ class StrengthCorrelation(Carded):
     True
     """
 
-    def __init__(self, fit: Fit, subset_sizes: Sequence[int] | None) -> None:
+    def __init__(self, fit: Fit, subset_sizes: Sequence[int] | None, progress: bool) -> None:
         self.fit = fit
         n_trees = fit.forest.n_trees
         first = "tree_error" if fit.kind == "regression" else "strength"
@@ -63,7 +66,8 @@ class StrengthCorrelation(Carded):
             self.table = pd.DataFrame(_strengths(fit, sizes_to_try(n_trees)), columns=names)
             return
         fits: dict[str | int, Fit] = {fit.control.subset_size: fit}
-        fits |= {size: _with_subsets_of(fit, size) for size in subset_sizes}
+        for size in tqdm(subset_sizes, unit="forest", disable=not progress):
+            fits[size] = _with_subsets_of(fit, size)
         table = pd.DataFrame(
             [_strengths(forest, [n_trees])[0] for forest in fits.values()], columns=names
         ).drop(columns="trees")

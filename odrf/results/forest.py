@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import pandas as pd
 
@@ -245,7 +244,7 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         return Elimination(self.fit, checked_part("drop", drop), progress, ODRFResults)
 
     def strength_correlation(
-        self, subset_sizes: Sequence[int] | None = None
+        self, subset_sizes: Sequence[int] | None = None, *, progress: bool = False
     ) -> StrengthCorrelation:
         """Return the strength of the trees and the correlation between them (Breiman 2001).
 
@@ -254,6 +253,8 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         subset_sizes : sequence of int, optional
             Sizes q of random subsets, to compare this forest with forests grown with these.  By
             default its first 2, …, B trees are compared.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------
@@ -270,7 +271,7 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
             raise InputError("strength_correlation() needs at least 2 trees: fit with n_trees=100")
         if subset_sizes is not None and not is_list(subset_sizes):
             raise InputError(f"subset_sizes={subset_sizes!r}: use a list of whole numbers")
-        return StrengthCorrelation(self.fit, subset_sizes)
+        return StrengthCorrelation(self.fit, subset_sizes, progress)
 
     def _with_more(self, k: int, n_jobs: int, progress: bool) -> ODRFResults:
         return ODRFResults(enlarged_fit(self.fit, k, n_jobs, progress))
@@ -282,7 +283,7 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
     def _sized(fit: Fit) -> Fit:
         return sized_forest(fit)
 
-    def importance(self, type: str = "impurity") -> pd.DataFrame:
+    def importance(self, type: str = "impurity", *, progress: bool = False) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
 
         Parameters
@@ -291,6 +292,8 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
             - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
             - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
               misclassification) when the predictor's values are permuted: the mean over the trees.
+        progress : bool, default False
+            Show a progress bar while predictors are permuted.
 
         Returns
         -------
@@ -309,11 +312,9 @@ class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
         if not is_word(type, "permutation"):
             return super().importance(type)
         require_out_of_bag(self.fit, "Permutation importances")
+        if "_permutation_table" not in vars(self):
+            self._permutation_table = permutation_table(self.fit, progress)
         return self._permutation_table
-
-    @cached_property
-    def _permutation_table(self) -> pd.DataFrame:
-        return permutation_table(self.fit)
 
     def summary(self) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""

@@ -250,6 +250,7 @@ class ODTResults(ReadableTree, Updatable):
         cv: int = 10,
         seed: Seed = None,
         n_jobs: int | None = None,
+        progress: bool = False,
     ) -> GrowthPath:
         """Return training and test error of the tree stopped at each size.
 
@@ -263,7 +264,7 @@ class ODTResults(ReadableTree, Updatable):
             ``"leaves"``: the tree as it was when it had τ = 1, 2, … leaves; the tree itself is
             ``prune(leaves=τ, path=fit.pruning_path("growth", cv=None))``.  ``"depth"``: the tree
             without its splits below depth 0, 1, ….
-        cv, seed, n_jobs
+        cv, seed, n_jobs, progress
             As in `pruning_path`.
 
         Returns
@@ -286,7 +287,7 @@ class ODTResults(ReadableTree, Updatable):
         """
         folds = cv if newdata is not None else checked_folds(cv, self.nobs, ", or give newdata=")
         of_folds = self.seed if seed is None else checked_seed(seed)
-        by_folds = partial(stages_by_folds, along=along, cv=folds, seed=of_folds)
+        by_folds = partial(stages_by_folds, along=along, cv=folds, seed=of_folds, progress=progress)
         by = f"{folds}-fold cross-validation"
         return growth_path(self.fit, along, newdata, n_jobs, by_folds, by)
 

@@ -8,7 +8,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["CONFIRMED", "REJECTED", "TENTATIVE", "decisions", "most_important"]
+__all__ = [
+    "CONFIRMED",
+    "REJECTED",
+    "TENTATIVE",
+    "decisions",
+    "most_important",
+    "steps_of_elimination",
+]
 
 CONFIRMED, TENTATIVE, REJECTED = "confirmed", "tentative", "rejected"
 LEVEL = 0.01
@@ -19,10 +26,20 @@ def most_important(importance: NDArray[np.float64], drop: float) -> NDArray[np.i
 
     The least important are dropped, at least one; at least one is kept.  The numbers are rising.
     """
-    P = len(importance)
-    dropped = min(max(1, math.floor(drop * P)), P - 1)
     order = np.argsort(-importance, kind="stable")
-    return np.sort(order[: P - dropped])
+    return np.sort(order[: _kept(len(importance), drop)])
+
+
+def steps_of_elimination(P: int, drop: float) -> int:
+    """Return how many numbers of predictors there are, from P to 1, when shares are dropped."""
+    steps = 1
+    while P > 1:
+        P, steps = _kept(P, drop), steps + 1
+    return steps
+
+
+def _kept(P: int, drop: float) -> int:
+    return P - min(max(1, math.floor(drop * P)), P - 1)
 
 
 def decisions(hits: NDArray[np.int64], rounds: NDArray[np.int64]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -244,11 +244,12 @@ def permutation_loss(
     y: NDArray[np.float64],
     first: NDArray[np.int64],
     draws: Draws,
+    advance: Callable[[], object] = lambda: None,
 ) -> LossIncrease:
     """Return by how much each tree's out-of-bag loss increases when a predictor is permuted.
 
     All columns ``first[j]:first[j + 1]`` of predictor j are permuted together, among the tree's
-    out-of-bag rows (Breiman 2001, section 10).
+    out-of-bag rows (Breiman 2001, section 10).  `advance` is called after each tree.
     """
     B, P, n = forest.n_trees, len(first) - 1, len(y)
     found = LossIncrease(np.zeros((B, P)), np.zeros((P, n), dtype=np.float32), np.zeros(n))
@@ -281,4 +282,5 @@ def permutation_loss(
     for rows, used, of_row in in_order(run, range(B), draws.n_jobs, X.size):
         found.of_row[np.ix_(used, rows)] += of_row / np.float32(B)
         found.share[rows] += weights[rows] / max(weights[rows].sum(), TINY) / B
+        advance()
     return found

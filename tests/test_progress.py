@@ -1,0 +1,88 @@
+"""Progress bars know their end, and reach it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import odrf
+from odrf import load_data
+
+ROOT = Path(__file__).parents[1] / "odrf"
+
+
+def bars():
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "tqdm":
+                yield path.relative_to(ROOT), node
+
+
+def test_every_bar_has_a_total():
+    without = [
+        f"{path}:{node.lineno}"
+        for path, node in bars()
+        if not node.args and not any(option.arg == "total" for option in node.keywords)
+    ]
+    assert not without
+    assert len(list(bars())) > 10
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_data("diabetes")
+
+
+@pytest.fixture(scope="module")
+def forest(data):
+    return odrf.odrf("progression ~ .", data, n_trees=12, blend=False, seed=1)
+
+
+@pytest.fixture(scope="module")
+def tree(data):
+    return odrf.odt("progression ~ .", data, min_leaf=40, seed=1)
+
+
+FORMULA = "progression ~ ."
+WORK = {
+    "odrf": lambda d, f, t: odrf.odrf(FORMULA, d, n_trees=20, blend=False, progress=True, seed=1),
+    "a blend": lambda d, f, t: odrf.odrf(
+        FORMULA, d, n_trees=90, blend=True, progress=True, seed=1
+    ),
+    "a blend of few": lambda d, f, t: odrf.odrf(
+        FORMULA, d, n_trees=30, blend=True, progress=True, seed=1
+    ),
+    "a blend that grows": lambda d, f, t: odrf.odrf(
+        FORMULA, d, n_trees=60, blend=True, seed=1
+    ).grow(60, progress=True),
+    "odbt": lambda d, f, t: odrf.odbt(FORMULA, d, n_trees=20, progress=True, seed=1),
+    "graf": lambda d, f, t: odrf.graf(FORMULA, d, n_trees=5, progress=True, seed=1),
+    "grow": lambda d, f, t: f.grow(5, progress=True),
+    "update": lambda d, f, t: f.update(d[:20], progress=True),
+    "importance": lambda d, f, t: f.importance("permutation", progress=True),
+    "elimination": lambda d, f, t: f.select_variables(progress=True),
+    "elimination of shares": lambda d, f, t: f.select_variables(drop=0.4, progress=True),
+    "strength": lambda d, f, t: f.strength_correlation([2, 3], progress=True),
+    "pruning path": lambda d, f, t: t.pruning_path(cv=3, progress=True),
+    "growth path": lambda d, f, t: t.growth_path(cv=3, progress=True),
+    "directions": lambda d, f, t: f.projection_importance(3, resamples=2, progress=True),
+    "compare": lambda d, f, t: odrf.compare(
+        FORMULA, d, {"a": odrf.odt, "b": partial(odrf.odt, max_leaves=4)}, cv=3, progress=True
+    ),
+    "tune": lambda d, f, t: odrf.tune(
+        FORMULA, d, {"min_leaf": range(2, 7)}, n_trees=400, projection="axis", halving=True,
+        blend=False, max_leaves=3, progress=True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_a_bar_reaches_its_end(name, data, forest, tree, capsys):
+    WORK[name](data, forest, tree)
+    shown = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()
+    done, total = map(int, re.search(r"(\d+)/(\d+) \[", shown[-1]).groups())
+    assert done == total > 0
