@@ -321,3 +321,14 @@ def test_nothing_else_that_a_fit_says_warns_of_training_rows(named_fit):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         str(fit.summary()), repr(fit), fit.importance(), fit.consistency().summary()
+
+
+@pytest.mark.parametrize("rule", ["oob", "min"])
+def test_a_forest_that_out_of_bag_rows_have_pruned(noisy, rule):
+    fit = odrf.odrf("y ~ .", noisy, n_trees=120, blend=False, seed=1).prune(rule=rule)
+    assert fit.predict().equals(fit.oob_prediction)
+    assert (fit.resid**2).mean() == pytest.approx(fit.oob_error)
+    ends = fit.predict(interval="prediction", level=0.9)
+    assert ends["estimate"].equals(fit.predict().rename("estimate"))
+    covered = noisy["y"].between(ends["conf_low"], ends["conf_high"]).mean()
+    assert covered == pytest.approx(0.9, abs=0.04)
