@@ -26,6 +26,7 @@ from odrf.statistics.evidence import (
 from odrf.statistics.theorems import Facts, conclusion, conditions, ratios
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
+from odrf.text.wording import number
 
 __all__ = ["ConsistencyReport"]
 
@@ -198,7 +199,7 @@ class ConsistencyReport(Carded):
             )
         sections = {
             "Conditions": self.table.set_index("theorem"),
-            "Evidence": evidence.to_frame(),
+            "Evidence": evidence.map(lambda value: number(value, 3)).to_frame(),
         }
         return Summary("Consistency", self.fit.call, facts, sections, tuple(notes))
 

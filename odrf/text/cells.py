@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ __all__ = ["TextColumn", "labels_of", "text_columns"]
 # A column has common decimals if its smallest entry is at least this share of its largest.
 SPAN = 1e-4
 MOST_DECIMALS = 8
+NUMBER = re.compile(r"|nan|-?inf|-?\d[\d.]*(e[+-]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,8 @@ def labels_of(table: pd.DataFrame) -> list[str]:
 def _column(header: str, column: pd.Series) -> TextColumn:
     if pd.api.types.is_float_dtype(column):
         return TextColumn(header, _float_cells(column), True)
-    is_numeric = pd.api.types.is_integer_dtype(column)
-    return TextColumn(
-        header, ["" if value is pd.NA else str(value) for value in column], is_numeric
-    )
+    cells = ["" if value is pd.NA else str(value) for value in column]
+    return TextColumn(header, cells, bool(cells) and all(map(NUMBER.fullmatch, cells)))
 
 
 def _float_cells(column: pd.Series) -> list[str]:

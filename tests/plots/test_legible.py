@@ -83,3 +83,11 @@ def test_only_columns_of_the_directions_are_drawn():
 def test_simulated_problems(name):
     ax = getattr(odrf.simulate, name)().plot()
     assert faults_of(ax.figure) == []
+
+
+@pytest.mark.parametrize("problem", ["impulse", "circle"])
+def test_pixels(problem):
+    data = getattr(odrf.simulate, problem)().sample(60, seed=1)
+    pixels = odrf.odrf("y ~ .", data, n_trees=3, seed=1).pixel_importance()
+    assert faults_of(pixels.plot_image().figure) == []
+    repr(pixels), pixels._repr_html_()

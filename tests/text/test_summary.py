@@ -100,3 +100,10 @@ def test_latex_is_escaped(summary):
 def test_nothing_prints_itself(summary, capsys):
     summary.as_text(), summary.as_html(), summary.as_latex(), repr(summary)
     assert capsys.readouterr().out == ""
+
+
+def test_numbers_that_are_text_stand_to_the_right_and_words_to_the_left():
+    table = pd.DataFrame({"value": ["368", "0.7"], "by": ["rows", "a leaf"]}, index=["a", "b"])
+    lines = Summary("Title", "call", {"Rows": "3"}, {"Table": table}).as_text().split("\n")
+    rows = [line for line in lines if "rows" in line or "a leaf" in line]
+    assert rows == ["a     368   rows", "b     0.7   a leaf"]
