@@ -12,7 +12,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.prediction.labels import class_labels
 from odrf.text.units import node_of_terms, user_splits
 
-__all__ = ["nodes_table", "splits_table"]
+__all__ = ["nodes_table", "splits_of_trees", "splits_table"]
 
 
 def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFrame:
@@ -64,6 +64,15 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
             "scaled_coefficient": tree.coef[at],
         }
     )
+
+
+def splits_of_trees(forest: Forest, design: Design) -> pd.DataFrame:
+    """Return the rows of `splits_table` for every tree, with the number of the ``tree`` first."""
+    table = splits_table(forest, design)
+    tree = np.searchsorted(forest.root, table["node"], side="right") - 1
+    table["node"] -= forest.root[tree]
+    table.insert(0, "tree", tree)
+    return table
 
 
 def _numbers(values: NDArray[np.integer], missing: NDArray[np.bool_]) -> pd.arrays.IntegerArray:

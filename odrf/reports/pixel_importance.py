@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odrf import plots
 from odrf.checks import checked_whole
 from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.projections.parameters import grid_shape, require_pixels
 from odrf.projections.patch import Patch
@@ -36,7 +37,7 @@ class PixelImportance(Carded):
 
     Parameters
     ----------
-    fit : Fit
+    fit : Fit or BoostedFit
     shape : (int, int), optional
         Height and width of the images.
     channels : int, optional
@@ -64,7 +65,7 @@ class PixelImportance(Carded):
 
     def __init__(
         self,
-        fit: Fit,
+        fit: Fit | BoostedFit,
         shape: tuple[int, int] | None = None,
         channels: int | None = None,
     ) -> None:
@@ -133,7 +134,9 @@ class PixelImportance(Carded):
         return self.table.sort_values("count", ascending=False, kind="stable")
 
 
-def _grid(fit: Fit, shape: tuple[int, int] | None, channels: int | None) -> tuple[int, int, int]:
+def _grid(
+    fit: Fit | BoostedFit, shape: tuple[int, int] | None, channels: int | None
+) -> tuple[int, int, int]:
     """Return C, H and W: as given, or by default those of the fit."""
     known = _known(fit)
     if shape is None and known is None:
@@ -148,7 +151,7 @@ def _grid(fit: Fit, shape: tuple[int, int] | None, channels: int | None) -> tupl
     return C, H, W
 
 
-def _known(fit: Fit) -> tuple[int, int, int] | None:
+def _known(fit: Fit | BoostedFit) -> tuple[int, int, int] | None:
     """Return the grid of the fit's patches or, without patches, of its data."""
     for family, _ in fit.control.mixture.shares:
         if isinstance(family, Patch):

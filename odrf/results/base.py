@@ -7,19 +7,18 @@ from numpy.typing import NDArray
 
 from odrf.checks import MOST, checked_whole
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.scores import mean_rank_error
 from odrf.options.control import Control
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of
-from odrf.reports.pixel_importance import PixelImportance
 from odrf.reports.projection_importance import ProjectionImportance
+from odrf.results.of_pixels import PixelResults
 from odrf.results.row_predicting import RowPredicting
 
 __all__ = ["TreeResults"]
 
 
-class TreeResults(RowPredicting):
+class TreeResults(PixelResults, RowPredicting):
     """Base class of `ODTResults` and `ODRFResults`.
 
     Parameters
@@ -37,25 +36,6 @@ class TreeResults(RowPredicting):
     def control(self) -> Control:
         """The options of the fit, with the values that were used."""
         return self.fit.control
-
-    @property
-    def mean_rank_error(self) -> float:
-        """Mean absolute difference in rank between predicted and observed class, for ordered ones.
-
-        The mean is weighted by case weights.  For a forest the predictions are out of bag, for a
-        tree they are those of the training rows.
-
-        Raises
-        ------
-        InputError
-            If the classes are not ordered.
-        """
-        return mean_rank_error(self.fit, self._scored)
-
-    @property
-    def _scored(self) -> NDArray[np.float64]:
-        """Return the values (n, K) that `mean_rank_error` evaluates."""
-        return self._in_bag
 
     @respelled(by_name=("resamples", "progress"))
     def projection_importance(
@@ -89,31 +69,6 @@ class TreeResults(RowPredicting):
             checked_whole("resamples", resamples, 0, MOST),
             progress,
         )
-
-    def pixel_importance(
-        self, shape: tuple[int, int] | None = None, channels: int | None = None
-    ) -> PixelImportance:
-        """Return how often splits use each pixel (Perry 2020, section 3.2).
-
-        Parameters
-        ----------
-        shape : (int, int), optional
-            Height and width of the images; (1, T) for series of length T.  By default those of the
-            fit's patches or, failing that, of its data: see `odrf.Patch`.
-        channels : int, optional
-            Channels of the images, with the same default.
-
-        Returns
-        -------
-        PixelImportance
-            With ``table``, ``images``, ``summary()`` and ``plot_image()``.
-
-        Raises
-        ------
-        InputError
-            If the shape is not known, or does not match the number of predictors.
-        """
-        return PixelImportance(self.fit, shape, channels)
 
     def consistency(self) -> ConsistencyReport:
         """Report which consistency theorem covers this fit, and whether its conditions hold.

@@ -24,15 +24,16 @@ from odrf.fits.prediction.predicting import (
     require_classes,
 )
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.fits.prediction.scores import mean_loss
 from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
 from odrf.options.boosting_control import BoostingControl
 from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_boosted
 from odrf.results.fitted import Priors
+from odrf.results.of_pixels import PixelResults
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
+from odrf.results.several_trees import SeveralTrees
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
@@ -41,7 +42,7 @@ __all__ = ["ODBTResults"]
 PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
-class ODBTResults(OutOfBagResults, Panelled):
+class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
     """Fitted boosted oblique trees, as returned by `odrf.odbt`.
 
     Parameters
@@ -95,14 +96,6 @@ class ODBTResults(OutOfBagResults, Panelled):
         return loss_path(self.fit)
 
     @cached_property
-    def training_error(self) -> float:
-        """Error of all rows, including held-out rows, predicted by all runs.
-
-        Mean squared error, or misclassification rate.
-        """
-        return mean_loss(self.fit, self._in_bag)
-
-    @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
         return self.fit.loss.means(self.fit.scores(self.fit.data.X, self.fit.offset.values))
 
@@ -114,6 +107,14 @@ class ODBTResults(OutOfBagResults, Panelled):
     @cached_property
     def _oob_value(self) -> NDArray[np.float64]:
         return self.fit.loss.means(self._oob_scores)
+
+    @property
+    def _scored(self) -> NDArray[np.float64]:
+        return self._oob_value if self.control.n_runs > 1 else self._in_bag
+
+    @property
+    def _scored_error(self) -> float:
+        return self.oob_error if self.control.n_runs > 1 else self.training_error
 
     @property
     def oob_error(self) -> float:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from odrf.checks import checked_choice, is_word
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import InputError
+from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import (
     RowsToPredict,
@@ -30,7 +30,8 @@ from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.importance_tables import impurity_table
-from odrf.text.card import Carded
+from odrf.results.absent import ABSENT
+from odrf.results.scored import Scored
 from odrf.text.summary import Summary
 
 __all__ = ["FittedResults", "Priors"]
@@ -40,7 +41,7 @@ IMPORTANCES = ("impurity", "permutation")
 
 
 @public
-class FittedResults(Carded):
+class FittedResults(Scored):
     """Base class of all results.
 
     Parameters
@@ -53,6 +54,15 @@ class FittedResults(Carded):
 
     def __init_subclass__(cls) -> None:
         public(cls)
+
+    if not TYPE_CHECKING:  # for types, attributes are those that are written down
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why this kind of fits lacks what another kind has."""
+            own = type(self).__name__
+            reason = ABSENT.get(name, {}).get(own)
+            because = f": {reason}" if reason else nearest(name, dir(type(self)))
+            raise AttributeError(f"{own} has no {name!r}{because}", name=name, obj=self)
 
     @property
     def call(self) -> str:

@@ -40,6 +40,7 @@ from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.extendable import Extendable
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.panelled import Drawing, Panelled
+from odrf.results.several_trees import SeveralTrees
 from odrf.results.tree import ODTResults
 from odrf.results.updatable import Updatable
 from odrf.text.card import Card
@@ -50,7 +51,7 @@ __all__ = ["ODRFResults"]
 SELECTIONS = ("backward", "boruta")
 
 
-class ODRFResults(ForestPredicting, Extendable, Updatable, Panelled):
+class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelled):
     """A fitted oblique random forest, as returned by `odrf.odrf`.
 
     Parameters

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.fits.evaluating import stages_out_of_bag
 from odrf.fits.out_of_bag_values import forest_out_of_bag, require_out_of_bag
-from odrf.fits.prediction.scores import confusion_table, error_name, r_squared
+from odrf.fits.prediction.scores import error_name
 from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
 from odrf.pruning.growth_stages import LEAVES
 from odrf.reports.growth_path import GrowthPath, growth_path
@@ -36,30 +36,6 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
     def oob_error(self) -> float:
         """Out-of-bag mean squared error, or misclassification rate."""
         return float(self._out_of_bag.error_path[-1])
-
-    @property
-    def r_squared(self) -> float:
-        """R²: share of the response's variance that the out-of-bag predictions explain.
-
-        Raises
-        ------
-        InputError
-            For classes.
-        """
-        return r_squared(self.fit, self.oob_error)
-
-    @property
-    def confusion_matrix(self) -> pd.DataFrame:
-        """Confusion matrix: observed classes down, out-of-bag predictions across.
-
-        Entries are sums of case weights.  The column ``error`` is the error rate of each class.
-
-        Raises
-        ------
-        InputError
-            For a regression.
-        """
-        return confusion_table(self.fit, self._oob_value)
 
     @property
     def error_path(self) -> pd.Series:
@@ -118,6 +94,10 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
     @property
     def _scored(self) -> NDArray[np.float64]:
         return self._oob_value
+
+    @property
+    def _scored_error(self) -> float:
+        return self.oob_error
 
     def _noise_residuals(self) -> NDArray[np.float64]:
         if self.kind == "classification" or not leaves_rows_out(self.fit):

@@ -17,7 +17,6 @@ from odrf.fits.combining import combined_guided_fits
 from odrf.fits.enlarging import enlarged_guided_fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.labels import class_labels
-from odrf.fits.prediction.scores import mean_loss
 from odrf.options.guided_control import GuidedControl
 from odrf.public import respelled
 from odrf.reports.consistency import ConsistencyReport
@@ -87,14 +86,6 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
         leaves (section 4.4 of the paper).
         """
         return int(self.guided.sizes.sum())
-
-    @cached_property
-    def training_error(self) -> float:
-        """Mean squared error or misclassification rate of the training rows.
-
-        It does not estimate the error on new rows, because trees grow until their regions are pure.
-        """
-        return mean_loss(self.fit, self._in_bag)
 
     @cached_property
     def growth(self) -> pd.DataFrame:

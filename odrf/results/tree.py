@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -19,7 +19,6 @@ from odrf.design.folds import checked_folds
 from odrf.errors import InputError
 from odrf.fits.evaluating import path_by_folds, path_by_rows, stages_by_folds, training_path
 from odrf.fits.fit import Fit
-from odrf.fits.prediction.scores import confusion_table, mean_loss, r_squared
 from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
 from odrf.fits.sizing import sized_tree
 from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
@@ -80,35 +79,6 @@ class ODTResults(ReadableTree, Updatable):
             if fit.pruning.path is not None:
                 path = PruningPath(parent.fit, fit.pruning.path, parent.prune)
         self.parent, self.path = parent, path
-
-    @cached_property
-    def confusion_matrix(self) -> pd.DataFrame:
-        """Confusion matrix of the training rows: observed classes down, predicted classes across.
-
-        Entries are sums of case weights.  The column ``error`` is the error rate of each class.
-
-        Raises
-        ------
-        InputError
-            For a regression.
-        """
-        return confusion_table(self.fit, self._in_bag)
-
-    @cached_property
-    def training_error(self) -> float:
-        """Weighted mean squared error, or misclassification rate, of the training rows."""
-        return mean_loss(self.fit, self._in_bag)
-
-    @property
-    def r_squared(self) -> float:
-        """R² of the training rows: the share of their variance that the tree explains.
-
-        Raises
-        ------
-        InputError
-            For classes.
-        """
-        return r_squared(self.fit, self.training_error)
 
     @respelled(renamed={"rule": "pruning", "validation": "newdata"})
     def pruning_path(

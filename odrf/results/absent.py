@@ -1,0 +1,97 @@
+"""What some kinds of fits have and others have not, with the reason."""
+
+from __future__ import annotations
+
+__all__ = ["ABSENT"]
+
+ALONE = "a tree has no rows out of bag, because it uses all rows; use forests of odrf()"
+ALL_ROWS = "every tree uses all rows, so that none are out of bag"
+PLANES = "its planes divide all regions of a tree at once"
+STEPS = "each tree corrects the sum of those before it"
+ONE_OF_MANY = "it is of one tree: use tree(i)"
+GUIDED_TREES = "its regions are made by planes that they share: see planes() and codes()"
+BOOSTED_TREES = "its trees predict steps of scores, not the response: see splits"
+MANY = "it is one tree"
+AFTER_BOOSTING = "the number of rounds and the depth bound its size: use validation= or max_depth="
+AFTER_GUIDED = "regions are divided as long as they are impure: use min_split= for larger leaves"
+DIRECTIONS = "it combines all columns of a tree in every plane, so that there are none to compare"
+NOT_SUMS = "its predictions are sums and not means of trees: use predict()"
+
+ABSENT: dict[str, dict[str, str]] = {
+    "changes": {
+        "ODBTResults": "they are those of update(), which it does not have",
+        "GRAFResults": "they are those of update(), which it does not have",
+    },
+    "combine": {
+        "ODTResults": "two trees are no tree: grow a forest with odrf()",
+        "ODBTResults": f"{STEPS}: use n_runs= for the mean of several sums",
+    },
+    "error_path": {
+        "ODTResults": MANY,
+        "ODBTResults": "see loss_path",
+        "GRAFResults": f"{ALL_ROWS}: see growth",
+    },
+    "grow": {"ODTResults": "its options end its growth: fit again with others, or use odrf()"},
+    "growth_path": {
+        "ODBTResults": "see loss_path and staged_predict()",
+        "GRAFResults": "see growth",
+    },
+    'importance("permutation")': {
+        "ODTResults": ALONE,
+        "ODBTResults": f"{STEPS}, so that no tree has a loss of its own",
+        "GRAFResults": ALL_ROWS,
+    },
+    "nodes": {
+        "ODRFResults": ONE_OF_MANY,
+        "ODBTResults": BOOSTED_TREES,
+        "GRAFResults": GUIDED_TREES,
+    },
+    "oob_error": {"ODTResults": ALONE, "GRAFResults": ALL_ROWS},
+    "oob_prediction": {"ODTResults": ALONE, "GRAFResults": ALL_ROWS},
+    "oob_prob": {"ODTResults": ALONE, "GRAFResults": ALL_ROWS},
+    "pixel_importance": {"GRAFResults": DIRECTIONS},
+    "predict(interval=)": {
+        "ODTResults": ALONE,
+        "ODBTResults": f"{STEPS}, so that trees do not tell how it varies; use odrf()",
+        "GRAFResults": ALL_ROWS,
+    },
+    'predict(type="quantile")': {
+        "ODTResults": "the rows of a leaf have chosen it, so that they are too much alike",
+        "ODBTResults": 'its leaves hold steps; for medians use loss="absolute"',
+        "GRAFResults": "its leaves are pure by default, so that their responses do not vary",
+    },
+    "projection_importance": {
+        "ODBTResults": "gains of different rounds are on different scales: see splits",
+        "GRAFResults": DIRECTIONS,
+    },
+    "prune": {"ODBTResults": AFTER_BOOSTING, "GRAFResults": AFTER_GUIDED},
+    "pruning_path": {"ODBTResults": AFTER_BOOSTING, "GRAFResults": AFTER_GUIDED},
+    "row_predictor": {"ODBTResults": NOT_SUMS},
+    "rules": {
+        "ODRFResults": ONE_OF_MANY,
+        "ODBTResults": BOOSTED_TREES,
+        "GRAFResults": GUIDED_TREES,
+    },
+    "select_variables": {
+        "ODTResults": ALONE,
+        "ODBTResults": "it needs out-of-bag rows of every tree: use odrf()",
+        "GRAFResults": ALL_ROWS,
+    },
+    "splits": {"GRAFResults": GUIDED_TREES},
+    "staged_predict": {
+        "ODTResults": "use prune(leaves=) for smaller trees",
+        "ODRFResults": 'its trees have no order: see error_path and predict(type="trees")',
+        "GRAFResults": 'its trees have no order: see predict(type="trees")',
+    },
+    "strength_correlation": {
+        "ODTResults": MANY,
+        "ODBTResults": f"{STEPS}, so that they have no strength of their own",
+        "GRAFResults": ALL_ROWS,
+    },
+    "tree": {"ODTResults": MANY, "ODBTResults": BOOSTED_TREES, "GRAFResults": GUIDED_TREES},
+    "update": {
+        "ODBTResults": f"{STEPS}, so that new rows would change all of them: fit again",
+        "GRAFResults": f"{PLANES}, so that new rows would change all of them: fit again",
+    },
+}
+"""For each method or attribute, the classes that lack it, and why."""

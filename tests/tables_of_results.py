@@ -1,0 +1,139 @@
+"""The tables of the page vignettes/results.md: what each kind of fit has, and why some lack it.
+
+``python tests/tables_of_results.py`` writes them into the page.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import odrf
+from odrf.results import GRAFResults, ODRFResults, ODTResults
+from odrf.results.absent import ABSENT
+from odrf.results.boosted import ODBTResults
+
+__all__ = ["CLASSES", "OPTIONS_ABSENT", "PAGE", "marked", "members", "tables"]
+
+PAGE = Path(__file__).parents[1] / "vignettes" / "results.md"
+CLASSES = {
+    "odt": ODTResults, "odrf": ODRFResults, "odbt": ODBTResults, "graf": GRAFResults,
+}  # fmt: skip
+HAS, LACKS = "yes", "–"
+
+ONE_TREE = "one tree, of all rows"
+SUM = "a sum of trees that are small by `max_depth` and are not pruned"
+STEPS = "trees are fitted to steps of the loss"
+PLANES = "planes of all columns of a random subspace divide all regions at once"
+NOT_GUIDED = {
+    "projection", "subset_size", "n_projections", "n_singles", "n_thresholds", "split_search",
+    "criterion", "penalty",
+}  # fmt: skip
+OPTIONS_ABSENT: dict[str, dict[str, str]] = {
+    **{name: {"graf": PLANES} for name in sorted(NOT_GUIDED)},
+    "alpha": {"odbt": SUM, "graf": "regions are divided until they are pure"},
+    "batched": dict.fromkeys(("odt", "odrf", "odbt"), "a matter of planes"),
+    "blend": {
+        "odt": ONE_TREE, "odbt": "a mapping `projection=` mixes families in every tree",
+        "graf": "one kind of planes",
+    },
+    "criterion": {"odbt": f"{STEPS}, by squared error", "graf": PLANES},
+    "honest": {"odbt": STEPS, "graf": "all rows divide regions and give their values"},
+    "l2": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means, not steps"),
+    "leaf_values": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means"),
+    "learning_rate": dict.fromkeys(("odt", "odrf", "graf"), "no steps are added"),
+    "loss": dict.fromkeys(("odt", "odrf", "graf"), "see `criterion`; leaves are means"),
+    "max_depth": {"graf": "see `min_split`"},
+    "max_leaves": {"odbt": "see `max_depth`", "graf": "see `min_split`"},
+    "min_leaf": {"graf": "see `min_split`: a plane may leave one row on a side"},
+    "min_split": dict.fromkeys(("odt", "odrf", "odbt"), "see `min_leaf`"),
+    "n_runs": {"odt": ONE_TREE, "odrf": "see `n_trees`", "graf": "see `n_trees`"},
+    "n_trees": {"odt": ONE_TREE},
+    "offset": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means, which nothing is added to"),
+    "origin": dict.fromkeys(("odt", "odrf", "odbt"), "a matter of planes"),
+    "patience": dict.fromkeys(("odt", "odrf", "graf"), "trees are not stopped by the next ones"),
+    "penalty": {"odbt": "see `l2`", "graf": PLANES},
+    "predictor_fraction": {
+        "odt": ONE_TREE, "odrf": "see `n_singles` and `subset_size`, drawn for each node",
+        "graf": "see `subspace`",
+    },
+    "pruning": {"odbt": SUM, "graf": "regions are divided until they are pure"},
+    "resample": {
+        "odt": ONE_TREE, "odbt": "see `sample_fraction`; runs draw bootstrap samples",
+        "graf": "every tree uses all rows",
+    },
+    "run_predictors": {"odt": ONE_TREE, "odrf": "see `n_runs`", "graf": "see `subspace`"},
+    "sample_fraction": {"odt": ONE_TREE, "graf": "every tree uses all rows"},
+    "subspace": dict.fromkeys(("odt", "odrf", "odbt"), "predictors are drawn for each node"),
+    "trials": dict.fromkeys(("odt", "odrf", "odbt"), "see `n_projections`"),
+    "validation": {
+        "odt": 'see `alpha="cv"`', "odrf": "more trees do not overfit",
+        "graf": "more trees do not overfit",
+    },
+}  # fmt: skip
+"""For each option, the functions that lack it, and why."""
+
+
+def members() -> dict[str, set[str]]:
+    """Return the public attributes and methods of each kind of fit."""
+    return {
+        name: {attribute for attribute in dir(one) if not attribute.startswith("_")}
+        for name, one in CLASSES.items()
+    }
+
+
+def _table(first: str, lines: dict[str, dict[str, str]]) -> str:
+    """Return a markdown table: a line for each name, its reasons by function."""
+    heads = " | ".join(f"`{name}()`" for name in CLASSES)
+    rows = [f"| {first} | {heads} |", "|---|" + "---|" * len(CLASSES)]
+    for words, absent in lines.items():
+        cells = [f"{LACKS} {absent[name]}" if name in absent else HAS for name in CLASSES]
+        rows.append(f"| `{words}` | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def tables() -> dict[str, str]:
+    """Return the tables by their names."""
+    has = members()
+    everywhere = set.intersection(*has.values())
+    by_function = {one.__name__: name for name, one in CLASSES.items()}
+    absent = {
+        words: {by_function[one]: reason for one, reason in reasons.items()}
+        for words, reasons in ABSENT.items()
+    }
+    own = {
+        name: sorted(a for a in has[name] if all(a not in has[o] for o in CLASSES if o != name))
+        for name in CLASSES
+    }
+    alone = [
+        f"* `{name}()`: " + ", ".join(f"`{a}`" for a in own[name] if a not in ABSENT)
+        for name in CLASSES
+        if [a for a in own[name] if a not in ABSENT]
+    ]
+    functions = {name: set(inspect.signature(getattr(odrf, name)).parameters) for name in CLASSES}
+    shared = set.intersection(*functions.values())
+    some = {name: OPTIONS_ABSENT[name] for name in sorted(set.union(*functions.values()) - shared)}
+    return {
+        "every fit": ", ".join(f"`{name}`" for name in sorted(everywhere)) + ".",
+        "some fits": _table("", absent),
+        "one kind": "\n".join(alone),
+        "every function": ", ".join(f"`{name}`" for name in sorted(shared)) + ".",
+        "some functions": _table("", some),
+    }
+
+
+def marked(page: str) -> dict[str, str]:
+    """Return the text between the marks of each table in a page."""
+    found = {}
+    for name in tables():
+        begin, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
+        found[name] = page.split(begin)[1].split(end)[0]
+    return found
+
+
+if __name__ == "__main__":
+    page = PAGE.read_text(encoding="utf-8")
+    for name, old in marked(page).items():
+        mark = f"<!-- {name} -->\n"
+        page = page.replace(mark + old, mark + tables()[name])
+    PAGE.write_text(page, encoding="utf-8")
