@@ -12,6 +12,7 @@ from odrf.engine.directions.candidates import proposals_for
 from odrf.engine.directions.estimation import workspace
 from odrf.engine.directions.samplers import begin_samplers, draw_round
 from odrf.engine.randomness import streams
+from odrf.engine.rows.factors import factors_of
 from odrf.engine.rows.rows import gather_rows
 from odrf.projections.family import Family
 from problems import Problem
@@ -38,10 +39,10 @@ def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> l
     samplers = (family.sampler(number, feature_groups, settings, n),)
     state = streams(3, 0, 1)[0]
     rows = gather_rows(
-        state, problem.X, problem.y, problem.weights, np.ones(n, dtype=np.int64), True
-    )
-    P, p = len(feature_groups.types), int(feature_groups.first[-1])
-    proposals = proposals_for(P, p, settings.n_classes, widest)
+        state, problem.X, problem.y, problem.weights, np.ones(n, dtype=np.int64), True,
+        factors_of(problem.X, feature_groups),
+    )  # fmt: skip
+    proposals = proposals_for(feature_groups, settings.n_classes, widest)
     work, nodes = workspace(estimated, max(n, 10 * estimated)), []
     for _ in range(n_nodes):
         found: list[tuple[NDArray, NDArray]] = []

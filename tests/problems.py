@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, FeatureGroups
-from odrf.engine.directions.subsets import FEW_LEVELS
+from odrf.engine.directions.candidates import BASIS, FEW_LEVELS, INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling

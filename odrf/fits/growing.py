@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
+from odrf.engine.directions.candidates import count_terms
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
@@ -151,8 +152,9 @@ def _fit_blend(
     call: str, design: Design, data: TrainingData, request: Request, progress: bool
 ) -> Fit:
     classification = design.response.kind == "classification"
-    n, P, p = len(data.y), len(design.predictors), len(design.columns)
-    kinds = kinds_of_trees(request, n, P, p, classification, design.response.ordinal)
+    n, P = len(data.y), len(design.predictors)
+    terms = int(count_terms(design.feature_groups).sum())
+    kinds = kinds_of_trees(request, n, P, terms, classification, design.response.ordinal)
     base = _resolve(kinds[BEST], design, data)
     require_blendable(base.n_trees, base.resample)
     controls = {

@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from odrf.design import TrainingData
 from odrf.design.adding_rows import with_more_rows
+from odrf.engine.growth.forest_growth import factors_for
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
@@ -132,6 +133,7 @@ def _updated(
                 data.y,
                 data.weights,
                 fit.design.feature_groups,
+                factors_for(data.X, fit.design.feature_groups, new.mixture),
                 new.sampling,
                 new.settings,
                 new.mixture,

@@ -83,7 +83,7 @@ def kinds_of_trees(
     ----------
     request : Request
     n, P, p : int
-        Rows, predictors and columns of the design.
+        Rows, predictors and columns of the design; a factor of many levels counts as one column.
     classification : bool
     ordinal : bool, default False
         Whether there are three or more ordered classes.

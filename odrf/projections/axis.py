@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ONE, ZERO, part
-from odrf.engine.directions.candidates import PLAIN, ROUND, FeatureGroups
+from odrf.engine.directions.candidates import PLAIN, ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.directions.subsets import draw_target, load_terms, write_columns, write_direction
@@ -86,7 +86,7 @@ class Axis(Family):
 
     def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return the mean number of columns of a predictor."""
-        return float(feature_groups.first[-1] / len(feature_groups.types))
+        return float(count_terms(feature_groups).mean())
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return True; it ignores that the columns of a factor are combined."""
@@ -120,7 +120,7 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
             target_rows = used
             total, _, varies = draw_target(state, rows, lo, used, proposals, work)
         if varies and _estimate_coefficients(rows, lo, used, feature_groups, chosen, total, work):
-            c += write_direction(width, work, theta, c)
+            c += write_direction(width, work, proposals, c)
     return c, last
 
 
@@ -130,7 +130,7 @@ def _estimate_coefficients(rows, lo, m, feature_groups, chosen, total, work):
 
     They are written to work.theta; returns False if the target is unrelated to the columns.
     """
-    terms = load_terms(rows, lo, m, feature_groups, chosen, ONE, ONE, work)
+    terms = load_terms(rows, lo, m, feature_groups, chosen, ONE, True, work)
     work.theta[0] = 1.0
     if terms > 1:
         if not covariances(work.Z, terms, m, work.weights, work.moment, total, work, work.theta):

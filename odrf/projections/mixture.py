@@ -77,6 +77,11 @@ class Mixture:
         """Whether directions are estimated on random subsets of the predictors."""
         return any(isinstance(family, OnSubsets) for family, _ in self.shares)
 
+    @property
+    def rotates(self) -> bool:
+        """Whether the columns of whole trees are rotated."""
+        return not self.shares[0].family.mixes
+
     def single_columns(self, p: int, subset_size: str | int) -> bool | None:
         """Return whether each of the p columns can be drawn as a direction; None if unknown."""
         of_shares = [

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.directions.candidates import ROUND, FeatureGroups
+from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.randomness import below, shuffle_front, uniform
+from odrf.engine.rows.rows import level_at
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
 from odrf.projections.parameters import share_or_auto
@@ -45,7 +46,9 @@ class Sparse(Family):
     """Random signs on a few columns (SPORF).
 
     A node draws a p × d matrix with ⌈λpd⌉ nonzeros in random cells, each 1 or -1 with probability
-    1/2.  Its columns, scaled to length 1, are the directions (Tomita et al. 2020, section 3.1).
+    1/2.  Its columns, scaled to length 1, are the directions (Tomita et al. 2020, section 3.1).  A
+    factor of more than 6 levels counts as one of the p columns: the indicator of a level that is
+    drawn by its frequency in the node.
 
     Parameters
     ----------
@@ -90,16 +93,16 @@ class Sparse(Family):
         self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
     ) -> SparseSampler:
         """Return the sampler of a tree."""
-        share = self.share(int(feature_groups.first[-1]))
+        share = self.share(int(count_terms(feature_groups).sum()))
         return SparseSampler(number, share, np.empty(number, dtype=np.int64))
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return p, the number of columns."""
-        return int(feature_groups.first[-1])
+        return int(count_terms(feature_groups).sum())
 
     def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return λp, at least 1."""
-        p = int(feature_groups.first[-1])
+        p = int(count_terms(feature_groups).sum())
         return max(1.0, self.share(p) * p)
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
@@ -133,19 +136,29 @@ def draw_nonzeros(state, p, density, nonzeros):
 
 
 @part
-def _sparse_direction(state, order, q, columns, theta, c):
+def _column_of(state, rows, lo, m, first, unit):
+    """Return the column of a unit; of a factor of many levels, that of a random row's level."""
+    if unit >= 0:
+        return unit
+    column = first[-1 - unit]
+    level = level_at(rows, -1 - rows.place[column], lo + below(state, m))
+    return column + max(level - 1, 0)
+
+
+@part
+def _sparse_direction(state, rows, lo, m, first, order, q, columns, theta, c):
     """Write q random columns to columns[c], random signs, scaled to length 1, to theta[c]."""
     shuffle_front(state, order, q)
     size = np.float32(1.0 / np.sqrt(max(q, 1)))
     for i in range(q):
-        columns[c, i] = order[i]
+        columns[c, i] = _column_of(state, rows, lo, m, first, order[i])
         theta[c, i] = size if uniform(state) < 0.5 else -size
 
 
 @begins(SparseSampler)
 def begin_sparse(sampler, state, proposals):
     """Draw the number of columns of each direction of a node."""
-    draw_nonzeros(state, len(proposals.mixed), sampler.density, sampler.nonzeros)
+    draw_nonzeros(state, len(proposals.units), sampler.density, sampler.nonzeros)
 
 
 @draws(SparseSampler)
@@ -154,7 +167,10 @@ def draw_sparse(sampler, state, rows, lo, m, n_rows, first, feature_groups, prop
     c, last = ZERO, min(first + ROUND, sampler.number)
     for candidate in range(first, last):
         q = sampler.nonzeros[candidate]
-        _sparse_direction(state, proposals.mixed, q, proposals.columns, proposals.theta, c)
+        _sparse_direction(
+            state, rows, lo, m, feature_groups.first, proposals.units, q, proposals.columns,
+            proposals.theta, c,
+        )  # fmt: skip
         proposals.sizes[c] = q
         c += q > 0
     return c, last

@@ -10,8 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import INDICATORS, ROUND, FeatureGroups
-from odrf.engine.directions.subsets import FEW_LEVELS
+from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, ROUND, FeatureGroups
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
 from odrf.engine.splits.criteria import ORDINAL
@@ -19,6 +18,7 @@ from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC, LOGI
 from problems import Recipe
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
+from reference.level_scores import reliability, score_levels
 from reference.randomness import Stream, draw_counts, halved, largest_subset
 
 # Projected values, all of order 1, that differ by less are equal but for rounding.
@@ -26,16 +26,22 @@ ROUNDING = 2e-6
 NEGLIGIBLE = 1e-12
 PERFECT = 1 - 1e-6
 
-Candidate = tuple[list[int], NDArray | None]
 
-
-@dataclass
-class Node:
-    """A node and, once it has been searched, its candidate directions (columns, θ).
+class Candidate(NamedTuple):
+    """A direction (columns, θ) and the share of its covariance that is not noise.
 
     θ is None where the data do not determine it (the target is uncorrelated with every column):
     what a solver returns there is rounding, and any direction on those columns may follow.
     """
+
+    columns: list[int]
+    theta: NDArray | None
+    reliability: float = 1.0
+
+
+@dataclass
+class Node:
+    """A node and, once it has been searched, its candidate directions."""
 
     rows: NDArray[np.int64]
     y: NDArray
@@ -64,15 +70,15 @@ def score(node: Node, gain: float, columns: list[int], settings: Recipe) -> floa
 
 def splits(node: Node, X: NDArray, candidate: Candidate, settings: Recipe) -> Iterator[Split]:
     """All cuts along a candidate that gain anything."""
-    columns, theta = candidate
+    columns, theta, reliability = candidate
     if theta is None:
         return
     least = NEGLIGIBLE * impurity(node.y, node.w, settings.criterion)
     values = theta @ X[columns][:, node.rows]
     for left in cuts(values, node.counts, settings.min_leaf, ROUNDING):
         found = gain(node.y, node.w, left, settings.criterion)
-        if found > least:
-            yield Split(score(node, found, columns, settings), found, left)
+        if found * reliability**2 > least:
+            yield Split(score(node, found * reliability**2, columns, settings), found, left)
 
 
 def best_split(node: Node, X: NDArray, settings: Recipe) -> Split | None:
@@ -111,21 +117,39 @@ def _draw_target(stream: Stream, y: NDArray, a: NDArray, settings: Recipe) -> ND
     return np.isin(y, present[chosen]).astype(float)
 
 
-def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray) -> NDArray:
-    """A matrix (columns, terms): one term for each factor, scoring its levels, or plain column."""
-    terms, at = [], 0
+class Terms(NamedTuple):
+    """The terms of a direction: their coefficients on the columns, values, and covariances."""
+
+    of_columns: NDArray
+    of_rows: NDArray
+    relation: NDArray
+    excess: NDArray
+
+
+def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray) -> Terms:
+    """One term for each factor, scoring its levels, or plain column."""
+    terms, values, relation, excess, at = [], [], [], [], 0
     while at < Z.shape[1]:
         width = next((each.stop - at for each in factors if each.start == at), 1)
-        term = np.zeros(Z.shape[1])
+        term, noise = np.zeros(Z.shape[1]), 0.0
         term[at] = 1
-        if any(each.start == at for each in factors):
-            scores = level_means(Z[:, at : at + width], t, a)
-            length = np.linalg.norm(scores)
-            known = np.max(np.abs(scores)) > NEGLIGIBLE
-            term[at : at + width] = scores / length if known else 0
+        value, remaining = Z[:, at], None
+        if width > FEW_LEVELS:
+            level = Z[:, at : at + width] @ np.arange(1, width + 1)
+            scores = score_levels(level.astype(int), width, t, a)
+            term[at : at + width], value = scores.of_levels, scores.of_rows
+            remaining, noise = scores.relation, scores.excess
+        elif any(each.start == at for each in factors):
+            means = level_means(Z[:, at : at + width], t, a)
+            known = np.max(np.abs(means)) > NEGLIGIBLE
+            term[at : at + width] = means / np.linalg.norm(means) if known else 0
+            value = Z @ term
         terms.append(term)
+        values.append(value)
+        relation.append((a * centred(t, a)) @ value if remaining is None else remaining)
+        excess.append(noise)
         at += width
-    return np.array(terms).T
+    return Terms(np.array(terms).T, np.array(values).T, np.array(relation), np.array(excess))
 
 
 def _estimated(
@@ -147,7 +171,7 @@ def _estimated(
         c for j in predictors for c in range(feature_groups.first[j], feature_groups.first[j + 1])
     ]
     if len(columns) == 1:
-        return columns, np.ones(1)
+        return Candidate(columns, np.ones(1))
     kinds = zip(predictors, widths, strict=True)
     is_scored = [feature_groups.types[j] == INDICATORS and width > most for j, width in kinds]
     first = slice(max(settings.direction_rows, 10 * len(columns)))
@@ -160,19 +184,25 @@ def _estimated(
     factors = [slice(end - width, end) for scored, end, width in parts if scored]
     Z = X[columns][:, node.rows[first]].T
     terms = _scored(Z, factors, t, a)
-    theta = _direction(Z @ terms, t, a, y, family, settings)
-    if theta is None or not np.any(terms @ theta):
-        return columns, None
-    return columns, terms @ theta / np.linalg.norm(terms @ theta)
+    theta = _direction(terms.of_rows, t, a, y, family, settings)
+    if theta is None or not np.any(terms.of_columns @ theta):
+        return Candidate(columns, None)
+    coefficients = terms.of_columns @ theta
+    used = coefficients != 0
+    return Candidate(
+        [c for c, kept in zip(columns, used, strict=True) if kept],
+        coefficients[used] / np.linalg.norm(coefficients),
+        reliability(theta, terms.relation, terms.excess),
+    )
 
 
 def _direction(
     Z: NDArray, t: NDArray, a: NDArray, y: NDArray, family: int, settings: Recipe
 ) -> NDArray | None:
-    if np.all(np.abs(centred(Z, a).T @ (a * centred(t, a))) <= NEGLIGIBLE * a.sum()):
-        return None
     if Z.shape[1] == 1:
         return np.ones(1)
+    if np.all(np.abs(centred(Z, a).T @ (a * centred(t, a))) <= NEGLIGIBLE * a.sum()):
+        return None
     if family == LOGISTIC and len(y) >= LOGISTIC_ROWS:
         return logistic(Z, t, a, settings.newton_steps)
     return lda(Z, t, a, y) if family == LDA else least_squares(Z, t, a)
@@ -190,11 +220,27 @@ def _nonzeros(stream: Stream, p: int, d: int, density: float) -> list[int]:
     return drawn if 2 * number <= p * d else [p - k for k in drawn]
 
 
-def _sparse(stream: Stream, permutation: list[int], q: int) -> Candidate:
-    """Signs on q random columns."""
-    stream.shuffle_front(permutation, q)
-    signs = np.array([1.0 if stream.uniform() < 0.5 else -1.0 for _ in range(q)])
-    return permutation[:q], signs / np.sqrt(q)
+def _units(feature_groups: FeatureGroups) -> list[range]:
+    """The columns one by one, but those of a factor of many levels together."""
+    units = []
+    for j, kind in enumerate(feature_groups.types):
+        columns = range(feature_groups.first[j], feature_groups.first[j + 1])
+        many = kind == INDICATORS and len(columns) > FEW_LEVELS
+        units += [columns] if many else [range(c, c + 1) for c in columns]
+    return units
+
+
+def _sparse(stream: Stream, X: NDArray, node: Node, units: list[range], q: int) -> Candidate:
+    """Signs on q random columns; of a factor of many levels, on the level of a random row."""
+    stream.shuffle_front(units, q)
+    columns, signs = [], []
+    for unit in units[:q]:
+        column = unit.start
+        if len(unit) > 1:
+            column += int(np.argmax(X[unit, node.rows[stream.below(len(node.rows))]]))
+        columns.append(column)
+        signs.append(1.0 if stream.uniform() < 0.5 else -1.0)
+    return Candidate(columns, np.array(signs) / np.sqrt(q))
 
 
 def draw_candidates(
@@ -203,12 +249,12 @@ def draw_candidates(
     node: Node,
     feature_groups: FeatureGroups,
     permutation: list[int],
-    mixed: list[int],
+    units: list[range],
     settings: Recipe,
 ) -> Iterator[list[Candidate | None]]:
     """Rounds of candidates, at most `ROUND` together: singles, sparse directions, estimated ones.
 
-    `permutation` is one of the predictors, `mixed` one of the columns.  A subset of one column
+    `permutation` is one of the predictors, `units` one of the columns.  A subset of one column
     is passed over where every predictor is tried singly.
     """
     P = len(permutation)
@@ -228,11 +274,11 @@ def draw_candidates(
         )
 
     stream.shuffle_front(permutation, settings.n_singles)
-    nonzeros = _nonzeros(stream, len(mixed), settings.n_sparse, settings.density)
+    nonzeros = _nonzeros(stream, len(units), settings.n_sparse, settings.density)
     for some in _rounds(permutation[: settings.n_singles]):
         yield [single(j) for j in some]
     for some in _rounds(nonzeros):
-        yield [_sparse(stream, mixed, q) if q else None for q in some]
+        yield [_sparse(stream, X, node, units, q) if q else None for q in some]
     for some in _rounds(range(settings.n_projections)):
         yield [on_subset() for _ in some]
 
@@ -263,7 +309,7 @@ class FirstBest:
             return False
         perfect = PERFECT * impurity(node.y, node.w, self.settings.criterion)
         found = splits(node, self.X, candidate, self.settings)
-        return any(split.gain >= perfect for split in found)
+        return any(split.score >= perfect for split in found)
 
     def split(self, number: int, node: Node) -> Split | None:
         return best_split(node, self.X, self.settings)
@@ -287,7 +333,7 @@ def grow(
     stream.shuffle_front(rows, len(rows))
     rows = np.array(rows)
     nodes = [Node(rows, y[rows], weights[rows] * counts[rows], counts[rows], 0)]
-    permutation, mixed = list(range(len(feature_groups.types))), list(range(len(X)))
+    permutation, units = list(range(len(feature_groups.types))), _units(feature_groups)
     root_impurity = impurity(nodes[0].y, nodes[0].w, settings.criterion)
     level, carried, leaves = [0], [], 1
     while level != carried:
@@ -303,7 +349,7 @@ def grow(
             ):
                 node.candidates = []
                 for drawn in draw_candidates(
-                    stream, X, node, feature_groups, permutation, mixed, settings
+                    stream, X, node, feature_groups, permutation, units, settings
                 ):
                     found = [candidate for candidate in drawn if candidate is not None]
                     node.candidates += found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.trees.forest_arrays import Forest
 from problems import Problem
 from reference.forests import direction, goes_left
-from reference.growing import NEGLIGIBLE, Node, best_split
+from reference.growing import NEGLIGIBLE, Candidate, Node, best_split
 from reference.impurity import impurity
 
 
@@ -52,6 +52,6 @@ def missed_gains(
         node_impurity = impurity(node.y, node.w, options.criterion)
         if node.counts.sum() < 2 * options.min_leaf or node_impurity <= NEGLIGIBLE * everything:
             continue
-        node.candidates = [([j], np.ones(1)) for j in range(len(problem.X))]
+        node.candidates = [Candidate([j], np.ones(1)) for j in range(len(problem.X))]
         best = best_split(node, problem.X, options)
         yield (best.gain if best else 0.0) - float(tree.gain[number])

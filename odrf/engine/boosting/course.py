@@ -15,6 +15,7 @@ from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, mean_of_other_runs, run_rows, started
 from odrf.engine.boosting.tree_of_round import grown_on
 from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.growth.forest_growth import factors_for
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest, joined
@@ -46,6 +47,7 @@ class Course:
         # row by row, as `leaves_reached` takes them
         self.X = np.array(rows.X.T, order="C")
         self.held_X = self.X[:0] if held is None else np.array(held.X.T, order="C")
+        self.factors = factors_for(rows.X, feature_groups, plan.mixture)
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
         self.missed = np.array([drawn.counts == 0 for drawn in self.drawn])
         self.runs = [started(rows, held, drawn, plan.loss, plan.n_outputs) for drawn in self.drawn]
@@ -79,7 +81,7 @@ class Course:
         def grow(task: int) -> tuple[Forest, Array]:
             m, k = divmod(task, K)
             tree, drawn = grown_on(
-                self.runs[m], derivatives[m], k, feature_groups, plan, states[task]
+                self.runs[m], derivatives[m], k, feature_groups, self.factors, plan, states[task]
             )
             new = self._received(tree, k, drawn)
             return tree, self.fillings[m].fill(new, derivatives[m])

@@ -9,8 +9,9 @@ from odrf.engine.boosting.fewer_predictors import draw_predictors, narrowed_feat
 from odrf.engine.boosting.losses import Derivatives
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
-from odrf.engine.directions.candidates import FeatureGroups, columns_of
+from odrf.engine.directions.candidates import FeatureGroups, columns_of, count_terms
 from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
+from odrf.engine.rows.factors import Factors, narrowed
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -22,6 +23,7 @@ def grown_on(
     derivatives: Derivatives,
     k: int,
     feature_groups: FeatureGroups,
+    factors: Factors,
     plan: Plan,
     state: NDArray[np.uint64],
 ) -> tuple[Forest, slice | NDArray[np.int64]]:
@@ -35,12 +37,12 @@ def grown_on(
     columns = None
     if len(predictors) < len(feature_groups.types):
         columns = columns_of(feature_groups, predictors)
-        X, feature_groups = X[columns], narrowed_feature_groups(feature_groups, predictors)
+        X, factors = narrowed(X, factors, columns)
+        feature_groups = narrowed_feature_groups(feature_groups, predictors)
     # growth repeats this draw from the same state
     drawn = _drawn(state.copy(), weights, plan.sampling)
-    copied = pays_to_copy(
-        len(X), plan.mixture.columns_read(feature_groups, plan.settings, len(weights))
-    )
+    columns_read = plan.mixture.columns_read(feature_groups, plan.settings, len(weights))
+    copied = pays_to_copy(int(count_terms(feature_groups).sum()), columns_read)
     tree = grow_one(
         X,
         -derivatives.first[k] / derivatives.second[k],
@@ -51,6 +53,7 @@ def grown_on(
         plan.mixture,
         state,
         copied,
+        factors,
     )
     return tree if columns is None else widened(tree, columns), drawn
 

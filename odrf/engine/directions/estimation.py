@@ -45,16 +45,27 @@ EXPONENT_BIAS, MANTISSA_BITS = 1023, 52
 
 
 class Workspace(NamedTuple):
-    """Scratch for estimating directions on up to D columns and R rows.
+    """Scratch for estimating directions on up to D terms, of up to W columns, and R rows.
+
+    A term is a column, or the scores of a factor of many levels.
 
     Attributes
     ----------
     Z, weighted : (D, R) float64
     weights, target, moment, product, eta, mean, variance, residual : (R,) float64
     power : (R,) int64
-    term : (D,) int64
-    scores : (D,) float64
+    term : (W,) int64
+    scores : (W,) float64
         The term that each column of a direction belongs to, and its coefficient in that term.
+    columns : (W,) float64
+        Coefficients of the columns.
+    level_weight, level_moment : (W + 1,) float64
+        Sums over the rows of each level of a factor.
+    relation, excess : (D,) float64
+        Covariance of each term with the target, and what is only noise besides; see
+        `odrf.engine.directions.level_scores`.
+    n_terms : (1,) int64
+        Number of terms if one of them is a factor of many levels, else 0.
     A : (D + 1, D + 1) float64
     theta, step, sums : (D + 1,) float64
     """
@@ -72,14 +83,21 @@ class Workspace(NamedTuple):
     power: np.ndarray
     term: np.ndarray
     scores: np.ndarray
+    columns: np.ndarray
+    level_weight: np.ndarray
+    level_moment: np.ndarray
+    relation: np.ndarray
+    excess: np.ndarray
+    n_terms: np.ndarray
     A: np.ndarray
     theta: np.ndarray
     step: np.ndarray
     sums: np.ndarray
 
 
-def workspace(D: int, R: int) -> Workspace:
-    """Allocate the scratch for D columns and R rows."""
+def workspace(D: int, R: int, W: int | None = None) -> Workspace:
+    """Allocate the scratch for D terms of W columns (D by default) and R rows."""
+    W = D if W is None else W
     return Workspace(
         np.empty((D, R)),
         np.empty((D, R)),
@@ -92,8 +110,14 @@ def workspace(D: int, R: int) -> Workspace:
         np.empty(R),
         np.empty(R),
         np.empty(R, dtype=np.int64),
-        np.empty(D, dtype=np.int64),
+        np.empty(W, dtype=np.int64),
+        np.empty(W),
+        np.empty(W),
+        np.empty(W + 1),
+        np.empty(W + 1),
         np.empty(D),
+        np.empty(D),
+        np.zeros(1, dtype=np.int64),
         np.empty((D + 1, D + 1)),
         np.empty(D + 1),
         np.empty(D + 1),

@@ -33,6 +33,10 @@ class DirectionSampler(Protocol):
 class SamplerMixture(Protocol):
     """The mixture of samplers from which the candidate directions of a forest are drawn."""
 
+    @property
+    def rotates(self) -> bool:
+        """Whether the columns of whole trees are rotated."""
+
     def samplers(
         self, feature_groups: FeatureGroups, settings: Settings, n: int
     ) -> tuple[DirectionSampler, ...]:

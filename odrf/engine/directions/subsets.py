@@ -1,9 +1,8 @@
 """Random subsets of a node's predictors: how they are drawn and their columns prepared.
 
 Zhan, Liu and Xia, section 5: each direction is estimated on a random subset of q predictors, with q
-fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction of several predictors, a factor of many
-levels enters as one column, its levels scored by their mean target; a factor of few levels enters
-by its indicators.
+fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of many levels enters as one
+term, its scored levels; a factor of few levels enters by its indicators.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.directions.candidates import INDICATORS
+from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
 from odrf.engine.directions.estimation import UNRELATED, level_means, moments, normalise
+from odrf.engine.directions.level_scores import reliability, score_levels
 from odrf.engine.randomness import below, shuffle_front, uniform
 from odrf.engine.rows.rows import load_column
 
 __all__ = [
-    "FEW_LEVELS",
     "draw_classes",
     "draw_subset",
     "draw_subset_size",
@@ -30,9 +29,6 @@ __all__ = [
     "write_direction",
 ]
 
-# A factor of more levels enters a direction of several predictors as one column of scores: a
-# coefficient for each level would be slow to estimate and poorly determined.
-FEW_LEVELS = np.int64(6)
 # Values of F (1 - F) below this are rounding errors: one side is empty.
 NO_SHARE = 1e-12
 
@@ -192,16 +188,7 @@ def draw_subset(state, n_rows, subset_size, order):
 
 
 @part
-def _is_scored(feature_groups, j, most):
-    """Whether predictor j is a factor of more than `most` levels."""
-    return (
-        feature_groups.types[j] == INDICATORS
-        and feature_groups.first[j + 1] - feature_groups.first[j] > most
-    )
-
-
-@part
-def _score_levels(m, width, place, at, work):
+def _score_few_levels(m, width, place, at, work):
     """Replace a factor's `width` indicators in Z, from `place` on, by one column of scores there.
 
     Scores are the mean targets of the levels, scaled to length 1.  They are written to work.scores
@@ -223,40 +210,74 @@ def _score_levels(m, width, place, at, work):
 
 
 @part
-def load_terms(rows, lo, m, feature_groups, order, q, most, work):
+def _load_factor(rows, lo, m, feature_groups, j, place, at, work):
+    """Load factor j, of many levels, as one term."""
+    first, width = feature_groups.first[j], feature_groups.first[j + 1] - feature_groups.first[j]
+    score_levels(rows, lo, m, -1 - rows.place[first], width, place, at, work)
+    for k in range(width):
+        work.term[at + k] = place
+
+
+@part
+def _relate(m, terms, work):
+    """Write the covariances of the terms with the target, except those of scored levels."""
+    work.n_terms[0] = terms
+    for j in range(terms):
+        if work.relation[j] != work.relation[j]:
+            work.relation[j], work.excess[j] = 0.0, 0.0
+            for i in range(m):
+                work.relation[j] += work.moment[i] * work.Z[j, i]
+
+
+@part
+def load_terms(rows, lo, m, feature_groups, order, q, scored_together, work):
     """Load the terms of the first q predictors of `order` to Z; return the number of terms.
 
-    A term is a column, or the scores of a factor of more than `most` levels for the target in
-    `work`.
+    A term is a column, or the scores of the levels of a factor for the target in `work`: of every
+    factor if `scored_together`, otherwise of factors of many levels only.
     """
-    place, at = 0, 0
+    place, at, with_scores = 0, 0, False
     for i in range(q):
         j = order[i]
-        scored = _is_scored(feature_groups, j, most)
         width = feature_groups.first[j + 1] - feature_groups.first[j]
+        factor = feature_groups.types[j] == INDICATORS
+        if factor and width > FEW_LEVELS:
+            _load_factor(rows, lo, m, feature_groups, j, place, at, work)
+            with_scores, place, at = True, place + 1, at + width
+            continue
+        scored = factor and scored_together
         for k in range(width):
             load_column(rows, lo, m, feature_groups.first[j] + k, not scored, work.Z, place + k)
             work.scores[at + k], work.term[at + k] = 1.0, place if scored else place + k
+            work.relation[place + k] = np.nan
         if scored:
-            _score_levels(m, width, place, at, work)
+            _score_few_levels(m, width, place, at, work)
         place += 1 if scored else width
         at += width
+    work.n_terms[0] = 0
+    if with_scores:
+        _relate(m, place, work)
     return place
 
 
 @part
-def write_direction(width, work, theta, c):
-    """Write the coefficients of `width` columns, scaled to length 1, to theta[c].
+def write_direction(width, work, proposals, c):
+    """Write the nonzero coefficients of proposal c on its `width` columns, scaled to length 1.
 
     They are computed from work.theta, the coefficients of the terms that `load_terms` made.
     Returns False if they cannot be scaled to length 1.
     """
+    coefficients, size = work.columns, 0
     for k in range(width):
-        work.step[k] = work.scores[k] * work.theta[work.term[k]]
-    if not normalise(work.step, width):
+        coefficients[k] = work.scores[k] * work.theta[work.term[k]]
+    if not normalise(coefficients, width):
         return False
     for k in range(width):
-        theta[c, k] = work.step[k]
+        if coefficients[k] != 0.0:
+            proposals.columns[c, size] = proposals.columns[c, k]
+            proposals.theta[c, size] = coefficients[k]
+            size += 1
+    proposals.sizes[c], proposals.reliability[c] = size, reliability(work.n_terms[0], work)
     return True
 
 
@@ -280,5 +301,5 @@ def draw_terms(
     total, share, known = draw_target(state, rows, lo, used, proposals, work)
     if not known:
         return 0, 0, 0.0, 0.0
-    terms = load_terms(rows, lo, used, feature_groups, proposals.order, q, FEW_LEVELS, work)
+    terms = load_terms(rows, lo, used, feature_groups, proposals.order, q, False, work)
     return terms, used, total, share

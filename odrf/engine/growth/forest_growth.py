@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.candidates import FeatureGroups, count_terms
 from odrf.engine.directions.rotated_columns import (
     rotated_back,
     rotated_feature_groups,
@@ -26,6 +26,7 @@ from odrf.engine.growth.tree_kernel import (
     grow_tree,
 )
 from odrf.engine.parallel import end_if_stopped, in_order
+from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
@@ -82,12 +83,15 @@ def grow_forest(
     advance : callable
         Called after each tree, in the order of the trees.
     """
-    copied = pays_to_copy(X.shape[0], mixture.columns_read(feature_groups, settings, len(y)))
+    columns_read = mixture.columns_read(feature_groups, settings, len(y))
+    copied = pays_to_copy(int(count_terms(feature_groups).sum()), columns_read)
+    factors = factors_for(X, feature_groups, mixture)
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
-            X, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied
-        )
+            X, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
+            factors,
+        )  # fmt: skip
 
     def grown() -> Iterator[Forest]:
         for tree in in_order(grow, streams, n_jobs, X.size):
@@ -96,6 +100,13 @@ def grow_forest(
 
     with compiled_at_ease(grow_tree):
         return joined(grown(), len(streams))
+
+
+def factors_for(
+    X: NDArray[np.float32], feature_groups: FeatureGroups, mixture: SamplerMixture
+) -> Factors:
+    """Return the codes of factors of many levels; none if the mixture rotates all columns."""
+    return NO_FACTORS if mixture.rotates else factors_of(X, feature_groups)
 
 
 def grow_one(
@@ -108,16 +119,19 @@ def grow_one(
     mixture: SamplerMixture,
     state: NDArray[np.uint64],
     copied: bool,
+    factors: Factors | None = None,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
     If `copied`, the tree keeps a copy of X whose rows move with the nodes; the tree is the same.
+    `factors` are those that `factors_for` returns, if they are at hand.
     The other arguments are those of `grow_forest`.
     """
     counts, filling = draw_halves(state, weights, sampling)
+    factors = factors_for(X, feature_groups, mixture) if factors is None else factors
     # rows added later are drawn independently: there may be more draws than rows
     n, K = max(len(y), int(counts.sum())), settings.n_classes
-    rows = gather_rows(state, X, y, weights, counts, copied)
+    rows = gather_rows(state, X, y, weights, counts, copied, factors)
     matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
         rows, feature_groups = rotated_rows(rows, matrix), rotated_feature_groups(len(matrix))
@@ -131,7 +145,7 @@ def grow_one(
     buffers = grow_on(rows, feature_groups, settings, state, buffers, scratch, reached, most + 2)
     if sampling.honest:
         drawn = np.flatnonzero(filling)
-        filling_rows = rows_at(drawn, X, y, weights, filling, copied=matrix is not None)
+        filling_rows = rows_at(drawn, X, y, weights, filling, matrix is not None, factors)
         if matrix is not None:  # `fill` moves row numbers, not the rotated columns
             places = np.arange(len(drawn), dtype=np.int32)
             filling_rows = rotated_rows(filling_rows, matrix)._replace(at=places, copied=False)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.candidates import FeatureGroups, count_terms
 from odrf.engine.directions.rotated_columns import (
     rotated_back,
     rotated_feature_groups,
@@ -27,7 +27,8 @@ from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
-from odrf.engine.rows.rows import Rows, gather_rows, rows_at
+from odrf.engine.rows.factors import Factors
+from odrf.engine.rows.rows import Rows, columns_at, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
@@ -88,6 +89,8 @@ class Update(NamedTuple):
         the trees were grown on, then the new ones.
     feature_groups, settings, mixture
         As in `grow_forest`.
+    factors : Factors
+        As in `odrf.engine.growth.forest_growth.grow_one`.
     sampling : Sampling
         How each tree's rows are drawn; its last batch are the new rows.
     most_before : int
@@ -101,6 +104,7 @@ class Update(NamedTuple):
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     feature_groups: FeatureGroups
+    factors: Factors
     sampling: Sampling
     settings: Settings
     mixture: SamplerMixture
@@ -134,7 +138,7 @@ def update_trees(
     columns_read = update.mixture.columns_read(
         update.feature_groups, update.settings, len(update.y)
     )
-    copied = pays_to_copy(update.X.shape[0], columns_read)
+    copied = pays_to_copy(int(count_terms(update.feature_groups).sum()), columns_read)
 
     def updated(b: int) -> Updated:
         return _update_one(*trees[b], update, streams[b], copied)
@@ -179,7 +183,9 @@ def _update_one(
         tree, depth_now = with_branches(tree, leaves, branches), max(depth_now, below)
     if update.sampling.honest:
         filled = np.flatnonzero(filling)
-        filling_rows = rows_at(filled, update.X, update.y, update.weights, filling, False)
+        filling_rows = rows_at(
+            filled, update.X, update.y, update.weights, filling, False, update.factors
+        )
         tree, _ = _refilled(tree, filling_rows, update.settings)
     after = int((tree.left < 0).sum())
     return Updated(
@@ -200,7 +206,7 @@ def _revised(
     Returns the tree, a copy of the remaining `n_at_split`, the rows in the order of its nodes, and
     its buffers.
     """
-    data = update.X, update.y, update.weights, counts, False
+    data = update.X, update.y, update.weights, counts, False, update.factors
     rows = gather_rows(state, *data)
     refilled, buffers = _refilled(tree, rows, update.settings)
     outdated = (n_at_split < update.revised) & (buffers.n_rows >= GROWN * n_at_split)
@@ -276,7 +282,8 @@ def _branches(
     L, settings = len(leaves), update.settings
     n = max(len(update.y), int(rows.counts.sum()))
     sizes, feature_groups = (buffers.end - buffers.begin)[leaves], update.feature_groups
-    leaf_rows = _rows_of(rows, buffers.begin[leaves], sizes, copied or matrix is not None)
+    copied = copied or matrix is not None
+    leaf_rows = _rows_of(rows, buffers.begin[leaves], sizes, update, copied)
     if matrix is not None:
         leaf_rows = rotated_rows(leaf_rows, matrix)
         feature_groups = rotated_feature_groups(len(matrix))
@@ -297,10 +304,14 @@ def _branches(
     return grown if matrix is None else rotated_back(grown, matrix), deepest
 
 
-def _rows_of(rows: Rows, begin: NDArray[np.int32], sizes: NDArray[np.int32], copied: bool) -> Rows:
+def _rows_of(
+    rows: Rows, begin: NDArray[np.int32], sizes: NDArray[np.int32], update: Update, copied: bool
+) -> Rows:
     """Return the rows of several nodes, node by node."""
     ends = np.cumsum(sizes)
     at = np.arange(ends[-1]) + np.repeat(begin - (ends - sizes), sizes)
     numbers = rows.at[at]
-    X = np.take(rows.X, numbers, axis=1) if copied else rows.X
-    return Rows(X, numbers, rows.y[at], rows.weights[at], rows.counts[at], copied, rows.unit)
+    X, *codes = columns_at(numbers, update.X, update.factors, copied)
+    return Rows(
+        X, numbers, rows.y[at], rows.weights[at], rows.counts[at], copied, rows.unit, *codes
+    )

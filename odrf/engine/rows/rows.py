@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.randomness import shuffle_front
+from odrf.engine.rows.factors import NO_FACTORS, Factors
 
 __all__ = [
     "Rows",
+    "columns_at",
     "divide",
     "divide_columns",
     "gather_rows",
     "is_pure",
+    "level_at",
     "load_column",
     "project",
     "rows_at",
@@ -28,8 +31,9 @@ class Rows(NamedTuple):
     Attributes
     ----------
     X : (p, n) float32
-        A copy of the predictors for this tree, its rows in the order of `at`; or, when
-        `copied` is False, the predictors of all rows, which `at` points into.
+        A copy of the predictors for this tree, its rows in the order of `at`, without the columns
+        of factors of many levels; or, when `copied` is False, the predictors of all rows, which
+        `at` points into.
     at : (n,) int32
         Row numbers of the tree's rows, in random order within each node.
     y : (n,) float64
@@ -42,6 +46,15 @@ class Rows(NamedTuple):
         Whether X is a copy.
     unit : bool
         Whether all case weights are 1.
+    codes : (F, n) int32
+        The levels of factors of many levels, see `odrf.engine.rows.factors.Factors`; copied or not
+        as X.
+    place : (p,) int32
+        The row of X for each column; -1 - f for a column of factor f.  Empty if F = 0.
+    level : (p,) int32
+        The level that each column of a factor indicates.  Empty if F = 0.
+    coefficients : (L,) float32
+        Scratch of `project`, for all levels of a factor; 0 between calls.
     """
 
     X: np.ndarray
@@ -51,6 +64,10 @@ class Rows(NamedTuple):
     counts: np.ndarray
     copied: bool
     unit: bool
+    codes: np.ndarray
+    place: np.ndarray
+    level: np.ndarray
+    coefficients: np.ndarray
 
 
 def gather_rows(
@@ -60,11 +77,12 @@ def gather_rows(
     weights: NDArray[np.float64],
     counts: NDArray[np.int64],
     copied: bool,
+    factors: Factors = NO_FACTORS,
 ) -> Rows:
     """Gather the rows drawn (counts > 0) in random order, so the first few are a random sample."""
     drawn = np.flatnonzero(counts)
     shuffle_front(state, drawn, len(drawn))
-    return rows_at(drawn, X, y, weights, counts, copied)
+    return rows_at(drawn, X, y, weights, counts, copied, factors)
 
 
 def rows_at(
@@ -74,17 +92,50 @@ def rows_at(
     weights: NDArray[np.float64],
     counts: NDArray[np.int64],
     copied: bool,
+    factors: Factors = NO_FACTORS,
 ) -> Rows:
     """Gather the rows `drawn` in this order; case weights are multiplied by the `counts` (n,)."""
     at, times, row_weights = drawn.astype(np.int32), counts[drawn].astype(np.int32), weights[drawn]
     unit = bool((row_weights == 1.0).all())
     row_weights *= times
-    tree_X = np.take(X, at, axis=1) if copied else X
-    return Rows(tree_X, at, y[drawn], row_weights, times, copied, unit)
+    tree_X, *codes = columns_at(at, X, factors, copied)
+    return Rows(tree_X, at, y[drawn], row_weights, times, copied, unit, *codes)
+
+
+def columns_at(
+    at: NDArray[np.int32], X: NDArray[np.float32], factors: Factors, copied: bool
+) -> tuple[NDArray[Any], ...]:
+    """Return X, codes, place, level and coefficients of `Rows` for the rows `at`."""
+    codes, place, level = factors
+    if not len(codes):
+        tree_X = np.take(X, at, axis=1) if copied else X
+        return tree_X, codes, place, level, np.empty(0, dtype=np.float32)
+    coefficients = np.zeros(1 + int(level.max()), dtype=np.float32)
+    if not copied:
+        return X, codes, place, level, coefficients
+    others = place >= 0
+    rank = np.cumsum(others, dtype=np.int32) - np.int32(1)
+    tree_X = X[np.ix_(place[others], at)]
+    return tree_X, np.take(codes, at, axis=1), np.where(others, rank, place), level, coefficients
 
 
 # Indices below are unsigned: Numba then does not check whether they are negative.  For the few
 # rows of most nodes this check costs more than the work itself, and it prevents SIMD code.
+
+
+@part
+def level_at(rows, f, i):
+    """Return the level of row i in factor f of many levels, 1, 2, …; 0 if it has none."""
+    at = np.uint64(i) if rows.copied else np.uint64(rows.at[np.uint64(i)])
+    return rows.codes[np.uint64(f), at]
+
+
+@part
+def _load_indicator(rows, lo, m, column, shifted, Z, j):
+    f, level = -1 - rows.place[column], rows.level[column]
+    origin = 1.0 if shifted and level_at(rows, f, lo) == level else 0.0
+    for i in range(m):
+        Z[j, i] = (1.0 if level_at(rows, f, lo + i) == level else 0.0) - origin
 
 
 @kernel
@@ -93,6 +144,11 @@ def load_column(rows, lo, m, column, shifted, Z, j):
 
     Sums of products of shifted values lose fewer digits.
     """
+    if len(rows.place) > 0:
+        if rows.place[column] < 0:
+            _load_indicator(rows, lo, m, column, shifted, Z, j)
+            return
+        column = rows.place[column]
     first, column, j = np.uint64(lo), np.uint64(column), np.uint64(j)
     origin = 0.0
     if rows.copied:
@@ -107,6 +163,24 @@ def load_column(rows, lo, m, column, shifted, Z, j):
             Z[j, i] = rows.X[column, np.uint64(rows.at[first + i])] - origin
 
 
+@part
+def _project_factor(rows, first, m, columns, theta, c, j, last, out):
+    """Add the terms of columns[c] of one factor, from number j on; return the next number.
+
+    Each row has one of the levels at most, so that its code finds its only term that is not 0.
+    """
+    one, begin, f = np.uint64(1), j, -1 - rows.place[columns[c, j]]
+    coefficients = rows.coefficients
+    while j < last and rows.place[columns[c, j]] == -1 - f:
+        coefficients[rows.level[columns[c, j]]] = theta[c, j]
+        j += one
+    for i in range(m):
+        out[i] += coefficients[np.uint64(level_at(rows, f, first + i))]
+    for t in range(begin, j):
+        coefficients[rows.level[columns[c, t]]] = np.float32(0.0)
+    return j
+
+
 @kernel
 def project(rows, lo, m, columns, theta, c, size, out):
     """Write Σ θ·x over the first `size` of columns[c], for m rows from `lo` on, to out (≥ m,).
@@ -116,8 +190,15 @@ def project(rows, lo, m, columns, theta, c, size, out):
     first, m, c = np.uint64(lo), np.uint64(m), np.uint64(c)
     for i in range(m):
         out[i] = np.float32(0.0)
-    for j in range(np.uint64(size)):
+    j, last = np.uint64(0), np.uint64(size)
+    while j < last:
+        if len(rows.place) > 0 and rows.place[columns[c, j]] < 0:
+            j = _project_factor(rows, first, m, columns, theta, c, j, last, out)
+            continue
         column, coefficient = np.uint64(columns[c, j]), theta[c, j]
+        if len(rows.place) > 0:
+            column = np.uint64(rows.place[column])
+        j += np.uint64(1)
         if rows.copied:
             for i in range(m):
                 out[i] += coefficient * rows.X[column, first + i]
@@ -169,6 +250,8 @@ def divide_columns(rows, lo, m, goes_left, spare):
     if not rows.copied:
         return
     one = np.uint64(1)
+    for f in range(len(rows.codes)):
+        _divide_one(rows.codes[f], lo, m, goes_left, spare)
     for j in range(np.uint64(rows.X.shape[0])):
         first, left, right = np.uint64(lo), np.uint64(0), np.uint64(0)
         for i in range(np.uint64(m)):

@@ -8,7 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined, part
-from odrf.engine.directions.candidates import ROUND, FeatureGroups, Proposals, proposals_for
+from odrf.engine.directions.candidates import (
+    ROUND,
+    FeatureGroups,
+    Proposals,
+    count_terms,
+    proposals_for,
+)
 from odrf.engine.directions.estimation import workspace
 from odrf.engine.directions.samplers import (
     DirectionSampler,
@@ -95,7 +101,7 @@ def scratch_for(
 
     `tree_rows` is its number of rows counting repetitions, which limits the size of random subsets.
     """
-    K, P, p = settings.n_classes, len(feature_groups.types), int(feature_groups.first[-1])
+    K = settings.n_classes
     samplers = mixture.samplers(feature_groups, settings, tree_rows)
     widest = mixture.widest(feature_groups, settings, tree_rows)
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
@@ -113,8 +119,8 @@ def scratch_for(
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
-        workspace(estimated, sample),
-        proposals_for(P, p, K, widest, CRITERIA[settings.criterion].ordered),
+        workspace(min(estimated, int(count_terms(feature_groups).sum())), sample, estimated),
+        proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered),
         samplers,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
@@ -202,7 +208,8 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     """Return (gain, threshold, size) of a node's best split; the gain is 0 if there is none.
 
     The direction, of `size` columns, is written to scratch.columns[0] and scratch.theta[0].
-    Candidates are evaluated in rounds.  Without a penalty, a split into pure nodes ends the search
+    Candidates are compared by their gains, less what the scores of levels owe to chance, and
+    evaluated in rounds.  Without a penalty, a split into pure nodes ends the search
     after its round, as none can be better.
     """
     proposals, work, samplers = scratch.proposals, scratch.work, scratch.samplers
@@ -213,6 +220,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     n_candidates = begin_samplers(samplers, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     while first < n_candidates:
+        proposals.reliability[:] = 1.0
         n, first = draw_round(
             samplers,
             state,
@@ -228,12 +236,12 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
         _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
-            if gain <= NEGLIGIBLE * node.impurity:
+            score = gain * proposals.reliability[c] ** 2
+            if score <= NEGLIGIBLE * node.impurity:
                 continue
-            score = gain
             if settings.penalty != NO_PENALTY:
                 score = _penalised(
-                    gain, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty
+                    score, node.impurity, node.n_rows, proposals.sizes[c], settings.penalty
                 )
             if score > best:
                 best, decrease, threshold = score, gain, scratch.thresholds[c]

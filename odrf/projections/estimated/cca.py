@@ -10,7 +10,7 @@ import numpy as np
 
 from odrf.checks import checked_truth
 from odrf.engine.compiling import ZERO, kernel, part
-from odrf.engine.directions.candidates import ROUND, FeatureGroups
+from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.cholesky import solve_upper
 from odrf.engine.directions.eigen import Spectrum, right_singular, spectrum_for
 from odrf.engine.directions.estimation import (
@@ -25,7 +25,6 @@ from odrf.engine.directions.estimation import (
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.scatter import ClassScatter, between, class_scatter_for, varies, whiten
 from odrf.engine.directions.subsets import (
-    FEW_LEVELS,
     draw_target,
     load_terms,
     write_columns,
@@ -168,8 +167,7 @@ class CanonicalCorrelation(Family):
 
     def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return q times the mean number of columns of a predictor."""
-        P = len(feature_groups.types)
-        return feature_groups.first[-1] / P * self.subset(P)
+        return float(count_terms(feature_groups).mean() * self.subset(len(feature_groups.types)))
 
     def _each(self, P: int, K: int) -> int:
         """Return the number of directions of a subset."""
@@ -195,7 +193,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         if not target_varies:
             continue
         terms = load_terms(
-            rows, lo, used, feature_groups, proposals.order, sampler.size, FEW_LEVELS, work
+            rows, lo, used, feature_groups, proposals.order, sampler.size, False, work
         )
         K = len(proposals.chosen)
         y = rows.y[lo : lo + used]
@@ -207,7 +205,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
                 work.theta[j] = sampler.spectrum.vectors[r, j]
             write_columns(feature_groups, proposals.order, sampler.size, proposals.columns, c)
             proposals.sizes[c] = width
-            c += write_direction(width, work, proposals.theta, c)
+            c += write_direction(width, work, proposals, c)
     return c, min(following, sampler.number)
 
 

@@ -12,7 +12,6 @@ from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, lda, least_squares, logistic
 from odrf.engine.directions.samplers import DirectionSampler, draws
 from odrf.engine.directions.subsets import (
-    FEW_LEVELS,
     draw_subset,
     draw_target,
     load_terms,
@@ -175,9 +174,9 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             total, share, varies = draw_target(state, rows, lo, used, proposals, work)
         if not varies:
             continue
-        terms = load_terms(rows, lo, used, feature_groups, order, q, FEW_LEVELS, work)
+        terms = load_terms(rows, lo, used, feature_groups, order, q, False, work)
         if _estimate(sampler, rows, lo, used, total, share, terms, work):
-            c += write_direction(width, work, theta, c)
+            c += write_direction(width, work, proposals, c)
     return c, last
 
 

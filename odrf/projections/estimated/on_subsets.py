@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.candidates import FeatureGroups, count_terms
 from odrf.engine.directions.subsets import largest_subset
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
@@ -47,7 +47,8 @@ class OnSubsets(Family):
     def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return half the size of the largest subset, in columns."""
         P = len(feature_groups.types)
-        return feature_groups.first[-1] / P * largest_subset(settings.subset_size, P, n) / 2
+        columns = count_terms(feature_groups).mean()
+        return float(columns * largest_subset(settings.subset_size, P, n) / 2)
 
     def single_columns(self, number: int, p: int, subset_size: str | int) -> bool:
         """Return whether subsets can have one predictor: if their size is random or 1."""

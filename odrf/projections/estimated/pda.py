@@ -139,7 +139,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
                 sampler.spectrum,
                 work,
             ):
-                c += write_direction(width, work, proposals.theta, c)
+                c += write_direction(width, work, proposals, c)
     return c, last
 
 

@@ -13,7 +13,6 @@ from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.pursuit import Pursuit, pursue, pursuit_for
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import (
-    FEW_LEVELS,
     draw_subset,
     draw_target,
     load_terms,
@@ -131,9 +130,9 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             total, _, varies = draw_target(state, rows, lo, used, proposals, work)
         if not varies:
             continue
-        terms = load_terms(rows, lo, used, feature_groups, order, q, FEW_LEVELS, work)
+        terms = load_terms(rows, lo, used, feature_groups, order, q, False, work)
         if _estimate(sampler, used, total, terms, work):
-            c += write_direction(width, work, theta, c)
+            c += write_direction(width, work, proposals, c)
     return c, last
 
 

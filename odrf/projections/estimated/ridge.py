@@ -161,7 +161,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         if width == 1:
             c += not proposals.singly[0]
         elif terms > 0 and _regress(sampler, terms, used, total, work):
-            c += write_direction(width, work, proposals.theta, c)
+            c += write_direction(width, work, proposals, c)
     return c, last
 
 

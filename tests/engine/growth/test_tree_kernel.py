@@ -38,7 +38,7 @@ class Following:
 
     def is_taken(self, number, candidate):
         """Whether the engine's split is along this candidate."""
-        columns, theta = candidate
+        columns, theta, _ = candidate
         chosen = self.dense(*direction(self.forest, number))
         if theta is None:
             return set(np.flatnonzero(chosen)) <= set(columns)
@@ -46,12 +46,12 @@ class Following:
 
     def ends(self, number, node, candidate):
         """Decided by the gain in the engine, which rounding may have made perfect."""
-        forest, (columns, theta) = self.forest, candidate
+        forest, (columns, theta, _) = self.forest, candidate
         if self.problem.settings.penalty != NO_PENALTY or theta is None:
             return False
         index, _ = direction(forest, number)
         return (
-            forest.gain[number] >= PERFECT * forest.impurity[number]
+            forest.gain[number] * candidate.reliability**2 >= PERFECT * forest.impurity[number]
             and [c for c in columns if c in index] == index
             and self.is_taken(number, candidate)
         )
@@ -70,11 +70,11 @@ class Following:
         assert min(node.counts[left].sum(), node.counts[~left].sum()) >= options.min_leaf
         along = [c for c in node.candidates if self.is_taken(number, c)]
         assert along
-        reached = max(score(node, found, candidate, options) for candidate, _ in along)
+        reached = max(score(node, found * c.reliability**2, c.columns, options) for c in along)
         assert reached >= best_score - 1e-9 * max(1.0, abs(best_score))
         if reached > best_score + 1e-9 * max(1.0, abs(best_score)):
             values = self.dense(columns, theta) @ X[:, node.rows]
-            undetermined = any(theta is None for _, theta in along)
+            undetermined = any(c.theta is None for c in along)
             assert undetermined or values[~left].min() - values[left].max() < ROUNDING
         return Split(reached, found, left)
 

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forests import same_bits
+from odrf.engine.growth.forest_growth import factors_for
 from odrf.engine.growth.tree_update import GROWN, Update, update_trees
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.engine.trees.branching import compacted
@@ -34,10 +35,11 @@ def updated(problem, trees, n, most_before=MANY_ROWS, revised=0, mixture=None, n
     """Trees of the first n rows, each with its nodes' rows, updated by the others."""
     sampling = problem.sampling
     later = sampling.later or (Batch(n, sampling.fraction),)
+    mixture = mixture or problem.settings.mixture
     update = Update(
         problem.X, problem.y, problem.weights, problem.feature_groups,
-        sampling._replace(later=later),
-        problem.settings.settings, mixture or problem.settings.mixture, most_before, revised,
+        factors_for(problem.X, problem.feature_groups, mixture), sampling._replace(later=later),
+        problem.settings.settings, mixture, most_before, revised,
     )  # fmt: skip
     return list(update_trees(trees, update, problem.streams(len(trees)), n_jobs, lambda: None))
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from nodes import CRITERIA, described, samples
 from odrf.engine.compiling import kernel
+from odrf.engine.rows.factors import NO_FACTORS
 from odrf.engine.rows.rows import Rows
 from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL
 from odrf.engine.splits.impurity import (
@@ -53,6 +54,7 @@ def test_a_node_is_described_as_its_rows_are(criterion, sample):
     rows = Rows(
         np.empty((1, n), dtype=np.float32), np.arange(n, dtype=np.int32), y, w,
         counts.astype(np.int32), True, bool((w == counts).all()),
+        *NO_FACTORS, np.empty(0, dtype=np.float32),
     )  # fmt: skip
     weight, n_rows, node_impurity, factor, unit = describe_numbers(rows, value, moments, criterion)
     assert weight == pytest.approx(expected.weight)

@@ -1,0 +1,118 @@
+"""Scores for the levels of a factor of many levels, and how far they can be trusted.
+
+The levels are scored by their mean target, shrunk towards the mean of the node: an empirical Bayes
+estimate, which ignores a factor whose levels differ by no more than chance.  Two things would
+still favour a factor without meaning over a numeric predictor, as the same rows would score the
+levels and judge the split:
+
+* A direction would be estimated on scores that contain each row's own target.  So each row gets the
+  score of its level without this row (leave one out).
+* The gain of a split would contain the noise by which its levels are ordered.  So candidates are
+  compared by ρ²·Δ, with ρ the share of the direction's covariance with the target that is left
+  without this noise, see `reliability`.
+
+The levels of a factor of few levels are not shrunk: their order is no freer than the cut point of a
+numeric predictor.
+"""
+
+from __future__ import annotations
+
+import math
+
+from odrf.engine.compiling import kernel, part
+from odrf.engine.directions.candidates import FEW_LEVELS
+from odrf.engine.rows.rows import level_at
+
+__all__ = ["reliability", "score_levels"]
+
+# A node's own variance counts as so many degrees of freedom when that within levels is estimated:
+# in small nodes most levels have one row.
+PRIOR = 4.0
+# The best cut of a numeric predictor without meaning gains about as much as so many degrees of
+# freedom.  So much is allowed to a factor too.
+FREE = FEW_LEVELS - 1.0
+
+
+@part
+def _add_up(rows, lo, m, f, width, work):
+    """Add up the weights and moments of each level; return Σ a, Σ a·(t - t̄)²."""
+    weight, moment, total, squares = work.level_weight, work.level_moment, 0.0, 0.0
+    for k in range(width + 1):
+        weight[k], moment[k] = 0.0, 0.0
+    for i in range(m):
+        k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
+        weight[k] += a
+        moment[k] += s
+        total += a
+        if a > 0.0:
+            squares += s * s / a
+    return total, squares
+
+
+@kernel
+def score_levels(rows, lo, m, f, width, term, at, work):
+    """Score the `width` levels of factor f on the m rows from `lo` on, for the target in `work`.
+
+    Writes the scores to work.scores from `at` on, the leave-one-out score of each row to
+    work.Z[term], the covariance with the target that is left without noise to work.relation[term],
+    and the rest to work.excess[term].  All are 0 if the levels differ by no more than chance.
+    """
+    total, squares = _add_up(rows, lo, m, f, width, work)
+    weight, moment, scores = work.level_weight, work.level_moment, work.scores
+    between, weight_squares, present = 0.0, 0.0, 0
+    for k in range(1, width + 1):
+        if weight[k] > 0.0:
+            present += 1
+            between += moment[k] * moment[k] / weight[k]
+            weight_squares += weight[k] * weight[k]
+    work.relation[term], work.excess[term] = 0.0, 0.0
+    freedom = max(present - 1.0, 0.0)
+    noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
+    noise /= max(m - present, 0.0) + PRIOR
+    evidence = between - freedom * noise
+    differ = freedom <= FREE or evidence > noise * math.sqrt(2.0 * freedom)
+    if not (differ and noise > 0.0 and between > 0.0):
+        for k in range(width):
+            scores[at + k] = 0.0
+        for i in range(m):
+            work.Z[term, i] = 0.0
+        return
+    shrinkage = noise * (total - weight_squares / total) / max(evidence, noise)
+    largest, apparent, left_out = 0.0, 0.0, 0.0
+    for k in range(1, width + 1):
+        scores[at + k - 1] = 0.0
+        if weight[k] > 0.0:
+            score = moment[k] / (weight[k] + shrinkage)
+            scores[at + k - 1] = score
+            apparent += score * moment[k]
+            largest = max(largest, abs(score))
+    for k in range(width):
+        scores[at + k] /= largest
+    for i in range(m):
+        k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
+        score = 0.0
+        if k > 0:
+            score = (moment[k] - s) / (weight[k] - a + shrinkage) / largest
+        work.Z[term, i] = score
+        left_out += s * score
+    apparent /= largest
+    allowed = min(freedom, FREE) * noise * apparent / between
+    work.relation[term] = min(left_out + allowed, apparent)
+    work.excess[term] = apparent - work.relation[term]
+
+
+@part
+def reliability(terms, work):
+    """Return the share ρ of a direction's covariance with the target that is not noise.
+
+    The direction has the coefficients work.theta on the terms; work.relation and work.excess are
+    the covariances of the terms.  A cut along the direction gains in proportion to the square of
+    the covariance.
+    """
+    remaining, noise = 0.0, 0.0
+    for j in range(terms):
+        remaining += work.theta[j] * work.relation[j]
+        noise += work.theta[j] * work.excess[j]
+    if not abs(remaining) < abs(remaining + noise):
+        return 1.0
+    return abs(remaining) / abs(remaining + noise)

@@ -1,0 +1,89 @@
+"""Scores of the levels of a factor against their plain twin, and what they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odrf.engine.compiling import kernel
+from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
+from odrf.engine.directions.estimation import moments, workspace
+from odrf.engine.directions.level_scores import reliability, score_levels
+from odrf.engine.randomness import streams
+from odrf.engine.rows.factors import factors_of
+from odrf.engine.rows.rows import gather_rows
+from problems import case_weights, indicators
+from reference import level_scores as twin
+
+
+@kernel
+def share(terms, work):
+    return reliability(terms, work)
+
+
+def scored(level, n_levels, t, a, copied=True):
+    """The workspace after scoring the levels (1, 2, …; 0 for none) of all rows."""
+    n = len(t)
+    X = indicators(level - 1, n_levels)
+    groups = FeatureGroups(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
+    rows = gather_rows(
+        streams(1, 0, 1)[0], X, t, a, np.ones(n, dtype=np.int64), copied, factors_of(X, groups)
+    )
+    work = workspace(1, n, n_levels)
+    work.weights[:] = rows.weights
+    moments(rows.y, rows.weights, n, work.moment)
+    score_levels(rows, 0, n, 0, n_levels, 0, 0, work)
+    back = np.empty(n)
+    back[rows.at] = work.Z[0]
+    return work, back
+
+
+@st.composite
+def cases(draw):
+    n, n_levels = draw(st.integers(2, 60)), draw(st.integers(7, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    level = rng.integers(draw(st.integers(0, 1)), n_levels + 1, n)
+    t = np.round(rng.random(n) + draw(st.sampled_from([0, 1, 5])) * level, 2)
+    return level, n_levels, t, case_weights(n, rng) + 0.5
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases(), st.booleans())
+def test_scores_are_those_of_the_twin(case, copied):
+    level, n_levels, t, a = case
+    work, of_rows = scored(level, n_levels, t, a, copied)
+    expected = twin.score_levels(level, n_levels, t, a)
+    np.testing.assert_allclose(work.scores, expected.of_levels, atol=1e-9)
+    np.testing.assert_allclose(of_rows, expected.of_rows, atol=1e-9)
+    scale = max(1.0, abs(expected.relation) + expected.excess)
+    assert work.relation[0] == pytest.approx(expected.relation, abs=1e-9 * scale)
+    assert work.excess[0] == pytest.approx(expected.excess, abs=1e-9 * scale)
+    work.theta[0] = 1.0
+    trusted = twin.reliability(np.ones(1), work.relation[:1], work.excess[:1])
+    assert share(1, work) == pytest.approx(trusted, abs=1e-9)
+
+
+def test_levels_that_differ_by_chance_are_hardly_trusted():
+    rng = np.random.default_rng(3)
+    trusted = []
+    for _ in range(50):
+        work, _ = scored(rng.integers(1, 51, 200), 50, rng.normal(size=200), np.ones(200))
+        work.theta[0] = 1.0
+        trusted.append(share(1, work) if work.scores.any() else 0.0)
+    assert np.median(trusted) == 0.0
+    assert np.mean(trusted) < 0.15
+
+
+def test_levels_that_matter_are_trusted():
+    rng = np.random.default_rng(4)
+    level = rng.integers(1, 51, 2000)
+    work, _ = scored(level, 50, level / 10 + rng.normal(size=2000), np.ones(2000))
+    work.theta[0] = 1.0
+    assert share(1, work) > 0.97
+    assert np.corrcoef(work.scores, np.arange(50))[0, 1] > 0.97
+
+
+def test_no_term_scored_is_fully_trusted():
+    assert share(0, workspace(1, 2)) == 1.0

@@ -1,0 +1,63 @@
+"""Empirical Bayes scores of the levels of a factor, and how far they can be trusted."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference.directions import centred
+
+PRIOR, FREE = 4, 5
+
+
+class Scores(NamedTuple):
+    """Scores of the levels, each row's score without itself, and the two covariances."""
+
+    of_levels: NDArray
+    of_rows: NDArray
+    relation: float
+    excess: float
+
+
+def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray) -> Scores:
+    """Scores for rows of levels 1 … n_levels, 0 for none, with targets t and weights a."""
+    n = len(t)
+    nothing = Scores(np.zeros(n_levels), np.zeros(n), 0.0, 0.0)
+    t = centred(t, a)
+    present = [k for k in range(1, n_levels + 1) if a[level == k].sum() > 0]
+    weight = {k: a[level == k].sum() for k in present}
+    total = {k: (a * t)[level == k].sum() for k in present}
+    squares = (a * t**2).sum()
+    between = sum(total[k] ** 2 / weight[k] for k in present)
+    freedom = max(len(present) - 1, 0)
+    within = max(squares - between, 0) + PRIOR * squares / max(n - 1, 1)
+    noise = within / (max(n - len(present), 0) + PRIOR)
+    evidence = between - freedom * noise
+    if noise <= 0 or between <= 0:
+        return nothing
+    if freedom > FREE and evidence <= noise * math.sqrt(2 * freedom):
+        return nothing
+    effective = a.sum() - sum(w**2 for w in weight.values()) / a.sum()
+    shrinkage = noise * effective / max(evidence, noise)
+    score = {k: total[k] / (weight[k] + shrinkage) for k in present}
+    largest = max(abs(s) for s in score.values())
+    of_levels = np.array([score.get(k, 0.0) for k in range(1, n_levels + 1)]) / largest
+    of_rows = np.array(
+        [
+            (total[k] - a[i] * t[i]) / (weight[k] - a[i] + shrinkage) / largest if k > 0 else 0.0
+            for i, k in enumerate(level)
+        ]
+    )
+    apparent = sum(score[k] * total[k] for k in present) / largest
+    allowed = min(freedom, FREE) * noise * apparent / between
+    relation = min((a * t * of_rows).sum() + allowed, apparent)
+    return Scores(of_levels, of_rows, relation, apparent - relation)
+
+
+def reliability(theta: NDArray, relation: NDArray, excess: NDArray) -> float:
+    """The share of the covariance of a direction that is not noise."""
+    remaining, apparent = abs(theta @ relation), abs(theta @ (relation + excess))
+    return remaining / apparent if remaining < apparent else 1.0
