@@ -9,10 +9,17 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ONE, ZERO, part
-from odrf.engine.directions.candidates import PLAIN, ROUND, FeatureGroups, count_terms
+from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.samplers import begins, draws
-from odrf.engine.directions.subsets import draw_target, load_terms, write_columns, write_direction
+from odrf.engine.directions.subsets import (
+    count_columns,
+    draw_target,
+    load_terms,
+    sample_sizes,
+    write_direction,
+    write_single,
+)
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.settings import Settings
 from odrf.projections.family import Family, Table
@@ -105,32 +112,34 @@ def begin_axis(sampler, state, proposals):
 @draws(AxisSampler)
 def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Write single predictors; estimate the coefficients of those that have several columns."""
-    columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
     last = min(first + ROUND, sampler.number)
-    c, target_rows, total, varies = ZERO, ZERO, 0.0, False
+    c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
-        width = write_columns(feature_groups, chosen, ONE, columns, c)
-        sizes[c], theta[c, 0] = width, 1.0
-        if feature_groups.types[chosen[0]] == PLAIN or width == 1:
+        if count_columns(feature_groups, chosen, ONE) == 1:
+            write_single(feature_groups.first[chosen[0]], proposals, c)
             c += 1
             continue
-        used = min(m, max(sampler.direction_rows, 10 * width))
-        if used != target_rows or len(proposals.chosen) > 2:
-            target_rows = used
-            total, _, varies = draw_target(state, rows, lo, used, proposals, work)
-        if varies and _estimate_coefficients(rows, lo, used, feature_groups, chosen, total, work):
-            c += write_direction(width, work, proposals, c)
+        used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows)
+        if scored != target_rows or len(proposals.chosen) > 2:
+            target_rows = scored
+            total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
+        if not varies:
+            continue
+        terms, of_used, _ = load_terms(
+            rows, lo, used, scored, feature_groups, chosen, ONE, True, total, share, work
+        )
+        if _estimate_coefficients(terms, used, of_used, work):
+            c += write_direction(work, proposals, c)
     return c, last
 
 
 @part
-def _estimate_coefficients(rows, lo, m, feature_groups, chosen, total, work):
-    """Estimate coefficients of the first of the `chosen`: level means; for a basis least squares.
+def _estimate_coefficients(terms, m, total, work):
+    """Write coefficients of the terms to work.theta: 1 for scores of levels, else least squares.
 
-    They are written to work.theta; returns False if the target is unrelated to the columns.
+    Returns False if the target is unrelated to the terms.
     """
-    terms = load_terms(rows, lo, m, feature_groups, chosen, ONE, True, work)
     work.theta[0] = 1.0
     if terms > 1:
         if not covariances(work.Z, terms, m, work.weights, work.moment, total, work, work.theta):

@@ -136,23 +136,23 @@ def draw_nonzeros(state, p, density, nonzeros):
 
 
 @part
-def _column_of(state, rows, lo, m, first, unit):
-    """Return the column of a unit; of a factor of many levels, that of a random row's level."""
-    if unit >= 0:
-        return unit
-    column = first[-1 - unit]
-    level = level_at(rows, -1 - rows.place[column], lo + below(state, m))
-    return column + max(level - 1, 0)
-
-
-@part
-def _sparse_direction(state, rows, lo, m, first, order, q, columns, theta, c):
-    """Write q random columns to columns[c], random signs, scaled to length 1, to theta[c]."""
+def _sparse_direction(state, order, q, columns, theta, c):
+    """Write q random units to columns[c], random signs, scaled to length 1, to theta[c]."""
     shuffle_front(state, order, q)
     size = np.float32(1.0 / np.sqrt(max(q, 1)))
     for i in range(q):
-        columns[c, i] = _column_of(state, rows, lo, m, first, order[i])
+        columns[c, i] = order[i]
         theta[c, i] = size if uniform(state) < 0.5 else -size
+
+
+@part
+def _draw_levels(state, rows, lo, m, first, q, columns, c):
+    """Replace each factor of many levels among q units by the column of a random row's level."""
+    for i in range(q):
+        if columns[c, i] < 0:
+            column = first[-1 - columns[c, i]]
+            level = level_at(rows, -1 - rows.place[column], lo + below(state, m))
+            columns[c, i] = column + max(level - 1, 0)
 
 
 @begins(SparseSampler)
@@ -167,10 +167,8 @@ def draw_sparse(sampler, state, rows, lo, m, n_rows, first, feature_groups, prop
     c, last = ZERO, min(first + ROUND, sampler.number)
     for candidate in range(first, last):
         q = sampler.nonzeros[candidate]
-        _sparse_direction(
-            state, rows, lo, m, feature_groups.first, proposals.units, q, proposals.columns,
-            proposals.theta, c,
-        )  # fmt: skip
+        _sparse_direction(state, proposals.units, q, proposals.columns, proposals.theta, c)
+        _draw_levels(state, rows, lo, m, feature_groups.first, q, proposals.columns, c)
         proposals.sizes[c] = q
         c += q > 0
     return c, last

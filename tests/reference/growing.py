@@ -117,6 +117,11 @@ def _draw_target(stream: Stream, y: NDArray, a: NDArray, settings: Recipe) -> ND
     return np.isin(y, present[chosen]).astype(float)
 
 
+def _is_many(kind: int, width: int) -> bool:
+    """Whether a predictor is a factor of many levels."""
+    return kind == INDICATORS and width > FEW_LEVELS
+
+
 class Terms(NamedTuple):
     """The terms of a direction: their coefficients on the columns, values, and covariances."""
 
@@ -126,8 +131,11 @@ class Terms(NamedTuple):
     excess: NDArray
 
 
-def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray) -> Terms:
-    """One term for each factor, scoring its levels, or plain column."""
+def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slice) -> Terms:
+    """One term for each factor, scoring its levels, or plain column.
+
+    Many levels are scored on all rows, other terms related to those `used`.
+    """
     terms, values, relation, excess, at = [], [], [], [], 0
     while at < Z.shape[1]:
         width = next((each.stop - at for each in factors if each.start == at), 1)
@@ -146,7 +154,9 @@ def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray) -> Terms:
             value = Z @ term
         terms.append(term)
         values.append(value)
-        relation.append((a * centred(t, a)) @ value if remaining is None else remaining)
+        if remaining is None:
+            remaining = np.average(centred(t[used], a[used]) * value[used], weights=a[used])
+        relation.append(remaining)
         excess.append(noise)
         at += width
     return Terms(np.array(terms).T, np.array(values).T, np.array(relation), np.array(excess))
@@ -172,9 +182,14 @@ def _estimated(
     ]
     if len(columns) == 1:
         return Candidate(columns, np.ones(1))
-    kinds = zip(predictors, widths, strict=True)
-    is_scored = [feature_groups.types[j] == INDICATORS and width > most for j, width in kinds]
-    first = slice(max(settings.direction_rows, 10 * len(columns)))
+    types = [feature_groups.types[j] for j in predictors]
+    is_scored = [
+        kind == INDICATORS and width > most for kind, width in zip(types, widths, strict=True)
+    ]
+    many = [width for kind, width in zip(types, widths, strict=True) if _is_many(kind, width)]
+    n_terms = len(columns) - sum(many) + len(many)
+    used = slice(max(settings.direction_rows, 10 * n_terms))
+    first = slice(max(used.stop, 10 * max(many, default=0)))
     y, a = node.y[first], node.w[first]
     t = _draw_target(stream, y, a, settings)
     if t is None:
@@ -183,8 +198,8 @@ def _estimated(
     parts = zip(is_scored, ends, widths, strict=True)
     factors = [slice(end - width, end) for scored, end, width in parts if scored]
     Z = X[columns][:, node.rows[first]].T
-    terms = _scored(Z, factors, t, a)
-    theta = _direction(terms.of_rows, t, a, y, family, settings)
+    terms = _scored(Z, factors, t, a, used)
+    theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)
     coefficients = terms.of_columns @ theta
@@ -225,7 +240,7 @@ def _units(feature_groups: FeatureGroups) -> list[range]:
     units = []
     for j, kind in enumerate(feature_groups.types):
         columns = range(feature_groups.first[j], feature_groups.first[j + 1])
-        many = kind == INDICATORS and len(columns) > FEW_LEVELS
+        many = _is_many(kind, len(columns))
         units += [columns] if many else [range(c, c + 1) for c in columns]
     return units
 
@@ -233,14 +248,12 @@ def _units(feature_groups: FeatureGroups) -> list[range]:
 def _sparse(stream: Stream, X: NDArray, node: Node, units: list[range], q: int) -> Candidate:
     """Signs on q random columns; of a factor of many levels, on the level of a random row."""
     stream.shuffle_front(units, q)
-    columns, signs = [], []
-    for unit in units[:q]:
-        column = unit.start
+    signs = np.array([1.0 if stream.uniform() < 0.5 else -1.0 for _ in range(q)])
+    columns = [unit.start for unit in units[:q]]
+    for i, unit in enumerate(units[:q]):
         if len(unit) > 1:
-            column += int(np.argmax(X[unit, node.rows[stream.below(len(node.rows))]]))
-        columns.append(column)
-        signs.append(1.0 if stream.uniform() < 0.5 else -1.0)
-    return Candidate(columns, np.array(signs) / np.sqrt(q))
+            columns[i] += int(np.argmax(X[unit, node.rows[stream.below(len(node.rows))]]))
+    return Candidate(columns, signs / np.sqrt(q))
 
 
 def draw_candidates(

@@ -36,9 +36,7 @@ def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray
     within = max(squares - between, 0) + PRIOR * squares / max(n - 1, 1)
     noise = within / (max(n - len(present), 0) + PRIOR)
     evidence = between - freedom * noise
-    if noise <= 0 or between <= 0:
-        return nothing
-    if freedom > FREE and evidence <= noise * math.sqrt(2 * freedom):
+    if evidence <= (noise * math.sqrt(2 * freedom) if freedom > FREE else 1e-9 * squares):
         return nothing
     effective = a.sum() - sum(w**2 for w in weight.values()) / a.sum()
     shrinkage = noise * effective / max(evidence, noise)
@@ -54,7 +52,7 @@ def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray
     apparent = sum(score[k] * total[k] for k in present) / largest
     allowed = min(freedom, FREE) * noise * apparent / between
     relation = min((a * t * of_rows).sum() + allowed, apparent)
-    return Scores(of_levels, of_rows, relation, apparent - relation)
+    return Scores(of_levels, of_rows, relation / a.sum(), (apparent - relation) / a.sum())
 
 
 def reliability(theta: NDArray, relation: NDArray, excess: NDArray) -> float:

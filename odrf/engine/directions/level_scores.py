@@ -31,38 +31,64 @@ PRIOR = 4.0
 # The best cut of a numeric predictor without meaning gains about as much as so many degrees of
 # freedom.  So much is allowed to a factor too.
 FREE = FEW_LEVELS - 1.0
+# Evidence below this share of the sum of squares is rounding.
+ROUNDING = 1e-9
 
 
 @part
-def _add_up(rows, lo, m, f, width, work):
-    """Add up the weights and moments of each level; return Σ a, Σ a·(t - t̄)²."""
-    weight, moment, total, squares = work.level_weight, work.level_moment, 0.0, 0.0
-    for k in range(width + 1):
-        weight[k], moment[k] = 0.0, 0.0
+def _add_up(rows, lo, m, f, share, work):
+    """Add up weights and moments of each level; return Σ a, Σ a·(t - t̄)², the number of levels.
+
+    The levels that are present are written to work.present, in any order.
+    """
+    weight, moment, seen = work.level_weight, work.level_moment, work.seen
+    total, squares, present = 0.0, 0.0, 0
     for i in range(m):
         k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
+        if not seen[k]:
+            weight[k], moment[k], seen[k] = 0.0, 0.0, True
+            if k > 0:
+                work.present[present] = k
+                present += 1
         weight[k] += a
         moment[k] += s
         total += a
-        if a > 0.0:
-            squares += s * s / a
-    return total, squares
+        squares += s * (work.target[i] - share)
+    seen[0] = False
+    for p in range(present):
+        seen[work.present[p]] = False
+    return total, squares, present
+
+
+@part
+def _sort(levels, number):
+    """Sort the first levels in place, by shell sort: in few steps for few levels."""
+    gap = number // 2
+    while gap > 0:
+        for i in range(gap, number):
+            level, j = levels[i], i
+            while j >= gap and levels[j - gap] > level:
+                levels[j] = levels[j - gap]
+                j -= gap
+            levels[j] = level
+        gap //= 2
 
 
 @kernel
-def score_levels(rows, lo, m, f, width, term, at, work):
-    """Score the `width` levels of factor f on the m rows from `lo` on, for the target in `work`.
+def score_levels(rows, lo, m, used, f, share, term, at, work):
+    """Score the levels of factor f on the m rows from `lo` on, for the target in `work`.
 
-    Writes the scores to work.scores from `at` on, the leave-one-out score of each row to
-    work.Z[term], the covariance with the target that is left without noise to work.relation[term],
-    and the rest to work.excess[term].  All are 0 if the levels differ by no more than chance.
+    The `share` is its mean.  Writes the levels that the rows have to work.present, in ascending
+    order, and their scores to work.scores from `at` on; the leave-one-out scores of the first
+    `used` rows to work.Z[term]; and to work.relation[term] and work.excess[term] the covariance
+    with the target that is left without noise, and the rest, per weight.  Returns the number of levels scored: 0 if they differ by no more than chance.
     """
-    total, squares = _add_up(rows, lo, m, f, width, work)
+    total, squares, present = _add_up(rows, lo, m, f, share, work)
     weight, moment, scores = work.level_weight, work.level_moment, work.scores
-    between, weight_squares, present = 0.0, 0.0, 0
-    for k in range(1, width + 1):
+    between, weight_squares = 0.0, 0.0
+    for p in range(present):
+        k = work.present[p]
         if weight[k] > 0.0:
-            present += 1
             between += moment[k] * moment[k] / weight[k]
             weight_squares += weight[k] * weight[k]
     work.relation[term], work.excess[term] = 0.0, 0.0
@@ -70,35 +96,35 @@ def score_levels(rows, lo, m, f, width, term, at, work):
     noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
     noise /= max(m - present, 0.0) + PRIOR
     evidence = between - freedom * noise
-    differ = freedom <= FREE or evidence > noise * math.sqrt(2.0 * freedom)
-    if not (differ and noise > 0.0 and between > 0.0):
-        for k in range(width):
-            scores[at + k] = 0.0
-        for i in range(m):
+    chance = noise * math.sqrt(2.0 * freedom) if freedom > FREE else ROUNDING * squares
+    if not evidence > chance:
+        for i in range(used):
             work.Z[term, i] = 0.0
-        return
+        return 0
+    _sort(work.present, present)
     shrinkage = noise * (total - weight_squares / total) / max(evidence, noise)
     largest, apparent, left_out = 0.0, 0.0, 0.0
-    for k in range(1, width + 1):
-        scores[at + k - 1] = 0.0
-        if weight[k] > 0.0:
-            score = moment[k] / (weight[k] + shrinkage)
-            scores[at + k - 1] = score
-            apparent += score * moment[k]
-            largest = max(largest, abs(score))
-    for k in range(width):
-        scores[at + k] /= largest
+    for p in range(present):
+        k = work.present[p]
+        score = moment[k] / (weight[k] + shrinkage)
+        scores[at + p] = score
+        apparent += score * moment[k]
+        largest = max(largest, abs(score))
+    for p in range(present):
+        scores[at + p] /= largest
     for i in range(m):
         k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
         score = 0.0
         if k > 0:
             score = (moment[k] - s) / (weight[k] - a + shrinkage) / largest
-        work.Z[term, i] = score
+        if i < used:
+            work.Z[term, i] = score
         left_out += s * score
     apparent /= largest
     allowed = min(freedom, FREE) * noise * apparent / between
-    work.relation[term] = min(left_out + allowed, apparent)
-    work.excess[term] = apparent - work.relation[term]
+    left = min(left_out + allowed, apparent)
+    work.relation[term], work.excess[term] = left / total, (apparent - left) / total
+    return present
 
 
 @part

@@ -17,6 +17,7 @@ from odrf.engine.randomness import below, shuffle_front, uniform
 from odrf.engine.rows.rows import load_column
 
 __all__ = [
+    "count_columns",
     "draw_classes",
     "draw_subset",
     "draw_subset_size",
@@ -25,8 +26,9 @@ __all__ = [
     "draw_up_to",
     "largest_subset",
     "load_terms",
-    "write_columns",
+    "sample_sizes",
     "write_direction",
+    "write_single",
 ]
 
 # Values of F (1 - F) below this are rounding errors: one side is empty.
@@ -169,14 +171,29 @@ def draw_target(state, rows, lo, m, proposals, work):
 
 
 @part
-def write_columns(feature_groups, order, q, columns, c):
-    """Write the columns of the first q predictors of `order` to columns[c]; return their number."""
+def count_columns(feature_groups, order, q):
+    """Return the number of columns of the first q predictors of `order`."""
     width = 0
     for i in range(q):
-        for column in range(feature_groups.first[order[i]], feature_groups.first[order[i] + 1]):
-            columns[c, width] = column
-            width += 1
+        width += feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
     return width
+
+
+@part
+def sample_sizes(feature_groups, order, q, m, most):
+    """Return on how many of a node's m rows a direction is estimated, and levels are scored.
+
+    These are `most` rows, or ten per term if more; and ten per level of the factor with most.
+    """
+    terms, levels = 0, 0
+    for i in range(q):
+        width = feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
+        if feature_groups.types[order[i]] == INDICATORS and width > FEW_LEVELS:
+            terms, levels = terms + 1, max(levels, width)
+        else:
+            terms += width
+    used = min(m, max(most, 10 * terms))
+    return used, max(used, min(m, 10 * levels))
 
 
 @part
@@ -210,75 +227,90 @@ def _score_few_levels(m, width, place, at, work):
 
 
 @part
-def _load_factor(rows, lo, m, feature_groups, j, place, at, work):
-    """Load factor j, of many levels, as one term."""
-    first, width = feature_groups.first[j], feature_groups.first[j + 1] - feature_groups.first[j]
-    score_levels(rows, lo, m, -1 - rows.place[first], width, place, at, work)
-    for k in range(width):
-        work.term[at + k] = place
+def _load_factor(rows, lo, m, used, first, share, place, at, work):
+    """Load a factor of many levels as one term; return how many columns it has."""
+    f = -1 - rows.place[first]
+    present = score_levels(rows, lo, m, used, f, share, place, at, work)
+    for k in range(present):
+        work.column[at + k], work.term[at + k] = first + work.present[k] - 1, place
+    return present
 
 
 @part
-def _relate(m, terms, work):
-    """Write the covariances of the terms with the target, except those of scored levels."""
-    work.n_terms[0] = terms
+def _relate(used, m, terms, total, share, work):
+    """Return Σ a and the mean target of the first rows, on which directions are estimated.
+
+    Writes their moments, and the covariances per weight of the terms that are not scored.
+    """
+    if used < m:
+        total, share = moments(work.target, work.weights, used, work.moment)
     for j in range(terms):
-        if work.relation[j] != work.relation[j]:
+        if np.isnan(work.relation[j]):
             work.relation[j], work.excess[j] = 0.0, 0.0
-            for i in range(m):
-                work.relation[j] += work.moment[i] * work.Z[j, i]
+            for i in range(used):
+                work.relation[j] += work.moment[i] * work.Z[j, i] / total
+    return total, share
 
 
 @part
-def load_terms(rows, lo, m, feature_groups, order, q, scored_together, work):
-    """Load the terms of the first q predictors of `order` to Z; return the number of terms.
+def load_terms(rows, lo, used, m, feature_groups, order, q, together, total, share, work):
+    """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
-    factor if `scored_together`, otherwise of factors of many levels only.
+    factor if `together`, otherwise of factors of many levels only.  Levels of the latter are scored
+    on m rows, for which `work` has the target, its moments, their `total` weight and its mean, the
+    `share`.  Returns the number of terms, and weight and mean of the first rows.  The columns
+    are written to work.column, their number to work.size[0].
     """
-    place, at, with_scores = 0, 0, False
+    place, at, scored = 0, 0, False
     for i in range(q):
-        j = order[i]
-        width = feature_groups.first[j + 1] - feature_groups.first[j]
-        factor = feature_groups.types[j] == INDICATORS
+        first = feature_groups.first[order[i]]
+        width = feature_groups.first[order[i] + 1] - first
+        factor = feature_groups.types[order[i]] == INDICATORS
         if factor and width > FEW_LEVELS:
-            _load_factor(rows, lo, m, feature_groups, j, place, at, work)
-            with_scores, place, at = True, place + 1, at + width
+            at += _load_factor(rows, lo, m, used, first, share, place, at, work)
+            place, scored = place + 1, True
             continue
-        scored = factor and scored_together
+        one = factor and together
         for k in range(width):
-            load_column(rows, lo, m, feature_groups.first[j] + k, not scored, work.Z, place + k)
-            work.scores[at + k], work.term[at + k] = 1.0, place if scored else place + k
-            work.relation[place + k] = np.nan
-        if scored:
-            _score_few_levels(m, width, place, at, work)
-        place += 1 if scored else width
+            load_column(rows, lo, used, first + k, not one, work.Z, place + k)
+            work.column[at + k], work.scores[at + k] = first + k, 1.0
+            work.term[at + k] = place if one else place + k
+            work.relation[place if one else place + k] = np.nan
+        if one:
+            _score_few_levels(used, width, place, at, work)
+        place += 1 if one else width
         at += width
-    work.n_terms[0] = 0
-    if with_scores:
-        _relate(m, place, work)
-    return place
+    work.size[0], work.size[1] = at, place if scored else 0
+    if scored and place > 1:
+        total, share = _relate(used, m, place, total, share, work)
+    return place, total, share
 
 
 @part
-def write_direction(width, work, proposals, c):
-    """Write the nonzero coefficients of proposal c on its `width` columns, scaled to length 1.
+def write_direction(work, proposals, c):
+    """Write proposal c: the nonzero coefficients of the columns, scaled to length 1.
 
     They are computed from work.theta, the coefficients of the terms that `load_terms` made.
     Returns False if they cannot be scaled to length 1.
     """
-    coefficients, size = work.columns, 0
-    for k in range(width):
-        coefficients[k] = work.scores[k] * work.theta[work.term[k]]
-    if not normalise(coefficients, width):
+    coefficient, size = work.coefficient, 0
+    for k in range(work.size[0]):
+        coefficient[k] = work.scores[k] * work.theta[work.term[k]]
+    if not normalise(coefficient, work.size[0]):
         return False
-    for k in range(width):
-        if coefficients[k] != 0.0:
-            proposals.columns[c, size] = proposals.columns[c, k]
-            proposals.theta[c, size] = coefficients[k]
+    for k in range(work.size[0]):
+        if coefficient[k] != 0.0:
+            proposals.columns[c, size], proposals.theta[c, size] = work.column[k], coefficient[k]
             size += 1
-    proposals.sizes[c], proposals.reliability[c] = size, reliability(work.n_terms[0], work)
+    proposals.sizes[c], proposals.reliability[c] = size, reliability(work.size[1], work)
     return True
+
+
+@part
+def write_single(column, proposals, c):
+    """Write proposal c: a single column."""
+    proposals.columns[c, 0], proposals.theta[c, 0], proposals.sizes[c] = column, 1.0, 1
 
 
 @part
@@ -287,19 +319,20 @@ def draw_terms(
 ):
     """Draw the subset of proposal c and a target for it, and load the terms of the subset.
 
-    Writes the columns of the proposal and their number; for a single column also its coefficient 1,
-    and nothing is loaded.  At most `most_rows` rows are used, or ten per column if more.  Returns
-    the number of terms (0 for a single column or a constant target), the number of rows, the sum of
-    their weights and the mean of the target.
+    For a single column the proposal is written, and nothing is loaded.  At most `most_rows` rows
+    are used, or ten per term if more.  Returns the number of terms (-1 for a single column, 0 for a
+    constant target), the number of rows, the sum of their weights and the mean of the target.
     """
     q = draw_subset(state, n_rows, subset_size, proposals.order)
-    width = write_columns(feature_groups, proposals.order, q, proposals.columns, c)
-    proposals.sizes[c], proposals.theta[c, 0] = width, 1.0
-    if width == 1:
-        return 0, 0, 0.0, 0.0
-    used = min(m, max(most_rows, 10 * width))
-    total, share, known = draw_target(state, rows, lo, used, proposals, work)
+    order = proposals.order
+    if count_columns(feature_groups, order, q) == 1:
+        write_single(feature_groups.first[order[0]], proposals, c)
+        return -1, 0, 0.0, 0.0
+    used, scored = sample_sizes(feature_groups, order, q, m, most_rows)
+    total, share, known = draw_target(state, rows, lo, scored, proposals, work)
     if not known:
         return 0, 0, 0.0, 0.0
-    terms = load_terms(rows, lo, used, feature_groups, proposals.order, q, False, work)
+    terms, total, share = load_terms(
+        rows, lo, used, scored, feature_groups, order, q, False, total, share, work
+    )
     return terms, used, total, share

@@ -13,6 +13,7 @@ from odrf.engine.directions.candidates import (
     FeatureGroups,
     Proposals,
     count_terms,
+    has_many_levels,
     proposals_for,
 )
 from odrf.engine.directions.estimation import workspace
@@ -105,7 +106,10 @@ def scratch_for(
     samplers = mixture.samplers(feature_groups, settings, tree_rows)
     widest = mixture.widest(feature_groups, settings, tree_rows)
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
-    sample = min(n, max(settings.direction_rows, 10 * estimated))
+    terms = min(estimated, int(count_terms(feature_groups).sum()))
+    levels = np.diff(feature_groups.first)[has_many_levels(feature_groups)].max(initial=0)
+    used = min(n, max(settings.direction_rows, 10 * terms))
+    scored = min(n, max(used, 10 * int(levels)))
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
         np.empty(n, dtype=np.float32),
@@ -119,7 +123,7 @@ def scratch_for(
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
-        workspace(min(estimated, int(count_terms(feature_groups).sum())), sample, estimated),
+        workspace(terms, used, estimated, scored),
         proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered),
         samplers,
         np.empty(ROUND),

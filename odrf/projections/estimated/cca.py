@@ -24,12 +24,7 @@ from odrf.engine.directions.estimation import (
 )
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.scatter import ClassScatter, between, class_scatter_for, varies, whiten
-from odrf.engine.directions.subsets import (
-    draw_target,
-    load_terms,
-    write_columns,
-    write_direction,
-)
+from odrf.engine.directions.subsets import draw_target, load_terms, sample_sizes, write_direction
 from odrf.engine.randomness import below, shuffle_front
 from odrf.engine.settings import Settings
 from odrf.projections.estimated.on_subsets import widest_columns
@@ -185,15 +180,15 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         most = min(sampler.each, sampler.number - following)
         following += sampler.each
         shuffle_front(state, proposals.order, sampler.size)
-        width = write_columns(feature_groups, proposals.order, sampler.size, proposals.columns, c)
-        used = min(m, max(sampler.direction_rows, 10 * width))
-        total, target_varies = _draw_target_and_sample(
-            sampler, state, rows, lo, used, proposals, work
+        order, q = proposals.order, sampler.size
+        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows)
+        total, share, target_varies = _draw_target_and_sample(
+            sampler, state, rows, lo, scored, proposals, work
         )
         if not target_varies:
             continue
-        terms = load_terms(
-            rows, lo, used, feature_groups, proposals.order, sampler.size, False, work
+        terms, total, _ = load_terms(
+            rows, lo, used, scored, feature_groups, order, q, False, total, share, work
         )
         K = len(proposals.chosen)
         y = rows.y[lo : lo + used]
@@ -203,9 +198,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         for r in range(min(number, most)):
             for j in range(terms):
                 work.theta[j] = sampler.spectrum.vectors[r, j]
-            write_columns(feature_groups, proposals.order, sampler.size, proposals.columns, c)
-            proposals.sizes[c] = width
-            c += write_direction(width, work, proposals, c)
+            c += write_direction(work, proposals, c)
     return c, min(following, sampler.number)
 
 
@@ -213,22 +206,22 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
 def _draw_target_and_sample(sampler, state, rows, lo, m, proposals, work):
     """Draw a target for the m rows from `lo` on, and a bootstrap sample of them, as weights.
 
-    Returns the sum of the weights and whether the target varies.  Factors of many levels are scored
-    by the target.
+    Returns the sum of the weights, the mean target and whether it varies.  Factors of many levels
+    are scored by the target.
     """
-    total, _, target_varies = draw_target(state, rows, lo, m, proposals, work)
+    total, share, target_varies = draw_target(state, rows, lo, m, proposals, work)
     if not (target_varies and sampler.bootstrap):
-        return total, target_varies
+        return total, share, target_varies
     for i in range(m):
         sampler.times[i] = 0
     for _ in range(m):
         sampler.times[below(state, m)] += 1
     if not _sample_varies(sampler.times, work.target, work.weights, m):
-        return total, target_varies
+        return total, share, target_varies
     for i in range(m):
         work.weights[i] *= sampler.times[i]
-    total, _ = moments(work.target, work.weights, m, work.moment)
-    return total, target_varies
+    total, share = moments(work.target, work.weights, m, work.moment)
+    return total, share, target_varies
 
 
 @part

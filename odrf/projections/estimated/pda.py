@@ -122,8 +122,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         terms, used, total, mean = draw_terms(
             state, rows, lo, m, n_rows, q, most, feature_groups, proposals, c, work
         )
-        width = proposals.sizes[c]
-        if width == 1:
+        if terms < 0:
             c += not proposals.singly[0]
         elif terms > 0:
             y, K = rows.y[lo : lo + used], len(proposals.chosen)
@@ -139,7 +138,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
                 sampler.spectrum,
                 work,
             ):
-                c += write_direction(width, work, proposals, c)
+                c += write_direction(work, proposals, c)
     return c, last
 
 

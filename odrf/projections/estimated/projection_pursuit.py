@@ -13,11 +13,13 @@ from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.pursuit import Pursuit, pursue, pursuit_for
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.subsets import (
+    count_columns,
     draw_subset,
     draw_target,
     load_terms,
-    write_columns,
+    sample_sizes,
     write_direction,
+    write_single,
 )
 from odrf.engine.settings import Settings
 from odrf.projections.estimated.on_subsets import OnSubsets
@@ -114,25 +116,28 @@ class ProjectionPursuit(OnSubsets):
 
 @draws(ProjectionPursuitSampler)
 def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    columns, theta, order = proposals.columns, proposals.theta, proposals.order
+    order = proposals.order
     last = min(first + ROUND, sampler.number)
-    c, target_rows, total, varies = ZERO, ZERO, 0.0, False
+    c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for _ in range(first, last):
         q = draw_subset(state, n_rows, sampler.subset_size, order)
-        width = write_columns(feature_groups, order, q, columns, c)
-        proposals.sizes[c], theta[c, 0] = width, 1.0
-        if width == 1:
+        if count_columns(feature_groups, order, q) == 1:
+            write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used = min(m, max(sampler.direction_rows, 10 * width))
-        if used != target_rows or len(proposals.chosen) > 2:
-            target_rows = used
-            total, _, varies = draw_target(state, rows, lo, used, proposals, work)
+        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows)
+        if scored != target_rows or len(proposals.chosen) > 2:
+            target_rows = scored
+            total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
         if not varies:
             continue
-        terms = load_terms(rows, lo, used, feature_groups, order, q, False, work)
-        if _estimate(sampler, used, total, terms, work):
-            c += write_direction(width, work, proposals, c)
+        terms, of_used, _ = load_terms(
+            rows, lo, used, scored, feature_groups, order, q, False, total, share, work
+        )
+        if used < scored:  # the moments are now those of the rows used
+            target_rows = ZERO
+        if _estimate(sampler, used, of_used, terms, work):
+            c += write_direction(work, proposals, c)
     return c, last
 
 

@@ -157,11 +157,10 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         terms, used, total, _ = draw_terms(
             state, rows, lo, m, n_rows, q, most, feature_groups, proposals, c, work
         )
-        width = proposals.sizes[c]
-        if width == 1:
+        if terms < 0:
             c += not proposals.singly[0]
         elif terms > 0 and _regress(sampler, terms, used, total, work):
-            c += write_direction(width, work, proposals, c)
+            c += write_direction(work, proposals, c)
     return c, last
 
 
