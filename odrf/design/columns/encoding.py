@@ -102,8 +102,10 @@ class Indicators:
         known = self.levels.difference(self.absent, sort=False)
         unseen = known.get_indexer(labels) < 0
         say_unseen(values.name, cast(pd.Series, values.data), unseen, known)
-        codes = np.where(unseen, -1, self.levels.get_indexer(labels))
-        return (codes == np.arange(len(self.levels))[:, np.newaxis]).astype(np.float64)
+        seen = np.flatnonzero(~unseen)
+        columns = np.zeros((len(self.levels), len(labels)))
+        columns[self.levels.get_indexer(labels[seen]), seen] = 1.0
+        return columns
 
 
 @dataclass(frozen=True, eq=False)
