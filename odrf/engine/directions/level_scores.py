@@ -81,7 +81,8 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
     The `share` is its mean.  Writes the levels that the rows have to work.present, in ascending
     order, and their scores to work.scores from `at` on; the leave-one-out scores of the first
     `used` rows to work.Z[term]; and to work.relation[term] and work.excess[term] the covariance
-    with the target that is left without noise, and the rest, per weight.  Returns the number of levels scored: 0 if they differ by no more than chance.
+    with the target that is left without noise, and the rest, per weight.  Returns the number of
+    levels scored: 0 if they differ by no more than chance.
     """
     total, squares, present = _add_up(rows, lo, m, f, share, work)
     weight, moment, scores = work.level_weight, work.level_moment, work.scores
