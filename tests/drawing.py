@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import proposals_for
-from odrf.engine.directions.estimation import workspace
 from odrf.engine.directions.samplers import begin_samplers, draw_round
+from odrf.engine.directions.workspace import workspace
 from odrf.engine.randomness import streams
 from odrf.engine.rows.factors import factors_of
 from odrf.engine.rows.rows import gather_rows

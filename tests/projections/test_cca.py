@@ -15,8 +15,9 @@ import reference.directions
 import reference.discriminants as twin
 from drawing import directions
 from odrf.engine.directions.eigen import spectrum_for
-from odrf.engine.directions.estimation import RIDGE, moments, workspace
+from odrf.engine.directions.estimation import RIDGE, moments
 from odrf.engine.directions.scatter import class_scatter_for
+from odrf.engine.directions.workspace import workspace
 from odrf.engine.splits.criteria import GINI
 from odrf.errors import InputError
 from odrf.projections import CanonicalCorrelation

@@ -9,7 +9,6 @@ matrix that it is added to, so it does not depend on the unit of the weights or 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from odrf.engine.directions.cholesky import factorise, solve_lower, solve_upper
 __all__ = [
     "RIDGE",
     "UNRELATED",
-    "Workspace",
     "add_ridge",
     "add_within_ridge",
     "centre",
@@ -33,7 +31,6 @@ __all__ = [
     "scatter",
     "solve",
     "weigh",
-    "workspace",
 ]
 
 RIDGE = 1e-3
@@ -42,101 +39,6 @@ LEAST_SHARE, LEAST_VARIANCE = 1e-3, 1e-4
 LEAST_SCATTER = 1e-12
 LOG_2, LOG2_E = math.log(2.0), 1.0 / math.log(2.0)
 EXPONENT_BIAS, MANTISSA_BITS = 1023, 52
-
-
-class Workspace(NamedTuple):
-    """Scratch for estimating directions on up to D terms, of up to W columns, and R rows.
-
-    The levels of factors are scored on up to S rows, of which the first R are used for the rest.
-
-    A term is a column, or the scores of a factor of many levels.
-
-    Attributes
-    ----------
-    Z, weighted : (D, R) float64
-    weights, target, moment : (S,) float64
-    product, eta, mean, variance, residual : (R,) float64
-    power : (R,) int64
-    term : (W,) int64
-    scores : (W,) float64
-        The term that each column of a direction belongs to, and its coefficient in that term.
-    column : (W,) int64
-    coefficient : (W,) float64
-        The columns and their coefficients.
-    level_weight, level_moment : (W + 1,) float64
-        Sums over the rows of each level of a factor.
-    seen : (W + 1,) bool
-        Scratch, False between calls.
-    present : (W,) int64
-        The levels that a node has.
-    relation, excess : (D,) float64
-        Covariance of each term with the target, and what is only noise besides; see
-        `odrf.engine.directions.level_scores`.
-    size : (2,) int64
-        Number of columns; and of terms if one of them is a factor of many levels, else 0.
-    A : (D + 1, D + 1) float64
-    theta, step, sums : (D + 1,) float64
-    """
-
-    Z: np.ndarray
-    weighted: np.ndarray
-    weights: np.ndarray
-    target: np.ndarray
-    moment: np.ndarray
-    product: np.ndarray
-    eta: np.ndarray
-    mean: np.ndarray
-    variance: np.ndarray
-    residual: np.ndarray
-    power: np.ndarray
-    term: np.ndarray
-    scores: np.ndarray
-    column: np.ndarray
-    coefficient: np.ndarray
-    level_weight: np.ndarray
-    level_moment: np.ndarray
-    seen: np.ndarray
-    present: np.ndarray
-    relation: np.ndarray
-    excess: np.ndarray
-    size: np.ndarray
-    A: np.ndarray
-    theta: np.ndarray
-    step: np.ndarray
-    sums: np.ndarray
-
-
-def workspace(D: int, R: int, W: int | None = None, S: int | None = None) -> Workspace:
-    """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R)."""
-    W, S = D if W is None else W, R if S is None else S
-    return Workspace(
-        np.empty((D, R)),
-        np.empty((D, R)),
-        np.empty(S),
-        np.empty(S),
-        np.empty(S),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R),
-        np.empty(R, dtype=np.int64),
-        np.empty(W, dtype=np.int64),
-        np.empty(W),
-        np.empty(W, dtype=np.int64),
-        np.empty(W),
-        np.empty(W + 1),
-        np.empty(W + 1),
-        np.zeros(W + 1, dtype=np.bool_),
-        np.empty(W, dtype=np.int64),
-        np.empty(D),
-        np.empty(D),
-        np.zeros(2, dtype=np.int64),
-        np.empty((D + 1, D + 1)),
-        np.empty(D + 1),
-        np.empty(D + 1),
-        np.empty(D + 1),
-    )
 
 
 @summing

@@ -16,13 +16,13 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     proposals_for,
 )
-from odrf.engine.directions.estimation import workspace
 from odrf.engine.directions.samplers import (
     DirectionSampler,
     SamplerMixture,
     begin_samplers,
     draw_round,
 )
+from odrf.engine.directions.workspace import workspace
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words

@@ -21,8 +21,8 @@ from odrf.engine.directions.estimation import (
     logistic,
     moments,
     normalise,
-    workspace,
 )
+from odrf.engine.directions.workspace import workspace
 from problems import indicators
 
 FAMILIES = ["least_squares", "logistic", "lda"]

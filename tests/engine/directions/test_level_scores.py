@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
-from odrf.engine.directions.estimation import moments, workspace
+from odrf.engine.directions.estimation import moments
 from odrf.engine.directions.level_scores import reliability, score_levels
+from odrf.engine.directions.workspace import workspace
 from odrf.engine.randomness import streams
 from odrf.engine.rows.factors import factors_of
 from odrf.engine.rows.rows import gather_rows

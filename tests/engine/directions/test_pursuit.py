@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference.pursuit as twin
-from odrf.engine.directions.estimation import covariances, least_squares, moments, workspace
+from odrf.engine.directions.estimation import covariances, least_squares, moments
 from odrf.engine.directions.pursuit import pursue, pursuit_for, running_lines
+from odrf.engine.directions.workspace import workspace
 
 quick = settings(deadline=None)
 

@@ -1,0 +1,104 @@
+"""Scratch for estimating directions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Workspace", "workspace"]
+
+
+class Workspace(NamedTuple):
+    """Scratch for estimating directions on up to D terms, of up to W columns, and R rows.
+
+    The levels of factors are scored on up to S rows, of which the first R are used for the rest.
+
+    A term is a column, or the scores of a factor of many levels.
+
+    Attributes
+    ----------
+    Z, weighted : (D, R) float64
+    weights, target, moment : (S,) float64
+    product, eta, mean, variance, residual : (R,) float64
+    power : (R,) int64
+    term : (W,) int64
+    scores : (W,) float64
+        The term that each column of a direction belongs to, and its coefficient in that term.
+    column : (W,) int64
+    coefficient : (W,) float64
+        The columns and their coefficients.
+    level_weight, level_moment : (W + 1,) float64
+        Sums over the rows of each level of a factor.
+    seen : (W + 1,) bool
+        Scratch, False between calls.
+    present : (W,) int64
+        The levels that a node has.
+    relation, excess : (D,) float64
+        Covariance of each term with the target, and what is only noise besides; see
+        `odrf.engine.directions.level_scores`.
+    size : (2,) int64
+        Number of columns; and of terms if one of them is a factor of many levels, else 0.
+    A : (D + 1, D + 1) float64
+    theta, step, sums : (D + 1,) float64
+    """
+
+    Z: np.ndarray
+    weighted: np.ndarray
+    weights: np.ndarray
+    target: np.ndarray
+    moment: np.ndarray
+    product: np.ndarray
+    eta: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    residual: np.ndarray
+    power: np.ndarray
+    term: np.ndarray
+    scores: np.ndarray
+    column: np.ndarray
+    coefficient: np.ndarray
+    level_weight: np.ndarray
+    level_moment: np.ndarray
+    seen: np.ndarray
+    present: np.ndarray
+    relation: np.ndarray
+    excess: np.ndarray
+    size: np.ndarray
+    A: np.ndarray
+    theta: np.ndarray
+    step: np.ndarray
+    sums: np.ndarray
+
+
+def workspace(D: int, R: int, W: int | None = None, S: int | None = None) -> Workspace:
+    """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R)."""
+    W, S = D if W is None else W, R if S is None else S
+    return Workspace(
+        np.empty((D, R)),
+        np.empty((D, R)),
+        np.empty(S),
+        np.empty(S),
+        np.empty(S),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R),
+        np.empty(R, dtype=np.int64),
+        np.empty(W, dtype=np.int64),
+        np.empty(W),
+        np.empty(W, dtype=np.int64),
+        np.empty(W),
+        np.empty(W + 1),
+        np.empty(W + 1),
+        np.zeros(W + 1, dtype=np.bool_),
+        np.empty(W, dtype=np.int64),
+        np.empty(D),
+        np.empty(D),
+        np.zeros(2, dtype=np.int64),
+        np.empty((D + 1, D + 1)),
+        np.empty(D + 1),
+        np.empty(D + 1),
+        np.empty(D + 1),
+    )
