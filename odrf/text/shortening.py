@@ -7,7 +7,7 @@ from itertools import takewhile
 
 __all__ = ["shortened", "shortened_names"]
 
-# Characters of what all names of a group begin with that stay, before the part that differs.
+# Long names are of one group if they share as many first characters; these always stay.
 BEGINNING = 3
 
 
@@ -28,31 +28,44 @@ def shortened(name: str, most: int) -> str:
 def shortened_names(names: Sequence[str], most: int) -> list[str]:
     """Return the names with at most `most` characters each; different names stay different.
 
-    Names that would look alike are shown from the first character that differs; if this is not
-    enough, they are numbered.
+    From long names that begin alike, the end of what they share is left out.
 
     Examples
     --------
-    >>> shortened_names([f"answer_to_question_{k}_of_the_poll" for k in (1, 2)], 12)
-    ['ans…1_of_th…', 'ans…2_of_th…']
+    >>> shortened_names([f"answer_to_question_{k}" for k in (112, 169)], 12)
+    ['answer_t…112', 'answer_t…169']
     """
     groups: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        groups.setdefault(shortened(name, most), []).append(name)
-    short: dict[str, str] = {}
-    for text, group in groups.items():
-        texts = (
-            [text] if len(group) == 1 else [_from_difference(name, group, most) for name in group]
-        )
-        if len(set(texts)) < len(texts):
-            texts = [f"{shortened(text, most - 5)}#{k}" for k in range(1, len(group) + 1)]
-        short |= zip(group, texts, strict=True)
+        groups.setdefault(name if len(name) <= most else name[:BEGINNING], []).append(name)
+    short = {name: text for group in groups.values() for name, text in _told_apart(group, most)}
+    if len(set(short.values())) < len(short):
+        number = f"#{len(short)}"
+        short = {
+            name: f"{shortened(name, most - len(number))}#{k}" if len(name) > most else name
+            for k, name in enumerate(short, start=1)
+        }
     return [short[name] for name in names]
 
 
-def _from_difference(name: str, group: list[str], most: int) -> str:
+def _told_apart(group: list[str], most: int) -> list[tuple[str, str]]:
+    """Return each name of a group with its short form, without what all of them begin with."""
+    same = _shared(group) if len(group) > 1 else 0
+    if not same:
+        return [(name, shortened(name, most)) for name in group]
+    rest = min(max(len(name) - same for name in group), most - BEGINNING - 1)
+    beginning = f"{group[0][: min(same, most - rest - 1)]}…"
+    return [(name, beginning + _cut(name[same:], most - len(beginning))) for name in group]
+
+
+def _shared(group: list[str]) -> int:
+    """Return how many characters all names begin with, up to the end of a word or number."""
     letters = takewhile(lambda column: len(set(column)) == 1, zip(*group, strict=False))
-    beginning = f"{name[:BEGINNING]}…"
-    room = most - len(beginning)
-    rest = name[len(list(letters)) :]
-    return beginning + (rest if len(rest) <= room else f"{rest[: room - 1]}…")
+    same = len(list(letters))
+    while same and group[0][same - 1].isalnum():
+        same -= 1
+    return same
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -41,3 +41,9 @@ def test_names_that_differ_in_two_places_are_numbered():
     short = shortened_names(names, 15)
     assert len(set(short)) == 4
     assert max(map(len, short)) <= 15
+
+
+def test_numbers_are_not_cut():
+    names = [f"spectrum_channel_{k}_absorbance" for k in (112, 119, 169)]
+    short = shortened_names(names, 20)
+    assert [text.split("…")[1][:4] for text in short] == ["112_", "119_", "169_"]
