@@ -18,6 +18,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import (
+    PREDICTIONS,
     RowsToPredict,
     as_response,
     mean_values,
@@ -213,6 +214,7 @@ class FittedResults(Scored):
             not: nothing is known of them, and the row is taken to have none of the known levels.
             An ordered factor has a rank for each declared category, whether or not a row has it.
         """
+        checked_choice("type", type, PREDICTIONS)
         return predict_rows(self.fit, self._rows(newdata, training, type), type, priors)
 
     def estimate_priors(

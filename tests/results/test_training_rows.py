@@ -223,6 +223,19 @@ def test_intervals_of_training_rows_cover_their_level(noisy, blend, method, off)
     assert noisy["y"].between(in_bag["conf_low"], in_bag["conf_high"]).mean() > 0.99
 
 
+@pytest.mark.parametrize("blend", [False, True])
+def test_one_tree_gives_no_standard_error(rows, blend):
+    fit = odrf.odrf("y ~ a + b", rows, n_trees=20 if blend else 3, blend=blend, seed=1)
+    trees = quiet(fit.predict, type="trees").notna().to_numpy()
+    kinds = fit.fit.blend.of_tree if blend else np.zeros(3)
+    most = np.max([trees[:, kinds == g].sum(axis=1) for g in np.unique(kinds)], axis=0)
+    found = quiet(fit.predict, interval="confidence")
+    assert 0 < (most == 1).sum() < 100
+    for column in ("conf_low", "conf_high", "std_error"):
+        assert found[column].isna().tolist() == (most < 2).tolist()
+    assert (found["estimate"].isna() == ~trees.any(axis=1)).all()
+
+
 def test_confidence_intervals_of_training_rows_are_around_their_predictions(noisy):
     fit = odrf.odrf("y ~ .", noisy[:100], n_trees=600, blend=False, seed=1)
     found = quiet(fit.predict, interval="confidence")

@@ -156,7 +156,7 @@ def interval_frame(
     mean = means[:, 0]
     std_error = None
     if interval.method == JACKKNIFE:
-        std_error = np.where(np.isnan(mean), np.nan, _standard_errors(fit, rows))
+        std_error = _standard_errors(fit, rows)
         half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
         low, high = mean - half_width, mean + half_width
     elif interval.method == CONFORMAL:
@@ -241,7 +241,10 @@ def _ordered(
 
 
 def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
-    """Return the standard error of each prediction; warn if there are few trees for it."""
+    """Return the standard error of each prediction; warn if there are few trees for it.
+
+    It is NaN for a training row without two trees, of one kind, that did not draw it.
+    """
     n, B = int((fit.data.weights > 0).sum()), fit.forest.n_trees
     if B < 2:
         raise InputError(
@@ -253,13 +256,16 @@ def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
             f"every subsample has all {n} rows or all but one: fit with a lower sample_fraction"
         )
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
-    variance = jackknife_after_bootstrap(
-        fit.forest, rows.X, kinds, fit.draws, _predicting(fit, rows)
-    )
+    predicting = _predicting(fit, rows)
+    variance = jackknife_after_bootstrap(fit.forest, rows.X, kinds, fit.draws, predicting)
     advised = enough_trees(variance, B) if len(variance.raw) else 0
     if advised:
         warn_user(
             f"{B} trees are few for standard errors: their Monte Carlo error is large, and too few "
             f"trees make them too large on average; use n_trees={advised}, or grow({advised - B})"
         )
-    return np.sqrt(variance.total)
+    std_error = np.sqrt(variance.total)
+    if predicting is not None:
+        of_kinds = [predicting[kinds == g].sum(axis=0) for g in np.unique(kinds)]
+        std_error[np.max(of_kinds, axis=0) < 2] = np.nan
+    return std_error
