@@ -44,6 +44,8 @@ Array = NDArray[np.float64]
 LEAST_CURVATURE = 1e-6
 # Class shares at the start are at least this far from 0 and 1, so that their logits are finite.
 LEAST_SHARE = 1e-6
+# The exponentials of larger offsets, or of their negatives, may be infinite.
+LARGEST_EXPONENT = 500.0
 # Most steps to the start with offsets; an interval of 1e60 is halved some 250 times.
 MOST_STEPS = 1000
 
@@ -212,10 +214,11 @@ class Poisson(Loss):
 
     def start(self, y: Array, weights: Array, n_outputs: int, offset: Array) -> Array:
         """Return the logarithm of the mean; of a small positive number if all responses are 0."""
-        largest = offset.max()  # its exponential may be infinite
-        exposure = np.average(np.exp(offset - largest), weights=weights)
+        largest = offset.max()
+        shift = largest if abs(largest) > LARGEST_EXPONENT else 0.0
+        exposure = np.average(np.exp(offset - shift), weights=weights)
         mean = np.average(y, weights=weights) / exposure
-        return np.array([np.log(max(mean, LEAST_SHARE)) - largest])
+        return np.array([np.log(max(mean, LEAST_SHARE)) - shift])
 
     def derivatives(self, y: Array, scores: Array, weights: Array) -> Derivatives:
         """Return mean minus response, and the mean."""
