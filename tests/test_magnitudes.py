@@ -113,6 +113,12 @@ def test_a_confusion_matrix_is_in_the_unit_of_the_weights(rows):
     pd.testing.assert_frame_equal(fit.confusion_matrix, expected)
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_class_weights_beyond_integers_are_summed_as_floats(rows):
+    tree = odrf.odt("two ~ a + b", rows, class_weights={"yes": 2.0**80}, seed=1)
+    assert tree.confusion_matrix.loc["yes", "yes"] >= 2.0**80
+
+
 @pytest.mark.parametrize("k", UNITS)
 def test_added_rows_have_weights_of_the_same_unit(rows, k):
     def updated(k):

@@ -25,6 +25,9 @@ __all__ = [
     "r_squared",
 ]
 
+# Whole numbers below this are exact as floats.
+MOST_WHOLE = 2.0**53
+
 
 def error_name(kind: str) -> str:
     """Return the name of the error that is reported for fits of this kind."""
@@ -145,7 +148,7 @@ def confusion_table(fit: AnyFit, value: NDArray[np.float64]) -> pd.DataFrame:
     counts = np.bincount(cell, weights, minlength=K * K).reshape(K, K)
     total = counts.sum(axis=1)
     correct = np.divide(np.diag(counts), total, out=np.full(K, np.nan), where=total > 0)
-    whole = unit == 1.0 and (weights == np.rint(weights)).all()
+    whole = unit == 1.0 and (weights == np.rint(weights)).all() and total.max() < MOST_WHOLE
     table = pd.DataFrame(
         counts.astype(np.int64) if whole else counts * unit,
         index=pd.Index(list(classes), name="observed"),
