@@ -18,7 +18,7 @@ ALL = [
     "rotation", "sparse", "sphere",
 ]  # fmt: skip
 OF_NUMBERS = [name for name in ALL if name not in ("lda", "pda")]
-UNITS = [-1000, -300, 60, 400, 990]
+UNITS = [-1000, -300, 60, 400, 660]
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_weights_that_add_up_to_one_fit_as_well(rows):
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("response", ["two", "three"])
-@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e6, 1e8, 1e12, 1e14, 1e19, 1e200, 1e300])
+@pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e6, 1e8, 1e12, 1e14, 1e19, 1e100, 1e200])
 def test_equal_weights_of_any_size_make_a_good_tree(rows, response, criterion, weight):
     options = {"criterion": criterion, "projection": "sparse", "seed": 1}
     tree = odrf.odt(
@@ -117,6 +117,23 @@ def test_a_confusion_matrix_is_in_the_unit_of_the_weights(rows):
 def test_class_weights_beyond_integers_are_summed_as_floats(rows):
     tree = odrf.odt("two ~ a + b", rows, class_weights={"yes": 2.0**80}, seed=1)
     assert tree.confusion_matrix.loc["yes", "yes"] >= 2.0**80
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_the_largest_of_all_weights_have_finite_sums(rows):
+    weights = np.full(len(rows), 1e200)
+    tree = odrf.odt("two ~ a + b", rows, weights=weights, class_weights={"yes": 1e60}, seed=1)
+    assert np.isfinite(tree.nodes["weight"]).all()
+    assert np.isfinite(tree.confusion_matrix).all(axis=None)
+    assert str(tree.summary())
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_class_of_hardly_any_weight_is_not_balanced(rows):
+    weights = np.where(rows["three"] == "mid", 1e-310, 1.0)
+    tree = odrf.odt("three ~ a + b", rows, weights=weights, class_weights="balanced", seed=1)
+    assert tree.fit.data.class_weights[1] == 1.0
+    assert (tree.fit.data.weights[rows["three"] == "mid"] < 1e-300).all()
 
 
 @pytest.mark.parametrize("k", UNITS)

@@ -29,7 +29,8 @@ def class_factors(
     Parameters
     ----------
     class_weights : None, "balanced" or mapping of class to number
-        ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows.
+        ``"balanced"`` gives all classes the same total weight and keeps the sum over all rows;
+        classes with hardly any weight, less than 1e-60 of it, keep theirs.
         Classes that a mapping does not name have factor 1.
     response : Response
     y, weights : (n,) float64
@@ -50,7 +51,7 @@ def class_factors(
         )
     if isinstance(class_weights, str) and class_weights == BALANCED:
         totals = np.bincount(y.astype(np.int64), weights, minlength=len(response.classes))
-        present = totals > 0
+        present = totals > SMALLEST * totals.sum()
         share = totals.sum() / present.sum()
         return np.divide(share, totals, out=np.ones(len(totals)), where=present)
     if not isinstance(class_weights, Mapping):

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from odrf.design.columns.finite import LARGEST
 from odrf.design.row_numbers import row_numbers
 from odrf.errors import InputError
 
@@ -21,6 +20,7 @@ __all__ = ["check_weights", "in_unit_of_fit", "raw_weights", "unit_of"]
 
 # Weights are converted only if the largest is outside these limits.
 LEAST_TOP, MOST_TOP = 2.0**-40, 2.0**40
+LARGEST = 1e200
 
 
 def raw_weights(weights: str | ArrayLike | None, data: pd.DataFrame) -> NDArray[np.float64]:
@@ -74,13 +74,13 @@ def in_unit_of_fit(weights: NDArray[np.float64], unit: float) -> NDArray[np.floa
 def check_weights(weights: NDArray[np.float64]) -> None:
     """Raise `InputError` unless `weights` (n,) are finite, at least 0, and not all 0.
 
-    Weights above 1e300 count as infinite, so that sums of them are finite.
+    Weights above 1e200 are refused, too, so that sums of them times class weights are finite.
     """
     bad = ~(np.abs(weights) <= LARGEST)
     if bad.any():
         raise InputError(
-            f"weights has {bad.sum()} missing or infinite values: give every row a finite weight "
-            "(a row of weight 0 has no influence)"
+            f"weights has {bad.sum()} missing or infinite values, or above {LARGEST:g}: give every "
+            "row a finite weight (a row of weight 0 has no influence)"
         )
     if (weights < 0).any():
         raise InputError(

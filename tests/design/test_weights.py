@@ -74,7 +74,7 @@ def test_what_cannot_be_weights(weights, message):
         ([0.0, 0.0, 0.0], "weights are all zero"),
         ([1.0, np.nan, 1.0], "weights has 1 missing or infinite"),
         ([1.0, np.inf, np.inf], "weights has 2 missing or infinite"),
-        ([1.0, 1e301, -1e301], "weights has 2 missing or infinite"),
+        ([1.0, 1e201, -1e201], "weights has 2 missing or infinite"),
     ],
 )
 def test_weights_that_make_no_sense(weights, message):
@@ -91,7 +91,7 @@ def test_usual_weights_keep_their_unit(largest):
     assert unit_of(np.array([0.0, largest / 8, largest])) == 1.0
 
 
-@given(st.floats(5e-324, 1e300).filter(lambda x: not 2.0**-40 <= x <= 2.0**40))
+@given(st.floats(5e-324, 1e200).filter(lambda x: not 2.0**-40 <= x <= 2.0**40))
 def test_the_unit_of_other_weights_is_a_power_of_two(largest):
     unit = unit_of(np.array([0.0, largest / 8, largest]))
     assert math.frexp(unit)[0] == 0.5
