@@ -53,6 +53,8 @@ class CodeOnDisk:
         """Return what was compiled for these types of arguments; None if it cannot be read."""
         try:
             return self._cache.load_overload(signature, target_context)
+        except (AttributeError, ImportError):  # an older version's files name what is gone
+            return None
         except Exception as error:  # whatever damaged files may raise
             self._say_that_it_is_damaged(error)
             return None
@@ -69,7 +71,9 @@ class CodeOnDisk:
         try:
             try:
                 self._cache.save_overload(signature, compiled)
-            except (EOFError, ValueError, pickle.UnpicklingError):  # the list of files is damaged
+            except OSError:
+                raise
+            except Exception:  # the list of files is damaged, or names what is gone
                 self._cache.flush()
                 self._cache.save_overload(signature, compiled)
         except Exception as error:

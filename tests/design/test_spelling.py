@@ -9,7 +9,7 @@ from odrf.design.formulas.formula import read_formula
 from odrf.design.formulas.spelling import DOT, quoted, readable, respell
 from odrf.errors import InputError
 
-COLUMNS = ["a", "b.c", "b", "class", "µg", "x.1", "log.x", "1st"]
+COLUMNS = ["a", "b.c", "b", "class", "µg", "x.1", "log.x", "1st", "inf"]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,7 @@ COLUMNS = ["a", "b.c", "b", "class", "µg", "x.1", "log.x", "1st"]
         ("y ~ x.1 + class + µg", "y ~ Q('x.1') + Q('class') + Q('µg')"),
         ("y ~ np.log(a) + b.mean() + f(a).real", "y ~ np.log(a) + b.mean() + f(a).real"),
         ("y ~ log.x(a)", "y ~ log.x(a)"),
+        ("y ~ inf + log(inf)", "y ~ Q('inf') + log(Q('inf'))"),
         ("y ~\n  a", "y ~   a"),
     ],
 )
@@ -65,7 +66,8 @@ def test_readable_code(code, shown):
 
 
 @given(
-    st.text(min_size=1, max_size=12) | st.sampled_from([".", "1", ".5", "1e3", "True", "C", "a.b"])
+    st.text(min_size=1, max_size=12)
+    | st.sampled_from([".", "1", "inf", "NaN", ".5", "1e3", "True", "C", "a.b"])
 )
 def test_a_quoted_name_is_read_as_that_column(name):
     columns = ["what is predicted", "a", name, f"{name}.b", "True.b"]

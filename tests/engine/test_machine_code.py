@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import subprocess
 import sys
 import warnings
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from numba.core import config
@@ -84,6 +86,22 @@ def test_damaged_files_are_written_anew(folder, monkeypatch, ending, damaged):
         assert len(said) <= 1
         assert all(f"{folder}" in words and "clear the folder" in words for words in said)
         assert called() == (True, [])
+
+
+class Gone:
+    """A class of which a later version knows nothing."""
+
+
+def test_what_an_older_version_left_is_compiled_anew_without_a_word(folder, monkeypatch):
+    called()
+    (index,) = files(folder, "nbi")
+    version = pickle.dumps(numba.__version__, protocol=-1)
+    assert index.read_bytes().startswith(version)
+    content = pickle.dumps(("stamp", {Gone: "name"}), protocol=4)
+    index.write_bytes(version + content + machine_code.MARK + machine_code._checksum(content))
+    monkeypatch.delattr(sys.modules[__name__], "Gone")
+    assert called() == (False, [])
+    assert called() == (True, [])
 
 
 def test_a_list_names_no_file_that_is_not_there(folder, monkeypatch):

@@ -134,10 +134,19 @@ def _odd_column(written: str, columns: Container[str]) -> str | None:
     for count in range(len(parts), 0, -1):
         name = ".".join(parts[:count])
         if name in columns:
-            # Python normalises identifiers to NFKC, which would be the name of another column.
-            valid = name.isidentifier() and not iskeyword(name)
+            # Python normalises identifiers to NFKC, which would be the name of another column;
+            # patsy reads names such as "inf" and "nan" as numbers.
+            valid = name.isidentifier() and not iskeyword(name) and not _reads_as_number(name)
             return None if valid and unicodedata.normalize("NFKC", name) == name else name
     return None
+
+
+def _reads_as_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _pointing(text: str, begin: int, end: int, message: str) -> InputError:
