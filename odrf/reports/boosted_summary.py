@@ -11,6 +11,7 @@ from odrf.fits.out_of_bag_values import boosted_error
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.table import REFIT
+from odrf.reports.importance_tables import impurity_table
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
@@ -71,7 +72,7 @@ def boosted_summary(
     }
     sections = {
         f"Mean loss ({control.loss.replace('_', ' ')})": _shown_rounds(fit),
-        **importance_section(fit, "impurity of the working response removed"),
+        **importance_section(impurity_table(fit), "impurity of the working response removed"),
     }
     name = f"Boosted oblique trees: {fit.kind}"
     return Summary(name, fit.call, facts, sections, tuple(missing_notes(fit)))

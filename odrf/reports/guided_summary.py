@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import mean_loss
+from odrf.reports.importance_tables import impurity_table
 from odrf.reports.summaries import (
     REMOVED,
     data_facts,
@@ -43,7 +44,7 @@ def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
         "Model size": f"{guided.sizes.sum()} numbers (TW (M + 1) + 3 TNL + TL)",
     }
-    sections = importance_section(fit, REMOVED)
+    sections = importance_section(impurity_table(fit), REMOVED)
     notes = (
         "Every tree uses all rows: no row is out of bag.",
         "Every plane uses all columns of its tree: importances distinguish predictors less well "

@@ -9,15 +9,31 @@ from numpy.typing import NDArray
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.regrowing import permutation_rises
 from odrf.statistics.importance import impurity_importance, sampling_errors, summed_importance
+from odrf.statistics.out_of_bag_importance import out_of_bag_importance
 
-__all__ = ["impurity_table", "permutation_table"]
+__all__ = ["impurity_table", "out_of_bag_table", "permutation_table"]
 
 
 def impurity_table(fit: AnyFit) -> pd.DataFrame:
     """Return the impurity importance of each predictor and its share, the largest first."""
     measure = summed_importance if fit.summed else impurity_importance
     importance = measure(fit.forest, fit.design.first)
-    total = importance.sum()
+    return _with_shares(fit, importance)
+
+
+def out_of_bag_table(fit: Fit) -> pd.DataFrame:
+    """Return the out-of-bag importance of each predictor and its share, the largest first.
+
+    Importances below 0 have a negative share of the sum of the others.
+    """
+    data = fit.data
+    return _with_shares(
+        fit, out_of_bag_importance(fit.forest, data.X, data.y, fit.design.first, fit.draws)
+    )
+
+
+def _with_shares(fit: AnyFit, importance: NDArray[np.float64]) -> pd.DataFrame:
+    total = importance[importance > 0].sum()
     share = importance / total if total > 0 else np.zeros(len(importance))
     return _sorted(fit, {"importance": importance, "share": share})
 

@@ -27,6 +27,7 @@ from odrf.text.wording import number
 
 __all__ = [
     "REMOVED",
+    "REMOVED_OUT_OF_BAG",
     "data_facts",
     "forest_card",
     "forest_summary",
@@ -44,7 +45,7 @@ MAX_CLASSES = 10
 # A blend of fewer rows has a noticeably optimistic out-of-bag error.
 FEW_ROWS = 300
 TOP = 10
-REMOVED = "impurity removed"
+REMOVED, REMOVED_OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
 HONEST = "splits by half of a tree's rows, values by the others"
 
 
@@ -56,19 +57,22 @@ def tree_summary(fit: Fit, fitted: NDArray[np.float64], path: PruningPath[Any] |
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **_held_out_scores(fit, path)}
-    return _summary("Oblique decision tree", fit, scores, confusion)
+    importance = importance_section(impurity_table(fit), REMOVED)
+    return _summary("Oblique decision tree", fit, scores, confusion, importance)
 
 
-def forest_summary(fit: Fit, out_of_bag: OutOfBag | None) -> Summary:
+def forest_summary(fit: Fit, out_of_bag: OutOfBag | None, importance: pd.DataFrame) -> Summary:
     """Return the summary of a forest: data, out-of-bag error, options, sizes, importances.
 
-    `out_of_bag` is None if every tree uses all rows.
+    `out_of_bag` is None if every tree uses all rows; then the `importance` is that of the splits.
     """
     facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
     if fit.kind == "classification" and out_of_bag is not None:
         confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
-    return _summary("Oblique random forest", fit, facts, confusion)
+    words = REMOVED if out_of_bag is None else REMOVED_OUT_OF_BAG
+    measured = importance_section(importance, words)
+    return _summary("Oblique random forest", fit, facts, confusion, measured)
 
 
 def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> Card:
@@ -93,15 +97,18 @@ def _card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
     return Card(f"{name}: {fit.kind}", facts)
 
 
-def importance_section(fit: AnyFit, words: str) -> dict[str, pd.DataFrame]:
+def importance_section(importance: pd.DataFrame, words: str) -> dict[str, pd.DataFrame]:
     """Return the largest importances under a title; `words` says how they are measured."""
-    importance = impurity_table(fit)
     few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
     return {f"Importance ({words}{few})": importance.head(TOP)}
 
 
 def _summary(
-    name: str, fit: Fit, scores: dict[str, str], confusion: dict[str, pd.DataFrame]
+    name: str,
+    fit: Fit,
+    scores: dict[str, str],
+    confusion: dict[str, pd.DataFrame],
+    importance: dict[str, pd.DataFrame],
 ) -> Summary:
     facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
     sections, notes = {}, []
@@ -112,7 +119,7 @@ def _summary(
             sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
     if fit.blend is not None:
         sections["Kinds of trees"] = kinds_table(fit.blend, fit.kinds)
-    sections |= importance_section(fit, REMOVED)
+    sections |= importance
     notes += missing_notes(fit) + _choice_notes(fit)
     return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
 

@@ -31,6 +31,7 @@ from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.importance_tables import impurity_table
+from odrf.reports.summaries import REMOVED
 from odrf.results.absent import ABSENT
 from odrf.results.scored import Scored
 from odrf.text.summary import Summary
@@ -38,7 +39,7 @@ from odrf.text.summary import Summary
 __all__ = ["FittedResults", "Priors"]
 
 Priors = Mapping[Any, float] | pd.Series | None
-IMPORTANCES = ("impurity", "permutation")
+IMPORTANCES = ("impurity", "out_of_bag", "permutation")
 
 
 @public
@@ -292,15 +293,21 @@ class FittedResults(Scored):
         Raises
         ------
         InputError
-            If `type` is unknown, or ``"permutation"``, which only forests of `odrf.odrf` have.
+            If `type` is unknown, or ``"out_of_bag"`` or ``"permutation"``, which only forests of
+            `odrf.odrf` have.
         """
-        if is_word(type, "permutation"):
+        if is_word(type, "permutation") or is_word(type, "out_of_bag"):
             raise InputError(
-                'type="permutation" needs out-of-bag rows, which only forests of odrf() have: use '
+                f'type="{type}" needs out-of-bag rows, which only forests of odrf() have: use '
                 'type="impurity"'
             )
         checked_choice("type", type, IMPORTANCES)
         return impurity_table(self.fit)
+
+    @property
+    def _importance_measure(self) -> str:
+        """What `importance` shares out by default, in words."""
+        return REMOVED
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the fit to a file; `odrf.load` reads it.

@@ -32,11 +32,11 @@ from odrf.pruning.complexity import RULES
 from odrf.public import respelled
 from odrf.reports.elimination import Elimination
 from odrf.reports.forest_path import ForestPath
-from odrf.reports.importance_tables import permutation_table
+from odrf.reports.importance_tables import out_of_bag_table, permutation_table
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
-from odrf.reports.summaries import forest_card, forest_summary
+from odrf.reports.summaries import REMOVED, REMOVED_OUT_OF_BAG, forest_card, forest_summary
 from odrf.results.extendable import Extendable
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.panelled import Drawing, Panelled
@@ -284,13 +284,21 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
     def _sized(fit: Fit) -> Fit:
         return sized_forest(fit)
 
-    def importance(self, type: str = "impurity", *, progress: bool = False) -> pd.DataFrame:
+    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
 
         Parameters
         ----------
-        type : {"impurity", "permutation"}, default "impurity"
+        type : {"out_of_bag", "impurity", "permutation"}, optional
+            By default ``"out_of_bag"``; if every tree uses all rows, ``"impurity"``.
+
+            - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
+              Gini index) by the splits on the predictor, judged by the rows that each tree did not
+              draw (Li et al. 2019).  Without a relation to the response it is 0 on average, whether
+              the predictor is a number or a factor of many levels.  It may be below 0.
             - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
+              The rows that chose the splits also judge them: predictors with many cut points seem
+              more important than they are.
             - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
               misclassification) when the predictor's values are permuted: the mean over the trees.
         progress : bool, default False
@@ -300,26 +308,45 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         -------
         DataFrame
             Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for
-            impurity ``share``, its share of the sum; for permutation ``std_error``, the standard
-            error of the mean over rows and trees, and ``monte_carlo_error``, the part of it that
-            more trees make small.  The standard error is for this forest: it tells whether a
-            predictor matters to it, not how the importance would vary with another sample.
+            the first two ``share``, its share of the sum of those above 0; for permutation
+            ``std_error``, the standard error of the mean over rows and trees, and
+            ``monte_carlo_error``, the part of it that more trees make small.  The standard error is
+            for this forest: it tells whether a predictor matters to it, not how the importance
+            would vary with another sample.
 
         Raises
         ------
         InputError
-            If `type` is unknown, or if ``"permutation"`` finds no out-of-bag rows.
+            If `type` is unknown, or if it needs out-of-bag rows and there are none.
+
+        References
+        ----------
+        X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
+        measure for random forests. NeurIPS.
         """
-        if not is_word(type, "permutation"):
-            return super().importance(type)
-        require_out_of_bag(self.fit, "Permutation importances")
-        if "_permutation_table" not in vars(self):
-            self._permutation_table = permutation_table(self.fit, progress)
-        return self._permutation_table
+        if type is None:
+            type = "out_of_bag" if leaves_rows_out(self.fit) else "impurity"
+        if is_word(type, "permutation"):
+            require_out_of_bag(self.fit, "Permutation importances")
+            if "_permutation_table" not in vars(self):
+                self._permutation_table = permutation_table(self.fit, progress)
+            return self._permutation_table
+        if is_word(type, "out_of_bag"):
+            require_out_of_bag(self.fit, "Out-of-bag importances")
+            return self._out_of_bag_table.copy()
+        return super().importance(type)
+
+    @cached_property
+    def _out_of_bag_table(self) -> pd.DataFrame:
+        return out_of_bag_table(self.fit)
+
+    @property
+    def _importance_measure(self) -> str:
+        return REMOVED_OUT_OF_BAG if leaves_rows_out(self.fit) else REMOVED
 
     def summary(self) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
-        return forest_summary(self.fit, self._known_out_of_bag)
+        return forest_summary(self.fit, self._known_out_of_bag, self.importance())
 
     @property
     def _known_out_of_bag(self) -> OutOfBag | None:

@@ -47,7 +47,9 @@ class Panelled(FittedResults):
         name, draw = self._drawing()
         drawings = {
             name: draw,
-            "importance": lambda panel: plots.plot_importance(self.importance()["share"], panel),
+            "importance": lambda panel: plots.plot_importance(
+                self.importance()["share"], self._importance_measure, panel
+            ),
         }
         return plots.draw_panels(drawings, kind, ax)
 

@@ -302,7 +302,7 @@ class ODTResults(ReadableTree, Updatable):
             If `kind` is unknown or a number is below 1.
         """
         if checked_choice("kind", kind, PLOTS) == "importance":
-            return plots.plot_importance(self.importance()["share"], ax)
+            return plots.plot_importance(self.importance()["share"], self._importance_measure, ax)
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
         return plots.plot_tree(

@@ -60,7 +60,7 @@ def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.
     (P,) float64
         In units of the criterion.
     """
-    return _shared_out(forest, _decreases(forest), first) / forest.n_trees
+    return shared_out(forest, _decreases(forest), first) / forest.n_trees
 
 
 def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -70,7 +70,7 @@ def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.fl
     its columns as in `impurity_importance`, so that a tree counts by the impurity it removes.
     """
     removed = np.where(forest.is_split(), forest.weight * forest.gain, 0.0)
-    return _shared_out(forest, removed, first)
+    return shared_out(forest, removed, first)
 
 
 def sampling_errors(of_row: NDArray[np.float32], share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -95,7 +95,7 @@ def sampling_errors(of_row: NDArray[np.float32], share: NDArray[np.float64]) -> 
     return np.sqrt(np.array(errors) * m / (m - 1))
 
 
-def _shared_out(
+def shared_out(
     forest: Forest, decrease: NDArray[np.float64], first: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Divide the impurity decrease of each split (m,) among the predictors of its columns."""

@@ -1,0 +1,91 @@
+"""Out-of-bag importances against their definition, row by row, and under no relation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.errors import InputError
+from odrf.statistics.out_of_bag_importance import out_of_bag_importance
+
+
+def by_definition(forest, X, y, first, draws):
+    """Follow every out-of-bag row through every tree, and note what each split adds."""
+    K = forest.value.shape[1]
+    target = y[:, None] if K == 1 else np.eye(K)[y.astype(int)]
+    centred = target - np.average(target, axis=0, weights=draws.weights)
+    columns = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    importance, n_used = np.zeros(len(first) - 1), 0
+    for b in range(forest.n_trees):
+        rows = np.flatnonzero(draws.unseen(b) & (draws.weights > 0))
+        n_used += len(rows) > 0
+        for i in rows:
+            node = forest.root[b]
+            while forest.left[node] >= 0:
+                terms = slice(*forest.start[node : node + 2])
+                index, coef = forest.index[terms], forest.coef[terms]
+                projected = np.float32(0)
+                for column, theta in zip(index, coef, strict=True):
+                    projected += theta * X[column, i]
+                child = forest.left[node] + (projected > forest.threshold[node])
+                added = (forest.value[child] - forest.value[node]) @ centred[i]
+                share = np.abs(coef, dtype=float) / np.abs(coef, dtype=float).sum()
+                weight = draws.weights[i] / draws.weights[rows].sum()
+                np.add.at(importance, columns[index], weight * added * share)
+                node = child
+    return importance / n_used
+
+
+@pytest.mark.parametrize("formula", ["body_mass_g ~ .", "species ~ ."])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_its_definition(formula, weighted):
+    data = odrf.load_data("penguins").dropna().iloc[::4]
+    weights = np.arange(len(data)) % 3 if weighted else None
+    fit = odrf.odrf(formula, data, weights=weights, n_trees=7, seed=2).fit
+    arguments = fit.forest, fit.data.X, fit.data.y, fit.design.first, fit.draws
+    np.testing.assert_allclose(
+        out_of_bag_importance(*arguments), by_definition(*arguments), rtol=1e-6, atol=1e-12
+    )
+
+
+def unrelated(n, rng):
+    """Predictors of all kinds, unrelated to the response."""
+    data = pd.DataFrame({"y": rng.normal(size=n), "number": rng.normal(size=n)})
+    for levels in (2, 5, 20, 100):
+        data[f"factor_{levels}"] = pd.Categorical(rng.integers(0, levels, n).astype(str))
+    return data.assign(binary=rng.integers(0, 2, n))
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_no_kind_of_predictor_leads_where_none_matters(classes):
+    tables = []
+    for seed in range(12):
+        data = unrelated(150, np.random.default_rng(seed))
+        if classes:
+            data["y"] = np.where(data["y"] > 0, "yes", "no")
+        tables.append(odrf.odrf("y ~ .", data, n_trees=40, seed=seed).importance()["importance"])
+    importance = pd.concat(tables, axis=1)
+    z = importance.mean(axis=1) / (importance.std(axis=1) / np.sqrt(importance.shape[1]))
+    assert z.abs().max() < 3.5, z
+    assert importance.idxmax().value_counts().max() <= 7
+
+
+def test_it_is_what_summary_and_plot_show_first():
+    fit = odrf.odrf("cultivar ~ .", odrf.load_data("wine"), n_trees=30, seed=1)
+    table = fit.importance()
+    pd.testing.assert_frame_equal(table, fit.importance(type="out_of_bag"))
+    assert table["share"].clip(lower=0).sum() == pytest.approx(1)
+    assert "impurity removed, out of bag" in str(fit.summary())
+    assert "impurity removed, out of bag" in fit.plot("importance").get_xlabel()
+
+
+def test_without_rows_out_of_bag_it_is_the_impurity_of_the_splits():
+    data = odrf.load_data("wine")
+    fit = odrf.odrf("cultivar ~ .", data, n_trees=5, resample="none", seed=1)
+    pd.testing.assert_frame_equal(fit.importance(), fit.importance(type="impurity"))
+    with pytest.raises(InputError, match="Out-of-bag importances need"):
+        fit.importance(type="out_of_bag")
+    with pytest.raises(InputError, match="out_of_bag"):
+        odrf.odt("cultivar ~ .", data).importance(type="out_of_bag")
