@@ -36,6 +36,11 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODBTResults": "see loss_path and staged_predict()",
         "GRAFResults": "see growth",
     },
+    'importance("out_of_bag")': {
+        "ODTResults": ALONE,
+        "ODBTResults": f"{STEPS}, so that no tree has an impurity of its own",
+        "GRAFResults": ALL_ROWS,
+    },
     'importance("permutation")': {
         "ODTResults": ALONE,
         "ODBTResults": f"{STEPS}, so that no tree has a loss of its own",
