@@ -111,7 +111,7 @@ def test_what_asks_again_which_rows_were_drawn(grown):
     assert (known["conf_low"] <= known["conf_high"]).all()
     assert grown.prune(rule="oob").n_leaves.sum() < grown.n_leaves.sum()
     assert grown.prune(rule="min").parent is grown
-    assert grown.importance()["share"].sum() == pytest.approx(1.0)
+    assert grown.importance()["share"].clip(lower=0).sum() == pytest.approx(1.0)
 
 
 def test_threads_and_files_change_no_bit(table, grown, tmp_path):

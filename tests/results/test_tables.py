@@ -20,6 +20,7 @@ SMALL = {"odt": {}, "odrf": {"n_trees": 30}, "odbt": {"n_trees": 5, "n_runs": 9}
 CALLS = {
     "predict(interval=)": lambda fit: fit.predict(DATA, interval="prediction", level=0.8),
     'predict(type="quantile")': lambda fit: fit.predict(DATA, type="quantile"),
+    'importance("out_of_bag")': lambda fit: fit.importance("out_of_bag"),
     'importance("permutation")': lambda fit: fit.importance("permutation"),
 }
 
