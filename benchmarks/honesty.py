@@ -75,7 +75,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "plain blend": {"blend": True},
     "honest blend": {"blend": True, "honest": True},
 }
-TREES: dict[str, dict[str, Any]] = {"plain tree": {}, "honest tree": {"honest": True}}
+TREES: dict[str, dict[str, Any]] = {
+    "plain tree": {"alpha": None},
+    "honest tree": {"alpha": None, "honest": True},
+}
 DRAWN = {
     "plain": ("#0072b2", "-"),
     "honest": ("#d55e00", "-"),

@@ -51,7 +51,7 @@ CLASSES = 5
 # Other columns that contain the response, or a class of it.
 KNOWN = {"low_birth_weight": ["LOW"]}
 KINDS: dict[str, Any] = {
-    "tree": odt,
+    "tree": partial(odt, alpha=None),
     "pruned tree": partial(odt, alpha="cv"),
     "forest": partial(odrf, blend=False),
     "blend": partial(odrf, blend=True),

@@ -34,7 +34,7 @@ COLUMNS = ["table", "task", "partition", "tree", "size", "loss", "se", "leaves"]
 def fits(rows: Partition, task: str, seed: int) -> Iterator[tuple[str, str, float, float, int]]:
     """Yield name, "grown" or "1-SE", test loss, its standard error, and leaves of each tree."""
     for name, options in TREES.items():
-        grown = odt("y ~ .", rows.train, kind=task, seed=seed, **options)
+        grown = odt("y ~ .", rows.train, kind=task, alpha=None, seed=seed, **options)
         for size, tree in ((GROWN, grown), (PRUNED, grown.prune(rule="1se"))):
             yield name, size, *test_loss(tree, rows, task), int(tree.n_leaves[0])
 

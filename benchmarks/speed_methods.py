@@ -182,8 +182,8 @@ def fit_boosted(data: pd.DataFrame, task: str, setting: Setting) -> Model:
 
 
 def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
-    """One tree of this package, leaves down to one row."""
-    tree = odrf.odt("y ~ .", data, kind=task, min_leaf=1, seed=setting.seed)
+    """One tree of this package, leaves down to one row, as grown."""
+    tree = odrf.odt("y ~ .", data, kind=task, alpha=None, min_leaf=1, seed=setting.seed)
     return Model(tree.predict, tree.row_predictor())
 
 

@@ -25,7 +25,7 @@ odrf.{call}
 print(imported - start, time.perf_counter() - imported)
 """
 CALLS = {
-    "odt": 'odt("diagnosis ~ .", odrf.load_data("breast_cancer"), seed=1)',
+    "odt": 'odt("diagnosis ~ .", odrf.load_data("breast_cancer"), alpha=None, seed=1)',
     "odrf": 'odrf("diagnosis ~ .", odrf.load_data("breast_cancer"), seed=1)',
 }
 

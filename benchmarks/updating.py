@@ -72,7 +72,7 @@ def evaluate(
 
     def fit(rows: pd.DataFrame) -> Any:
         if name == TREE:
-            return odt("y ~ .", rows, **common)
+            return odt("y ~ .", rows, alpha=None, **common)
         return odrf("y ~ .", rows, n_trees=trees, blend=name == BLEND, n_jobs=1, **common)
 
     def in_halves() -> tuple[Any, float, Any, float]:

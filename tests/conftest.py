@@ -73,12 +73,12 @@ def table():
 
 @pytest.fixture(scope="session")
 def number_tree(table):
-    return odrf.odt("y ~ a + b + f", table, seed=1)
+    return odrf.odt("y ~ a + b + f", table, alpha=None, seed=1)
 
 
 @pytest.fixture(scope="session")
 def class_tree(table):
-    return odrf.odt("c ~ a + b + f", table, seed=1)
+    return odrf.odt("c ~ a + b + f", table, alpha=None, seed=1)
 
 
 @pytest.fixture(scope="session")

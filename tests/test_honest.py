@@ -32,7 +32,7 @@ def table():
 
 @pytest.fixture(scope="module", params=["y", "c"])
 def tree(table, request):
-    return odrf.odt(request.param + FORMULA, table, honest=True, min_leaf=2, seed=1)
+    return odrf.odt(request.param + FORMULA, table, alpha=None, honest=True, min_leaf=2, seed=1)
 
 
 @pytest.fixture(scope="module", params=["y", "c"])
@@ -76,7 +76,7 @@ def test_pruning_weighs_leaves_by_the_rows_that_fill_them(tree, rule):
 
 
 def test_pruning_for_nothing_changes_no_prediction(table):
-    tree = odrf.odt("y" + FORMULA, table, honest=True, min_leaf=1, seed=1)
+    tree = odrf.odt("y" + FORMULA, table, alpha=None, honest=True, min_leaf=1, seed=1)
     pruned = tree.prune(alpha=0)
     assert pruned.n_leaves[0] < tree.n_leaves[0]
     assert pruned.predict().equals(tree.predict())
@@ -115,7 +115,7 @@ def test_out_of_bag_is_what_a_tree_has_not_drawn(forest):
 def test_results_of_a_forest(forest):
     assert 0 < forest.oob_error < forest.prune(alpha=10).oob_error
     assert forest.prune(rule="oob").n_leaves.mean() < forest.n_leaves.mean()
-    assert forest.pruning_path().best("min").oob_error <= forest.oob_error
+    assert forest.pruning_path().table["error"].min() <= forest.oob_error
     path = forest.growth_path()
     assert path.table["test"].iloc[-1] == pytest.approx(forest.oob_error)
     if forest.kind == "classification":
@@ -134,8 +134,8 @@ def test_intervals_and_quantiles(table):
     quantiles = forest.predict(test, type="quantile", quantiles=[0.1, 0.5, 0.9])
     assert np.isin(quantiles.to_numpy(), train["y"]).all()
     assert (np.diff(quantiles.to_numpy(), axis=1) >= 0).all()
-    with pytest.warns(UserWarning, match="too few for standard errors"):
-        assert forest.predict(test, interval="confidence")["std_error"].notna().mean() > 0.3
+    with pytest.warns(UserWarning, match="trees are few for standard errors"):
+        assert (forest.predict(test, interval="confidence")["std_error"] > 0).all()
 
 
 def test_a_blend_is_honest_in_all_its_kinds(table):
@@ -167,7 +167,8 @@ def test_leaves_do_not_believe_noise(table):
     train, test = noise.iloc[:160], noise.iloc[160:]
     came, scores = pd.get_dummies(test["c"]).to_numpy(), {}
     for honest in (False, True):
-        trees = [odrf.odt("c" + FORMULA, train, honest=honest, seed=seed) for seed in range(5)]
+        options = {"honest": honest, "alpha": None}
+        trees = [odrf.odt("c" + FORMULA, train, seed=seed, **options) for seed in range(5)]
         predicted = [tree.predict(test, type="prob") for tree in trees]
         scores[honest] = np.mean([((one - came) ** 2).sum(axis=1).mean() for one in predicted])
     assert scores[True] < 0.95 * scores[False]

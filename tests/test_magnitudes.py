@@ -98,7 +98,7 @@ def test_weights_that_add_up_to_one_fit_as_well(rows):
 @pytest.mark.parametrize("response", ["two", "three"])
 @pytest.mark.parametrize("weight", [1e-300, 1e-9, 1e6, 1e8, 1e12, 1e14, 1e19, 1e100, 1e200])
 def test_equal_weights_of_any_size_make_a_good_tree(rows, response, criterion, weight):
-    options = {"criterion": criterion, "projection": "sparse", "seed": 1}
+    options = {"criterion": criterion, "projection": "sparse", "alpha": None, "seed": 1}
     tree = odrf.odt(
         f"{response} ~ a + b", rows, weights=np.full(len(rows), weight), min_leaf=1, **options
     )

@@ -104,7 +104,7 @@ def test_a_forest_without_rows_out_of_bag(response, options, tmp_path):
 
 def test_options_are_not_tuned_without_rows_out_of_bag():
     data, full = rows(30), {"resample": "subsample", "sample_fraction": 1.0, "n_trees": 3}
-    with pytest.raises(InputError, match="no row is out of bag"):
+    with pytest.raises(InputError, match="out-of-bag rows, and sample_fraction=1 leaves none"):
         odrf.tune("y ~ a", data, {"min_leaf": [1, 2]}, method="oob", **full)
 
 

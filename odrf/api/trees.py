@@ -43,7 +43,7 @@ def odt(
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
     max_leaves: LeafRule = None,
-    alpha: AlphaRule = None,
+    alpha: AlphaRule = "auto",
     pruning: str = WEAKEST_LINK,
     min_leaf: int = 5,
     max_depth: int | None = None,
@@ -100,10 +100,15 @@ def odt(
         ``lambda n: n**0.5``.  None sets no limit.  ``"sqrt"`` and ``"n/log5"`` are rates that
         Theorem 1 allows, c·√n and c·n/ln⁵n; the constant c is found by 10-fold cross-validation
         along the growth.
-    alpha : float, str or callable, optional
+    alpha : float, str, callable or None, default "auto"
         Complexity parameter α_n at which the grown tree is pruned: a number or a function of n; see
         `ODTResults.prune`.  ``"cv"`` chooses the subtree with the smallest error of 10-fold
-        cross-validation, ``"1se"`` the smallest subtree within one standard error of it.
+        cross-validation, ``"1se"`` the smallest subtree within one standard error of it.  None
+        leaves the tree as grown.  The default is ``"cv"``, or None if `max_leaves`, `max_depth` or
+        `penalty` limits the tree, or if there are fewer than 20 rows.  On 35 tables trees by
+        ``"cv"`` had on average 7 % less error than trees as grown, and a quarter of the leaves;
+        those by ``"1se"`` had half the leaves again, and as much error as trees as grown
+        (``benchmarks/sizes.py``).
         ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n; the
         constant c is found by 10-fold cross-validation.
     pruning : {"weakest_link", "growth"}, default "weakest_link"

@@ -22,6 +22,11 @@ __all__ = ["EXPONENTS", "complexity_parameter", "leaf_limit", "rate_along", "row
 EXPONENTS = (*range(13), 24, 48, 96)
 
 
+AUTO = "auto"
+# With fewer rows, folds are too small to choose α by default.
+FEWEST_ROWS = 20
+
+
 def leaf_limit(value: Any, n: int, single_tree: bool) -> tuple[int | None, Rule]:
     """Return t_n for n rows, None for no limit, and how it was determined.
 
@@ -44,10 +49,13 @@ def leaf_limit(value: Any, n: int, single_tree: bool) -> tuple[int | None, Rule]
     return checked_whole("max_leaves", value, 1), Rule(FIXED)
 
 
-def complexity_parameter(value: Any, n: int, single_tree: bool) -> tuple[float | None, Rule]:
+def complexity_parameter(
+    value: Any, n: int, single_tree: bool, limited: bool = False
+) -> tuple[float | None, Rule]:
     """Return α_n for n rows, and how it was determined.
 
-    α_n is None if it is not set, or is to be chosen on held-out rows.
+    α_n is None if it is not set, or is to be chosen on held-out rows.  ``"auto"`` chooses it by
+    cross-validation for a single tree of enough rows whose growth is not `limited` otherwise.
 
     Raises
     ------
@@ -58,10 +66,12 @@ def complexity_parameter(value: Any, n: int, single_tree: bool) -> tuple[float |
     if value is None:
         return None, Rule(NONE)
     if isinstance(value, str):
-        choices = (CV, ONE_SE) if single_tree else (OOB,)
+        choices = (AUTO, CV, ONE_SE) if single_tree else (OOB,)
         names = [*choices, *ALPHA_RATES]
         if value not in names:
             raise _unknown("alpha", value, names, "a number or a function of n")
+        if value == AUTO:
+            return None, Rule(NONE if limited or n < FEWEST_ROWS else CV)
         return None, Rule(RATE, value) if value in ALPHA_RATES else Rule(value)
     if callable(value):
         return _at("alpha", value, n, 0), _function_rule(value, n)

@@ -62,7 +62,8 @@ class PruningPath(ErrorTable, Generic[Tree]):
     Examples
     --------
     >>> import odrf
-    >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1)
+    >>> data = odrf.load_data("diabetes")
+    >>> tree = odrf.odt("progression ~ .", data, alpha=None, seed=1)
     >>> path = tree.pruning_path(cv=5)
     >>> path.table.columns.tolist()
     ['alpha', 'leaves', 'error', 'relative_error', 'xerror', 'xstd']

@@ -67,7 +67,8 @@ class ForestPredicting(ForestOutOfBag):
         Series or DataFrame
             With `interval`, the columns ``estimate``, ``conf_low``, ``conf_high`` and, for
             confidence, ``std_error``.  With few trees standard errors are imprecise and on average
-            too large; then a `UserWarning` says how many trees are enough.
+            too large; then a `UserWarning` says how many trees are enough.  They are missing for
+            training rows that fewer than two trees did not draw, and for no others.
 
         Raises
         ------

@@ -132,7 +132,8 @@ class ODTResults(ReadableTree, Updatable):
         Examples
         --------
         >>> import odrf
-        >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1)
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, alpha=None, seed=1)
         >>> path = tree.pruning_path(cv=5)
         >>> small = path.best("1se")
         """
@@ -187,7 +188,8 @@ class ODTResults(ReadableTree, Updatable):
         Examples
         --------
         >>> import odrf
-        >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), seed=1)
+        >>> data = odrf.load_data("diabetes")
+        >>> tree = odrf.odt("progression ~ .", data, alpha=None, seed=1)
         >>> int(tree.prune(rule="1se").n_leaves[0]) < int(tree.n_leaves[0])
         True
         """

@@ -41,6 +41,7 @@ class Variance(NamedTuple):
         Its Monte Carlo bias: what the finite number of trees adds on average.
     of_trees : (m,) float64
         The Monte Carlo variance of the mean itself: that of one tree divided by their number.
+        NaN where a single tree predicts.
     n : int
         The number of training rows that the estimate is a sum over.
     """
@@ -69,7 +70,7 @@ class Variance(NamedTuple):
     def total(self) -> NDArray[np.float64]:
         """The variance (m,) of the mean of these trees over samples and random streams.
 
-        It is never negative: see `not_negative`.
+        It is never negative: see `not_negative`; NaN where a single tree predicts.
         """
         return not_negative(self.corrected, self.monte_carlo_error) + self.of_trees
 
@@ -152,7 +153,8 @@ def jackknife_after_bootstrap(
         value = forest.value[leaves_of(forest.packed, new, block), 0]
         used = np.ones_like(value) if predicting is None else predicting[:, block]
         deviation = _deviations(value, kinds, used)
-        of_trees[block] = np.sum(deviation**2, axis=0)
+        several = used.sum(axis=0) > 1
+        of_trees[block] = np.where(several, np.sum(deviation**2, axis=0), np.nan)
         for stratum, pairs in zip(strata, overlaps, strict=True):
             scaled = deviation * stratum.scale[:, None]
             for rows in row_blocks(stratum.end - stratum.begin, TRAINING_BLOCK):

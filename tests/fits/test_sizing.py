@@ -26,6 +26,31 @@ def test_alpha_by_folds(table, number_tree, alpha, rule):
     assert {"cv": "smallest error", "1se": "1-SE rule"}[alpha] + ", 10-fold" in text
 
 
+@pytest.mark.parametrize("formula", [FORMULA, "c ~ a + b + f"])
+def test_by_default_a_tree_is_pruned_at_the_smallest_error(table, formula):
+    tree, asked = odrf.odt(formula, table, seed=1), odrf.odt(formula, table, alpha="cv", seed=1)
+    grown = odrf.odt(formula, table, alpha=None, seed=1)
+    assert same_bits(tree.forest, asked.forest)
+    assert same_bits(tree.parent.forest, grown.forest) and grown.parent is None
+    assert tree.n_leaves[0] == grown.prune(rule="min").n_leaves[0] < grown.n_leaves[0]
+    text = " ".join(str(tree.summary()).split())
+    assert f"(smallest error, 10-fold cross-validation), from {grown.n_leaves[0]} leaves" in text
+    assert tree.call == f"odt('{formula}', data, seed=1)"
+    assert grown.call == f"odt('{formula}', data, alpha=None, seed=1)"
+
+
+@pytest.mark.parametrize("options", [{"max_leaves": 15}, {"max_depth": 4}, {"penalty": "aic"}])
+def test_a_tree_that_is_limited_is_not_pruned_by_default(table, options):
+    tree = odrf.odt(FORMULA, table, seed=1, **options)
+    assert tree.parent is None
+    assert same_bits(tree.forest, odrf.odt(FORMULA, table, alpha=None, seed=1, **options).forest)
+
+
+def test_a_tree_of_few_rows_is_not_pruned_by_default(table):
+    assert odrf.odt(FORMULA, table[:19], seed=1).parent is None
+    assert odrf.odt(FORMULA, table[:20], seed=1).parent is not None
+
+
 @pytest.mark.parametrize(
     ("name", "rate"),
     [("log6/n", lambda n: math.log(n) ** 6 / n), ("1/sqrt(n)", lambda n: n**-0.5)],
@@ -87,7 +112,7 @@ def test_alpha_of_a_forest_out_of_bag(table, alpha):
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        (odrf.odt, {"alpha": "oob"}, "alpha='oob': use 'cv', '1se', 'log6/n', "),
+        (odrf.odt, {"alpha": "oob"}, "alpha='oob': use 'auto', 'cv', '1se', "),
         (odrf.odrf, {"alpha": "1se"}, "alpha='1se': use 'oob', 'log6/n', "),
         (odrf.odt, {"alpha": lambda n: -1}, "alpha: the function gives -1 for n = 120"),
         (odrf.odt, {"max_leaves": "root"}, "max_leaves='root': use 'sqrt', 'n/log5', a whole"),

@@ -40,7 +40,7 @@ def require_same(one, other):
 @pytest.mark.parametrize("formula", [REGRESSION, CLASSES])
 @pytest.mark.parametrize("grow", [odrf.odt, odrf.odrf])
 def test_the_rows_are_the_old_ones_then_the_new_ones(table, formula, grow):
-    given = {} if grow is odrf.odt else {"n_trees": 5}
+    given = {"alpha": None} if grow is odrf.odt else {"n_trees": 5}
     first = grow(formula, table[:70], seed=1, **given)
     before = first.predict(table)
     fit = first.update(table[70:])
@@ -330,7 +330,7 @@ def test_what_a_leaf_stands_for_outlasts_splits_that_are_given_up(table, grow, r
         "ordered classes": pd.Categorical(levels[place], list(levels), ordered=True),
     }
     data = table[["a", "b", "f"]].assign(r=responses[response])
-    given = {} if grow is odrf.odt else {"n_trees": 5}
+    given = {"alpha": None} if grow is odrf.odt else {"n_trees": 5}
     first = grow("r ~ .", data[:50], seed=1, **given)
     fit = first.update(data[50:], revise=200)
     assert fit.changes["withdrawn"].sum() > 0

@@ -61,7 +61,7 @@ def series() -> pd.DataFrame:
 
 
 def _tree(formula: str, table: Callable[[], pd.DataFrame], **options: Any) -> Any:
-    return odt(formula, table(), seed=SEED, **options)
+    return odt(formula, table(), seed=SEED, **{"alpha": None, **options})
 
 
 def _forest(formula: str, table: Callable[[], pd.DataFrame], **options: Any) -> Any:
@@ -128,6 +128,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     },
     "tree, mixture": partial(_tree, MPG, numbers, projection={"sparse": 0.5, "logistic": 0.5}),
     "tree, patch": partial(_tree, "y ~ .", series, projection=Patch(width=(2, 5))),
+    "tree, by default": partial(_tree, MPG, numbers, alpha="auto"),
     "tree, formula": partial(
         _tree, "np.log(mpg) ~ weight + bs(horsepower, 4) + origin:year", numbers
     ),
@@ -148,9 +149,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "tree, alpha by rate": partial(_tree, MPG, numbers, alpha="1/sqrt(n)", pruning="growth"),
     "tree, pruned": lambda: _tree(MPG, numbers).prune(rule="1se"),
     "tree, leaves kept": lambda: _tree(MPG, numbers).prune(leaves=5),
-    "tree, updated": partial(_updated, odt, MPG, numbers),
+    "tree, updated": partial(_updated, odt, MPG, numbers, alpha=None),
     "tree, updated by rule": partial(_updated, odt, MPG, numbers, max_leaves=_root, alpha=_falling),
-    "tree, ordered, updated": partial(_updated, odt, LEVEL, ordered_classes),
+    "tree, ordered, updated": partial(_updated, odt, LEVEL, ordered_classes, alpha=None),
     "tree, saved": lambda: _saved(partial(_tree, LEVEL, ordered_classes)),
     "forest, regression": partial(_forest, MPG, numbers),
     "forest, classes": partial(_forest, SPECIES, three_classes, **DROP),

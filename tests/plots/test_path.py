@@ -12,7 +12,7 @@ from odrf import InputError
 
 @pytest.fixture(scope="module")
 def tree():
-    return odrf.odt("mpg ~ .", odrf.load_data("auto_mpg"), missing="drop", seed=1)
+    return odrf.odt("mpg ~ .", odrf.load_data("auto_mpg"), alpha=None, missing="drop", seed=1)
 
 
 @pytest.fixture(autouse=True)

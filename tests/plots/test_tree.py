@@ -15,13 +15,14 @@ from odrf import InputError
 @pytest.fixture(scope="module")
 def hitters():
     data = odrf.load_data("hitters")
-    return odrf.odt("salary ~ .", data, missing="drop", n_singles=0, subset_size=3, seed=1)
+    options = {"missing": "drop", "n_singles": 0, "subset_size": 3, "alpha": None}
+    return odrf.odt("salary ~ .", data, seed=1, **options)
 
 
 @pytest.fixture(scope="module")
 def penguins():
     data = odrf.load_data("penguins")
-    return odrf.odt("species ~ .", data, missing="drop", projection="axis", seed=1)
+    return odrf.odt("species ~ .", data, alpha=None, missing="drop", projection="axis", seed=1)
 
 
 def texts(ax):

@@ -152,7 +152,7 @@ def test_weights(table, along):
     assert_errors(
         path, lambda s: unseen_values(fit, stopped(fit.forest, along, s)), fit.data.y, weights
     )
-    tree = odrf.odt("y ~ a + b", table, weights=weights, seed=1)
+    tree = odrf.odt("y ~ a + b", table, weights=weights, alpha=None, seed=1)
     assert tree.growth_path(cv=3).table["train"].iloc[-1] == pytest.approx(tree.training_error)
 
 

@@ -17,7 +17,7 @@ def test_facts_of_a_fit(number_tree, class_forest):
     assert number_tree.formula == "y ~ a + b + f"
     assert number_tree.kind == "regression"
     assert number_tree.classes is None
-    assert number_tree.call == "odt('y ~ a + b + f', data, seed=1)"
+    assert number_tree.call == "odt('y ~ a + b + f', data, alpha=None, seed=1)"
     assert class_forest.kind == "classification"
     assert list(class_forest.classes) == ["low", "mid", "top"]
     assert class_forest.control.n_trees == len(class_forest.n_leaves) == 12

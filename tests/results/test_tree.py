@@ -224,7 +224,7 @@ def test_summary(request, kind):
 @pytest.mark.parametrize("rule", ["weakest_link", "growth"])
 def test_a_summary_shows_the_held_out_error_of_a_tree_from_a_path(table, response, rule):
     ordered = pd.Categorical(table["c"], ["low", "mid", "top"], ordered=True)
-    whole = odrf.odt(f"{response} ~ a + b + f", table.assign(o=ordered), seed=1)
+    whole = odrf.odt(f"{response} ~ a + b + f", table.assign(o=ordered), alpha=None, seed=1)
     assert "Held-out" not in str(whole.summary())
     path = whole.pruning_path(rule, cv=5)
     for k in (0, path.row("1se"), len(path.table) - 1):

@@ -208,7 +208,8 @@ def out_of_bag_by_fold(
         elif (rows := np.flatnonzero(fold == f)).size:
             part = OutOfBag(found.value[rows], found.votes[rows], found.error_path)
             of_rows = draws._replace(weights=draws.weights[rows])
-            path += _predict_unseen(forest, X[:, rows], y[rows], unseen[:, rows], of_rows, part)
+            of_fold = np.take(X, rows, axis=1), y[rows], np.take(unseen, rows, axis=1)
+            path += _predict_unseen(forest, *of_fold, of_rows, part)
             found.value[rows], found.votes[rows] = part.value, part.votes
     with np.errstate(invalid="ignore"):
         return found._replace(error_path=path[:, 0] / path[:, 1])
