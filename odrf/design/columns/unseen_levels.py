@@ -37,6 +37,7 @@ def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: p
     hint = nearest(new[0], known) if len(new) == 1 else ""
     warn_user(
         f"{name!r} has levels that no training row has: {listed(new)} in "
-        f"{rows_listed(unseen, values.index)}; known are {listed(known, 10)}{hint}. They are taken "
-        "to have none of the known levels: recode these rows if a level is misspelt"
+        f"{rows_listed(unseen, values.index)}; known are {listed(known, 10)}. They are taken "
+        "to have none of the known levels: recode these rows if a level is "
+        f"misspelt{hint}"
     )
