@@ -48,10 +48,8 @@ def with_noise(data: pd.DataFrame, levels: int, rng: np.random.Generator) -> pd.
     """Add random labels, or normal numbers if there are no levels."""
     if levels == 0:
         return data.assign(**{ADDED: rng.normal(size=len(data))})
-    labels = pd.Categorical.from_codes(
-        rng.integers(0, levels, len(data)), [f"label {k}" for k in range(levels)]
-    )
-    return data.assign(**{ADDED: labels})
+    labels = [f"label {k}" for k in rng.integers(0, levels, len(data))]
+    return data.assign(**{ADDED: pd.Categorical(labels)})
 
 
 def cost_of(data: pd.DataFrame, seed: int, trees: int) -> Cost:
@@ -97,7 +95,7 @@ def lines_of(options: argparse.Namespace, name: str, n: int, levels: int) -> lis
 def report(lines: pd.DataFrame) -> str:
     """Write the ratios with and without the column, as markdown."""
     shown = {}
-    shares = lines.groupby(["table", "n", "levels"])["share"].mean()
+    shares = lines.groupby(["table", "n", "levels"])["share"].mean().to_dict()
     for (table, n, levels), group in lines.groupby(["table", "n", "levels"], sort=False):
         ratio = {m: group[f"{m}_with"].mean() / group[m].mean() for m in MEASURES}
         number = shares.get((table, n, 0), np.nan)
