@@ -65,6 +65,22 @@ def test_readable_code(code, shown):
     assert readable(code) == shown
 
 
+MEANINGS = [
+    *("INFINITY", "inf", "nan", "NaN", "True", "None", "class", "C", "Q", "I", "np", "log", "_"),
+    *(DOT, "x²", "a²", "µ", "ﬁ", "J", "print", "match"),
+]
+NO_NAMES = ["1e3", "0", "..", ".a", "a.", "`", "\t", "℘", "~", "y ~ a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [*((n, n) for n in MEANINGS), *((n, quoted(n)) for n in NO_NAMES)]
+)
+def test_a_column_whose_name_has_a_meaning_is_that_column(name, written):
+    columns = ["what is predicted", "a", name]
+    text = f"`what is predicted` ~ {written} + a:{written}"
+    assert read_formula(text, columns, EvalEnvironment([{}])).columns == (name, "a")
+
+
 @given(
     st.text(min_size=1, max_size=12)
     | st.sampled_from([".", "1", "inf", "NaN", ".5", "1e3", "True", "C", "a.b"])

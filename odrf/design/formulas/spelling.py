@@ -33,6 +33,7 @@ _PIECE = re.compile(
 )
 _PLAIN = re.compile(r"(?:[^\W\d]|\.[^\W\d])[\w.]*")
 _CALL = re.compile(r"\s*\(")
+_NUMBER = re.compile(r"inf|infinity|nan", re.IGNORECASE)
 _QUOTED = re.compile(r"""\bQ\(('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")\)""")
 
 
@@ -46,7 +47,7 @@ class Spelling:
         What the user wrote, on one line.
     code : str
         The same for patsy: ``^`` as ``**``, a stand-alone ``.`` as `DOT`, names in backticks and
-        names that are not valid in Python as ``Q('…')``.
+        names that patsy and Python would not read as such, as ``Q('…')``.
     begins, ends : tuple of int
         For each character of `code`, where the part of `text` that it stands for begins and ends.
     """
@@ -134,19 +135,17 @@ def _odd_column(written: str, columns: Container[str]) -> str | None:
     for count in range(len(parts), 0, -1):
         name = ".".join(parts[:count])
         if name in columns:
-            # Python normalises identifiers to NFKC, which would be the name of another column;
-            # patsy reads names such as "inf" and "nan" as numbers.
-            valid = name.isidentifier() and not iskeyword(name) and not _reads_as_number(name)
-            return None if valid and unicodedata.normalize("NFKC", name) == name else name
+            return None if _is_plain(name) else name
     return None
 
 
-def _reads_as_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
+def _is_plain(name: str) -> bool:
+    """Return whether patsy and Python read the name of a column as this name."""
+    # patsy reads as a number what float() does, such as "inf", "NaN" and "Infinity".
+    if not name.isidentifier() or iskeyword(name) or name == DOT or _NUMBER.fullmatch(name):
         return False
-    return True
+    # Python normalises identifiers to NFKC, which would be the name of another column.
+    return unicodedata.normalize("NFKC", name) == name
 
 
 def _pointing(text: str, begin: int, end: int, message: str) -> InputError:
