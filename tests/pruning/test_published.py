@@ -20,7 +20,14 @@ def frame(bunch):
 
 def cart(data, kind, **options):
     return odrf.odt(
-        "y ~ .", data, projection="axis", kind=kind, split_search="exact", seed=1, **options
+        "y ~ .",
+        data,
+        projection="axis",
+        alpha=None,
+        kind=kind,
+        split_search="exact",
+        seed=1,
+        **options,
     )
 
 
