@@ -50,8 +50,9 @@ class Axis(Family):
 
     A numeric predictor is split as it is.  The levels of a factor are ordered by their mean target:
     the best cut of this order is the best of all partitions into two, for a numeric response and
-    for two classes (Breiman et al. 1984, Theorem 4.5).  The columns of a basis, such as a spline,
-    are combined by least squares.
+    for two classes (Breiman et al. 1984, Theorem 4.5).  The means of more than 6 levels are shrunk
+    towards that of the node, and their gain is compared without what it owes to chance.  The
+    columns of a basis, such as a spline, are combined by least squares.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def test_beside_other_families_and_saved_and_loaded(tmp_path):
     assert (forest.control.mixture.n_directions, forest.control.mixture.n_singles) == (6, 3)
     forest.save(tmp_path / "forest")
     again = odrf.load(tmp_path / "forest")
-    assert again.predict(data, type="prob").equals(forest.predict(type="prob"))
+    assert again.predict(data, type="prob").equals(forest.predict(data, type="prob"))
     assert again.control.mixture == forest.control.mixture
 
 

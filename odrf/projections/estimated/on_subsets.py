@@ -25,7 +25,8 @@ class OnSubsets(Family):
 
     Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew for each direction.  In
     a direction of several predictors, a factor of more than 6 levels enters as one column, its
-    levels scored by their mean target; a factor of fewer levels enters by its indicators.
+    levels scored by their mean target, shrunk towards that of the node; a factor of fewer levels
+    enters by its indicators.
     """
 
     beside_singles: ClassVar[bool] = True
