@@ -191,7 +191,9 @@ def _task(fit: GRAFResults, newdata: pd.DataFrame, env: Any) -> Task:
     table = pd.concat([train, test[columns].astype(categorical)], ignore_index=True)
     if design.response.classes is not None and design.response.evaluation is None:
         table[design.response.name] = table[design.response.name].astype("category")
-    task = read_task(TABLE_NAME, design.formula, table, env)
+    # The table lacks columns that the formula as written leaves out, as in "y ~ . - a".
+    spelled_out = design.keeping(range(len(design.recipe.terms))).formula
+    task = read_task(TABLE_NAME, spelled_out, table, env)
     if task.response.kind != fit.kind:
         raise InputError(
             f"fit takes {design.response.name!r} for classes, which other models would take for "

@@ -64,7 +64,7 @@ def test_models_learn_from_the_same_parts_smaller_ones_within_larger(fit, rows):
     )
     assert first.given == second.given
     formulas, parts, seeds = zip(*first.given, strict=True)
-    assert set(formulas) == {"y ~ ."}
+    assert set(formulas) == {"y ~ x1 + x2"}
     # for each repeat two parts by each of three methods, and once all rows
     assert sorted(map(len, parts)) == [12] * 6 + [36] * 6 + [120] * 2
     assert len(set(seeds)) == 2
@@ -73,6 +73,20 @@ def test_models_learn_from_the_same_parts_smaller_ones_within_larger(fit, rows):
     best = set(np.flatnonzero(fit.sensitivity().table["rank"] <= 12))
     assert small.count(best) == 2
     assert len({frozenset(part) for part in small}) == 5
+
+
+@pytest.mark.parametrize(
+    "right", [". - `left out`", "(. - `left out`)^2", "`a b`:f + f", ". - b + np.log(np.abs(b))"]
+)
+@pytest.mark.parametrize("left", ["class", "factor(`class`)"])
+def test_a_formula_of_any_kind(left, right):
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a b", "b", "left out"])
+    data["f"], data["class"] = rng.choice(list("uvw"), 60), rng.choice(["p", "q"], 60)
+    fit = odrf.graf(f"{left} ~ {right}", data, n_trees=2, seed=1, n_jobs=1)
+    seen = {"seen": TREE["tree"]}
+    curve = odrf.approximation_curve(fit, data, seen, fractions=[0.5], repeats=1, seed=1, n_jobs=1)
+    assert curve.table["error"].between(0, 1).all()
 
 
 def test_errors_are_those_of_the_test_rows(fit, rows, curve):
