@@ -173,4 +173,6 @@ def _type(variables: Sequence[Variable]) -> int:
 
 def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return all products (j·k, n) of the columns `a` (j, n) and `b` (k, n)."""
-    return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])
+    # A product that is not finite is refused with the name of its column.
+    with np.errstate(over="ignore"):
+        return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])

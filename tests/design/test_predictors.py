@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import odrf
 from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
 from odrf.design.formulas.formula import read_formula
 from odrf.design.predictors import learn_predictors
@@ -103,3 +106,12 @@ def test_two_predictors_of_one_name(people, env):
     people["log(age)"] = 1.0
     with pytest.raises(InputError, match=r"two predictors are named 'log\(age\)'"):
         predictors(". + log(age)", people, env)
+
+
+@pytest.mark.parametrize("right", ["a:b", "a*b", "(a + b + c)^2", "C(c):a:b"])
+def test_a_product_beyond_floats_is_refused_by_its_name(right):
+    data = pd.DataFrame({"a": [1e200, -1e200, 0.0, 1.0] * 5, "b": [1e150, 1e150, 2.0, 0.0] * 5})
+    data["c"], data["y"] = np.arange(20) % 2, np.arange(20) % 3
+    with warnings.catch_warnings(), pytest.raises(InputError, match=r"a:b' is infinite"):
+        warnings.simplefilter("error")
+        odrf.odt(f"y ~ {right}", data)

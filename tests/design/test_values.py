@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from patsy.categorical import C
 
+import odrf
 from odrf.design.columns.values import result_values
 from odrf.errors import InputError
 
@@ -18,6 +19,18 @@ def test_one_column(result):
     data = result_values(result, "f(a)", INDEX).data
     assert data.tolist() == [1, 2, 3]
     assert data.index.equals(INDEX)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [*np.typecodes["AllInteger"], *np.typecodes["Float"], "?", "Int8", "Float32", "boolean"],
+)
+def test_numbers_of_every_type_serve_as_classes_and_levels(dtype):
+    data = pd.DataFrame({"y": np.arange(20) % 2, "x": np.arange(20) // 10}).astype(dtype)
+    data["z"] = data["x"]
+    tree = odrf.odt("y ~ C(x) + z", data, kind="classification", seed=1, min_leaf=1)
+    assert tree.predict(data).astype(float).isin([0, 1]).all()
+    assert odrf.odt("z ~ y + factor(x)", data, kind="classification").training_error == 0
 
 
 def test_several_columns():

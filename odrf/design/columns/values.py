@@ -38,7 +38,7 @@ class Values:
 
 def column_values(frame: pd.DataFrame, name: str) -> Values:
     """Return the values of a column."""
-    return Values(name, frame[name])
+    return Values(name, _indexable(frame[name]))
 
 
 def result_values(result: object, name: str, index: pd.Index) -> Values:
@@ -76,7 +76,14 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
             f"{name!r} is missing or not a number in {rows_listed(missing, index)}: change the "
             "expression, or leave these rows out"
         )
-    return Values(name, data.set_axis(index, axis=0))
+    return Values(name, _indexable(data.set_axis(index, axis=0)))
+
+
+def _indexable(data: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
+    """Return floats of 16 bits and of more than 64, by which pandas cannot index, in 64 bits."""
+    if isinstance(data, pd.Series) and data.dtype in (np.float16, np.longdouble):
+        return data.astype(np.float64)
+    return data
 
 
 def _tabulated(result: object) -> pd.Series | pd.DataFrame | None:
