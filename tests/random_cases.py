@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import inspect
 import signal
 import sys
 import tempfile
@@ -150,6 +151,7 @@ def _limits() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", category=UserWarning)
+            warnings.filterwarnings("ignore", ".* is an old spelling and will go", FutureWarning)
             warnings.filterwarnings("error", "Attempting to set identical", UserWarning)
             yield
     finally:
@@ -261,8 +263,28 @@ def _check_answer(
             _attempt(f"{name} shown", lambda question=question: question(answer), found, show)
         if drawn:
             _attempt(f"{name} drawn", lambda: _drawn(answer), found, show)
+    if type(answer).__module__.startswith("odrf.reports"):
+        for part in dir(type(answer)):
+            if _is_asked_alone(type(answer), part):
+                _attempt(f"{name}.{part}", lambda part=part: _part(answer, part), found, show)
     if type(answer).__module__.startswith("odrf.results"):
         _check_predictions(case, answer, found, show)
+
+
+def _is_asked_alone(kind: type, part: str) -> bool:
+    """Return whether a member of a report is public, needs no argument and draws nothing."""
+    if part.startswith("_") or part == "plot":
+        return False
+    member = inspect.getattr_static(kind, part)
+    if not inspect.isfunction(member):
+        return True
+    arguments = list(inspect.signature(member).parameters.values())[1:]
+    return all(one.default is not one.empty for one in arguments)
+
+
+def _part(answer: Any, part: str) -> None:
+    value = getattr(answer, part)
+    repr(value() if callable(value) else value)
 
 
 def _drawn(answer: Any) -> None:
@@ -317,6 +339,9 @@ def run(kind: str, seeds: range, everything: bool, show: bool) -> int:
     """Run the cases of these seeds, and print what is unexplained; return how many have any."""
     bad, outcomes = 0, Counter[str]()
     for seed in seeds:
+        print(
+            f"\r{kind} {seed}", end="", file=sys.stderr, flush=True
+        )  # the last one, after a crash
         case = random_case(seed, kind == "extreme")
         if show:
             print(case, case.data.dtypes, case.data.head(), sep="\n")

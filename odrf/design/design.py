@@ -274,7 +274,7 @@ def build_design(
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     recipe = learn_predictors(terms.terms, frame, env)
     X = recipe.matrix(frame)
-    scaling = learn_scaling(X)
+    scaling = learn_scaling(X, recipe.columns)
     schema = learn_schema(frame, terms.columns)
     counts = values_missing.counts if values_missing.n_incomplete else {}
     return (

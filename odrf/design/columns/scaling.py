@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.errors import InputError
+
 __all__ = ["Scaling", "learn_scaling"]
 
 FARTHEST = 1e30
+NARROWEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,21 @@ class Scaling:
         return narrow[: p * m].reshape(p, m)
 
 
-def learn_scaling(columns: NDArray[np.float64]) -> Scaling:
-    """Return the scaling of training `columns` (p, n), n ≥ 1."""
+def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling:
+    """Return the scaling of training `columns` (p, n), n ≥ 1, with these names (p,).
+
+    Raises
+    ------
+    InputError
+        A column varies by so little that coefficients in its unit would leave the range of floats.
+    """
     low = columns.min(axis=1)
-    return Scaling(low, columns.max(axis=1) - low)
+    span = columns.max(axis=1) - low
+    narrow = (span > 0) & (span < NARROWEST)
+    if narrow.any():
+        raise InputError(
+            f"predictor {names[int(narrow.argmax())]!r} varies by less than {NARROWEST:g}, and "
+            "coefficients in its unit would leave the range of floats: multiply it by a large "
+            "number, or leave it out"
+        )
+    return Scaling(low, span)
