@@ -111,8 +111,13 @@ def shared_out(
 def _decreases(forest: Forest) -> NDArray[np.float64]:
     """Return by how much each split decreases the impurity of its tree, (m,)."""
     root = np.repeat(forest.root[:-1], np.diff(forest.root))
-    removed = forest.weight * forest.gain / forest.weight[root]
-    return np.where(forest.is_split(), removed, 0.0)
+    # a tree without a split may have no weight either
+    return np.divide(
+        forest.weight * forest.gain,
+        forest.weight[root],
+        out=np.zeros(forest.n_nodes),
+        where=forest.is_split(),
+    )
 
 
 def distinct_directions(forest: Forest) -> Directions:

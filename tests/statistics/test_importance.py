@@ -37,6 +37,13 @@ def test_splits_switched_off_do_not_count():
     assert impurity_importance(pruned, np.arange(2)) == pytest.approx([0.0])
 
 
+def test_a_tree_without_weight_or_splits_has_no_importance():
+    tree = stump({0: 1.0}, 0.5).keeping(np.zeros(3, dtype=bool))
+    with np.errstate(all="raise"):
+        importance = impurity_importance(replace(tree, weight=np.zeros(3)), np.arange(2))
+    assert importance == pytest.approx([0.0])
+
+
 @settings(deadline=None)
 @given(problems(), st.integers(1, 3))
 def test_importances_add_up_to_the_impurity_removed(problem, n_trees):
