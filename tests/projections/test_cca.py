@@ -183,7 +183,7 @@ def test_any_number_of_threads_grows_the_same_forest():
         odrf.odrf("cultivar ~ .", data, projection="cca", n_trees=6, seed=4, n_jobs=n_jobs)
         for n_jobs in (1, 2)
     ]
-    one, other = (fit.predict(type="prob") for fit in fits)
+    one, other = (fit.predict(data, type="prob") for fit in fits)
     assert (one.to_numpy() == other.to_numpy()).all()
 
 
