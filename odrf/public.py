@@ -68,6 +68,7 @@ def respelled(
     ...     return colour
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
     ...     paint(color="blue")
     'blue'
     >>> print(said[0].message)

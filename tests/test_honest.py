@@ -69,7 +69,7 @@ def test_a_tree_is_filled_by_half_of_the_rows(tree, table):
 
 @pytest.mark.parametrize("rule", ["weakest_link", "growth"])
 def test_pruning_weighs_leaves_by_the_rows_that_fill_them(tree, rule):
-    path = tree.pruning_path(rule=rule)
+    path = tree.pruning_path(pruning=rule)
     for k in range(0, len(path.table), 3):
         assert loss(path.tree(k), fills(tree)) == pytest.approx(path.table["error"][k], abs=1e-12)
     assert (np.diff(path.table["error"]) >= -1e-12).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -19,12 +20,14 @@ import odrf
 from odrf.engine.parallel import AHEAD, LARGE, Stopped, end_if_stopped, in_order
 
 ROOT = Path(__file__).parents[2]
+# Beside another worker of the tests, a thread may wait for a core.
+WITHIN = 2.5 if "PYTEST_XDIST_WORKER" in os.environ else 1.0
 posix = pytest.mark.skipif(sys.platform == "win32", reason="timers of POSIX")
 
 
 @contextmanager
 def interrupted(after):
-    """Interrupt what is done inside after so many seconds; it must end within one more."""
+    """Interrupt what is done inside after so many seconds; it must end within `WITHIN`."""
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -35,7 +38,7 @@ def interrupted(after):
     try:
         with pytest.raises(KeyboardInterrupt):
             yield
-        assert time.perf_counter() - due < 1.0
+        assert time.perf_counter() - due < WITHIN
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
