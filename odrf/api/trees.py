@@ -109,7 +109,7 @@ def odt(
         leaves the tree as grown.  The default is ``"cv"``, or None if `max_leaves`, `max_depth` or
         `penalty` limits the tree, or if there are fewer than 20 rows.  On 35 tables trees by
         ``"cv"`` had on average 7 % less error than trees as grown, and a quarter of the leaves;
-        those by ``"1se"`` had half the leaves again, and as much error as trees as grown
+        those by ``"1se"`` had 0.6 times as many leaves as that, and as much error as trees as grown
         (``benchmarks/sizes.py``).
         ``"log6/n"`` and ``"1/sqrt(n)"`` are rates that Theorem 3 allows, c·ln⁶n/n and c/√n; the
         constant c is found by 10-fold cross-validation.

@@ -26,6 +26,7 @@ from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.factors import NO_FACTORS, factors_of
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.trees.forest_arrays import Forest, joined
@@ -157,6 +158,7 @@ def grow_blend(
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
+    factors = factors_of(X, feature_groups)
 
     def grow(g: int, first: int, last: int) -> Forest:
         settings, mixture, sampling = kinds[g]
@@ -171,6 +173,7 @@ def grow_blend(
             tree_streams[first:last],
             n_jobs,
             advance,
+            NO_FACTORS if mixture.rotates else factors,
         )
 
     def pilot(g: int, grown: list[Forest]) -> Forest:

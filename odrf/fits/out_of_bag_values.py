@@ -25,18 +25,21 @@ __all__ = [
 ]
 
 
-def require_out_of_bag(fit: Fit, what: str) -> None:
-    """Raise `InputError` if every tree uses all rows; the message says that `what` needs others."""
+def require_out_of_bag(fit: Fit, what: str, instead: str = "") -> None:
+    """Raise `InputError` if every tree uses all rows; the message says that `what` need others.
+
+    `instead` ends the message, with another way out.
+    """
     if leaves_rows_out(fit):
         return
     if fit.control.resample == "none":
         raise InputError(
             f'{what} need out-of-bag rows, and resample="none" leaves none: '
-            'fit with resample="bootstrap" or "subsample"'
+            f'fit with resample="bootstrap" or "subsample"{instead}'
         )
     raise InputError(
         f"{what} need out-of-bag rows, and sample_fraction={fit.control.sample_fraction:g} leaves "
-        "none: fit with a lower one"
+        f"none: fit with a lower one{instead}"
     )
 
 

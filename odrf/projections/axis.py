@@ -86,7 +86,7 @@ class Axis(Family):
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the number of columns of the widest predictor."""
-        return int(np.diff(feature_groups.first).max())
+        return int(feature_groups.widths.max())
 
     def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the same: coefficients of factors and bases are estimated."""
@@ -122,6 +122,7 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
             c += 1
             continue
         used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows)
+        # one predictor never has the moments of fewer rows written over those of the target
         if scored != target_rows or len(proposals.chosen) > 2:
             target_rows = scored
             total, share, varies = draw_target(state, rows, lo, scored, proposals, work)

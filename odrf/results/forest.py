@@ -190,7 +190,7 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
             raise InputError("prune() takes alpha= or rule=: give exactly one of them")
         candidates = self.control.pruning if path is None else path.pruning
         if is_word(rule, OOB):
-            require_out_of_bag(self.fit, 'rule="oob"')
+            require_out_of_bag(self.fit, 'Choices by rule="oob"')
             return ODRFResults(pruned_unseen(self.fit, candidates), parent=self)
         if rule is None:
             alpha = checked_alpha(alpha)

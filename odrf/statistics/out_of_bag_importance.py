@@ -28,7 +28,7 @@ def out_of_bag_importance(
 
     The impurity decrease of a split is the covariance of the response with the change of the
     prediction that the split makes, over the rows that the tree drew.  Here it is taken over the
-    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019, equation 8).  These rows
+    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019).  These rows
     have not chosen the split: if a predictor is unrelated to the response, its importance is 0 on
     average, whatever its number of values or levels.  It may be negative.
 
@@ -70,8 +70,9 @@ def out_of_bag_importance(
             if len(rows):
                 n_used += 1
                 at = reached[rows] - forest.root[b]
-                decrease = _decreases(forest.tree(b), at, centred[rows])
-                total += shared_out(forest.tree(b), decrease / weights[rows].sum(), first)
+                tree = forest.tree(b)
+                decrease = _decreases(tree, at, centred[rows]) / weights[rows].sum()
+                total += shared_out(tree, decrease, first)
     return total / max(n_used, 1)
 
 

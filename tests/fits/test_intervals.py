@@ -209,7 +209,11 @@ def test_trees_that_saw_all_rows(table):
     with pytest.raises(InputError, match="this forest has one: fit with n_trees=500"):
         odrf.odrf("y ~ a", table, n_trees=1, seed=1).predict(table, interval="confidence")
     whole = odrf.odrf("y ~ a", table, n_trees=3, resample="subsample", sample_fraction=1.0, seed=1)
+    for asked in ("confidence", "prediction"):
+        with pytest.raises(InputError, match="sample_fraction=1 leaves none"):
+            whole.predict(table, interval=asked)
+    but_one = odrf.odrf(
+        "y ~ a", table[:20], n_trees=3, resample="subsample", sample_fraction=0.95, seed=1
+    )
     with pytest.raises(InputError, match="fit with a lower sample_fraction"):
-        whole.predict(table, interval="confidence")
-    with pytest.raises(InputError, match="sample_fraction=1 leaves none"):
-        whole.predict(table, interval="prediction")
+        but_one.predict(interval="confidence")

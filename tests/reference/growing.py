@@ -127,7 +127,7 @@ class Terms(NamedTuple):
 
     of_columns: NDArray
     of_rows: NDArray
-    relation: NDArray
+    covariance: NDArray
     excess: NDArray
 
 
@@ -136,7 +136,7 @@ def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slic
 
     Many levels are scored on all rows, other terms related to those `used`.
     """
-    terms, values, relation, excess, at = [], [], [], [], 0
+    terms, values, covariance, excess, at = [], [], [], [], 0
     while at < Z.shape[1]:
         width = next((each.stop - at for each in factors if each.start == at), 1)
         term, noise = np.zeros(Z.shape[1]), 0.0
@@ -146,7 +146,7 @@ def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slic
             level = Z[:, at : at + width] @ np.arange(1, width + 1)
             scores = score_levels(level.astype(int), width, t, a)
             term[at : at + width], value = scores.of_levels, scores.of_rows
-            remaining, noise = scores.relation, scores.excess
+            remaining, noise = scores.covariance, scores.excess
         elif any(each.start == at for each in factors):
             means = level_means(Z[:, at : at + width], t, a)
             known = np.max(np.abs(means)) > NEGLIGIBLE
@@ -156,10 +156,10 @@ def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slic
         values.append(value)
         if remaining is None:
             remaining = np.average(centred(t[used], a[used]) * value[used], weights=a[used])
-        relation.append(remaining)
+        covariance.append(remaining)
         excess.append(noise)
         at += width
-    return Terms(np.array(terms).T, np.array(values).T, np.array(relation), np.array(excess))
+    return Terms(np.array(terms).T, np.array(values).T, np.array(covariance), np.array(excess))
 
 
 def _estimated(
@@ -207,7 +207,7 @@ def _estimated(
     return Candidate(
         [c for c, kept in zip(columns, used, strict=True) if kept],
         coefficients[used] / np.linalg.norm(coefficients),
-        reliability(theta, terms.relation, terms.excess),
+        reliability(theta, terms.covariance, terms.excess),
     )
 
 

@@ -18,7 +18,7 @@ class Scores(NamedTuple):
 
     of_levels: NDArray
     of_rows: NDArray
-    relation: float
+    covariance: float
     excess: float
 
 
@@ -51,11 +51,11 @@ def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray
     )
     apparent = sum(score[k] * total[k] for k in present) / largest
     allowed = min(freedom, FREE) * noise * apparent / between
-    relation = min((a * t * of_rows).sum() + allowed, apparent)
-    return Scores(of_levels, of_rows, relation / a.sum(), (apparent - relation) / a.sum())
+    covariance = min((a * t * of_rows).sum() + allowed, apparent)
+    return Scores(of_levels, of_rows, covariance / a.sum(), (apparent - covariance) / a.sum())
 
 
-def reliability(theta: NDArray, relation: NDArray, excess: NDArray) -> float:
+def reliability(theta: NDArray, covariance: NDArray, excess: NDArray) -> float:
     """The share of the covariance of a direction that is not noise."""
-    remaining, apparent = abs(theta @ relation), abs(theta @ (relation + excess))
+    remaining, apparent = abs(theta @ covariance), abs(theta @ (covariance + excess))
     return remaining / apparent if remaining < apparent else 1.0

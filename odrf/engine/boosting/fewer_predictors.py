@@ -29,7 +29,7 @@ def narrowed_feature_groups(
     feature_groups: FeatureGroups, predictors: NDArray[np.int64]
 ) -> FeatureGroups:
     """Return the feature groups of the columns of these predictors alone, in their order."""
-    widths = np.diff(feature_groups.first)[predictors]
+    widths = feature_groups.widths[predictors]
     return FeatureGroups(np.concatenate([[0], np.cumsum(widths)]), feature_groups.types[predictors])
 
 

@@ -44,10 +44,16 @@ class FeatureGroups(NamedTuple):
     first: np.ndarray
     types: np.ndarray
 
+    @property
+    def widths(self) -> NDArray[np.int64]:
+        """Number of columns of each predictor (P,)."""
+        widths: NDArray[np.int64] = self.first[1:] - self.first[:-1]
+        return widths
+
 
 def has_many_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
     """Return which predictors (P,) are factors of more than `FEW_LEVELS` levels."""
-    return (feature_groups.types == INDICATORS) & (np.diff(feature_groups.first) > FEW_LEVELS)
+    return (feature_groups.types == INDICATORS) & (feature_groups.widths > FEW_LEVELS)
 
 
 def count_terms(feature_groups: FeatureGroups) -> NDArray[np.int64]:
@@ -55,7 +61,7 @@ def count_terms(feature_groups: FeatureGroups) -> NDArray[np.int64]:
 
     A factor of many levels is one term.
     """
-    return np.where(has_many_levels(feature_groups), 1, np.diff(feature_groups.first))
+    return np.where(has_many_levels(feature_groups), 1, feature_groups.widths)
 
 
 def columns_of(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -131,9 +137,9 @@ def proposals_for(
 
 def _units(feature_groups: FeatureGroups) -> NDArray[np.int64]:
     """Return the columns in order, and -1 - j for those of a factor j of many levels."""
-    many, first = has_many_levels(feature_groups), feature_groups.first
-    units = [
-        np.array([-1 - j]) if many[j] else np.arange(first[j], first[j + 1])
-        for j in range(len(many))
-    ]
-    return np.concatenate([np.empty(0, dtype=np.int64), *units])
+    columns, many = np.arange(feature_groups.first[-1]), has_many_levels(feature_groups)
+    if not many.any():
+        return columns
+    predictor = np.repeat(np.arange(len(many)), feature_groups.widths)
+    is_first = columns == feature_groups.first[predictor]
+    return np.where(many[predictor], -1 - predictor, columns)[is_first | ~many[predictor]]

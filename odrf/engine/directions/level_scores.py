@@ -80,7 +80,7 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
 
     The `share` is its mean.  Writes the levels that the rows have to work.present, in ascending
     order, and their scores to work.scores from `at` on; the leave-one-out scores of the first
-    `used` rows to work.Z[term]; and to work.relation[term] and work.excess[term] the covariance
+    `used` rows to work.Z[term]; and to work.covariance[term] and work.excess[term] the covariance
     with the target that is left without noise, and the rest, per weight.  Returns the number of
     levels scored: 0 if they differ by no more than chance.
     """
@@ -92,7 +92,7 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
         if weight[k] > 0.0:
             between += moment[k] * moment[k] / weight[k]
             weight_squares += weight[k] * weight[k]
-    work.relation[term], work.excess[term] = 0.0, 0.0
+    work.covariance[term], work.excess[term] = 0.0, 0.0
     freedom = max(present - 1.0, 0.0)
     noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
     noise /= max(m - present, 0.0) + PRIOR
@@ -124,7 +124,7 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
     apparent /= largest
     allowed = min(freedom, FREE) * noise * apparent / between
     left = min(left_out + allowed, apparent)
-    work.relation[term], work.excess[term] = left / total, (apparent - left) / total
+    work.covariance[term], work.excess[term] = left / total, (apparent - left) / total
     return present
 
 
@@ -132,13 +132,13 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
 def reliability(terms, work):
     """Return the share ρ of a direction's covariance with the target that is not noise.
 
-    The direction has the coefficients work.theta on the terms; work.relation and work.excess are
+    The direction has the coefficients work.theta on the terms; work.covariance and work.excess are
     the covariances of the terms.  A cut along the direction gains in proportion to the square of
     the covariance.
     """
     remaining, noise = 0.0, 0.0
     for j in range(terms):
-        remaining += work.theta[j] * work.relation[j]
+        remaining += work.theta[j] * work.covariance[j]
         noise += work.theta[j] * work.excess[j]
     if not abs(remaining) < abs(remaining + noise):
         return 1.0

@@ -245,22 +245,22 @@ def _relate(used, m, terms, total, share, work):
     if used < m:
         total, share = moments(work.target, work.weights, used, work.moment)
     for j in range(terms):
-        if np.isnan(work.relation[j]):
-            work.relation[j], work.excess[j] = 0.0, 0.0
+        if np.isnan(work.covariance[j]):
+            work.covariance[j], work.excess[j] = 0.0, 0.0
             for i in range(used):
-                work.relation[j] += work.moment[i] * work.Z[j, i] / total
+                work.covariance[j] += work.moment[i] * work.Z[j, i] / total
     return total, share
 
 
 @part
-def load_terms(rows, lo, used, m, feature_groups, order, q, together, total, share, work):
+def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, share, work):
     """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
-    factor if `together`, otherwise of factors of many levels only.  Levels of the latter are scored
-    on m rows, for which `work` has the target, its moments, their `total` weight and its mean, the
-    `share`.  Returns the number of terms, and weight and mean of the first rows.  The columns
-    are written to work.column, their number to work.size[0].
+    factor if `all_scored`, otherwise of factors of many levels only.  Levels of the latter are
+    scored on m rows, for which `work` has the target, its moments, their `total` weight and its
+    mean, the `share`.  Returns the number of terms, and weight and mean of the first rows.  The
+    columns are written to work.column, their number to work.size[0].
     """
     place, at, scored = 0, 0, False
     for i in range(q):
@@ -271,15 +271,15 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, together, total, sha
             at += _load_factor(rows, lo, m, used, first, share, place, at, work)
             place, scored = place + 1, True
             continue
-        one = factor and together
+        is_scored = factor and all_scored
         for k in range(width):
-            load_column(rows, lo, used, first + k, not one, work.Z, place + k)
+            load_column(rows, lo, used, first + k, not is_scored, work.Z, place + k)
             work.column[at + k], work.scores[at + k] = first + k, 1.0
-            work.term[at + k] = place if one else place + k
-            work.relation[place if one else place + k] = np.nan
-        if one:
+            work.term[at + k] = place if is_scored else place + k
+            work.covariance[place if is_scored else place + k] = np.nan
+        if is_scored:
             _score_few_levels(used, width, place, at, work)
-        place += 1 if one else width
+        place += 1 if is_scored else width
         at += width
     work.size[0], work.size[1] = at, place if scored else 0
     if scored and place > 1:

@@ -34,7 +34,7 @@ class Workspace(NamedTuple):
         Scratch, False between calls.
     present : (W,) int64
         The levels that a node has.
-    relation, excess : (D,) float64
+    covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
         `odrf.engine.directions.level_scores`.
     size : (2,) int64
@@ -62,7 +62,7 @@ class Workspace(NamedTuple):
     level_moment: np.ndarray
     seen: np.ndarray
     present: np.ndarray
-    relation: np.ndarray
+    covariance: np.ndarray
     excess: np.ndarray
     size: np.ndarray
     A: np.ndarray

@@ -42,7 +42,7 @@ STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
 # Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
 FIRST_ROOM = 1024
 # Growth looks about every tenth of a second whether it is to stop: after so many numbers, a row
-# counting as its columns and `PER_ROW` more.
+# counting as its terms and `PER_ROW` more.
 BUDGET, PER_ROW = 10_000_000, 5
 
 
@@ -57,6 +57,7 @@ def grow_forest(
     streams: NDArray[np.uint64],
     n_jobs: int,
     advance: Callable[[], object],
+    factors: Factors | None = None,
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
@@ -82,10 +83,12 @@ def grow_forest(
         Threads.
     advance : callable
         Called after each tree, in the order of the trees.
+    factors : Factors, optional
+        Those that `factors_for` returns, if they are at hand.
     """
     columns_read = mixture.columns_read(feature_groups, settings, len(y))
     copied = pays_to_copy(int(count_terms(feature_groups).sum()), columns_read)
-    factors = factors_for(X, feature_groups, mixture)
+    factors = factors_for(X, feature_groups, mixture) if factors is None else factors
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
@@ -172,7 +175,8 @@ def grow_on(
     They are enlarged as needed, up to room for `most` nodes.  The other arguments are those of
     `grow_tree`.
     """
-    budget, widest = BUDGET // (PER_ROW + len(rows.X)), scratch.columns.shape[1]
+    widest = scratch.columns.shape[1]
+    budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
     grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget)
     while reached[NEXT] < reached[NODES]:
         end_if_stopped()

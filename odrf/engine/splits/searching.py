@@ -12,7 +12,6 @@ from odrf.engine.directions.candidates import (
     ROUND,
     FeatureGroups,
     Proposals,
-    count_terms,
     has_many_levels,
     proposals_for,
 )
@@ -106,8 +105,9 @@ def scratch_for(
     samplers = mixture.samplers(feature_groups, settings, tree_rows)
     widest = mixture.widest(feature_groups, settings, tree_rows)
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
-    terms = min(estimated, int(count_terms(feature_groups).sum()))
-    levels = np.diff(feature_groups.first)[has_many_levels(feature_groups)].max(initial=0)
+    proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
+    terms = min(estimated, len(proposals.units))
+    levels = feature_groups.widths[has_many_levels(feature_groups)].max(initial=0)
     used = min(n, max(settings.direction_rows, 10 * terms))
     scored = min(n, max(used, 10 * int(levels)))
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
@@ -124,7 +124,7 @@ def scratch_for(
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
         workspace(terms, used, estimated, scored),
-        proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered),
+        proposals,
         samplers,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),

@@ -15,6 +15,7 @@ from odrf.engine.trees.out_of_bag_losses import OutOfBag
 from odrf.engine.trees.routing import predict
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
@@ -124,15 +125,6 @@ def _require_number(fit: Fit, what: str) -> None:
         )
 
 
-def _require_unseen(fit: Fit, method: str) -> None:
-    if fit.control.resample == "none" and method != QUANTILE:
-        other = ', or use method="quantile"' if method == CONFORMAL else ""
-        raise InputError(
-            f'method={method!r} needs out-of-bag rows, and resample="none" leaves none: fit with '
-            f'resample="bootstrap" or "subsample"{other}'
-        )
-
-
 def interval_frame(
     fit: Fit, rows: RowsToPredict, interval: Interval, unseen: Callable[[], OutOfBag]
 ) -> pd.DataFrame:
@@ -151,7 +143,10 @@ def interval_frame(
     DataFrame
         Columns ``estimate``, ``conf_low``, ``conf_high`` and, by the jackknife, ``std_error``.
     """
-    _require_unseen(fit, interval.method)
+    if interval.method == CONFORMAL:
+        require_out_of_bag(fit, "Prediction intervals", f', or use method="{QUANTILE}"')
+    elif interval.method == JACKKNIFE:
+        require_out_of_bag(fit, "Confidence intervals")
     means = predict(fit.forest, rows.X, fit.control.n_jobs) if rows.oob is None else rows.oob
     mean = means[:, 0]
     std_error = None
@@ -253,7 +248,7 @@ def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
     if not tells_rows_apart(fit.draws, rows.oob is not None):
         raise InputError(
             'interval="confidence" compares trees that drew a row with trees that did not, but '
-            f"every subsample has all {n} rows or all but one: fit with a lower sample_fraction"
+            f"every subsample has all but one of {n} rows: fit with a lower sample_fraction"
         )
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
     predicting = _predicting(fit, rows)

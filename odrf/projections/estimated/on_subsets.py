@@ -63,4 +63,4 @@ def few_directions(P: int) -> int:
 
 def widest_columns(q: int, feature_groups: FeatureGroups) -> int:
     """Return the number of columns of the q widest predictors."""
-    return int(np.sort(np.diff(feature_groups.first))[::-1][:q].sum())
+    return int(np.sort(feature_groups.widths)[::-1][:q].sum())

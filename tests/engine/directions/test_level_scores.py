@@ -61,11 +61,11 @@ def test_scores_are_those_of_the_twin(case, copied):
     expected = twin.score_levels(level, n_levels, t, a)
     np.testing.assert_allclose(of_levels, expected.of_levels, atol=1e-9)
     np.testing.assert_allclose(of_rows, expected.of_rows, atol=1e-9)
-    scale = max(1.0, abs(expected.relation) + expected.excess)
-    assert work.relation[0] == pytest.approx(expected.relation, abs=1e-9 * scale)
+    scale = max(1.0, abs(expected.covariance) + expected.excess)
+    assert work.covariance[0] == pytest.approx(expected.covariance, abs=1e-9 * scale)
     assert work.excess[0] == pytest.approx(expected.excess, abs=1e-9 * scale)
     work.theta[0] = 1.0
-    trusted = twin.reliability(np.ones(1), work.relation[:1], work.excess[:1])
+    trusted = twin.reliability(np.ones(1), work.covariance[:1], work.excess[:1])
     assert share(1, work) == pytest.approx(trusted, abs=1e-9)
 
 
