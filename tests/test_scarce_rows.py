@@ -167,7 +167,7 @@ def test_new_data_without_rows(grow, response):
         if hasattr(fit, predict):
             assert len(getattr(fit, predict)(none)) == 0
     for question, argument in (
-        ("growth_path", "newdata"), ("pruning_path", "validation"), ("update", "newdata"),
+        ("growth_path", "newdata"), ("pruning_path", "newdata"), ("update", "newdata"),
         ("estimate_priors", "newdata"), ("sensitivity", "newdata"),
     ):  # fmt: skip
         asked = getattr(fit, question, None)

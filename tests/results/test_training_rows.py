@@ -304,7 +304,7 @@ def _the_intervals(fit, said):
         assert not given.equals(fit.predict(type="quantile", training="in-bag"))
     else:
         assert said == 'in bag, `method="quantile"` only'
-        with pytest.raises(InputError, match="needs out-of-bag rows"):
+        with pytest.raises(InputError, match=r"needs? out-of-bag rows"):
             fit.predict(interval="prediction")
         assert fit.predict(interval="prediction", method="quantile").notna().all(axis=None)
 
