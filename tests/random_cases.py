@@ -229,7 +229,7 @@ def _given(name: str, case: Case, fit: Any, rng: Rng, path: Path) -> dict[str, A
         "estimate_priors": [{"newdata": case.data}],
         "grow": [{"k": 1}, {"k": 3}],
         "growth_path": [{}, {"newdata": case.data}, {"along": "depth"}],
-        "importance": [{}, {"type": "permutation"}],
+        "importance": [{}, {"type": "impurity"}, {"type": "held_out"}, {"type": "permutation"}],
         "predict": [
             {"type": "prob"}, {"type": "class"}, {"type": "leaf"}, {"type": "trees"},
             {"type": "cumulative"}, {"training": "in-bag"}, {"training": "out-of-bag"},

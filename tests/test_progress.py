@@ -64,6 +64,13 @@ WORK = {
     "grow": lambda d, f, t: f.grow(5, progress=True),
     "update": lambda d, f, t: f.update(d[:20], progress=True),
     "importance": lambda d, f, t: f.importance("permutation", progress=True),
+    "held-out importance": lambda d, f, t: t.importance(progress=True),
+    "of boosted trees": lambda d, f, t: odrf.odbt(
+        FORMULA, d, n_trees=9, seed=1
+    ).importance(progress=True),
+    "of guided trees": lambda d, f, t: odrf.graf(
+        FORMULA, d, n_trees=9, seed=1
+    ).importance(progress=True),
     "elimination": lambda d, f, t: f.select_variables(progress=True),
     "elimination of shares": lambda d, f, t: f.select_variables(drop=0.4, progress=True),
     "strength": lambda d, f, t: f.strength_correlation([2, 3], progress=True),

@@ -11,7 +11,7 @@ from odrf.fits.out_of_bag_values import boosted_error
 from odrf.fits.prediction.scores import mean_loss
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.table import REFIT
-from odrf.reports.importance_tables import impurity_table
+from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import (
     data_facts,
     importance_section,
@@ -40,7 +40,10 @@ def loss_path(fit: BoostedFit) -> pd.DataFrame:
 
 
 def boosted_summary(
-    fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
+    fit: BoostedFit,
+    fitted: NDArray[np.float64],
+    out_of_bag: NDArray[np.float64] | None,
+    importance: MeasuredImportance,
 ) -> Summary:
     """Return the summary of boosted trees: data, losses, options, loss path, importances.
 
@@ -72,16 +75,17 @@ def boosted_summary(
     }
     sections = {
         f"Mean loss ({control.loss.replace('_', ' ')})": _shown_rounds(fit),
-        **importance_section(impurity_table(fit), "impurity of the working response removed"),
+        **importance_section(importance),
     }
     name = f"Boosted oblique trees: {fit.kind}"
-    return Summary(name, fit.call, facts, sections, tuple(missing_notes(fit)))
+    notes = (*importance.notes, *missing_notes(fit))
+    return Summary(name, fit.call, facts, sections, notes)
 
 
 def boosted_card(
     fit: BoostedFit, fitted: NDArray[np.float64], out_of_bag: NDArray[np.float64] | None
 ) -> Card:
-    """Return a short description of boosted trees; the arguments are those of `boosted_summary`."""
+    """Return a short description of boosted trees; arguments as in `boosted_summary`."""
     facts = {
         "Formula": fit.design.formula,
         "Rows": str(len(fit.data.y)),

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.prediction.scores import mean_loss
-from odrf.reports.importance_tables import impurity_table
+from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.summaries import (
-    REMOVED,
     data_facts,
     importance_section,
     mean_and_range,
@@ -23,7 +22,9 @@ from odrf.text.wording import number
 __all__ = ["guided_card", "guided_summary"]
 
 
-def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
+def guided_summary(
+    fit: GuidedFit, fitted: NDArray[np.float64], importance: MeasuredImportance
+) -> Summary:
     """Return the summary of a guided forest: data, training error, options, sizes, importances.
 
     `fitted` (n, K) are its predictions for the training rows.
@@ -44,11 +45,12 @@ def guided_summary(fit: GuidedFit, fitted: NDArray[np.float64]) -> Summary:
         "Regions per plane": f"{guided.n_inner.sum() / max(1, guided.n_planes.sum()):.1f}",
         "Model size": f"{guided.sizes.sum()} numbers (TW (M + 1) + 3 TNL + TL)",
     }
-    sections = importance_section(impurity_table(fit), REMOVED)
+    sections = importance_section(importance)
     notes = (
         "Every tree uses all rows: no row is out of bag.",
         "Every plane uses all columns of its tree: importances distinguish predictors less well "
         "than in other forests.",
+        *importance.notes,
         *missing_notes(fit),
     )
     name = f"Guided random forest: {fit.kind}"

@@ -2,16 +2,87 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.judged_trees import judged_trees, responses_judging
 from odrf.fits.regrowing import permutation_rises
+from odrf.statistics.held_out_importance import held_out_importance
 from odrf.statistics.importance import impurity_importance, sampling_errors, summed_importance
 from odrf.statistics.out_of_bag_importance import out_of_bag_importance
 
-__all__ = ["impurity_table", "out_of_bag_table", "permutation_table"]
+__all__ = [
+    "MeasuredImportance",
+    "held_out_table",
+    "impurity_measured",
+    "impurity_table",
+    "judged_measured",
+    "out_of_bag_table",
+    "permutation_table",
+]
+
+REMOVED, OUT_OF_BAG, HELD_OUT = "impurity removed", "out of bag", "held out"
+REMOVED_BY_STEPS = "impurity of the working response removed"
+FITTED_BY_STEPS = "covariance of response and score"
+BY_THEIR_OWN_ROWS = (
+    "The rows that chose the splits also judge their importances, which favours predictors of many "
+    "values: there are too few rows to hold some out."
+)
+
+
+class MeasuredImportance(NamedTuple):
+    """The importances that a summary and a plot show first.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Predictors with ``importance`` and ``share``, the largest first.
+    measure : str
+        What is shared out, in words.
+    notes : tuple of str
+        What should be known of it.
+    """
+
+    table: pd.DataFrame
+    measure: str
+    notes: tuple[str, ...] = ()
+
+
+def judged_measured(fit: AnyFit, table: pd.DataFrame, rows: str) -> MeasuredImportance:
+    """Return importances judged by rows that did not grow the trees; `rows` names these."""
+    measure = FITTED_BY_STEPS if fit.summed else REMOVED
+    return MeasuredImportance(table, f"{measure}, {rows}")
+
+
+def impurity_measured(fit: AnyFit) -> MeasuredImportance:
+    """Return importances judged by the rows that chose the splits, for want of others."""
+    measure = REMOVED_BY_STEPS if fit.summed else REMOVED
+    return MeasuredImportance(impurity_table(fit), measure, (BY_THEIR_OWN_ROWS,))
+
+
+def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
+    """Return the held-out importance of each predictor and its share, the largest first.
+
+    None if there are too few rows to hold some out.
+    """
+    parts = judged_trees(fit, progress)
+    if parts is None:
+        return None
+    data = fit.data
+    importance = held_out_importance(
+        parts,
+        data.X,
+        responses_judging(fit),
+        data.weights,
+        fit.design.first,
+        fit.summed,
+        fit.control.n_jobs,
+    )
+    return _with_shares(fit, importance)
 
 
 def impurity_table(fit: AnyFit) -> pd.DataFrame:

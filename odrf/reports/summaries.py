@@ -17,7 +17,7 @@ from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
 from odrf.pruning.complexity import root_errors
-from odrf.reports.importance_tables import impurity_table
+from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.text.card import Card
@@ -26,8 +26,6 @@ from odrf.text.summary import Summary
 from odrf.text.wording import number
 
 __all__ = [
-    "REMOVED",
-    "REMOVED_OUT_OF_BAG",
     "data_facts",
     "forest_card",
     "forest_summary",
@@ -45,11 +43,15 @@ MAX_CLASSES = 10
 # A blend of fewer rows has a noticeably optimistic out-of-bag error.
 FEW_ROWS = 300
 TOP = 10
-REMOVED, REMOVED_OUT_OF_BAG = "impurity removed", "impurity removed, out of bag"
 HONEST = "splits by half of a tree's rows, values by the others"
 
 
-def tree_summary(fit: Fit, fitted: NDArray[np.float64], path: PruningPath[Any] | None) -> Summary:
+def tree_summary(
+    fit: Fit,
+    fitted: NDArray[np.float64],
+    path: PruningPath[Any] | None,
+    importance: MeasuredImportance,
+) -> Summary:
     """Return the summary of a tree: data, errors, options, sizes, importances.
 
     `fitted` (n, K) are its predictions for the training rows; `path` is the pruning path that it
@@ -57,22 +59,21 @@ def tree_summary(fit: Fit, fitted: NDArray[np.float64], path: PruningPath[Any] |
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **_held_out_scores(fit, path)}
-    importance = importance_section(impurity_table(fit), REMOVED)
     return _summary("Oblique decision tree", fit, scores, confusion, importance)
 
 
-def forest_summary(fit: Fit, out_of_bag: OutOfBag | None, importance: pd.DataFrame) -> Summary:
+def forest_summary(
+    fit: Fit, out_of_bag: OutOfBag | None, importance: MeasuredImportance
+) -> Summary:
     """Return the summary of a forest: data, out-of-bag error, options, sizes, importances.
 
-    `out_of_bag` is None if every tree uses all rows; then the `importance` is that of the splits.
+    `out_of_bag` is None if every tree uses all rows.
     """
     facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
     if fit.kind == "classification" and out_of_bag is not None:
         confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
-    words = REMOVED if out_of_bag is None else REMOVED_OUT_OF_BAG
-    measured = importance_section(importance, words)
-    return _summary("Oblique random forest", fit, facts, confusion, measured)
+    return _summary("Oblique random forest", fit, facts, confusion, importance)
 
 
 def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> Card:
@@ -97,10 +98,11 @@ def _card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
     return Card(f"{name}: {fit.kind}", facts)
 
 
-def importance_section(importance: pd.DataFrame, words: str) -> dict[str, pd.DataFrame]:
-    """Return the largest importances under a title; `words` says how they are measured."""
-    few = f", first {TOP} of {len(importance)} predictors" if len(importance) > TOP else ""
-    return {f"Importance ({words}{few})": importance.head(TOP)}
+def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame]:
+    """Return the largest importances under a title that says how they are measured."""
+    P = len(importance.table)
+    few = f", first {TOP} of {P} predictors" if P > TOP else ""
+    return {f"Importance ({importance.measure}{few})": importance.table.head(TOP)}
 
 
 def _summary(
@@ -108,7 +110,7 @@ def _summary(
     fit: Fit,
     scores: dict[str, str],
     confusion: dict[str, pd.DataFrame],
-    importance: dict[str, pd.DataFrame],
+    importance: MeasuredImportance,
 ) -> Summary:
     facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
     sections, notes = {}, []
@@ -119,8 +121,8 @@ def _summary(
             sections[f"Confusion matrix ({rows}; observed down, predicted across)"] = table
     if fit.blend is not None:
         sections["Kinds of trees"] = kinds_table(fit.blend, fit.kinds)
-    sections |= importance
-    notes += missing_notes(fit) + _choice_notes(fit)
+    sections |= importance_section(importance)
+    notes += [*importance.notes, *missing_notes(fit), *_choice_notes(fit)]
     return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
 
 

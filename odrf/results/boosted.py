@@ -327,7 +327,8 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
 
         It prints as text, and converts to HTML and LaTeX.
         """
-        return boosted_summary(self.fit, self._in_bag, self._known_out_of_bag)
+        importance = self._measured_importance()
+        return boosted_summary(self.fit, self._in_bag, self._known_out_of_bag, importance)
 
     @property
     def _known_out_of_bag(self) -> NDArray[np.float64] | None:

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.checks import checked_choice, is_word
+from odrf.checks import checked_choice
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.errors import InputError, nearest
+from odrf.errors import nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import (
     PREDICTIONS,
@@ -30,20 +30,17 @@ from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residua
 from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
-from odrf.reports.importance_tables import impurity_table
-from odrf.reports.summaries import REMOVED
 from odrf.results.absent import ABSENT
-from odrf.results.scored import Scored
+from odrf.results.measured import Measured
 from odrf.text.summary import Summary
 
 __all__ = ["FittedResults", "Priors"]
 
 Priors = Mapping[Any, float] | pd.Series | None
-IMPORTANCES = ("impurity", "out_of_bag", "permutation")
 
 
 @public
-class FittedResults(Scored):
+class FittedResults(Measured):
     """Base class of all results.
 
     Parameters
@@ -271,43 +268,6 @@ class FittedResults(Scored):
         require_priors(self.design.response, "estimate_priors()")
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
-
-    def importance(self, type: str = "impurity") -> pd.DataFrame:
-        """Return the importance of each predictor, the most important first.
-
-        Parameters
-        ----------
-        type : {"impurity"}, default "impurity"
-            The impurity decrease of the splits on the predictor, each weighted by the node's share
-            of the rows: the mean over the trees.  For boosted trees, decrease times node weight:
-            the sum over the trees.  The decrease of a split on several columns is divided among
-            them in proportion to the absolute values of their coefficients, for predictors scaled
-            to [0, 1].
-
-        Returns
-        -------
-        DataFrame
-            Index: predictors as in the formula; a factor is one.  Columns: ``importance``, and
-            ``share``, its share of the sum.
-
-        Raises
-        ------
-        InputError
-            If `type` is unknown, or ``"out_of_bag"`` or ``"permutation"``, which only forests of
-            `odrf.odrf` have.
-        """
-        if is_word(type, "permutation") or is_word(type, "out_of_bag"):
-            raise InputError(
-                f'type="{type}" needs out-of-bag rows, which only forests of odrf() have: use '
-                'type="impurity"'
-            )
-        checked_choice("type", type, IMPORTANCES)
-        return impurity_table(self.fit)
-
-    @property
-    def _importance_measure(self) -> str:
-        """What `importance` shares out by default, in words."""
-        return REMOVED
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save the fit to a file; `odrf.load` reads it.

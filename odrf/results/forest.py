@@ -33,11 +33,17 @@ from odrf.pruning.complexity import RULES
 from odrf.public import respelled
 from odrf.reports.elimination import Elimination
 from odrf.reports.forest_path import ForestPath
-from odrf.reports.importance_tables import out_of_bag_table, permutation_table
+from odrf.reports.importance_tables import (
+    OUT_OF_BAG,
+    MeasuredImportance,
+    judged_measured,
+    out_of_bag_table,
+    permutation_table,
+)
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
-from odrf.reports.summaries import REMOVED, REMOVED_OUT_OF_BAG, forest_card, forest_summary
+from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.extendable import Extendable
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.panelled import Drawing, Panelled
@@ -290,8 +296,8 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
 
         Parameters
         ----------
-        type : {"out_of_bag", "impurity", "permutation"}, optional
-            By default ``"out_of_bag"``; if every tree uses all rows, ``"impurity"``.
+        type : {"out_of_bag", "impurity", "permutation", "held_out"}, optional
+            By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``.
 
             - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
               Gini index) by the splits on the predictor, judged by the rows that each tree did not
@@ -302,14 +308,16 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
               more important than they are.
             - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
               misclassification) when the predictor's values are permuted: the mean over the trees.
+            - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of
+              the trees are grown again on each half of the rows, and judged by the other half.
         progress : bool, default False
-            Show a progress bar while predictors are permuted.
+            Show a progress bar while predictors are permuted, or trees are grown.
 
         Returns
         -------
         DataFrame
             Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for
-            the first two ``share``, its share of the sum of those above 0; for permutation
+            all but permutation ``share``, its share of the sum of those above 0; for permutation
             ``std_error``, the standard error of the mean over rows and trees, and
             ``monte_carlo_error``, the part of it that more trees make small.  The standard error is
             for this forest: it tells whether a predictor matters to it, not how the importance
@@ -318,15 +326,14 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         Raises
         ------
         InputError
-            If `type` is unknown, or if it needs out-of-bag rows and there are none.
+            If `type` is unknown, or if it needs out-of-bag rows and there are none; as in
+            `ODTResults.importance`.
 
         References
         ----------
         X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
         measure for random forests. NeurIPS.
         """
-        if type is None:
-            type = "out_of_bag" if leaves_rows_out(self.fit) else "impurity"
         if is_word(type, "permutation"):
             require_out_of_bag(self.fit, "Permutation importances")
             if "_permutation_table" not in vars(self):
@@ -335,19 +342,20 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         if is_word(type, "out_of_bag"):
             require_out_of_bag(self.fit, "Out-of-bag importances")
             return self._out_of_bag_table.copy()
-        return super().importance(type)
+        return super().importance(type, progress=progress)
 
     @cached_property
     def _out_of_bag_table(self) -> pd.DataFrame:
         return out_of_bag_table(self.fit)
 
-    @property
-    def _importance_measure(self) -> str:
-        return REMOVED_OUT_OF_BAG if leaves_rows_out(self.fit) else REMOVED
+    def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
+        if leaves_rows_out(self.fit):
+            return judged_measured(self.fit, self._out_of_bag_table, OUT_OF_BAG)
+        return super()._measured_importance(progress)
 
     def summary(self) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
-        return forest_summary(self.fit, self._known_out_of_bag, self.importance())
+        return forest_summary(self.fit, self._known_out_of_bag, self._measured_importance())
 
     @property
     def _known_out_of_bag(self) -> OutOfBag | None:

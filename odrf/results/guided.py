@@ -286,7 +286,7 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
 
         It prints as text, and converts to HTML and LaTeX.
         """
-        return guided_summary(self.fit, self._in_bag)
+        return guided_summary(self.fit, self._in_bag, self._measured_importance())
 
     def _drawing(self) -> Drawing:
         return "growth", lambda panel: plots.plot_guided_growth(self.growth, panel)

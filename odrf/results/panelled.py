@@ -47,9 +47,7 @@ class Panelled(FittedResults):
         name, draw = self._drawing()
         drawings = {
             name: draw,
-            "importance": lambda panel: plots.plot_importance(
-                self.importance()["share"], self._importance_measure, panel
-            ),
+            "importance": self._plot_importance,
         }
         return plots.draw_panels(drawings, kind, ax)
 

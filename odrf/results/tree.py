@@ -265,7 +265,7 @@ class ODTResults(ReadableTree, Updatable):
 
     def summary(self) -> Summary:
         """Return a summary: data, options, size, importances, training and held-out error."""
-        return tree_summary(self.fit, self._in_bag, self.path)
+        return tree_summary(self.fit, self._in_bag, self.path, self._measured_importance())
 
     def plot(
         self,
@@ -304,7 +304,7 @@ class ODTResults(ReadableTree, Updatable):
             If `kind` is unknown or a number is below 1.
         """
         if checked_choice("kind", kind, PLOTS) == "importance":
-            return plots.plot_importance(self.importance()["share"], self._importance_measure, ax)
+            return self._plot_importance(ax)
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
         return plots.plot_tree(

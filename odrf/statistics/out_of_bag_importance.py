@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_order
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.routing import leaves_of, routing_blocks
+from odrf.statistics.held_out_importance import add_up, added_covariances, leaves_by_tree
 from odrf.statistics.importance import shared_out
 
 __all__ = ["out_of_bag_importance"]
-
-# Rows times trees whose leaves are found together.
-LEAVES_AT_ONCE = 2**22
 
 
 def out_of_bag_importance(
@@ -60,45 +56,10 @@ def out_of_bag_importance(
     K = forest.value.shape[1]
     target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
     centred = weights[:, None] * (target - np.average(target, axis=0, weights=weights))
-    step = max(1, LEAVES_AT_ONCE // len(y))
-    total, n_used = np.zeros(len(first) - 1), 0
-    for begin in range(0, forest.n_trees, step):
-        trees = range(begin, min(begin + step, forest.n_trees))
-        leaves = _leaves(forest, X, trees, draws.n_jobs)
-        for b, reached in zip(trees, leaves, strict=True):
-            rows = np.flatnonzero(unseen[b])
-            if len(rows):
-                n_used += 1
-                at = reached[rows] - forest.root[b]
-                tree = forest.tree(b)
-                decrease = _decreases(tree, at, centred[rows]) / weights[rows].sum()
-                total += shared_out(tree, decrease, first)
-    return total / max(n_used, 1)
-
-
-def _leaves(forest: Forest, X: NDArray[np.float32], trees: range, n_jobs: int) -> NDArray[np.int32]:
-    """Return the node (b, n) in which each row ends in each of the b `trees`."""
-    packed = forest.packed._replace(root=forest.packed.root[trees.start : trees.stop])
-    blocks = routing_blocks(forest, X, n_jobs)
-    return np.hstack(list(in_order(lambda block: leaves_of(packed, X, block), blocks, n_jobs)))
-
-
-def _decreases(
-    tree: Forest, leaf: NDArray[np.int64], centred: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return for each node the sum over its rows of `centred` (m, K) times its split's change.
-
-    `leaf` (m,) are the leaves of the rows.
-    """
-    sums = np.zeros_like(tree.value)
-    np.add.at(sums, leaf, centred)
-    split = np.flatnonzero(tree.is_split())
-    depth, decrease = tree.depth(), np.zeros(tree.n_nodes)
-    for level in range(int(depth.max(initial=0)) - 1, -1, -1):
-        nodes = split[depth[split] == level]
-        for side in range(2):
-            child = tree.left[nodes] + side
-            change = tree.value[child] - tree.value[nodes]
-            decrease[nodes] += (change * sums[child]).sum(axis=1)
-            sums[nodes] += sums[child]
-    return decrease
+    sums, n_used = np.zeros_like(forest.value), 0
+    for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
+        rows = np.flatnonzero(unseen[b])
+        if len(rows):
+            n_used += 1
+            add_up(sums, forest, b, leaf[rows], centred[rows] / weights[rows].sum())
+    return shared_out(forest, added_covariances(forest, sums), first) / max(n_used, 1)

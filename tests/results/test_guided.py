@@ -210,7 +210,7 @@ def test_growth_goes_from_all_impurity_to_that_of_the_leaves(numbers):
 
 def test_importances_add_up_to_the_impurity_removed(classes, numbers):
     for fit in (classes, numbers):
-        guided, importance = fit.guided, fit.importance()
+        guided, importance = fit.guided, fit.importance("impurity")
         removed = 0.0
         for lo, hi in pairwise(guided.root):
             total = guided.weight[lo:hi] * guided.impurity[lo:hi]
@@ -218,7 +218,7 @@ def test_importances_add_up_to_the_impurity_removed(classes, numbers):
         assert importance["importance"].sum() == pytest.approx(removed / 15)
         assert importance["share"].sum() == pytest.approx(1)
         assert set(importance.index) == {"a", "b", "f"}
-    with pytest.raises(InputError, match=r'type="permutation" needs out-of-bag rows.*"impurity"'):
+    with pytest.raises(InputError, match=r'type="permutation" needs out-of-bag rows.*"held_out"'):
         numbers.importance(type="permutation")
     with pytest.raises(InputError, match="type='gain' is not known"):
         numbers.importance(type="gain")

@@ -205,7 +205,7 @@ def test_unknown_rule_and_importance(number_tree):
         number_tree.pruning_path(pruning="weakest")
     with pytest.raises(InputError, match="loss='gini' is not known: use one of 'error'"):
         number_tree.pruning_path(loss="gini")
-    with pytest.raises(InputError, match='type="impurity"'):
+    with pytest.raises(InputError, match='type="held_out"'):
         number_tree.importance("permutation")
 
 

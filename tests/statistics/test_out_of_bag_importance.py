@@ -7,34 +7,22 @@ import pandas as pd
 import pytest
 
 import odrf
+from nothing_matters import unrelated
 from odrf.errors import InputError
 from odrf.statistics.out_of_bag_importance import out_of_bag_importance
+from reference.importance import judged_by_definition, own_response
 
 
 def by_definition(forest, X, y, first, draws):
     """Follow every out-of-bag row through every tree, and note what each split adds."""
-    K = forest.value.shape[1]
-    target = y[:, None] if K == 1 else np.eye(K)[y.astype(int)]
+    target, importance, n_used = own_response(forest, y), np.zeros(len(first) - 1), 0
     centred = target - np.average(target, axis=0, weights=draws.weights)
-    columns = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    importance, n_used = np.zeros(len(first) - 1), 0
     for b in range(forest.n_trees):
-        rows = np.flatnonzero(draws.unseen(b) & (draws.weights > 0))
+        rows, tree = np.flatnonzero(draws.unseen(b) & (draws.weights > 0)), forest.tree(b)
         n_used += len(rows) > 0
-        for i in rows:
-            node = forest.root[b]
-            while forest.left[node] >= 0:
-                terms = slice(*forest.start[node : node + 2])
-                index, coef = forest.index[terms], forest.coef[terms]
-                projected = np.float32(0)
-                for column, theta in zip(index, coef, strict=True):
-                    projected += theta * X[column, i]
-                child = forest.left[node] + (projected > forest.threshold[node])
-                added = (forest.value[child] - forest.value[node]) @ centred[i]
-                share = np.abs(coef, dtype=float) / np.abs(coef, dtype=float).sum()
-                weight = draws.weights[i] / draws.weights[rows].sum()
-                np.add.at(importance, columns[index], weight * added * share)
-                node = child
+        importance += judged_by_definition(
+            tree, X, centred, draws.weights, rows, first, tree.value, lambda _: slice(None)
+        )
     return importance / n_used
 
 
@@ -48,14 +36,6 @@ def test_it_is_its_definition(formula, weighted):
     np.testing.assert_allclose(
         out_of_bag_importance(*arguments), by_definition(*arguments), rtol=1e-6, atol=1e-12
     )
-
-
-def unrelated(n, rng):
-    """Predictors of all kinds, unrelated to the response."""
-    data = pd.DataFrame({"y": rng.normal(size=n), "number": rng.normal(size=n)})
-    for levels in (2, 5, 20, 100):
-        data[f"factor_{levels}"] = pd.Categorical(rng.integers(0, levels, n).astype(str))
-    return data.assign(binary=rng.integers(0, 2, n))
 
 
 @pytest.mark.parametrize("classes", [False, True])
@@ -81,10 +61,10 @@ def test_it_is_what_summary_and_plot_show_first():
     assert "impurity removed, out of bag" in fit.plot("importance").get_xlabel()
 
 
-def test_without_rows_out_of_bag_it_is_the_impurity_of_the_splits():
+def test_without_rows_out_of_bag_other_trees_are_judged_by_rows_held_out():
     data = odrf.load_data("wine")
     fit = odrf.odrf("cultivar ~ .", data, n_trees=5, resample="none", seed=1)
-    pd.testing.assert_frame_equal(fit.importance(), fit.importance(type="impurity"))
+    pd.testing.assert_frame_equal(fit.importance(), fit.importance(type="held_out"))
     with pytest.raises(InputError, match="Out-of-bag importances need"):
         fit.importance(type="out_of_bag")
     with pytest.raises(InputError, match="out_of_bag"):

@@ -1,0 +1,192 @@
+"""Trees with rows that did not grow them: out-of-bag rows, or the fit is made again on parts.
+
+A fit whose trees use all rows has no rows to judge its splits by.  So it is made again by the same
+options without some of the rows, and these judge: cross-fitting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design import TrainingData
+from odrf.design.folds import fold_of_rows
+from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.fits.boosted_fit import BoostedFit, boosted_without
+from odrf.fits.evaluating import grown_without
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.growing import grow_alike
+from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
+from odrf.fits.out_of_bag_values import rows_missed
+from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.pruning.complexity import ERROR, critical_alphas, pruned
+from odrf.pruning.subtrees import with_leaves
+from odrf.statistics.held_out_importance import FEWEST_ROWS, JudgedTrees
+
+__all__ = ["judged_trees", "responses_judging"]
+
+Trees = TypeVar("Trees", bound=np.generic)
+# A tree grown on four fifths of the rows is much like the one grown on all.  Forests, boosted trees
+# and trees of many rows take longer, and vary less: two halves cost about as much as the fit.
+FOLDS, HALVES = 5, 2
+MANY_ROWS = 10_000
+
+
+def judged_trees(fit: AnyFit, progress: bool = False) -> list[JudgedTrees] | None:
+    """Return trees that judge the splits of a fit, with rows that did not grow them.
+
+    If trees or runs leave rows out, these are the fit's own trees.  Otherwise the fit is made again
+    on parts of the rows: a tree without each of five folds; a tree of many rows, a forest or
+    boosted trees without each of two halves.  A tree that was pruned has as many leaves as in the
+    fit, or the next smaller number that pruning gives.  The parts follow from the fit's seed.
+
+    Returns
+    -------
+    list of JudgedTrees or None
+        None if there are too few rows, or the response is constant in a part.
+    """
+    if not fit.forest.is_split().any():
+        return []
+    if isinstance(fit, BoostedFit):
+        return _of_runs(fit) if leaves_rows_out(fit) else _boosted_halves(fit, progress)
+    if isinstance(fit, Fit):
+        return _of_trees(fit) if leaves_rows_out(fit) else _grown_again(fit, progress)
+    assert isinstance(fit, GuidedFit)
+    return _guided_halves(fit, progress)
+
+
+def responses_judging(fit: AnyFit) -> NDArray[np.float64]:
+    """Return what the predictions of trees are compared with: (n, K), for each of K outputs.
+
+    Of means and votes the response, or the indicators of the classes.  Of boosted trees minus the
+    derivative of the loss by the score before the first round: for the squared error the residual
+    from the mean, for classes indicator minus share.
+    """
+    y = fit.data.y
+    if isinstance(fit, BoostedFit):
+        weights, offset = fit.data.weights, fit.offset.values
+        start = fit.loss.start(y, weights, fit.control.n_outputs, offset)
+        return -fit.loss.derivatives(y, start[:, None] + offset, weights).first.T
+    n_classes = fit.forest.value.shape[1]
+    return y[:, None] if n_classes == 1 else np.eye(n_classes)[y.astype(np.int64)]
+
+
+def _of_trees(fit: Fit) -> list[JudgedTrees] | None:
+    """Return each tree with its out-of-bag rows."""
+    unseen = fit.draws.all_unseen() & (fit.data.weights > 0)
+    parts = [JudgedTrees(fit.forest.tree(b), unseen[b]) for b in range(fit.forest.n_trees)]
+    return parts if unseen.any() else None
+
+
+def _of_runs(fit: BoostedFit) -> list[JudgedTrees] | None:
+    """Return the trees of each run with the rows that it did not draw."""
+    forest, K, M = fit.forest, fit.control.n_outputs, fit.control.n_runs
+    missed = rows_missed(fit) & (fit.data.weights > 0)
+    trees = [[forest.tree(b) for b in range(forest.n_trees) if b // K % M == m] for m in range(M)]
+    parts = [
+        JudgedTrees(joined(of_run, len(of_run)), rows)
+        for of_run, rows in zip(trees, missed, strict=True)
+    ]
+    return parts if missed.any() else None
+
+
+def _grown_again(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
+    return _folds(fit, progress) if fit.forest.n_trees == 1 else _forest_halves(fit, progress)
+
+
+def _folds(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
+    """Return a tree grown without each fold, pruned as the tree of the fit was."""
+    parts = _parts(fit, FOLDS if len(fit.data.y) < MANY_ROWS else HALVES)
+    if parts is None:
+        return None
+    control = fit.control
+    _, folds = grown_without(fit, len(parts), control.seed, control.n_jobs, progress)
+    return [JudgedTrees(_pruned_alike(fit, fold.tree), fold.rows) for fold in folds]
+
+
+def _pruned_alike(fit: Fit, tree: Forest) -> Forest:
+    """Return a tree pruned to at most as many leaves as the tree of the fit, if that is pruned."""
+    if fit.pruning is None:
+        return tree
+    path, leaves = fit.pruning.path, int(fit.forest.leaves()[0])
+    rule, loss = (fit.control.pruning, ERROR) if path is None else (path.rule, path.loss)
+    return with_leaves(tree, leaves, rule, loss)
+
+
+def _forest_halves(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
+    """Return half of the trees grown without one half of the rows, half without the other."""
+    parts = _parts(fit, HALVES)
+    if parts is None:
+        return None
+    return [
+        JudgedTrees(_trees_without(fit, held, some, progress), held)
+        for held, some in zip(parts, _halves_of(np.arange(fit.forest.n_trees)), strict=True)
+    ]
+
+
+def _trees_without(
+    fit: Fit, held: NDArray[np.bool_], some: NDArray[np.int64], progress: bool
+) -> Forest:
+    """Return the trees of the numbers `some`, grown without the rows `held` and pruned alike."""
+    controls = list(fit.kinds.values()) or [fit.control]
+    kind = np.zeros(len(some), dtype=np.int64) if fit.blend is None else fit.blend.of_tree[some]
+    of_kind = [
+        grow_alike(
+            fit.design, _without(fit, held), controls[g], fit.streams[some[kind == g]],
+            fit.control.n_jobs, progress,
+        )
+        for g in np.unique(kind)
+    ]  # fmt: skip
+    forest = joined(of_kind, len(of_kind))
+    if fit.pruning is None or fit.control.alpha is None:
+        return forest
+    return pruned(forest, critical_alphas(forest, fit.control.pruning), fit.control.alpha)
+
+
+def _guided_halves(fit: GuidedFit, progress: bool) -> list[JudgedTrees] | None:
+    """Return half of the trees grown without one half of the rows, half without the other."""
+    parts = _parts(fit, HALVES)
+    if parts is None:
+        return None
+    return [
+        JudgedTrees(
+            grow_guided_trees(
+                fit.design, _without(fit, held), fit.control, some, fit.control.n_jobs, progress
+            ).unshared,
+            held,
+        )
+        for held, some in zip(parts, _halves_of(fit.streams), strict=True)
+    ]
+
+
+def _boosted_halves(fit: BoostedFit, progress: bool) -> list[JudgedTrees] | None:
+    """Return trees boosted without each half of the rows, for as many rounds as the fit has."""
+    parts = _parts(fit, HALVES)
+    if parts is None:
+        return None
+    return [JudgedTrees(boosted_without(fit, held, progress), held) for held in parts]
+
+
+def _halves_of(trees: NDArray[Trees]) -> tuple[NDArray[Trees], NDArray[Trees]]:
+    """Return one half of the trees and the other; of one tree twice the same."""
+    middle = len(trees) // HALVES
+    return trees[middle:], trees[: max(1, middle)]
+
+
+def _without(fit: AnyFit, held: NDArray[np.bool_]) -> TrainingData:
+    return replace(fit.data, weights=np.where(held, 0.0, fit.data.weights))
+
+
+def _parts(fit: AnyFit, k: int) -> list[NDArray[np.bool_]] | None:
+    """Return the rows (n,) of each of k parts; None if one of them or its rest is too small."""
+    y, weights = fit.data.y, fit.data.weights
+    k = min(k, int((weights > 0).sum()) // FEWEST_ROWS)
+    if k < HALVES:
+        return None
+    fold = fold_of_rows(y, fit.design.response.n_classes, k, fit.control.seed, weights)
+    parts = [fold == i for i in range(k)]
+    grown_on = [y[~held & (weights > 0)] for held in parts]
+    return parts if all((rows != rows[0]).any() for rows in grown_on) else None

@@ -1,0 +1,55 @@
+"""Importances judged by held-out rows, from their definition: row by row, split by split."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["judged_by_definition", "means_below", "own_response"]
+
+
+def own_response(forest, y):
+    """Return the response, or the indicators of the classes (n, K)."""
+    K = forest.value.shape[1]
+    return y[:, None] if K == 1 else np.eye(K)[y.astype(int)]
+
+
+def judged_by_definition(forest, X, y, weights, rows, first, value, output):
+    """Follow each of the `rows` through each tree, and note what each split adds.
+
+    `y` (n, K) is centred as it should be; `value` (m, K) are the predictions of all nodes, and
+    `output` gives the columns of `y` that a tree predicts.
+    """
+    columns = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    importance = np.zeros(len(first) - 1)
+    for b in range(forest.n_trees):
+        for i in rows:
+            node = forest.root[b]
+            while forest.left[node] >= 0:
+                terms = slice(*forest.start[node : node + 2])
+                index, coef = forest.index[terms], forest.coef[terms]
+                projected = np.float32(0)
+                for column, theta in zip(index, coef, strict=True):
+                    projected += theta * X[column, i]
+                child = forest.left[node] + (projected > forest.threshold[node])
+                added = (value[child] - value[node]) @ y[i, output(b)]
+                share = np.abs(coef, dtype=float) / np.abs(coef, dtype=float).sum()
+                weight = weights[i] / weights[rows].sum()
+                np.add.at(importance, columns[index], weight * added * share)
+                node = child
+    return importance
+
+
+def means_below(forest):
+    """Return the values of all nodes: of an inner node the weighted mean of its leaves."""
+    value = forest.value.copy()
+    parent = forest.parents()
+    for node in np.flatnonzero(forest.left >= 0):
+        leaves = []
+        for leaf in np.flatnonzero(forest.left < 0):
+            above = leaf
+            while above > node:
+                above = parent[above]
+            if above == node:
+                leaves.append(leaf)
+        value[node] = np.average(forest.value[leaves], axis=0, weights=forest.weight[leaves])
+    return value

@@ -1,0 +1,191 @@
+"""Held-out importances: their definition, no relation, a relation, too few rows."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import odrf
+from nothing_matters import unrelated
+from odrf.errors import InputError
+from odrf.fits.judged_trees import judged_trees, responses_judging
+from odrf.statistics.held_out_importance import held_out_importance
+from reference.importance import judged_by_definition, means_below
+
+FITS = {
+    "tree": partial(odrf.odt, alpha=None),
+    "tree of few leaves": partial(odrf.odt, max_leaves=6),
+    "boosted": partial(odrf.odbt, n_trees=15),
+    "runs": partial(odrf.odbt, n_trees=8, n_runs=3),
+    "guided": partial(odrf.graf, n_trees=16),
+    "forest of all rows": partial(odrf.odrf, n_trees=8, resample="none"),
+}
+SMALL = {
+    **{name: FITS[name] for name in ("tree", "runs")},
+    "pruned": partial(odrf.odt, alpha=0.01),
+    "boosted": partial(odrf.odbt, n_trees=3),
+    "refitted": partial(odrf.odbt, n_trees=3, leaf_values="refit", loss="auto"),
+    "rounds chosen": partial(odrf.odbt, n_trees=6, validation=0.3, patience=2),
+    "guided": partial(odrf.graf, n_trees=3),
+    "forest": partial(odrf.odrf, n_trees=4),
+    "forest of all rows": partial(odrf.odrf, n_trees=3, resample="none", alpha=0.001),
+    "blend of all rows": partial(odrf.odrf, n_trees=12, resample="subsample", sample_fraction=1.0),
+}
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"])
+    data["f"] = pd.Categorical(rng.choice(list("uvw"), n))
+    data["y"] = data["a"] + rng.normal(size=n)
+    data["two"] = np.where(data["y"] > 0, "no", "yes")
+    data["three"] = pd.cut(data["y"], 3, labels=["low", "mid", "top"]).astype(str)
+    data["ranks"] = pd.Categorical(data["three"], ["low", "mid", "top"], ordered=True)
+    return data
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(sorted(SMALL)),
+    st.sampled_from(["y", "two", "three", "ranks"]),
+    st.integers(8, 60),
+    st.integers(0, 99),
+    st.booleans(),
+)
+def test_it_is_its_definition(name, response, n, seed, weighted):
+    data = table(n, seed)
+    if name == "refitted":
+        response = "y"
+    weights = np.arange(n) % 3 + (seed % 2) if weighted else None
+    try:
+        fit = SMALL[name](f"{response} ~ a + b + f", data, weights=weights, seed=seed).fit
+    except InputError:
+        return
+    parts, y = judged_trees(fit), responses_judging(fit)
+    if parts is None:
+        return
+    X, weights, first = fit.data.X, fit.data.weights, fit.design.first
+    expected, n_used, K = np.zeros(3), 0, y.shape[1]
+    for forest, judging in parts:
+        rows = np.flatnonzero(judging & (weights > 0))
+        if len(rows) > 1:
+            centred = y - np.average(y[rows], axis=0, weights=weights[rows])
+            value = means_below(forest) if fit.summed else forest.value
+            of_part = judged_by_definition(
+                forest, X, centred, weights, rows, first, value,
+                lambda b: [b % K] if fit.summed else slice(None),
+            )  # fmt: skip
+            expected += of_part / (1 if fit.summed else forest.n_trees)
+            n_used += 1
+    found = held_out_importance(parts, X, y, weights, first, fit.summed, 2)
+    np.testing.assert_allclose(found, expected / max(n_used, 1), rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("name", FITS)
+def test_no_kind_of_predictor_leads_where_none_matters(name, classes):
+    tables = []
+    for seed in range(12):
+        data = unrelated(150, np.random.default_rng(seed))
+        if classes:
+            data["y"] = np.where(data["y"] > 0, "yes", "no")
+        tables.append(FITS[name]("y ~ .", data, seed=seed).importance()["importance"])
+    importance = pd.concat(tables, axis=1)
+    z = importance.mean(axis=1) / (importance.std(axis=1) / np.sqrt(importance.shape[1]))
+    assert z.abs().max() < 3.5, z
+    assert importance.idxmax().value_counts().max() <= 7
+
+
+@pytest.mark.parametrize("classes", [False, True])
+@pytest.mark.parametrize("name", FITS)
+def test_a_predictor_that_matters_leads_those_of_noise(name, classes):
+    data = unrelated(300, np.random.default_rng(1))
+    data["y"] += 2 * data["number"]
+    if classes:
+        data["y"] = np.where(data["y"] > 0, "yes", "no")
+    fit = FITS[name]("y ~ .", data, seed=1)
+    shown = fit.importance()
+    assert shown.index[0] == "number"
+    assert shown["share"].iloc[0] > 0.4
+    assert shown["share"].clip(lower=0).sum() == pytest.approx(1)
+    pd.testing.assert_frame_equal(shown, fit.importance("held_out"))
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_it_is_what_summary_and_plot_show_first(name):
+    fit = FITS[name]("cultivar ~ .", odrf.load_data("wine"), seed=1)
+    table = fit.importance()
+    assert ", held out" in str(fit.summary())
+    panel = fit.plot("importance")
+    assert "held out" in panel.get_xlabel().replace("\n", " ")
+    assert [label.get_text() for label in panel.get_yticklabels()] == list(table.index[:15])
+    table.loc[:] = 0.0
+    assert (fit.importance()["importance"] != 0).any()
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_it_is_the_same_for_any_number_of_threads_and_once_loaded(name, tmp_path):
+    data = odrf.load_data("wine")[::2]
+    one, two = (FITS[name]("cultivar ~ .", data, n_jobs=k, seed=1) for k in (1, 2))
+    expected = two.importance()
+    one.save(tmp_path / "fit")
+    for other in (
+        one,
+        odrf.load(tmp_path / "fit"),
+        copy.deepcopy(one),
+        pickle.loads(pickle.dumps(two)),
+    ):
+        pd.testing.assert_frame_equal(other.importance(), expected)
+
+
+def test_fits_that_were_changed_are_judged_as_they_are():
+    data = table(120, 3)
+    tree = odrf.odt("y ~ a + b", data[:80], alpha=None, seed=1)
+    root = tree.prune(leaves=1)
+    assert (root.importance()["importance"] == 0).all()
+    assert (tree.importance()["importance"] != 0).any()
+    parts = judged_trees(tree.prune(leaves=3).fit)
+    assert [part.forest.leaves()[0] <= 3 for part in parts] == [True] * 5
+    updated = tree.update(data[80:])
+    assert len(judged_trees(updated.fit)[0].rows) == 120
+    assert updated.importance().index[0] == "a"
+    of_forest = odrf.odrf("y ~ a + b", data, n_trees=3, seed=1).tree(1)
+    assert judged_trees(of_forest.fit)[0].forest.n_nodes == of_forest.forest.n_nodes
+    guided = [odrf.graf("y ~ a + b", data, n_trees=3, seed=seed) for seed in (1, 2)]
+    for fit in (guided[0].grow(2), guided[0].combine(guided[1])):
+        assert fit.importance().index[0] == "a"
+    boosted = odrf.odbt("y ~ a + b", data, n_trees=3, seed=1).grow(4)
+    at_once = odrf.odbt("y ~ a + b", data, n_trees=7, seed=1)
+    pd.testing.assert_frame_equal(boosted.importance(), at_once.importance())
+
+
+def test_an_offset_has_no_part_in_the_importance():
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame({"a": rng.normal(size=400), "exposure": rng.uniform(0, 8, 400)})
+    data["noise"] = data["exposure"] + 0.1 * rng.normal(size=400)
+    data["y"] = rng.poisson(np.exp(data["a"] + data["exposure"] / 4))
+    fit = odrf.odbt(
+        "y ~ a + noise", data, offset=data["exposure"] / 4, loss="poisson", n_trees=20, seed=1
+    )
+    share = fit.importance()["share"]
+    assert share.index[0] == "a"
+    assert abs(share["noise"]) < 0.1
+
+
+@pytest.mark.parametrize("grow", [odrf.odt, odrf.odbt, odrf.graf])
+def test_too_few_rows_are_said(grow):
+    data = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "y": [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]})
+    options = {} if grow is odrf.graf else {"min_leaf": 1}
+    fit = grow("y ~ a", data, kind="regression", seed=1, **options)
+    pd.testing.assert_frame_equal(fit.importance(), fit.importance("impurity"))
+    assert "The rows that chose the splits also judge" in str(fit.summary())
+    assert "held out" not in fit.plot("importance").get_xlabel()
+    with pytest.raises(InputError, match='type="held_out" needs more rows'):
+        fit.importance("held_out")
