@@ -134,7 +134,7 @@ class Tuning(Carded):
         of = f" (best {SHOWN} of {len(self.table)})" if len(self.table) > SHOWN else ""
         best = ", ".join(f"{name}={value!r}" for name, value in self.best_options.items())
         note = (
-            f"Best: {best}.  Its error is optimistic, because it is the smallest of several: "
+            f"Best: {best}.  Its {self._column} is optimistic, because it is the best of several: "
             "evaluate the best model on new rows."
         )
         return Summary("Tuning", self.call, self._facts, {f"Candidates{of}": shown}, (note,))
@@ -154,7 +154,7 @@ class Tuning(Carded):
         -------
         Axes
         """
-        error, table = self._facts["Error"], self.table.rename(columns={self._column: "error"})
+        error, table = self.metric.words, self.table.rename(columns={self._column: "error"})
         if len(self.options) == 1:
             values = self.table[self.options[0]]
             if is_numeric_dtype(values) and not is_bool_dtype(values):

@@ -158,7 +158,7 @@ def tune(
         "Candidates": str(len(candidates)),
         "Evaluated by": "out-of-bag rows" if method == "oob" else f"{cv}-fold cross-validation",
         **({"Repeats": str(repeats)} if repeats > 1 else {}),
-        "Error": score.words,
+        "Metric": score.words,
         "Seed": str(seed),
     }
 

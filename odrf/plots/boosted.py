@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_y
 from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, new_panels, plain
+from odrf.text.quantity import quantity
 
 __all__ = ["plot_loss"]
 
@@ -33,7 +34,9 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     for name, colour in zip(path, (ACCENT, CLASSES[1]), strict=False):
         ax.plot(path.index, path[name], color=colour, linewidth=1.6, label=f"{name} rows")
     if kept < path.index[-1] or "validation" in path:
-        ax.axvline(kept, color=MUTED, linewidth=1, linestyle=":", label=f"{kept} rounds kept")
+        ax.axvline(
+            kept, color=MUTED, linewidth=1, linestyle=":", label=f"{quantity(kept, 'round')} kept"
+        )
     ax.set_xlim(0, path.index[-1])
     ax.set_ylim(bottom=0)
     ax.set_xlabel("rounds")

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_y
 from odrf.plots.elements.style import ACCENT, new_panels, plain
+from odrf.text.quantity import quantity
 from odrf.text.wording import number
 
 __all__ = ["plot_error"]
@@ -31,7 +32,7 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     last = float(path.iloc[-1])
     ax.plot(
         path.index[-1:], [last], "o", color=ACCENT, markersize=5, clip_on=False,
-        label=f"{number(last, 3)} with {len(path)} trees",
+        label=f"{number(last, 3)} with {quantity(len(path), 'tree')}",
     )  # fmt: skip
     ax.set_xlim(0, len(path))
     ax.set_xlabel("trees")

@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator, StrMethodFormatter
 from odrf.plots.elements.lettering import label_x, label_y
 from odrf.plots.elements.style import ACCENT, INK, MUTED, new_panels, plain
 from odrf.pruning.growth_stages import DEPTH
+from odrf.text.quantity import quantity
 
 __all__ = ["plot_growth"]
 
@@ -81,4 +82,4 @@ def plot_growth(
 def _sized(size: int, along: str) -> str:
     if along == DEPTH:
         return f"depth {size}"
-    return f"{size} {'leaf' if size == 1 else 'leaves'}"
+    return quantity(size, "leaf", "leaves")

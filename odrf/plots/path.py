@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.lettering import label_x, label_y, shown_ticks
 from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
+from odrf.text.quantity import quantity
 from odrf.text.wording import number
 
 __all__ = ["plot_error_path", "plot_path"]
@@ -48,7 +49,7 @@ def plot_error_path(
     ax = new_panels(1)[0] if ax is None else ax
     at = np.log2(table["leaves"].to_numpy(dtype=float))
     leaves = number(float(table["leaves"].iloc[chosen]), 3)
-    words = f"{choice}: {leaves} {'leaf' if leaves == '1' else 'leaves'}"
+    words = f"{choice}: {quantity(leaves, 'leaf', 'leaves')}"
     draw_errors(ax, at, table["xerror"], table["xstd"], best, chosen, words)
     label_y(ax, error)
     _label_subtrees(ax, table, at, chosen)

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.lettering import label_x, label_y, named_rows, shown_ticks
 from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, new_panels, plain
+from odrf.text.quantity import quantity
 
 __all__ = ["plot_elimination", "plot_shadows"]
 
@@ -43,7 +44,7 @@ def plot_elimination(
     ax = new_panels(1)[0] if ax is None else ax
     numbers = table["predictors"].to_numpy()
     at = np.log2(numbers.astype(float))
-    words = f"{choice}: {numbers[chosen]} predictor{'s' * int(numbers[chosen] > 1)}"
+    words = f"{choice}: {quantity(numbers[chosen], 'predictor')}"
     draw_errors(ax, at, table["error"], table["std_error"], best, chosen, words)
     labels = [str(number) for number in numbers]
     shown = shown_ticks(ax, at, [labels], [0, len(at) - 1, chosen, *range(len(at))])

@@ -21,6 +21,7 @@ from odrf.reports.summaries import (
     tried,
 )
 from odrf.text.card import Card
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -135,7 +136,7 @@ def _rounds(fit: BoostedFit) -> str:
     if fit.control.validation is None:
         return str(kept)
     held = fit.held.sum()
-    rows = f"{held} rows held out" if held else "rows out of bag"
+    rows = f"{quantity(held, 'row')} held out" if held else "rows out of bag"
     return f"{kept} of {grown}, by {rows}"
 
 

@@ -18,6 +18,7 @@ from odrf.public import public
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
 from odrf.statistics.selection import most_important, steps_of_elimination
 from odrf.text.card import Card
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -92,26 +93,6 @@ class Elimination(ErrorTable, Generic[Forest]):
         self.table = pd.DataFrame(lines, columns=["predictors", "error", "std_error", "dropped"])
         self.kept = [[names[j] for j in step] for step in self._steps]
 
-    def row(self, rule: str = ONE_SE) -> int:
-        """Return the number of the row of `table` that the rule chooses.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            ``"min"``: the smallest error.  ``"1se"``: the fewest predictors with an error at most
-            one standard error above the smallest.
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
-        return super().row(rule)
-
     def selected(self, rule: str = ONE_SE) -> list[str]:
         """Return the names of the selected predictors.
 
@@ -182,12 +163,12 @@ class Elimination(ErrorTable, Generic[Forest]):
         return plots.plot_elimination(self.table, self.row("min"), row, words, error, ax)
 
     def _card(self) -> Card:
-        title = f"Backward elimination of predictors in {len(self.table)} steps"
+        title = f"Backward elimination of predictors in {quantity(len(self.table), 'step')}"
         return Card(title, self._choices(), self.table, tuple(map(self.row, CHOICES_IN_WORDS)))
 
     def _choices(self) -> dict[str, str]:
         """Return what the rules choose."""
         return {
-            words: f"{len(self.selected(rule))} predictors"
+            words: quantity(len(self.selected(rule)), "predictor")
             for rule, words in CHOICES_IN_WORDS.items()
         }

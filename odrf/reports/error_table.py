@@ -26,7 +26,7 @@ class ErrorTable(Carded):
     Attributes
     ----------
     table : DataFrame
-        One row for each size, the largest first, with columns ``error`` and ``std_error``.
+        One row for each size: of a tree, of a forest's trees, or of a set of predictors.
     """
 
     table: pd.DataFrame
@@ -37,7 +37,8 @@ class ErrorTable(Carded):
         Parameters
         ----------
         rule : {"min", "1se"}, default "1se"
-            - ``"min"``: the smallest error; of ties the smallest size.
+            - ``"min"``: the smallest error on rows held out, or out of bag; of ties the smallest
+              size.
             - ``"1se"``: the smallest size with an error at most one standard error above the
               smallest error (Breiman et al. 1984, section 3.4.3).
 
@@ -48,8 +49,12 @@ class ErrorTable(Carded):
         Raises
         ------
         InputError
-            If `rule` is unknown.
+            If `rule` is unknown, or no rows were held out.
         """
+        return self._chosen_row(rule)
+
+    def _chosen_row(self, rule: str) -> int:
+        """Return the row that the rule chooses by ``error``, the largest size first."""
         return chosen_row(self.table, rule)
 
     def _alpha(self, k: Any) -> float:

@@ -78,8 +78,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
         Parameters
         ----------
         rule : {"min", "1se"}, default "1se"
-            ``"min"``: the smallest out-of-bag error.  ``"1se"``: the smallest forest with an error
-            at most one standard error above the smallest.
+            As in `row`.
 
         Returns
         -------

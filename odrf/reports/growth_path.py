@@ -21,6 +21,7 @@ from odrf.pruning.held_out import HeldOut
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable, shown_rows
 from odrf.text.card import Card
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -110,27 +111,6 @@ class GrowthPath(ErrorTable):
             columns[name] = columns[name][::-1]
         self.table = pd.DataFrame(columns)
 
-    def row(self, rule: str = ONE_SE) -> int:
-        """Return the number of the row of `table` that the rule chooses.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            ``"min"``: the smallest test error; of ties the smallest size.  ``"1se"``: the smallest
-            size with an error at most one standard error above the smallest (Breiman et al. 1984,
-            section 3.4.3).
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown.
-        """
-        return len(self.table) - 1 - chosen_row(self.table[::-1], rule, "test")
-
     def best_size(self, rule: str = ONE_SE) -> int:
         """Return the size that the test errors choose: a number of leaves, or a depth.
 
@@ -198,23 +178,33 @@ class GrowthPath(ErrorTable):
         error = error_name(self.fit.kind)
         return plots.plot_growth(self.table, self.along, *chosen, self.size, error, self.by, ax)
 
+    def _chosen_row(self, rule: str) -> int:
+        # the smallest size is first, and the error is that of the test rows
+        return len(self.table) - 1 - chosen_row(self.table[::-1], rule, "test")
+
     def _card(self) -> Card:
         facts = self._facts()
-        title = f"Growth path of {len(self.table)} sizes, along the {facts.pop('Along')}"
+        title = (
+            f"Growth path of {quantity(len(self.table), 'size')}, along the {facts.pop('Along')}"
+        )
         return Card(title, facts, self.table, tuple(map(self.row, CHOICES)))
 
     def _facts(self) -> dict[str, str]:
-        unit = "leaves" if self.along == LEAVES else "levels of splits"
         facts = {
             "Along": self.along,
             "Trees": str(self.grown.forest.n_trees),
             "Test error": self.by,
-            "This fit": f"{self.size} {unit}",
+            "This fit": self._in_words(self.size),
         }
         for rule, words in CHOICES_IN_WORDS.items():
             line = self.table.iloc[self.row(rule)]
-            facts[words] = f"{line[self.along]:.0f} {unit}, {line['test']:.4g}"
+            facts[words] = f"{self._in_words(int(line[self.along]))}, {line['test']:.4g}"
         return facts
+
+    def _in_words(self, size: int) -> str:
+        if self.along == LEAVES:
+            return quantity(size, "leaf", "leaves")
+        return quantity(size, "level of splits", "levels of splits")
 
 
 def growth_path(

@@ -16,6 +16,7 @@ from odrf.reports.summaries import (
     seeds,
 )
 from odrf.text.card import Card
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -34,7 +35,7 @@ def guided_summary(
         **data_facts(fit),
         **_score(fit, fitted),
         "Trees": str(guided.n_trees),
-        "Subspace M": f"{control.subspace} predictors ({control.subspace_rule})",
+        "Subspace M": f"{quantity(control.subspace, 'predictor')} ({control.subspace_rule})",
         "Trials": f"{control.trials} planes per step",
         "Coefficients": f"uniform on the region's range, from the mean of the {control.origin}",
         "Min. split": str(control.min_split),
@@ -68,7 +69,7 @@ def guided_card(fit: GuidedFit, fitted: NDArray[np.float64]) -> Card:
         "Leaves": mean_and_range(guided.n_leaves),
         **_score(fit, fitted),
     }
-    return Card(f"Guided random forest of {guided.n_trees} trees: {fit.kind}", facts)
+    return Card(f"Guided random forest of {quantity(guided.n_trees, 'tree')}: {fit.kind}", facts)
 
 
 def _score(fit: GuidedFit, fitted: NDArray[np.float64]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from odrf.pruning.subtrees import growth_errors
 from odrf.public import public, warn_of_old
 from odrf.reports.error_table import CHOICES_IN_WORDS, RULES_IN_WORDS, ErrorTable, shown_rows
 from odrf.text.card import Card
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -100,27 +101,6 @@ class PruningPath(ErrorTable, Generic[Tree]):
     def is_evaluated(self) -> bool:
         """Whether the subtrees were evaluated on held-out rows."""
         return self.subtrees.is_evaluated
-
-    def row(self, rule: str = ONE_SE) -> int:
-        """Return the number of the row of `table` that the rule chooses.
-
-        Parameters
-        ----------
-        rule : {"min", "1se"}, default "1se"
-            - ``"min"``: the smallest held-out error.
-            - ``"1se"``: the smallest tree with an error at most one standard error above the
-              smallest (Breiman et al. 1984, section 3.4.3).
-
-        Returns
-        -------
-        int
-
-        Raises
-        ------
-        InputError
-            If `rule` is unknown, or the subtrees were not evaluated on held-out rows.
-        """
-        return self.subtrees.row(rule)
 
     def best(self, rule: str = ONE_SE) -> Tree:
         """Return the subtree chosen by the held-out errors.
@@ -215,17 +195,22 @@ class PruningPath(ErrorTable, Generic[Tree]):
         error = loss_name(self.fit, self.loss)
         return plots.plot_path(self.table, along, error, ax)
 
+    def _chosen_row(self, rule: str) -> int:
+        return self.subtrees.row(rule)
+
     def _card(self) -> Card:
         facts = {"Rule": RULES_IN_WORDS[self.pruning]}
         if self.is_evaluated:
             facts |= {"Evaluated by": self.by, **self._choices()}
         kept = tuple(map(self.row, CHOICES)) if self.is_evaluated else ()
-        return Card(f"Pruning path of {len(self.table)} subtrees", facts, self.table, kept)
+        return Card(
+            f"Pruning path of {quantity(len(self.table), 'subtree')}", facts, self.table, kept
+        )
 
     def _choices(self) -> dict[str, str]:
         """Return what the rules choose."""
         leaves = self.table["leaves"]
         return {
-            words: f"{leaves.iloc[self.row(rule)]} leaves"
+            words: quantity(leaves.iloc[self.row(rule)], "leaf", "leaves")
             for rule, words in CHOICES_IN_WORDS.items()
         }

@@ -24,6 +24,7 @@ from odrf.statistics.row_sensitivity import (
     planes_until,
 )
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
@@ -161,7 +162,10 @@ class Sensitivity(Carded):
         It has text, HTML and LaTeX output.
         """
         first = self.table.sort_values("rank").head(TOP)
-        sections = {"Most sensitive first": self._kept, f"First {len(first)} rows": first}
+        sections = {
+            "Most sensitive first": self._kept,
+            f"First {quantity(len(first), 'row')}": first,
+        }
         notes = () if self._classes is None else ("Every class has the same sum of θ/Θ.",)
         call = "sensitivity()"
         return Summary("Sensitivity of rows", call, self._facts(), sections, notes)

@@ -17,6 +17,7 @@ from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shado
 from odrf.public import public
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
 from odrf.text.card import Card, Carded
+from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
@@ -174,13 +175,13 @@ class ShadowSelection(Carded, Generic[Forest]):
         return plots.plot_shadows(self.table, ax)
 
     def _card(self) -> Card:
-        title = f"Selection of predictors by shadows (Boruta) in {self.rounds} rounds"
+        title = f"Selection of predictors by shadows (Boruta) in {quantity(self.rounds, 'round')}"
         return Card(title, self._counts(), self.table)
 
     def _counts(self) -> dict[str, str]:
         """Return the number of predictors by decision."""
         return {
-            decision.capitalize(): f"{self._decision.count(decision)} predictors"
+            decision.capitalize(): quantity(self._decision.count(decision), "predictor")
             for decision in (CONFIRMED, TENTATIVE, REJECTED)
         }
 

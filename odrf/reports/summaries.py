@@ -21,6 +21,7 @@ from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.pruning_path import PruningPath
 from odrf.text.card import Card
+from odrf.text.quantity import quantity
 from odrf.text.rules_in_words import rule_in_words
 from odrf.text.summary import Summary
 from odrf.text.wording import number
@@ -83,7 +84,7 @@ def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> Card:
 
 def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
     """Return a short description of a forest; the arguments are those of `forest_summary`."""
-    name = f"Oblique random forest of {fit.forest.n_trees} trees"
+    name = f"Oblique random forest of {quantity(fit.forest.n_trees, 'tree')}"
     return _card(name, fit, _forest_scores(fit, out_of_bag))
 
 
@@ -218,7 +219,7 @@ def _updates(fit: Fit) -> dict[str, str]:
     changes, batches = fit.changes, fit.control.batches
     if changes is None:
         return {}
-    added = f"{len(fit.data.y) - batches[0].begin} rows added"
+    added = f"{quantity(len(fit.data.y) - batches[0].begin, 'row')} added"
     if len(batches) > 1:
         added += f" in {len(batches)} batches, by the last"
     leaves = [f"{changes[name].mean():.4g}" for name in ("leaves_before", "leaves")]

@@ -190,10 +190,12 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         Raises
         ------
         InputError
-            If not exactly one of the two is given, it is invalid, or no rows are out of bag.
+            If not exactly one of the two is given, it is invalid, `path` is another forest's, or no
+            rows are out of bag.
         """
         if (alpha is None) == (rule is None):
             raise InputError("prune() takes alpha= or rule=: give exactly one of them")
+        self._check_path(path, "forest")
         candidates = self.control.pruning if path is None else path.pruning
         if is_word(rule, OOB):
             require_out_of_bag(self.fit, 'Choices by rule="oob"')
@@ -338,7 +340,7 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
             require_out_of_bag(self.fit, "Permutation importances")
             if "_permutation_table" not in vars(self):
                 self._permutation_table = permutation_table(self.fit, progress)
-            return self._permutation_table
+            return self._permutation_table.copy()
         if is_word(type, "out_of_bag"):
             require_out_of_bag(self.fit, "Out-of-bag importances")
             return self._out_of_bag_table.copy()

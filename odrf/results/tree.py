@@ -195,8 +195,7 @@ class ODTResults(ReadableTree, Updatable):
         """
         if sum(choice is not None for choice in (alpha, leaves, rule)) != 1:
             raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
-        if path is not None and path.fit.forest is not self.forest:
-            raise InputError("path= belongs to another tree: use this tree's pruning_path()")
+        self._check_path(path, "tree")
         if rule is not None:
             path = path or self.pruning_path(self.control.pruning, cv=min(10, self.nobs))
             return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)

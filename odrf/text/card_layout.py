@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from odrf.text.html_layout import facts_as_html, page, table_as_html
+from odrf.text.quantity import quantity
 from odrf.text.shortening import shortened
 from odrf.text.text_layout import MAX_WIDTH, aligned_facts, table_blocks
 
@@ -51,6 +52,6 @@ def card_as_html(
 
 def _left_out(rows: int, more_columns: bool) -> list[str]:
     """Return a line on what a table does not show, if there is anything."""
-    words = [f"{rows} more row{'s' * (rows > 1)}"] if rows else []
+    words = [quantity(rows, "more row")] if rows else []
     words += ["more columns"] if more_columns else []
     return [f"… {' and '.join(words)}: see table"] if words else []

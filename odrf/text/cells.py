@@ -55,7 +55,7 @@ def _column(header: str, column: pd.Series) -> TextColumn:
 
 
 def _float_cells(column: pd.Series) -> list[str]:
-    values = column.to_numpy(dtype=float)
+    values = column.to_numpy(dtype=float) + 0.0  # no -0.0
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
     largest, smallest = sizes.max(initial=0.0), sizes.min(initial=np.inf)
     decimals = 3 - math.floor(math.log10(largest)) if largest > 0 else 0

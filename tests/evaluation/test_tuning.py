@@ -69,7 +69,7 @@ def test_trees_are_judged_by_folds(data):
 
 def test_halving_lets_the_better_half_go_on(data):
     grid = {"min_leaf": [1, 5, 20, 60, 100], "max_depth": [1, 2, 3, 4]}
-    options = {"n_trees": 400, "blend": False, "max_leaves": 6, "seed": 1}
+    options = {"n_trees": 400, "blend": False, "projection": "axis", "max_leaves": 4, "seed": 1}
     found = odrf.tune("y ~ a + b", data, grid, **options)
     counts = found.table["trees"].value_counts().to_dict()
     assert counts == {100: 10, 200: 5, 400: 5}
@@ -178,6 +178,16 @@ def test_any_metric(data, formula, metric, better, method):
     assert (found.table["std_error"] > 0).all()
     assert found.best_options == {"min_leaf": found.table["min_leaf"].iloc[0]}
     assert found.plot().get_ylabel() == found.metric.words
+
+
+def test_scores_are_spoken_of_as_scores(data):
+    grid, options = {"min_leaf": [1, 40]}, {"n_trees": 9, "seed": 1}
+    errors = odrf.tune("side ~ a", data, grid, **options)
+    scores = odrf.tune("side ~ a", data, grid, metric="accuracy", **options)
+    for found, word in ((errors, "error"), (scores, "score")):
+        text = " ".join(str(found.summary()).split())
+        assert f"Its {word} is optimistic, because it is the best of several" in text
+        assert f"Metric {found.metric.words}" in " ".join(repr(found).split())
 
 
 def test_the_jackknife_agrees_with_the_formula_for_means(data):

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import odrf
-from odrf.reports.elimination import Elimination
-from odrf.reports.forest_path import ForestPath
-from odrf.reports.growth_path import GrowthPath
-from odrf.reports.pruning_path import PruningPath
-
-PATHS = (PruningPath, ForestPath, GrowthPath, Elimination)
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +24,6 @@ def marked(ax: plt.Axes) -> float:
     """Return where the circle stands that marks the choice."""
     (circle,) = [line for line in ax.lines if line.get_marker() == "o" and line.get_mew() >= 1.5]
     return float(np.ravel(circle.get_ydata())[0])
-
-
-@pytest.mark.parametrize("one", PATHS)
-def test_every_method_with_a_rule_has_the_same_default(one):
-    for name, method in inspect.getmembers(one, inspect.isfunction):
-        rule = inspect.signature(method).parameters.get("rule")
-        assert rule is None or rule.default == "1se", name
 
 
 def test_the_plot_marks_what_the_rule_chooses(paths):

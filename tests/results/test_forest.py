@@ -147,6 +147,21 @@ def test_pruning_prunes_every_tree(number_forest, class_forest):
         assert "alpha = 0.02, from" in str(pruned.summary())
 
 
+def test_a_path_is_that_of_the_forest_itself(number_forest, class_forest, number_tree):
+    for path in (class_forest.pruning_path(), number_tree.pruning_path(cv=2), 5):
+        for choice in ({"rule": "min"}, {"rule": "oob"}, {"alpha": 0.1}):
+            with pytest.raises(InputError, match="path= belongs to another forest, or is no path"):
+                number_forest.prune(path=path, **choice)
+
+
+def test_tables_belong_to_who_asks_for_them(number_forest):
+    for type in ("impurity", "out_of_bag", "permutation"):
+        table = number_forest.importance(type)
+        expected = table.copy()
+        table.iloc[:] = 0.0
+        pd.testing.assert_frame_equal(number_forest.importance(type), expected)
+
+
 def test_alpha_zero_and_infinite(number_forest):
     assert (number_forest.prune(1e9).n_leaves == 1).all()
     assert number_forest.prune(0.0).predict().equals(number_forest.predict())

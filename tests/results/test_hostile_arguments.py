@@ -76,6 +76,8 @@ def test_any_value_works_or_is_refused(name, method, argument):
         given |= {"x": "a", "y": "b"}
     if argument == "rounds":
         given |= {"method": "boruta"}
+    if argument == "path":
+        given |= {"rule": "min"}
     wrong = {}
     for words, value in HOSTILE.items():
         found = complaint(lambda value=value: getattr(one, method)(**{**given, argument: value}))

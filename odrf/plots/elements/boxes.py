@@ -13,6 +13,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import class_colour, value_colour
+from odrf.text.quantity import quantity
 from odrf.text.wording import SplitText, SplitWriter, number
 
 __all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "boxes"]
@@ -75,7 +76,7 @@ def boxes(
         prediction, lines = _value_lines(tree, design, node, digits)
         hidden = int(below[node]) if tree.left[node] >= 0 else 0
         if hidden:
-            lines = (*lines, f"+ {hidden} leaves")
+            lines = (*lines, f"+ {quantity(hidden, 'leaf', 'leaves')}")
         colour = _colour(tree, design, node)
         out[node] = _box((*prediction, *lines), colour, hidden, len(prediction))
     return out
