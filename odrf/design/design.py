@@ -201,6 +201,13 @@ class TrainingData:
         """Number of rows left out because of missing values."""
         return int((~self.complete).sum())
 
+    def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
+        """Return the `rows` (n,) alone."""
+        X = np.ascontiguousarray(self.X[:, rows])
+        return replace(
+            self, X=X, y=self.y[rows], weights=self.weights[rows], index=self.index[rows]
+        )
+
 
 def build_design(
     formula: str,

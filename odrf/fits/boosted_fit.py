@@ -20,7 +20,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
 
-__all__ = ["BoostedFit", "boosted_without", "enlarged_boosted_fit", "grow_boosted_fit"]
+__all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
 
 # A mean weight from here on counts as at least 1: balanced class weights have 1 but for rounding.
 ALMOST_ONE = 1.0 - 1e-9
@@ -132,13 +132,6 @@ def enlarged_boosted_fit(fit: BoostedFit, k: int, n_jobs: int, progress: bool) -
     threaded = replace(control, n_jobs=n_jobs)
     boosted = _boosted(fit.design, fit.data, fit.offset, threaded, fit.held, fit.boosted, progress)
     return replace(fit, call=f"{fit.call}.grow({k})", control=control, boosted=boosted)
-
-
-def boosted_without(fit: BoostedFit, held: NDArray[np.bool_], progress: bool) -> Forest:
-    """Return trees boosted without the rows `held` (n,), for as many rounds as the fit keeps."""
-    plan = fit.control.plan._replace(n_rounds=fit.n_rounds, patience=None)
-    control = replace(fit.control, plan=plan)
-    return _boosted(fit.design, fit.data, fit.offset, control, held, None, progress).forest
 
 
 def _boosted(

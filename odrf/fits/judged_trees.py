@@ -7,21 +7,24 @@ options without some of the rows, and these judge: cross-fitting.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
-from odrf.design import TrainingData
 from odrf.design.folds import fold_of_rows
+from odrf.engine.parallel import in_order
 from odrf.engine.trees.forest_arrays import Forest, joined
-from odrf.fits.boosted_fit import BoostedFit, boosted_without
-from odrf.fits.evaluating import grown_without
+from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
 from odrf.fits.fit import AnyFit, Fit
-from odrf.fits.growing import grow_alike
+from odrf.fits.growing import grow_alike, grow_fit
 from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
 from odrf.fits.out_of_bag_values import rows_missed
 from odrf.fits.prediction.training_rows import leaves_rows_out
+from odrf.fits.sizing import sized_tree
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned
 from odrf.pruning.subtrees import with_leaves
 from odrf.statistics.held_out_importance import FEWEST_ROWS, JudgedTrees
@@ -30,18 +33,20 @@ __all__ = ["judged_trees", "responses_judging"]
 
 Trees = TypeVar("Trees", bound=np.generic)
 # A tree grown on four fifths of the rows is much like the one grown on all.  Forests, boosted trees
-# and trees of many rows take longer, and vary less: two halves cost about as much as the fit.
+# and trees of large tables take longer, and vary less: two halves cost about as much as the fit.
 FOLDS, HALVES = 5, 2
-MANY_ROWS = 10_000
+LARGE = 20_000
 
 
 def judged_trees(fit: AnyFit, progress: bool = False) -> list[JudgedTrees] | None:
     """Return trees that judge the splits of a fit, with rows that did not grow them.
 
     If trees or runs leave rows out, these are the fit's own trees.  Otherwise the fit is made again
-    on parts of the rows: a tree without each of five folds; a tree of many rows, a forest or
-    boosted trees without each of two halves.  A tree that was pruned has as many leaves as in the
-    fit, or the next smaller number that pruning gives.  The parts follow from the fit's seed.
+    on parts of the rows: a tree without each of five folds; a forest, boosted trees or a tree of a
+    large table without each of two halves.  If held-out rows choose the size of a tree, or the
+    number of rounds, they are chosen again, so that the rows that judge have chosen nothing.  A
+    tree that `prune` has cut has as many leaves as in the fit, or the next smaller number that
+    pruning gives.  The parts follow from the fit's seed.
 
     Returns
     -------
@@ -98,22 +103,33 @@ def _grown_again(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
 
 
 def _folds(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
-    """Return a tree grown without each fold, pruned as the tree of the fit was."""
-    parts = _parts(fit, FOLDS if len(fit.data.y) < MANY_ROWS else HALVES)
+    """Return a tree grown without each fold, sized as the tree of the fit was."""
+    parts, control = _parts(fit, FOLDS if fit.data.X.size <= LARGE else HALVES), fit.control
     if parts is None:
         return None
-    control = fit.control
-    _, folds = grown_without(fit, len(parts), control.seed, control.n_jobs, progress)
-    return [JudgedTrees(_pruned_alike(fit, fold.tree), fold.rows) for fold in folds]
+    judged = []
+    with tqdm(total=len(parts), unit="fold", disable=not progress) as bar:
+        grow = partial(_tree_without, fit)
+        for held, tree in zip(
+            parts, in_order(grow, parts, control.n_jobs, fit.data.X.size), strict=True
+        ):
+            judged.append(JudgedTrees(tree, held))
+            bar.update()
+    return judged
 
 
-def _pruned_alike(fit: Fit, tree: Forest) -> Forest:
-    """Return a tree pruned to at most as many leaves as the tree of the fit, if that is pruned."""
-    if fit.pruning is None:
-        return tree
+def _tree_without(fit: Fit, held: NDArray[np.bool_]) -> Forest:
+    """Return a tree grown without the rows `held` (n,)."""
+    data = fit.data.keeping(~held)
+    if not fit.request.is_single_tree:  # a tree taken from a forest
+        control = fit.control
+        return grow_alike(fit.design, data, control, fit.streams, control.n_jobs, False)
+    grown = grow_fit("", fit.design, data, fit.request)
+    if fit.pruning is None or fit.pruning.by_options:
+        return sized_tree(grown).forest
     path, leaves = fit.pruning.path, int(fit.forest.leaves()[0])
     rule, loss = (fit.control.pruning, ERROR) if path is None else (path.rule, path.loss)
-    return with_leaves(tree, leaves, rule, loss)
+    return with_leaves(grown.forest, leaves, rule, loss)
 
 
 def _forest_halves(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
@@ -131,12 +147,12 @@ def _trees_without(
     fit: Fit, held: NDArray[np.bool_], some: NDArray[np.int64], progress: bool
 ) -> Forest:
     """Return the trees of the numbers `some`, grown without the rows `held` and pruned alike."""
-    controls = list(fit.kinds.values()) or [fit.control]
+    data, controls = fit.data.keeping(~held), list(fit.kinds.values()) or [fit.control]
     kind = np.zeros(len(some), dtype=np.int64) if fit.blend is None else fit.blend.of_tree[some]
     of_kind = [
         grow_alike(
-            fit.design, _without(fit, held), controls[g], fit.streams[some[kind == g]],
-            fit.control.n_jobs, progress,
+            fit.design, data, controls[g], fit.streams[some[kind == g]], fit.control.n_jobs,
+            progress,
         )
         for g in np.unique(kind)
     ]  # fmt: skip
@@ -148,13 +164,13 @@ def _trees_without(
 
 def _guided_halves(fit: GuidedFit, progress: bool) -> list[JudgedTrees] | None:
     """Return half of the trees grown without one half of the rows, half without the other."""
-    parts = _parts(fit, HALVES)
+    parts, control = _parts(fit, HALVES), fit.control
     if parts is None:
         return None
     return [
         JudgedTrees(
             grow_guided_trees(
-                fit.design, _without(fit, held), fit.control, some, fit.control.n_jobs, progress
+                fit.design, fit.data.keeping(~held), control, some, control.n_jobs, progress
             ).unshared,
             held,
         )
@@ -163,21 +179,25 @@ def _guided_halves(fit: GuidedFit, progress: bool) -> list[JudgedTrees] | None:
 
 
 def _boosted_halves(fit: BoostedFit, progress: bool) -> list[JudgedTrees] | None:
-    """Return trees boosted without each half of the rows, for as many rounds as the fit has."""
+    """Return trees boosted without each half of the rows."""
     parts = _parts(fit, HALVES)
     if parts is None:
         return None
-    return [JudgedTrees(boosted_without(fit, held, progress), held) for held in parts]
+    try:
+        return [JudgedTrees(_boosted_without(fit, held, progress), held) for held in parts]
+    except InputError:  # too few rows for those that validation= holds out
+        return None
+
+
+def _boosted_without(fit: BoostedFit, held: NDArray[np.bool_], progress: bool) -> Forest:
+    data, offset = fit.data.keeping(~held), replace(fit.offset, values=fit.offset.values[~held])
+    return grow_boosted_fit("", fit.design, data, offset, fit.control, progress).forest
 
 
 def _halves_of(trees: NDArray[Trees]) -> tuple[NDArray[Trees], NDArray[Trees]]:
     """Return one half of the trees and the other; of one tree twice the same."""
     middle = len(trees) // HALVES
     return trees[middle:], trees[: max(1, middle)]
-
-
-def _without(fit: AnyFit, held: NDArray[np.bool_]) -> TrainingData:
-    return replace(fit.data, weights=np.where(held, 0.0, fit.data.weights))
 
 
 def _parts(fit: AnyFit, k: int) -> list[NDArray[np.bool_]] | None:

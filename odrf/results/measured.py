@@ -78,15 +78,21 @@ class Measured(Scored):
         judges the trees that were grown without it (cross-fitting).  The result is for trees as
         these options grow them on so many rows, not for each split of this fit:
 
-        - a tree is grown again without each of five folds (from 10,000 rows on, two halves), and
-          pruned to as many leaves as it has, if it is pruned;
-        - boosted trees are grown again without each half of the rows, for as many rounds;
+        - a tree is grown again without each of five folds, or without each of two halves if rows
+          times columns are more than 20,000;
+        - boosted trees are grown again without each half of the rows;
         - of a guided forest, half of the trees are grown again on each half of the rows.
 
-        This takes about as long as the fit, and is done once.  `summary` and `plot` show its
-        result.  The rows follow from the fit's seed.  Boosted trees of several runs are judged by
-        the rows that each run did not draw, and a tree taken from a forest by those that it did not
-        draw.
+        If held-out rows choose the size of the tree or the number of rounds, these are chosen
+        again: the rows that judge have chosen nothing.  A tree that `prune` has cut is judged by
+        trees of as many leaves; if held-out rows chose this number, the importances are a little
+        too large.  A tree without splits has importances of 0.
+
+        All this is done once, and follows from the fit's seed.  It takes about as long as the fit;
+        for small tables, of which a fit takes a fraction of a second, up to five times as long.
+
+        Boosted trees of several runs are judged by the rows that each run did not draw, and a tree
+        taken from a forest by those that it did not draw.
 
         Of boosted trees, the importance is the covariance of the response with the scores, summed
         over the trees.  For a loss other than the squared error, the response is replaced by the

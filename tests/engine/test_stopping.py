@@ -19,6 +19,7 @@ import pytest
 import odrf
 from odrf.engine.parallel import AHEAD, LARGE, Stopped, end_if_stopped, in_order
 from odrf.fits.regrowing import permutation_rises
+from odrf.reports.importance_tables import held_out_table
 
 ROOT = Path(__file__).parents[2]
 # Beside another worker of the tests, a thread may wait for a core.
@@ -147,6 +148,8 @@ def test_a_fit_can_be_interrupted(table, name):
         lambda forest, table: odrf.compare("y ~ .", table, {"a": odrf.odt, "b": odrf.odrf}),
         lambda forest, table: odrf.tune("y ~ .", table, {"min_leaf": [5, 50]}),
         lambda forest, table: odrf.odt("y ~ .", table, alpha="cv"),
+        lambda forest, table: held_out_table(forest.tree(0).prune(0.0).fit),
+        lambda forest, table: odrf.odbt("y ~ .", table, n_trees=3, seed=1).importance(),
     ],
 )
 def test_what_follows_a_fit_can_be_interrupted(table, work):

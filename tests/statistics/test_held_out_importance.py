@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -92,15 +93,37 @@ def test_it_is_its_definition(name, response, n, seed, weighted):
 @pytest.mark.parametrize("name", FITS)
 def test_no_kind_of_predictor_leads_where_none_matters(name, classes):
     tables = []
-    for seed in range(12):
-        data = unrelated(150, np.random.default_rng(seed))
+    for seed in range(24):
+        data = unrelated(120, np.random.default_rng(seed))
         if classes:
             data["y"] = np.where(data["y"] > 0, "yes", "no")
         tables.append(FITS[name]("y ~ .", data, seed=seed).importance()["importance"])
     importance = pd.concat(tables, axis=1)
     z = importance.mean(axis=1) / (importance.std(axis=1) / np.sqrt(importance.shape[1]))
     assert z.abs().max() < 3.5, z
-    assert importance.idxmax().value_counts().max() <= 7
+    assert importance.idxmax().value_counts().max() <= 12
+
+
+SIZED = {
+    "by cross-validation": partial(odrf.odt, alpha="cv"),
+    "by rate": partial(odrf.odt, max_leaves="sqrt", alpha=None),
+    "by both": partial(odrf.odt, max_leaves="sqrt", alpha="1se"),
+    "by rows held out": partial(odrf.odbt, n_trees=20, validation=0.3, patience=3),
+}
+
+
+@pytest.mark.parametrize("name", [*FITS, *SIZED])
+def test_rows_that_judge_have_chosen_nothing(name):
+    data = table(90, 5)
+    fit = {**FITS, **SIZED}[name]("y ~ a + b + f", data, seed=2).fit
+    parts = judged_trees(fit)
+    for number, (forest, rows) in enumerate(parts):
+        y = fit.data.y.copy()
+        y[rows] = -3 * y[rows][::-1]
+        other = judged_trees(replace(fit, data=replace(fit.data, y=y)))[number]
+        np.testing.assert_array_equal(other.rows, rows)
+        for name in ("left", "threshold", "index", "coef", "value"):
+            np.testing.assert_array_equal(getattr(other.forest, name), getattr(forest, name))
 
 
 @pytest.mark.parametrize("classes", [False, True])
