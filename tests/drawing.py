@@ -43,7 +43,7 @@ def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> l
         factors_of(problem.X, feature_groups),
     )  # fmt: skip
     proposals = proposals_for(feature_groups, settings.n_classes, widest)
-    work, nodes = workspace(estimated, max(n, 10 * estimated)), []
+    work, nodes = workspace(estimated, max(n, 10 * estimated), F=len(rows.codes)), []
     for _ in range(n_nodes):
         found: list[tuple[NDArray, NDArray]] = []
         first, last = 0, begin(samplers, state, proposals)

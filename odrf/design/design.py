@@ -15,7 +15,8 @@ from odrf.checks import checked_choice
 from odrf.design.class_weights import class_factors
 from odrf.design.columns.frame import Schema, check_frame, learn_schema
 from odrf.design.columns.missing import MISSING, Missing, find_missing
-from odrf.design.columns.scaling import Scaling, learn_scaling
+from odrf.design.columns.scaling import Scaling
+from odrf.design.columns.sparse_columns import with_sparse_columns
 from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
 from odrf.design.predictors import Predictors, learn_predictors
@@ -135,7 +136,7 @@ class Design:
             missing.require_none()
         frame = missing.complete_rows(frame)
         self.schema.check_contents(frame)
-        return self.scaling.apply(self.recipe.matrix(frame)), missing.complete
+        return self.recipe.columns_on(frame).scaled(self.scaling), missing.complete
 
     def labelled(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
         """Return the predictors and responses of new data.
@@ -195,6 +196,12 @@ class TrainingData:
     missing_columns: dict[str, int]
     class_weights: NDArray[np.float64] | None = None
     weight_unit: float = 1.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"X": with_sparse_columns(self.X)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, X=state["X"].matrix())
 
     @property
     def n_dropped(self) -> int:
@@ -280,13 +287,13 @@ def build_design(
         w = w * factors[y.astype(np.int64)]
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
     recipe = learn_predictors(terms.terms, frame, env)
-    X = recipe.matrix(frame)
-    scaling = learn_scaling(X, recipe.columns)
+    unscaled = recipe.columns_on(frame)
+    scaling = unscaled.scaling(recipe.columns)
     schema = learn_schema(frame, terms.columns)
     counts = values_missing.counts if values_missing.n_incomplete else {}
     return (
         Design(formula, response, recipe, schema, scaling, missing, grid_of(data), weights_column),
-        TrainingData(scaling.apply(X), y, w, frame.index, complete, counts, factors, unit),
+        TrainingData(unscaled.scaled(scaling), y, w, frame.index, complete, counts, factors, unit),
     )
 
 

@@ -16,6 +16,7 @@ from odrf.design.columns.encoding import BASIS, PLAIN
 from odrf.design.columns.finite import require_finite
 from odrf.design.columns.frame import selected
 from odrf.design.columns.listing import listed
+from odrf.design.columns.unscaled import Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom
 from odrf.design.variable import Variable, learn_variable
 from odrf.errors import InputError
@@ -55,30 +56,41 @@ class Predictors:
         """The predictors (P,) as a formula names them, with odd names of columns quoted."""
         return [":".join(self.variables[v].spelling for v in term) for term in self.terms]
 
-    def matrix(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the unscaled columns (p, n) on the n rows of `frame`.
+    def columns_on(self, frame: pd.DataFrame) -> Unscaled:
+        """Return the unscaled columns on the n rows of `frame`.
 
         Raises
         ------
         InputError
             A level is unknown, an expression fails, or a value is not finite.
         """
-        matrix = np.empty((len(self.columns), len(frame)))
         if len(frame) == 0:
-            return matrix
-        numbers = self._number_columns(frame, matrix)
-        encoded = dict(numbers)
-        for j, term in enumerate(self.terms):
-            if len(term) == 1 and term[0] in numbers:
-                continue
-            for v in term:
-                if v not in encoded:
-                    encoded[v] = self.variables[v].encode(frame)
-            factors = [encoded[v] for v in term]
-            matrix[self.first[j] : self.first[j + 1]] = reduce(_products, factors)
-        predictor = np.repeat(np.arange(len(self.names)), np.diff(self.first))
-        require_finite(matrix, [self.names[j] for j in predictor], frame.index, "predictor")
-        return matrix
+            p = len(self.columns)
+            return Unscaled(np.empty((p, 0)), np.arange(p), ())
+        is_factor = np.array([self._is_factor(term) for term in self.terms], dtype=bool)
+        widths = np.diff(self.first)
+        row = np.cumsum(np.where(is_factor, 0, widths)) - widths
+        owner = np.repeat(np.arange(len(self.terms)), widths)
+        at = np.flatnonzero(~is_factor[owner])
+        numbers = np.empty((len(at), len(frame)))
+        columns = self._number_columns(frame, numbers, row)
+        codes = {v: each.codes(frame) for v, each in enumerate(self.variables) if each.is_factor}
+        for v, each in enumerate(self.variables):
+            if v not in columns and not each.is_factor:
+                columns[v] = each.encode(frame)
+        for j in np.flatnonzero(~is_factor):
+            if len(self.terms[j]) > 1 or not self.variables[self.terms[j][0]].is_number_column:
+                factors = (
+                    indicators(codes[v], self.variables[v].width) if v in codes else columns[v]
+                    for v in self.terms[j]
+                )
+                numbers[row[j] : row[j] + widths[j]] = reduce(_products, factors)
+        require_finite(numbers, [self.names[j] for j in owner[at]], frame.index, "predictor")
+        levels = (
+            Levels(int(self.first[j]), int(widths[j]), codes[self.terms[j][0]])
+            for j in np.flatnonzero(is_factor)
+        )
+        return Unscaled(numbers, at, tuple(levels))
 
     def keeping(self, which: Sequence[int]) -> Predictors:
         """Return the recipe of the predictors numbered `which` only, in this order."""
@@ -101,21 +113,26 @@ class Predictors:
         ranges = [np.arange(self.first[j], self.first[j + 1]) for j in which]
         return np.concatenate(ranges)
 
-    def _number_columns(
-        self, frame: pd.DataFrame, matrix: NDArray[np.float64]
-    ) -> dict[int, NDArray[np.float64]]:
-        """Write the predictors that are columns of numbers into `matrix`; return them by variable.
+    def _is_factor(self, term: tuple[int, ...]) -> bool:
+        """Whether the predictor is a factor, and not a product."""
+        return len(term) == 1 and self.variables[term[0]].is_factor
 
-        One operation for all of them: one at a time takes seconds for thousands of columns.
+    def _number_columns(
+        self, frame: pd.DataFrame, numbers: NDArray[np.float64], row: NDArray[np.int64]
+    ) -> dict[int, NDArray[np.float64]]:
+        """Write the predictors that are columns of numbers into `numbers`; return them by variable.
+
+        Predictor j has the `row` j of it.  One operation for all of them: one at a time takes
+        seconds for thousands of columns.
         """
         rows = {
-            term[0]: int(self.first[j])
+            term[0]: int(row[j])
             for j, term in enumerate(self.terms)
             if len(term) == 1 and self.variables[term[0]].is_number_column
         }
         names = [self.variables[v].name for v in rows]
-        matrix[list(rows.values())] = selected(frame, names).to_numpy(dtype=np.float64).T
-        return {v: matrix[row : row + 1] for v, row in rows.items()}
+        numbers[list(rows.values())] = selected(frame, names).to_numpy(dtype=np.float64).T
+        return {v: numbers[at : at + 1] for v, at in rows.items()}
 
 
 def learn_predictors(

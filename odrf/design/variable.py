@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.columns.encoding import Encoding, Numbers, learn_encoding
+from odrf.design.columns.encoding import Encoding, Indicators, Numbers, learn_encoding
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation
@@ -52,11 +53,28 @@ class Variable:
         """Whether the atom is a column of numbers, taken as it is."""
         return self.evaluation is None and isinstance(self.encoding, Numbers)
 
+    @property
+    def is_factor(self) -> bool:
+        """Whether the atom is a factor, whose levels have indicators."""
+        return isinstance(self.encoding, Indicators)
+
+    @property
+    def width(self) -> int:
+        """The number of its columns k."""
+        return len(self.encoding.suffixes)
+
     def encode(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return the columns of numbers (k, n) for the rows of `frame`."""
+        return self.encoding.encode(self._values(frame))
+
+    def codes(self, frame: pd.DataFrame) -> NDArray[np.int64]:
+        """Return the numbers (n,) of the levels of a factor, see `Indicators.codes`."""
+        return cast(Indicators, self.encoding).codes(self._values(frame))
+
+    def _values(self, frame: pd.DataFrame) -> Values:
         if self.evaluation is None:
-            return self.encoding.encode(column_values(frame, self.name))
-        return self.encoding.encode(self.evaluation.values(frame))
+            return column_values(frame, self.name)
+        return self.evaluation.values(frame)
 
 
 def learn_variable(atom: Atom, frame: pd.DataFrame, env: EvalEnvironment) -> Variable:

@@ -18,6 +18,16 @@ def predictors(right, frame, env):
     return learn_predictors(terms, frame, env)
 
 
+def columns_on(learned, frame):
+    """The unscaled columns (p, n), with the indicators of factors."""
+    unscaled = learned.columns_on(frame)
+    columns = np.full((len(learned.columns), len(frame)), np.nan)
+    columns[unscaled.at] = unscaled.numbers
+    for first, width, codes in unscaled.factors:
+        columns[first : first + width] = np.arange(width)[:, np.newaxis] == codes
+    return columns
+
+
 def test_one_predictor_may_own_several_columns(people, env):
     learned = predictors("age + sex + bs(bmi, 3) + dose", people, env)
     assert learned.names == ("age", "sex", "bs(bmi, 3)", "dose")
@@ -47,13 +57,13 @@ def test_interactions(term, columns, kind, people, env):
 
 
 def test_interactions_of_numbers_are_products(people, env):
-    matrix = predictors("age * bmi", people, env).matrix(people)
+    matrix = columns_on(predictors("age * bmi", people, env), people)
     np.testing.assert_array_equal(matrix[2], matrix[0] * matrix[1])
 
 
 def test_interactions_of_factors_mark_each_combination(people, env):
     learned = predictors("sex:C(smoker)", people, env)
-    matrix = learned.matrix(people)
+    matrix = columns_on(learned, people)
     np.testing.assert_array_equal(matrix.sum(axis=0), 1)
     for column, row in zip(learned.columns, matrix, strict=True):
         expected = (
@@ -66,8 +76,8 @@ def test_the_order_of_terms_changes_no_column(people, env):
     terms = ["age:sex", "sex", "age", "dose:age", "dose"]
     forth = predictors(" + ".join(terms), people, env)
     back = predictors(" + ".join(reversed(terms)), people, env)
-    a = pd.DataFrame(forth.matrix(people), index=list(forth.columns))
-    b = pd.DataFrame(back.matrix(people), index=list(back.columns))
+    a = pd.DataFrame(columns_on(forth, people), index=list(forth.columns))
+    b = pd.DataFrame(columns_on(back, people), index=list(back.columns))
     pd.testing.assert_frame_equal(a, b.loc[a.index])
 
 
@@ -84,22 +94,22 @@ def test_number_columns_of_every_type_keep_their_place(env):
             "z": pd.arrays.SparseArray([0, 7]),
         }
     )
-    matrix = predictors(".", frame, env).matrix(frame)
+    matrix = columns_on(predictors(".", frame, env), frame)
     expected = [[0.5, 1.5], [1, 0], [0, 1], [3, 4], [1, 0], [1, 0], [1, 2.5], [0, 7]]
     np.testing.assert_array_equal(matrix, expected)
 
 
 def test_no_rows(people, env):
     learned = predictors("age + bs(bmi, 4)", people, env)
-    assert learned.matrix(people.iloc[:0]).shape == (5, 0)
+    assert columns_on(learned, people.iloc[:0]).shape == (5, 0)
 
 
 def test_infinite_values_name_the_predictor(people, env):
     people.loc["r4", "bmi"] = np.inf
     with pytest.raises(InputError, match=r"predictor 'bmi' is infinite.* 1 row \(index 'r4'\)"):
-        predictors("sex + bmi", people, env).matrix(people)
+        predictors("sex + bmi", people, env).columns_on(people)
     with pytest.raises(InputError, match=r"predictor 'log\(age - age\)' is infinite.* 30 rows"):
-        predictors("log(age - age)", people, env).matrix(people)
+        predictors("log(age - age)", people, env).columns_on(people)
 
 
 def test_two_predictors_of_one_name(people, env):

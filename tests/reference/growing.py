@@ -134,7 +134,8 @@ class Terms(NamedTuple):
 def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slice) -> Terms:
     """One term for each factor, scoring its levels, or plain column.
 
-    Many levels are scored on all rows, other terms related to those `used`.
+    Many levels are scored on all rows, unless they do not differ, other terms related to those
+    `used`.
     """
     terms, values, covariance, excess, at = [], [], [], [], 0
     while at < Z.shape[1]:
@@ -145,6 +146,9 @@ def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slic
         if width > FEW_LEVELS:
             level = Z[:, at : at + width] @ np.arange(1, width + 1)
             scores = score_levels(level.astype(int), width, t, a)
+            if not scores.of_levels.any():
+                at += width
+                continue
             term[at : at + width], value = scores.of_levels, scores.of_rows
             remaining, noise = scores.covariance, scores.excess
         elif any(each.start == at for each in factors):
@@ -199,6 +203,8 @@ def _estimated(
     factors = [slice(end - width, end) for scored, end, width in parts if scored]
     Z = X[columns][:, node.rows[first]].T
     terms = _scored(Z, factors, t, a, used)
+    if not len(terms.covariance):
+        return Candidate(columns, None)
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)

@@ -34,9 +34,11 @@ def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray
     between = sum(total[k] ** 2 / weight[k] for k in present)
     freedom = max(len(present) - 1, 0)
     within = max(squares - between, 0) + PRIOR * squares / max(n - 1, 1)
-    noise = within / (max(n - len(present), 0) + PRIOR)
+    known = max(n - len(present), 0) + PRIOR
+    noise = within / known
     evidence = between - freedom * noise
-    if evidence <= (noise * math.sqrt(2 * freedom) if freedom > FREE else 1e-9 * squares):
+    std_error = noise * math.sqrt(2 * freedom + 2 * freedom**2 / known)
+    if evidence <= (std_error if freedom > FREE else 1e-9 * squares):
         return nothing
     effective = a.sum() - sum(w**2 for w in weight.values()) / a.sum()
     shrinkage = noise * effective / max(evidence, noise)

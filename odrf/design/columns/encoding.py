@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed, rows_listed
 from odrf.design.columns.measurement import measurement
+from odrf.design.columns.unscaled import indicators
 from odrf.design.columns.unseen_levels import say_unseen
 from odrf.design.columns.values import Values
 from odrf.errors import InputError
@@ -96,16 +97,20 @@ class Indicators:
     def encode(self, values: Values) -> NDArray[np.float64]:
         """Return the indicators (k, n): all 0 for a level that no training row has.
 
+        Warns of such levels, as `codes`.
+        """
+        return indicators(self.codes(values), len(self.levels))
+
+    def codes(self, values: Values) -> NDArray[np.int64]:
+        """Return the number of the level of each row (n,): -1 for one that no training row has.
+
         Warns of such levels, declared or not: nothing is known of them.
         """
         labels = pd.Index(values.data, dtype=object)
         known = self.levels.difference(self.absent, sort=False)
         unseen = known.get_indexer(labels) < 0
         say_unseen(values.name, cast(pd.Series, values.data), unseen, known)
-        seen = np.flatnonzero(~unseen)
-        columns = np.zeros((len(self.levels), len(labels)))
-        columns[self.levels.get_indexer(labels[seen]), seen] = 1.0
-        return columns
+        return np.where(unseen, -1, self.levels.get_indexer(labels)).astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,8 @@ PRIOR = 4.0
 # The best cut of a numeric predictor without meaning gains about as much as so many degrees of
 # freedom.  So much is allowed to a factor too.
 FREE = FEW_LEVELS - 1.0
+# Levels are sorted by looking through all of them if these are at most so many times as many.
+SWEPT = 8
 # Evidence below this share of the sum of squares is rounding.
 ROUNDING = 1e-9
 
@@ -61,8 +63,26 @@ def _add_up(rows, lo, m, f, share, work):
 
 
 @part
-def _sort(levels, number):
-    """Sort the first levels in place, by shell sort: in few steps for few levels."""
+def _sweep(levels, number, largest, seen):
+    """Sort the first levels in place; `seen` is False before and after."""
+    for p in range(number):
+        seen[levels[p]] = True
+    at = 0
+    for k in range(1, largest + 1):
+        if seen[k]:
+            levels[at], seen[k] = k, False
+            at += 1
+
+
+@part
+def _sort(levels, number, seen):
+    """Sort the first levels in place: few by shell sort, many by marking them in `seen`."""
+    largest = 0
+    for p in range(number):
+        largest = max(largest, levels[p])
+    if largest < SWEPT * number:
+        _sweep(levels, number, largest, seen)
+        return
     gap = number // 2
     while gap > 0:
         for i in range(gap, number):
@@ -82,7 +102,7 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
     order, and their scores to work.scores from `at` on; the leave-one-out scores of the first
     `used` rows to work.Z[term]; and to work.covariance[term] and work.excess[term] the covariance
     with the target that is left without noise, and the rest, per weight.  Returns the number of
-    levels scored: 0 if they differ by no more than chance.
+    levels scored: 0, and nothing is written, if they differ by no more than chance.
     """
     total, squares, present = _add_up(rows, lo, m, f, share, work)
     weight, moment, scores = work.level_weight, work.level_moment, work.scores
@@ -92,17 +112,16 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
         if weight[k] > 0.0:
             between += moment[k] * moment[k] / weight[k]
             weight_squares += weight[k] * weight[k]
-    work.covariance[term], work.excess[term] = 0.0, 0.0
     freedom = max(present - 1.0, 0.0)
     noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
-    noise /= max(m - present, 0.0) + PRIOR
-    evidence = between - freedom * noise
-    chance = noise * math.sqrt(2.0 * freedom) if freedom > FREE else ROUNDING * squares
+    known = max(m - present, 0.0) + PRIOR
+    noise /= known
+    evidence, chance = between - freedom * noise, ROUNDING * squares
+    if freedom > FREE:  # one standard error, of the sum between levels and of the noise
+        chance = noise * math.sqrt(2.0 * freedom * (1.0 + freedom / known))
     if not evidence > chance:
-        for i in range(used):
-            work.Z[term, i] = 0.0
         return 0
-    _sort(work.present, present)
+    _sort(work.present, present, work.seen)
     shrinkage = noise * (total - weight_squares / total) / max(evidence, noise)
     largest, apparent, left_out = 0.0, 0.0, 0.0
     for p in range(present):

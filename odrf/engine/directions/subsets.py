@@ -164,6 +164,8 @@ def draw_target(state, rows, lo, m, proposals, work):
     """
     if not _write_target(state, rows.y, rows.weights, lo, m, proposals, work.target):
         return 0.0, 0.0, False
+    if len(proposals.chosen) > 2:
+        work.dismissed[:] = 0
     for i in range(m):
         work.weights[i] = rows.weights[lo + i]
     total, share = moments(work.target, work.weights, m, work.moment)
@@ -228,9 +230,16 @@ def _score_few_levels(m, width, place, at, work):
 
 @part
 def _load_factor(rows, lo, m, used, first, share, place, at, work):
-    """Load a factor of many levels as one term; return how many columns it has."""
+    """Load a factor of many levels as one term; return how many columns it has.
+
+    It has none, and there is no term, if its levels differ by no more than chance.
+    """
     f = -1 - rows.place[first]
+    if work.dismissed[f] == m:
+        return 0
     present = score_levels(rows, lo, m, used, f, share, place, at, work)
+    if present == 0:
+        work.dismissed[f] = m
     for k in range(present):
         work.column[at + k], work.term[at + k] = first + work.present[k] - 1, place
     return present
@@ -257,10 +266,11 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
     """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
-    factor if `all_scored`, otherwise of factors of many levels only.  Levels of the latter are
-    scored on m rows, for which `work` has the target, its moments, their `total` weight and its
-    mean, the `share`.  Returns the number of terms, and weight and mean of the first rows.  The
-    columns are written to work.column, their number to work.size[0].
+    factor if `all_scored`, otherwise of factors of many levels only.  A factor of many levels is
+    left out if these differ by no more than chance.  They are scored on m rows, for which `work`
+    has the target, its moments, their `total` weight and its mean, the `share`.  Returns the number
+    of terms, and weight and mean of the first rows.  The columns are written to work.column, their
+    number to work.size[0].
     """
     place, at, scored = 0, 0, False
     for i in range(q):
@@ -268,8 +278,9 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
         width = feature_groups.first[order[i] + 1] - first
         factor = feature_groups.types[order[i]] == INDICATORS
         if factor and width > FEW_LEVELS:
-            at += _load_factor(rows, lo, m, used, first, share, place, at, work)
-            place, scored = place + 1, True
+            present = _load_factor(rows, lo, m, used, first, share, place, at, work)
+            if present > 0:
+                at, place, scored = at + present, place + 1, True
             continue
         is_scored = factor and all_scored
         for k in range(width):

@@ -34,6 +34,9 @@ class Workspace(NamedTuple):
         Scratch, False between calls.
     present : (W,) int64
         The levels that a node has.
+    dismissed : (F,) int64
+        On how many rows of the node each factor of many levels was seen to differ by no more than
+        chance for the present target; 0 if it was not.
     covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
         `odrf.engine.directions.level_scores`.
@@ -62,6 +65,7 @@ class Workspace(NamedTuple):
     level_moment: np.ndarray
     seen: np.ndarray
     present: np.ndarray
+    dismissed: np.ndarray
     covariance: np.ndarray
     excess: np.ndarray
     size: np.ndarray
@@ -71,8 +75,11 @@ class Workspace(NamedTuple):
     sums: np.ndarray
 
 
-def workspace(D: int, R: int, W: int | None = None, S: int | None = None) -> Workspace:
-    """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R)."""
+def workspace(D: int, R: int, W: int | None = None, S: int | None = None, F: int = 1) -> Workspace:
+    """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R).
+
+    F is the number of factors of many levels.
+    """
     W, S = D if W is None else W, R if S is None else S
     return Workspace(
         np.empty((D, R)),
@@ -94,6 +101,7 @@ def workspace(D: int, R: int, W: int | None = None, S: int | None = None) -> Wor
         np.empty(W + 1),
         np.zeros(W + 1, dtype=np.bool_),
         np.empty(W, dtype=np.int64),
+        np.zeros(F, dtype=np.int64),
         np.empty(D),
         np.empty(D),
         np.zeros(2, dtype=np.int64),

@@ -107,9 +107,9 @@ def scratch_for(
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
     proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
     terms = min(estimated, len(proposals.units))
-    levels = feature_groups.widths[has_many_levels(feature_groups)].max(initial=0)
+    levels = feature_groups.widths[has_many_levels(feature_groups)]
     used = min(n, max(settings.direction_rows, 10 * terms))
-    scored = min(n, max(used, 10 * int(levels)))
+    scored = min(n, max(used, 10 * int(levels.max(initial=0))))
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
         np.empty(n, dtype=np.float32),
@@ -123,7 +123,7 @@ def scratch_for(
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
-        workspace(terms, used, estimated, scored),
+        workspace(terms, used, estimated, scored, len(levels)),
         proposals,
         samplers,
         np.empty(ROUND),
@@ -221,6 +221,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     quantum = 0.0
     if binned and scratch.left is None:
         quantum = write_words(node, scratch.words)
+    work.dismissed[:] = 0
     n_candidates = begin_samplers(samplers, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     while first < n_candidates:

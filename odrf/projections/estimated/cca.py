@@ -192,6 +192,8 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         )
         K = len(proposals.chosen)
         y = rows.y[lo : lo + used]
+        if terms == 0:
+            continue
         number = canonical_directions(
             terms, used, y, K, total, sampler.classes, sampler.spectrum, work
         )
@@ -199,6 +201,8 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             for j in range(terms):
                 work.theta[j] = sampler.spectrum.vectors[r, j]
             c += write_direction(work, proposals, c)
+    if sampler.bootstrap:  # other directions are not estimated on the sample
+        work.dismissed[:] = 0
     return c, min(following, sampler.number)
 
 
@@ -220,6 +224,7 @@ def _draw_target_and_sample(sampler, state, rows, lo, m, proposals, work):
         return total, share, target_varies
     for i in range(m):
         work.weights[i] *= sampler.times[i]
+    work.dismissed[:] = 0
     total, share = moments(work.target, work.weights, m, work.moment)
     return total, share, target_varies
 

@@ -36,6 +36,7 @@ def scored(level, n_levels, t, a, copied=True):
     work.weights[:] = rows.weights
     work.target[:] = rows.y
     _, mean = moments(rows.y, rows.weights, n, work.moment)
+    work.Z[0], work.covariance[0], work.excess[0] = 0.0, 0.0, 0.0
     present = score_levels(rows, 0, n, n, 0, mean, 0, 0, work)
     of_rows, of_levels = np.empty(n), np.zeros(n_levels)
     of_rows[rows.at] = work.Z[0]

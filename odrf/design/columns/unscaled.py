@@ -1,0 +1,87 @@
+"""The columns of a table before scaling: numbers, and the levels of factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.columns.scaling import Scaling, learn_scaling
+
+__all__ = ["Levels", "Unscaled", "indicators"]
+
+
+class Levels(NamedTuple):
+    """A factor, whose indicators are columns ``first:first + width``.
+
+    Attributes
+    ----------
+    first, width : int
+    codes : (n,) int64
+        The level of each row, from 0; -1 for a row with none of the levels.
+    """
+
+    first: int
+    width: int
+    codes: NDArray[np.int64]
+
+
+class Unscaled(NamedTuple):
+    """p columns of n rows, of which the indicators of factors are not made before they are scaled.
+
+    A factor of many levels has far more indicators than a table has other columns.
+
+    Attributes
+    ----------
+    numbers : (q, n) float64
+        The columns that are not indicators of a factor.
+    at : (q,) int64
+        Which of the p columns they are.
+    factors : tuple of Levels
+    """
+
+    numbers: NDArray[np.float64]
+    at: NDArray[np.int64]
+    factors: tuple[Levels, ...]
+
+    def scaling(self, names: Sequence[str]) -> Scaling:
+        """Return the scaling of these training columns, n ≥ 1, with these names (p,).
+
+        Raises
+        ------
+        InputError
+            As `learn_scaling`.
+        """
+        p, n = len(names), self.numbers.shape[1]
+        low, span = np.empty(p), np.empty(p)
+        of_numbers = learn_scaling(self.numbers, [names[j] for j in self.at])
+        low[self.at], span[self.at] = of_numbers.low, of_numbers.range
+        for first, width, codes in self.factors:
+            count = np.bincount(codes[codes >= 0], minlength=width)
+            low[first : first + width] = count == n
+            span[first : first + width] = (count > 0) & (count < n)
+        return Scaling(low, span)
+
+    def scaled(self, scaling: Scaling) -> NDArray[np.float32]:
+        """Return the columns (p, n) scaled; the memory of `numbers` is overwritten."""
+        low, span = scaling.low, scaling.range
+        numbers = Scaling(low[self.at], span[self.at]).apply(self.numbers)
+        if not self.factors:
+            return numbers
+        X = np.zeros((len(low), numbers.shape[1]), dtype=np.float32)
+        X[self.at] = numbers
+        for first, _, codes in self.factors:
+            # column by column: memory is reached in its order
+            rows = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
+            column = first + codes[rows]
+            X[column, rows] = span[column] > 0
+        return X
+
+
+def indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
+    """Return the indicators (width, n) of levels with these codes (n,); all 0 for a code of -1."""
+    columns, seen = np.zeros((width, len(codes))), np.flatnonzero(codes >= 0)
+    columns[codes[seen], seen] = 1.0
+    return columns
