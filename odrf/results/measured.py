@@ -91,8 +91,9 @@ class Measured(Scored):
         All this is done once, and follows from the fit's seed.  It takes about as long as the fit;
         for small tables, of which a fit takes a fraction of a second, up to five times as long.
 
-        Boosted trees of several runs are judged by the rows that each run did not draw, and a tree
-        taken from a forest by those that it did not draw.
+        Boosted trees of several runs are judged by the rows that each run did not draw, which with
+        ``validation="oob"`` have also chosen the number of rounds.  A tree taken from a forest is
+        judged by the rows that it did not draw.
 
         Of boosted trees, the importance is the covariance of the response with the scores, summed
         over the trees.  For a loss other than the squared error, the response is replaced by the

@@ -153,10 +153,10 @@ def test_it_is_what_summary_and_plot_show_first(name):
     assert (fit.importance()["importance"] != 0).any()
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", [*FITS, *SIZED])
 def test_it_is_the_same_for_any_number_of_threads_and_once_loaded(name, tmp_path):
     data = odrf.load_data("wine")[::2]
-    one, two = (FITS[name]("cultivar ~ .", data, n_jobs=k, seed=1) for k in (1, 2))
+    one, two = ({**FITS, **SIZED}[name]("cultivar ~ .", data, n_jobs=k, seed=1) for k in (1, 2))
     expected = two.importance()
     one.save(tmp_path / "fit")
     for other in (
