@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from odrf.text.cells import labels_of, text_columns
+from odrf.text.contents import Contents
 
 __all__ = ["facts_as_html", "page", "summary_as_html", "table_as_html"]
 
@@ -28,19 +29,13 @@ STYLE = """<style>
 RIGHT, LEFT = ' style="text-align: right"', ' style="text-align: left"'
 
 
-def summary_as_html(
-    title: str,
-    call: str,
-    facts: dict[str, str],
-    sections: dict[str, pd.DataFrame],
-    notes: tuple[str, ...],
-) -> str:
+def summary_as_html(summary: Contents) -> str:
     """Return a summary as a block of HTML: its facts in two columns, its tables, its notes."""
-    half = -(-len(facts) // 2)
-    parts = [f"<p><code>{html.escape(call)}</code></p>", facts_as_html(facts, half)]
-    parts += [table_as_html(table, heading) for heading, table in sections.items()]
-    parts += [f"<p>{html.escape(note)}</p>" for note in notes]
-    return page(title, parts)
+    facts = facts_as_html(summary.facts, -(-len(summary.facts) // 2))
+    parts = [f"<p><code>{html.escape(summary.call)}</code></p>", facts]
+    parts += [table_as_html(table, heading) for heading, table in summary.sections.items()]
+    parts += [f"<p>{html.escape(note)}</p>" for note in summary.notes]
+    return page(summary.title, parts)
 
 
 def page(title: str, parts: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from odrf.text.cells import TextColumn, labels_of, text_columns
+from odrf.text.contents import Contents
 from odrf.text.latex_characters import in_latex
 
 __all__ = ["summary_as_latex"]
@@ -14,26 +15,20 @@ MOST_CHARACTERS = 40
 PARAGRAPH = r"p{0.28\linewidth}"
 
 
-def summary_as_latex(
-    title: str,
-    call: str,
-    facts: dict[str, str],
-    sections: dict[str, pd.DataFrame],
-    notes: tuple[str, ...],
-) -> str:
+def summary_as_latex(summary: Contents) -> str:
     """Return a summary as one LaTeX table environment."""
     parts = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{in_latex(title)}}}",
-        rf"\parbox{{\linewidth}}{{\raggedright\ttfamily {in_latex(call)}}}",
+        rf"\caption{{{in_latex(summary.title)}}}",
+        rf"\parbox{{\linewidth}}{{\raggedright\ttfamily {in_latex(summary.call)}}}",
         "",
         r"\medskip",
-        _facts(facts),
+        _facts(summary.facts),
     ]
-    for heading, table in sections.items():
+    for heading, table in summary.sections.items():
         parts.append(f"\n\\medskip\n{in_latex(heading)}\n\n{_table(table)}")
-    parts += [f"\n{in_latex(note)}" for note in notes]
+    parts += [f"\n{in_latex(note)}" for note in summary.notes]
     return "\n".join([*parts, r"\end{table}"])
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pandas as pd
 
 from odrf import text
+from odrf.text.contents import Contents
 
 __all__ = ["Summary"]
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Contents):
     """Summary of a fit: named facts and tables; ``print(summary)`` shows it as text.
 
     Notebooks show it as HTML.  The data frames are in `tables`.
@@ -41,12 +42,6 @@ class Summary:
     ================================================================================
     """
 
-    title: str
-    call: str
-    facts: dict[str, str]
-    sections: dict[str, pd.DataFrame] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
     @property
     def tables(self) -> list[pd.DataFrame]:
         """The facts (one column ``value``) and each section's table, as data frames."""
@@ -55,11 +50,11 @@ class Summary:
 
     def as_text(self) -> str:
         """Return the summary as plain text, 80 to 100 characters wide."""
-        return text.summary_as_text(self.title, self.call, self.facts, self.sections, self.notes)
+        return text.summary_as_text(self)
 
     def as_html(self) -> str:
         """Return the summary as HTML: facts and tables, with the style that notebooks show."""
-        return text.summary_as_html(self.title, self.call, self.facts, self.sections, self.notes)
+        return text.summary_as_html(self)
 
     def as_latex(self) -> str:
         """Return the summary as one LaTeX table environment.
@@ -67,7 +62,7 @@ class Summary:
         It compiles with pdflatex and the package booktabs.  Characters that pdflatex lacks are
         written by their number, such as U+4E2D.
         """
-        return text.summary_as_latex(self.title, self.call, self.facts, self.sections, self.notes)
+        return text.summary_as_latex(self)
 
     def __str__(self) -> str:
         return self.as_text()

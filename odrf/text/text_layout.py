@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from odrf.text.cells import TextColumn, labels_of, text_columns
+from odrf.text.contents import Contents
 from odrf.text.shortening import shortened, shortened_names
 
 __all__ = ["MAX_WIDTH", "aligned_facts", "summary_as_text", "table_blocks"]
@@ -24,23 +25,17 @@ CALL, CALL_LINES = "Call     ", 6
 GLUE = "\0"
 
 
-def summary_as_text(
-    title: str,
-    call: str,
-    facts: dict[str, str],
-    sections: dict[str, pd.DataFrame],
-    notes: tuple[str, ...],
-) -> str:
+def summary_as_text(summary: Contents) -> str:
     """Return a summary as plain text, 80 to 100 characters wide."""
-    parts = [_call_lines(call), _facts_in_two_columns(facts)]
-    for heading, table in sections.items():
+    parts = [_call_lines(summary.call), _facts_in_two_columns(summary.facts)]
+    for heading, table in summary.sections.items():
         blocks = table_blocks(table)
         lines = [line for block in blocks for line in ("", *block)][1:]
         parts.append([*_wrapped(heading, MAX_WIDTH), *lines])
     width = max(MIN_WIDTH, *(len(line) for part in parts for line in part))
     body = f"\n{'-' * width}\n".join("\n".join(part) for part in parts)
-    head = shortened(title, width).center(width).rstrip()
-    ends = [line for note in notes for line in _wrapped(note, width)]
+    head = shortened(summary.title, width).center(width).rstrip()
+    ends = [line for note in summary.notes for line in _wrapped(note, width)]
     return "\n".join([head, "=" * width, body, "=" * width, *ends])
 
 
