@@ -54,39 +54,23 @@ def upper_bounds(
 
     The added value stands for the new row: it has the mean weight and exceeds all others.  Among m
     values of equal weight the result is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
-    small.  The `weights` (m,) are above 0.
+    small.  `weights` are those of all rows, (m,), or of each, (k, m).  Values of weight 0 are not
+    there.
     """
-    m = values.shape[1]
-    wanted = level * (m + 1) * (1 - SLACK)
-    if wanted > m:
-        return np.full(len(values), np.inf)
-    if (weights == weights[0]).all():
-        k = math.ceil(wanted) - 1
-        return np.partition(values, k, axis=1)[:, k]
-    order = np.argsort(values, axis=1)
-    reached = np.cumsum(weights[order], axis=1) / weights.mean()
-    first = np.argmax(reached >= min(wanted, float(reached[:, -1].min())), axis=1)
-    return values[np.arange(len(values)), order[np.arange(len(values)), first]]
-
-
-def upper_bounds_of_some(
-    values: NDArray[np.float64], weights: NDArray[np.float64], level: float
-) -> NDArray[np.float64]:
-    """Return what `upper_bounds` does for each row of `values` (k, m) with its `weights` (k, m).
-
-    Values of weight 0 are not there.
-    """
-    known = weights > 0
-    count, rows = known.sum(axis=1), np.arange(len(values))
+    weights = np.atleast_2d(weights)
+    known, rows = weights > 0, np.arange(len(values))
+    count = known.sum(axis=1)
     beyond = level * (count + 1) * (1 - SLACK) > count
     if np.array_equal(known, weights == weights.max()):  # equal weights: no need to sort
         rank = np.ceil(level * (count + 1) * (1 - SLACK)).astype(np.int64) - 1
         rank = np.where(beyond, 0, rank)
-        ranked = np.partition(np.where(known, values, np.inf), np.unique(rank), axis=1)
+        there = values if known.all() else np.where(known, values, np.inf)
+        ranked = np.partition(there, np.unique(rank), axis=1)
         return np.where(beyond, np.inf, ranked[rows, rank])
     total = weights.sum(axis=1)
     order = np.argsort(values, axis=1)
-    reached = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
+    of_rows = np.broadcast_to(weights, values.shape)
+    reached = np.cumsum(np.take_along_axis(of_rows, order, axis=1), axis=1)
     wanted = level * total * (1 + 1 / np.maximum(count, 1)) * (1 - SLACK)
     first = np.argmax(reached >= np.minimum(wanted, reached[:, -1])[:, None], axis=1)
     return np.where(beyond, np.inf, values[rows, order[rows, first]])
@@ -197,8 +181,8 @@ def leave_one_out(
         counted = np.maximum(trees, 1.0)
         mean, residual = by_own.T @ other / counted, np.abs(y[j] - own.T @ by_other / counted)
         calibrated = np.where(known, weights[j], 0.0)
-        upper[block] = upper_bounds_of_some(mean + residual, calibrated, level)
-        lower[block] = -upper_bounds_of_some(residual - mean, calibrated, level)
+        upper[block] = upper_bounds(mean + residual, calibrated, level)
+        lower[block] = -upper_bounds(residual - mean, calibrated, level)
         nowhere = ~unseen[:, block].any(axis=0)
         lower[block][nowhere] = upper[block][nowhere] = np.nan
 
