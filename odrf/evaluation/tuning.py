@@ -140,15 +140,9 @@ def tune(
     fit = partial(model, formula, data, **settled, **fixed)
     with looked_up_in(env):
         if method == "cv":
-            seeded = partial(model, **settled, **fixed)
-            models = {str(i): partial(seeded, **options) for i, options in candidates.items()}
-            compared = compare(
-                formula, data, models, cv=cv, repeats=repeats, metric=metric, seed=seed,
-                n_jobs=n_jobs, progress=progress,
-            ).table  # fmt: skip
-            judged = {
-                i: Judged(*compared.loc[str(i), ["estimate", "std_error"]]) for i in candidates
-            }
+            models = {i: partial(model, **settled, **fixed, **candidates[i]) for i in candidates}
+            folds = {"cv": cv, "repeats": repeats, "metric": metric, "seed": seed}
+            judged = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
         else:
             _require_same_weights(candidates)
             rounds = _rounds(halving, candidates, known, fixed)
@@ -272,6 +266,15 @@ def _seeds(seed: int, repeats: int) -> list[int]:
     """Return a seed for each repeat; the first is `seed` itself."""
     later = [np.random.SeedSequence(seed, spawn_key=(r,)) for r in range(1, repeats)]
     return [seed, *(int(sequence.generate_state(1)[0]) for sequence in later)]
+
+
+def _by_folds(
+    formula: str, data: pd.DataFrame, models: Mapping[int, Callable[..., Any]], **folds: Any
+) -> dict[int, Judged]:
+    """Evaluate candidates on the same folds; `folds` are arguments of `compare`."""
+    named = {str(i): model for i, model in models.items()}
+    table = compare(formula, data, named, **folds).table
+    return {i: Judged(*table.loc[str(i), ["estimate", "std_error"]]) for i in models}
 
 
 def _out_of_bag(
