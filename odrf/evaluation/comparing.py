@@ -52,8 +52,8 @@ def compare(
     data : DataFrame or mapping
         One table, or several by name: for each a data frame, or a pair (formula, data frame).
         Rows with missing values are refused, because models that drop them would be evaluated on
-        different rows.  Training rows may lack a level of a text column.  For a column of numbers
-        used as a factor, ``C(n)``, this is an error: make the column categorical first.
+        different rows.  Where the training rows of a fold lack a level of a factor, fits of this
+        package take its test rows to have none of the known levels, without a warning.
     models : mapping of str to model
         Two or more by name, each one of
 

@@ -115,13 +115,24 @@ def test_seeds_are_given_where_there_is_none(table):
 
 
 def test_levels_and_classes_that_a_fold_lacks(table):
-    models = {"tree": odrf.odt, "estimator": DecisionTreeClassifier()}
+    models = {"tree": partial(odrf.odt, alpha=None), "estimator": DecisionTreeClassifier()}
     for metric in ("error", "brier", "log_loss"):
         found = compare("d ~ a + b + f", table, models, cv=10, metric=metric, seed=1)
         assert np.isfinite(found.scores.to_numpy()).all()
     # the one row of its class is never predicted
     errors = compare("d ~ a + f", table.assign(a=0.0), models, cv=60, seed=1).scores
     assert errors.to_numpy().sum(axis=0).min() >= 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_fold_lacks_a_level_of_numbers_that_are_a_factor():
+    data = pd.DataFrame({"n": [1, 2] * 20, "y": np.arange(40.0)})
+    data.loc[5, "n"] = 3
+    text = data.assign(n=data["n"].astype(str))
+    models = {"tree": odrf.odt, "root": partial(odrf.odt, max_leaves=1)}
+    scores = [compare(f"y ~ {n}", table, models, cv=4, seed=1).scores
+              for n, table in (("C(n)", data), ("n", text))]  # fmt: skip
+    pd.testing.assert_frame_equal(*scores)
 
 
 @pytest.fixture
