@@ -110,8 +110,9 @@ def graf(
 
     Ordered classes are treated as unordered, because the paper's impurity ignores the order.
 
-    Every plane uses all columns of its tree, so importances distinguish predictors less well than
-    in other forests.
+    Every plane uses all columns of its tree, so ``importance("impurity")`` distinguishes predictors
+    less well than in other forests, and favours factors of many levels.  The importances shown
+    first are of held-out rows whose values are permuted.
 
     Gupta et al. skip a region whose mean is farther from a plane than a corner of its bounding box
     (equation (25)), although other corners may be farther away.  Here a region is skipped only if

@@ -49,8 +49,6 @@ def guided_summary(
     sections = importance_section(importance)
     notes = (
         "Every tree uses all rows: no row is out of bag.",
-        "Every plane uses all columns of its tree: importances distinguish predictors less well "
-        "than in other forests.",
         *importance.notes,
         *missing_notes(fit),
     )

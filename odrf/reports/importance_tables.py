@@ -9,9 +9,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.judged_trees import judged_trees, responses_judging
 from odrf.fits.regrowing import permutation_rises
-from odrf.statistics.held_out_importance import held_out_importance
+from odrf.statistics.held_out_importance import held_out_importance, permuted_importance
 from odrf.statistics.importance import impurity_importance, sampling_errors, summed_importance
 from odrf.statistics.out_of_bag_importance import out_of_bag_importance
 
@@ -28,6 +29,7 @@ __all__ = [
 REMOVED, OUT_OF_BAG, HELD_OUT = "impurity removed", "out of bag", "held out"
 REMOVED_BY_STEPS = "impurity of the working response removed"
 FITTED_BY_STEPS = "covariance of response and score"
+LOST_BY_PERMUTING = "covariance with the response lost by permuting"
 BY_THEIR_OWN_ROWS = (
     "The rows that chose the splits also judge their importances, which favours predictors of many "
     "values: there are too few rows to hold some out."
@@ -55,6 +57,8 @@ class MeasuredImportance(NamedTuple):
 def judged_measured(fit: AnyFit, table: pd.DataFrame, rows: str) -> MeasuredImportance:
     """Return importances judged by rows that did not grow the trees; `rows` names these."""
     measure = FITTED_BY_STEPS if fit.summed else REMOVED
+    if isinstance(fit, GuidedFit):
+        measure = LOST_BY_PERMUTING
     return MeasuredImportance(table, f"{measure}, {rows}")
 
 
@@ -72,16 +76,12 @@ def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
     parts = judged_trees(fit, progress)
     if parts is None:
         return None
-    data = fit.data
-    importance = held_out_importance(
-        parts,
-        data.X,
-        responses_judging(fit),
-        data.weights,
-        fit.design.first,
-        fit.summed,
-        fit.control.n_jobs,
-    )
+    data, control, first = fit.data, fit.control, fit.design.first
+    judged = parts, data.X, responses_judging(fit), data.weights, first
+    if isinstance(fit, GuidedFit):
+        importance = permuted_importance(*judged, control.seed, control.n_jobs)
+    else:
+        importance = held_out_importance(*judged, fit.summed, control.n_jobs)
     return _with_shares(fit, importance)
 
 

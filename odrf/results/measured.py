@@ -95,6 +95,11 @@ class Measured(Scored):
         ``validation="oob"`` have also chosen the number of rounds.  A tree taken from a forest is
         judged by the rows that it did not draw.
 
+        Every plane of a guided forest uses all columns of its tree, so that its coefficients do not
+        tell which of them divides the regions.  Its importances are the covariance of response and
+        prediction, minus what is left of it when the predictor is permuted among the rows that
+        judge.
+
         Of boosted trees, the importance is the covariance of the response with the scores, summed
         over the trees.  For a loss other than the squared error, the response is replaced by the
         slope of the loss before the first round, with opposite sign: for classes the difference

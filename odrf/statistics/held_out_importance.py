@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "added_covariances",
     "held_out_importance",
     "leaves_by_tree",
+    "permuted_importance",
 ]
 
 # Rows times trees whose leaves are found together.
@@ -90,8 +92,7 @@ def held_out_importance(
         rows = np.flatnonzero(judging & (weights > 0))
         if len(rows) < FEWEST_ROWS:
             continue
-        share = weights[rows] / weights[rows].sum()
-        centred = share[:, None] * (target[rows] - share @ target[rows])
+        centred = _centred(target[rows], weights[rows])
         forest, K = _with_inner_values(forest) if summed else forest, target.shape[1]
         sums = np.zeros_like(forest.value)
         for b, leaf in leaves_by_tree(forest, np.ascontiguousarray(X[:, rows]), n_jobs):
@@ -102,17 +103,100 @@ def held_out_importance(
     return total / max(n_used, 1)
 
 
+def permuted_importance(
+    parts: Iterable[JudgedTrees],
+    X: NDArray[np.float32],
+    target: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    first: NDArray[np.int64],
+    seed: int,
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the held-out importance of each predictor (P,) where every split uses all of them.
+
+    Then coefficients do not tell which of them a split owes its effect to.  The importance is the
+    covariance of response and prediction over the rows that judge, minus what is left of it when
+    the values of the predictor are permuted among them; its columns are permuted together.  It is 0
+    on average for a predictor that is unrelated to the response and the other predictors.
+
+    Parameters
+    ----------
+    parts, X, target, weights, first, n_jobs
+        As in `held_out_importance`; predictions are means of trees.
+    seed : int
+        Seed of the permutations.
+
+    Returns
+    -------
+    (P,) float64
+        Mean over the parts with at least 2 rows; 0 without any.
+    """
+    rng = np.random.default_rng(seed)
+    total, n_used = np.zeros(len(first) - 1), 0
+    for forest, judging in parts:
+        rows = np.flatnonzero(judging & (weights > 0))
+        if len(rows) < FEWEST_ROWS:
+            continue
+        centred, held = _centred(target[rows], weights[rows]), np.ascontiguousarray(X[:, rows])
+        before = _covariances(forest, held, centred, np.arange(forest.n_trees), n_jobs)
+        uses = _predictors_used(forest, first)
+        for j, (begin, end) in enumerate(pairwise(first)):
+            trees, values = np.flatnonzero(uses[:, j]), held[begin:end].copy()
+            held[begin:end] = values[:, rng.permutation(len(rows))]
+            after = _covariances(forest, held, centred, trees, n_jobs)
+            held[begin:end] = values
+            total[j] += (before[trees] - after[trees]).sum() / forest.n_trees
+        n_used += 1
+    return total / max(n_used, 1)
+
+
+def _centred(target: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows (m, K) minus their weighted mean, times their shares of the weight."""
+    share = weights / weights.sum()
+    return np.asarray(share[:, None] * (target - share @ target))
+
+
+def _covariances(
+    forest: Forest,
+    X: NDArray[np.float32],
+    centred: NDArray[np.float64],
+    trees: NDArray[np.int64],
+    n_jobs: int,
+) -> NDArray[np.float64]:
+    """Return the covariance of the response with each of the `trees`: (B,), 0 for the others."""
+    found = np.zeros(forest.n_trees)
+    for b, leaf in leaves_by_tree(forest, X, n_jobs, trees):
+        found[b] = np.vdot(centred, forest.value[leaf])
+    return found
+
+
+def _predictors_used(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which predictors the splits of each tree use: (B, P)."""
+    uses = np.zeros((forest.n_trees, len(first) - 1), dtype=bool)
+    for b, (begin, end) in enumerate(pairwise(forest.start[forest.root])):
+        columns = np.unique(forest.index[begin:end])
+        uses[b, np.searchsorted(first, columns, side="right") - 1] = True
+    return uses
+
+
 def leaves_by_tree(
-    forest: Forest, X: NDArray[np.float32], n_jobs: int
+    forest: Forest,
+    X: NDArray[np.float32],
+    n_jobs: int,
+    trees: NDArray[np.int64] | None = None,
 ) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Yield the number of each tree, and the leaves (n,) of the rows of X (p, n)."""
+    """Yield the number of each tree, and the leaves (n,) of the rows of X (p, n).
+
+    `trees` are the numbers of the trees; by default all.
+    """
     step = max(1, LEAVES_AT_ONCE // X.shape[1])
-    for begin in range(0, forest.n_trees, step):
-        trees = range(begin, min(begin + step, forest.n_trees))
-        packed = forest.packed._replace(root=forest.packed.root[trees.start : trees.stop])
+    numbers = np.arange(forest.n_trees) if trees is None else trees
+    for begin in range(0, len(numbers), step):
+        some = numbers[begin : begin + step]
+        packed = forest.packed._replace(root=forest.packed.root[some])
         sent = partial(leaves_of, packed, X)
         leaves = np.hstack(list(in_order(sent, routing_blocks(forest, X, n_jobs), n_jobs)))
-        yield from zip(trees, leaves, strict=True)
+        yield from zip(some.tolist(), leaves, strict=True)
 
 
 def add_up(

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["judged_by_definition", "means_below", "own_response"]
+__all__ = ["judged_by_definition", "means_below", "own_response", "permuted_by_definition"]
 
 
 def own_response(forest, y):
     """Return the response, or the indicators of the classes (n, K)."""
     K = forest.value.shape[1]
     return y[:, None] if K == 1 else np.eye(K)[y.astype(int)]
+
+
+def child_of(forest, node, x):
+    """Return the child of a node to which the row x goes."""
+    projected = np.float32(0)
+    for term in range(*forest.start[node : node + 2]):
+        projected += forest.coef[term] * x[forest.index[term]]
+    return forest.left[node] + (projected > forest.threshold[node])
 
 
 def judged_by_definition(forest, X, y, weights, rows, first, value, output):
@@ -27,10 +35,7 @@ def judged_by_definition(forest, X, y, weights, rows, first, value, output):
             while forest.left[node] >= 0:
                 terms = slice(*forest.start[node : node + 2])
                 index, coef = forest.index[terms], forest.coef[terms]
-                projected = np.float32(0)
-                for column, theta in zip(index, coef, strict=True):
-                    projected += theta * X[column, i]
-                child = forest.left[node] + (projected > forest.threshold[node])
+                child = child_of(forest, node, X[:, i])
                 added = (value[child] - value[node]) @ y[i, output(b)]
                 share = np.abs(coef, dtype=float) / np.abs(coef, dtype=float).sum()
                 weight = weights[i] / weights[rows].sum()
@@ -53,3 +58,27 @@ def means_below(forest):
                 leaves.append(leaf)
         value[node] = np.average(forest.value[leaves], axis=0, weights=forest.weight[leaves])
     return value
+
+
+def permuted_by_definition(forest, X, y, weights, rows, first, rng):
+    """Return the covariance of response and prediction that permuting each predictor loses."""
+    share = weights[rows] / weights[rows].sum()
+    centred = y[rows] - share @ y[rows]
+
+    def covariance(held):
+        total = 0.0
+        for b in range(forest.n_trees):
+            for i, x in enumerate(held.T):
+                node = forest.root[b]
+                while forest.left[node] >= 0:
+                    node = child_of(forest, node, x)
+                total += share[i] * forest.value[node] @ centred[i]
+        return total / forest.n_trees
+
+    lost = []
+    for j in range(len(first) - 1):
+        held = X[:, rows].copy()
+        columns = slice(first[j], first[j + 1])
+        held[columns] = held[columns][:, rng.permutation(len(rows))]
+        lost.append(covariance(X[:, rows]) - covariance(held))
+    return np.array(lost)

@@ -229,7 +229,7 @@ def test_noise_is_of_no_importance():
     fit = odrf.graf("y ~ .", data.assign(x9=1.0), n_trees=60, subspace="all", seed=1)
     importance = fit.importance()["share"]
     assert importance["x9"] == 0
-    assert importance.index[-1] == "x9"
+    assert importance[["x6", "x7", "x8"]].abs().max() < 0.1
     assert set(importance.index[:2]) < {"x1", "x2", "x4"}
 
 
@@ -249,7 +249,7 @@ def test_summary(classes, numbers, weighted):
     other = odrf.graf("r ~ a", weighted, n_trees=2, origin="region", subspace=1, seed=1)
     text = str(other.summary())
     assert "from the mean of the region" in text
-    assert "1 predictors (fixed)" in text
+    assert "1 predictor (fixed)" in text
 
 
 def test_card(classes, numbers):

@@ -17,8 +17,8 @@ import odrf
 from nothing_matters import unrelated
 from odrf.errors import InputError
 from odrf.fits.judged_trees import judged_trees, responses_judging
-from odrf.statistics.held_out_importance import held_out_importance
-from reference.importance import judged_by_definition, means_below
+from odrf.statistics.held_out_importance import held_out_importance, permuted_importance
+from reference.importance import judged_by_definition, means_below, permuted_by_definition
 
 FITS = {
     "tree": partial(odrf.odt, alpha=None),
@@ -74,9 +74,14 @@ def test_it_is_its_definition(name, response, n, seed, weighted):
         return
     X, weights, first = fit.data.X, fit.data.weights, fit.design.first
     expected, n_used, K = np.zeros(3), 0, y.shape[1]
+    rng = np.random.default_rng(fit.control.seed)
     for forest, judging in parts:
         rows = np.flatnonzero(judging & (weights > 0))
         if len(rows) > 1:
+            if name == "guided":
+                expected += permuted_by_definition(forest, X, y, weights, rows, first, rng)
+                n_used += 1
+                continue
             centred = y - np.average(y[rows], axis=0, weights=weights[rows])
             value = means_below(forest) if fit.summed else forest.value
             of_part = judged_by_definition(
@@ -85,7 +90,10 @@ def test_it_is_its_definition(name, response, n, seed, weighted):
             )  # fmt: skip
             expected += of_part / (1 if fit.summed else forest.n_trees)
             n_used += 1
-    found = held_out_importance(parts, X, y, weights, first, fit.summed, 2)
+    if name == "guided":
+        found = permuted_importance(parts, X, y, weights, first, fit.control.seed, 2)
+    else:
+        found = held_out_importance(parts, X, y, weights, first, fit.summed, 2)
     np.testing.assert_allclose(found, expected / max(n_used, 1), rtol=1e-6, atol=1e-12)
 
 
@@ -137,6 +145,7 @@ def test_a_predictor_that_matters_leads_those_of_noise(name, classes):
     shown = fit.importance()
     assert shown.index[0] == "number"
     assert shown["share"].iloc[0] > 0.4
+    assert shown["share"].iloc[1:].max() < 0.2
     assert shown["share"].clip(lower=0).sum() == pytest.approx(1)
     pd.testing.assert_frame_equal(shown, fit.importance("held_out"))
 
