@@ -1,6 +1,6 @@
 """What does a factor of noise, with many levels, cost a forest?
 
-    python benchmarks/noise_factors.py --data DIR --out noise_factors.csv [--repeats 3]
+    python benchmarks/noise_factors.py --data DIR --out noise_factors.csv [--repeats 3] [--rows 400]
     python benchmarks/noise_factors.py --report noise_factors.csv
 
 A column of random labels, or of normal numbers (``levels`` 0), is added to real tables.  For every
@@ -15,7 +15,7 @@ import argparse
 import sys
 import tempfile
 import time
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,17 +79,28 @@ def _error(fit: Any, test: pd.DataFrame) -> float:
 
 def lines_of(options: argparse.Namespace, name: str, n: int, levels: int) -> list[tuple[Any, ...]]:
     """Return the costs of each repeat on n rows of a table."""
-    data = read_table(options.data, name).data
-    if len(data) > n:
-        data = data.sample(n, random_state=options.seed).reset_index(drop=True)
     lines: list[tuple[Any, ...]] = []
     for repeat in range(options.repeats):
-        rng = np.random.default_rng([options.seed, levels, repeat])
-        seed = options.seed + repeat
-        without = cost_of(data, seed, options.trees)
+        rng, seed = np.random.default_rng([options.seed, levels, repeat]), options.seed + repeat
+        without = cost_without(options.data, name, n, options.seed, seed, options.trees)
+        data = rows_of(options.data, name, n, options.seed)
         added = cost_of(with_noise(data, levels, rng), seed, options.trees)
         lines.append((repeat, *without[:-1], *added))
     return lines
+
+
+def rows_of(folder: Path, name: str, n: int, seed: int) -> pd.DataFrame:
+    """Draw n rows of a table, or take all if there are fewer."""
+    data = read_table(folder, name).data
+    if len(data) <= n:
+        return data
+    return data.sample(n, random_state=seed).reset_index(drop=True)
+
+
+@cache
+def cost_without(folder: Path, name: str, n: int, sample: int, seed: int, trees: int) -> Cost:
+    """Fit without the column, once for all numbers of levels."""
+    return cost_of(rows_of(folder, name, n, sample), seed, trees)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -114,13 +125,14 @@ def main() -> int:
     """Evaluate the costs, or report an existing csv."""
     arguments = parser(__doc__ or "", "noise_factors.csv", repeats=3, trees=100)
     arguments.add_argument("--data", type=Path, default=Path("../shared/data"))
+    arguments.add_argument("--rows", type=int, nargs="+", default=ROWS)
     options = arguments.parse_args()
     if options.report is None:
         held = table_names(options.data) if (options.data / "index.csv").exists() else []
         tasks = [
             (name, n, levels)
             for name in TABLES
-            for n in ROWS
+            for n in options.rows
             for levels in LEVELS
             if name in held and not (name == "auto_mpg" and n > min(ROWS))
         ]
