@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_y
-from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, new_panels, plain
+from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, new_panels, plain, whole_numbers
 from odrf.text.quantity import quantity
 
 __all__ = ["plot_loss"]
@@ -40,6 +40,7 @@ def plot_loss(path: pd.DataFrame, kept: int, loss: str, ax: Axes | None = None) 
     ax.set_xlim(0, path.index[-1])
     ax.set_ylim(bottom=0)
     ax.set_xlabel("rounds")
+    whole_numbers(ax)
     label_y(ax, f"mean loss ({loss.replace('_', ' ')})")
     ax.legend(frameon=False)
     plain(ax, "y")

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from odrf.errors import InputError
 from odrf.plots.elements.lettering import label_x, label_y, title
-from odrf.plots.elements.style import ACCENT, MUTED, log_scale, plain
+from odrf.plots.elements.style import ACCENT, MUTED, log_scale, plain, whole_numbers
 
 __all__ = ["plot_consistency"]
 
@@ -115,7 +114,7 @@ def _draw_predictors(ax: Axes, per_split: NDArray[np.int64]) -> None:
     ax.bar(np.arange(1, len(shown) + 1), shown / per_split.sum(), color=ACCENT)
     label_x(ax, f"predictors{note}")
     ax.set_ylabel("share of splits")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_numbers(ax)
     plain(ax, "y")
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_y
-from odrf.plots.elements.style import ACCENT, new_panels, plain
+from odrf.plots.elements.style import ACCENT, new_panels, plain, whole_numbers
 from odrf.text.quantity import quantity
 from odrf.text.wording import number
 
@@ -36,6 +36,7 @@ def plot_error(path: pd.Series, ax: Axes | None = None) -> Axes:
     )  # fmt: skip
     ax.set_xlim(0, len(path))
     ax.set_xlabel("trees")
+    whole_numbers(ax)
     label_y(ax, str(path.name))
     ax.legend(frameon=False)
     plain(ax, "y")

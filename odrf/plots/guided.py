@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from odrf.plots.elements.lettering import label_x, label_y
-from odrf.plots.elements.style import ACCENT, new_panels, plain
+from odrf.plots.elements.style import ACCENT, new_panels, plain, whole_numbers
 
 __all__ = ["plot_guided_growth"]
 
@@ -32,6 +32,7 @@ def plot_guided_growth(path: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xlim(0, max(1, path.index[-1]))
     ax.set_ylim(bottom=0)
     label_x(ax, "planes of a tree (mean, 80 % of the trees)")
+    whole_numbers(ax)
     label_y(ax, "impurity left, as a share")
     plain(ax, "y")
     return ax

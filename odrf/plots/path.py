@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from odrf.plots.elements.error_axis import draw_errors
 from odrf.plots.elements.lettering import label_x, label_y, shown_ticks
-from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain
+from odrf.plots.elements.style import ACCENT, MUTED, new_panels, plain, whole_numbers
 from odrf.text.quantity import quantity
 from odrf.text.wording import number
 
@@ -104,7 +103,7 @@ def plot_path(
     ax.set_xlabel("leaves")
     label_y(ax, f"training {error}")
     ax.set_ylim(bottom=0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole_numbers(ax)
     ax.legend(frameon=False, loc="upper right")
     plain(ax, "y")
     _alpha_axis(ax, table)

@@ -46,3 +46,13 @@ def test_bad_kind_and_axes(forest):
         forest.plot("tree")
     with pytest.raises(InputError, match="ax holds 1 axes: kind=None draws on two"):
         forest.plot(ax=plt.subplots()[1])
+
+
+@pytest.mark.parametrize("function", [odrf.odrf, odrf.odbt, odrf.graf])
+@pytest.mark.parametrize("n_trees", [1, 3, 5])
+def test_what_is_counted_has_whole_ticks(function, n_trees):
+    fit = function("cultivar ~ flavanoids + hue", odrf.load_data("wine"), n_trees=n_trees, seed=1)
+    growth, _ = fit.plot()
+    growth.figure.canvas.draw()
+    ticks = growth.get_xticks()
+    assert (ticks == np.rint(ticks)).all()

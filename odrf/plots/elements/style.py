@@ -8,7 +8,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
-from matplotlib.ticker import Formatter, LogLocator, NullFormatter, ScalarFormatter
+from matplotlib.ticker import (
+    Formatter,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    ScalarFormatter,
+)
 from numpy.typing import NDArray
 
 __all__ = [
@@ -26,6 +32,7 @@ __all__ = [
     "new_panels",
     "plain",
     "value_colour",
+    "whole_numbers",
 ]
 
 # inches
@@ -117,3 +124,8 @@ def plain(ax: Axes, grid: Literal["x", "y"]) -> None:
     ax.tick_params(colors=MUTED, labelcolor=INK)
     ax.grid(axis=grid, color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
+
+
+def whole_numbers(ax: Axes) -> None:
+    """Mark whole numbers only on the horizontal axis, which counts something."""
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
