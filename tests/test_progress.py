@@ -76,6 +76,12 @@ WORK = {
     "strength": lambda d, f, t: f.strength_correlation([2, 3], progress=True),
     "pruning path": lambda d, f, t: t.pruning_path(cv=3, progress=True),
     "growth path": lambda d, f, t: t.growth_path(cv=3, progress=True),
+    "pruning path of a forest": lambda d, f, t: f.pruning_path(progress=True),
+    "growth path of a forest": lambda d, f, t: f.growth_path(progress=True),
+    "confidence intervals": lambda d, f, t: f.predict(d, interval="confidence", progress=True),
+    "prediction intervals": lambda d, f, t: f.predict(d, interval="prediction", progress=True),
+    "of training rows": lambda d, f, t: f.predict(interval="prediction", progress=True),
+    "quantiles": lambda d, f, t: f.predict(d, type="quantile", progress=True),
     "directions": lambda d, f, t: f.projection_importance(3, resamples=2, progress=True),
     "compare": lambda d, f, t: odrf.compare(
         FORMULA, d, {"a": odrf.odt, "b": partial(odrf.odt, max_leaves=4)}, cv=3, progress=True

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
-__all__ = ["Stopped", "available_cores", "end_if_stopped", "in_order", "row_blocks"]
+__all__ = ["Stopped", "available_cores", "end_if_stopped", "in_blocks", "in_order", "row_blocks"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -102,6 +102,19 @@ def _result(future: Future[Result]) -> Result:
     while not future.done():
         wait([future], PATIENCE)
     return future.result()
+
+
+def in_blocks(
+    function: Callable[[slice], Result],
+    blocks: Iterable[slice],
+    n_jobs: int,
+    advance: Callable[[int], object] = lambda n: None,
+) -> Iterator[Result]:
+    """Yield the results for blocks of rows, in their order; tell `advance` the rows of each."""
+    blocks = list(blocks)
+    for block, result in zip(blocks, in_order(function, blocks, n_jobs), strict=True):
+        yield result
+        advance(block.stop - block.start)
 
 
 def row_blocks(n: int, size: int = ROWS_PER_BLOCK) -> list[slice]:

@@ -149,14 +149,14 @@ def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreeP
     return _path(fit, subtrees, rule, loss, held, f"{len(y)} new rows")
 
 
-def forest_sizes(fit: Fit, rule: str) -> ForestSizes:
+def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     """Evaluate the fit's forest out of bag, pruned at increasing α."""
     critical = critical_alphas(fit.forest, rule)
     data, draws, fold = fit.data, fit.draws, judged_folds(fit)
     alphas = common_alphas(critical)
     leaves, losses = [], np.empty((len(alphas), len(data.y)))
     weights = data.weights
-    for k, alpha in enumerate(alphas):
+    for k, alpha in enumerate(tqdm(alphas, unit="size", disable=not progress)):
         forest = pruned(fit.forest, critical, float(alpha))
         leaves.append(float(forest.leaves().mean()))
         value = out_of_bag(forest, data.X, data.y, draws).value
@@ -179,8 +179,11 @@ def stages_by_folds(
     return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha)
 
 
-def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int) -> HeldOut:
+def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> HeldOut:
     """Evaluate the fit's forest at each of its stages out of bag, the largest size first."""
     data = fit.data
     unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
-    return evaluated_stages(fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen)
+    with tqdm(total=len(data.y), desc="out-of-bag rows", unit="row", disable=not progress) as bar:
+        return evaluated_stages(
+            fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen, bar.update
+        )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.routing import EVERY_ROW
 from odrf.engine.trees.stage_losses import stage_losses
 from odrf.pruning.complexity import growth_ranks
 from odrf.pruning.held_out import HeldOut, held_out
@@ -87,16 +89,20 @@ def evaluated_stages(
     weights: NDArray[np.float64],
     n_jobs: int,
     wanted: NDArray[np.bool_] | None = None,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> HeldOut:
     """Evaluate the forest at each of its stages on the rows of X (p, n), the largest size first.
 
-    With `wanted` (B, n), a tree predicts only the rows for which it is true.
+    With `wanted` (B, n), a tree predicts only the rows for which it is true.  `advance` is called
+    with numbers of rows when they are done.
     """
     critical, alpha = stages.critical, stages.alpha
     if forest.n_trees == 1 and wanted is None:
         # faster: the loss of a row at a node is computed once for all sizes
-        return held_out(forest, critical, alpha, X, y, weights)
+        held = held_out(forest, critical, alpha, X, y, weights)
+        advance(len(y))
+        return held
     first = np.searchsorted(alpha, critical)
-    mask = () if wanted is None else (wanted,)
-    mass, sums = stage_losses(forest, first, len(alpha), X, y, weights, n_jobs, *mask)
+    mask = EVERY_ROW if wanted is None else wanted
+    mass, sums = stage_losses(forest, first, len(alpha), X, y, weights, n_jobs, mask, advance)
     return HeldOut(float(mass[0]), float(mass[1]), *sums)

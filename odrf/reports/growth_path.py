@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_jobs
@@ -53,12 +54,10 @@ class GrowthPath(ErrorTable):
         How the size of a tree is measured.
     stages : Stages
         The sizes.
-    test : HeldOut
-        Errors of test rows, from the largest size to the smallest.
+    train, test : HeldOut
+        Errors of training rows and of test rows, from the largest size to the smallest.
     by : str
         Which rows the test rows are, in words.
-    n_jobs : int
-        Threads.
 
     Attributes
     ----------
@@ -92,20 +91,19 @@ class GrowthPath(ErrorTable):
         grown: Fit,
         along: str,
         stages: Stages,
+        train: HeldOut,
         test: HeldOut,
         by: str,
-        n_jobs: int,
     ) -> None:
         self.fit, self.grown, self.along, self.by = fit, grown, along, by
         stages_of_fit = stages if fit is grown else stages_of(fit.forest, along)
         self.size = int(stages_of_fit.sizes[-1])
-        forest, data = grown.forest, grown.data
+        forest = grown.forest
         columns: dict[str, NDArray] = {along: stages.sizes}
         if forest.n_trees > 1:
             columns["mean_leaves"] = stages.leaves
         elif along != LEAVES:
             columns["leaves"] = stages.leaves.astype(np.int64)
-        train = evaluated_stages(forest, stages, data.X, data.y, data.weights, n_jobs)
         columns |= {"train": train.mean, "test": test.mean, "std_error": test.standard_error}
         for name in ("train", "test", "std_error"):
             columns[name] = columns[name][::-1]
@@ -214,6 +212,7 @@ def growth_path(
     n_jobs: int | None,
     evaluate: Evaluate,
     by: str,
+    progress: bool,
 ) -> GrowthPath:
     """Return the growth path of a fit.
 
@@ -226,6 +225,8 @@ def growth_path(
         Returns the test errors if there is no `newdata`.
     by : str
         Which rows `evaluate` uses, in words.
+    progress : bool
+        Show a progress bar of the training rows.
 
     Raises
     ------
@@ -244,4 +245,9 @@ def growth_path(
         by = f"{len(y)} new row{'s' if len(y) > 1 else ''}"
     if test.weight == 0:
         raise InputError("every tree drew every row, and no row is out of bag: give newdata=")
-    return GrowthPath(fit, grown, along, stages, test, by, jobs)
+    data = grown.data
+    with tqdm(total=len(data.y), desc="training rows", unit="row", disable=not progress) as bar:
+        train = evaluated_stages(
+            grown.forest, stages, data.X, data.y, data.weights, jobs, advance=bar.update
+        )
+    return GrowthPath(fit, grown, along, stages, train, test, by)

@@ -132,7 +132,9 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         return kinds_table(self.fit.blend, self.fit.kinds)
 
     @respelled(renamed={"rule": "pruning"})
-    def pruning_path(self, pruning: str | None = None) -> ForestPath[ODRFResults]:
+    def pruning_path(
+        self, pruning: str | None = None, *, progress: bool = False
+    ) -> ForestPath[ODRFResults]:
         """Return size and out-of-bag error of the forest, pruned at increasing α.
 
         Parameters
@@ -140,6 +142,8 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         pruning : {"weakest_link", "growth"}, optional
             Which subtrees of each tree are candidates; by default the fit's option `pruning`.  See
             `ODTResults.pruning_path`.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------
@@ -154,7 +158,7 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         require_out_of_bag(self.fit, "Pruning paths of forests")
         pruning = self.control.pruning if pruning is None else pruning
         checked_choice("pruning", pruning, RULES)
-        return ForestPath(self.fit, forest_sizes(self.fit, pruning), self.prune)
+        return ForestPath(self.fit, forest_sizes(self.fit, pruning, progress), self.prune)
 
     def prune(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,7 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         along: str = LEAVES,
         *,
         n_jobs: int | None = None,
+        progress: bool = False,
     ) -> GrowthPath:
         """Return training and test error of the forest with its trees stopped at each size.
 
@@ -66,6 +67,8 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
             its splits below depth 0, 1, ….
         n_jobs : int, optional
             Threads; by default all cores.  The result is the same for any number.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------
@@ -89,7 +92,9 @@ class ForestOutOfBag(OutOfBagResults, TreeResults):
         """
         if newdata is None:
             require_out_of_bag(self.fit, "Growth paths without newdata=")
-        return growth_path(self.fit, along, newdata, n_jobs, stages_out_of_bag, "out-of-bag rows")
+        out_of_bag = partial(stages_out_of_bag, progress=progress)
+        by = "out-of-bag rows"
+        return growth_path(self.fit, along, newdata, n_jobs, out_of_bag, by, progress)
 
     @property
     def _scored(self) -> NDArray[np.float64]:

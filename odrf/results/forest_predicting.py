@@ -36,6 +36,7 @@ class ForestPredicting(ForestOutOfBag):
         method: str = "auto",
         quantiles: float | Sequence[float] | None = None,
         training: str | None = None,
+        progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows; for a regression, also intervals and quantiles.
 
@@ -61,6 +62,9 @@ class ForestPredicting(ForestOutOfBag):
         quantiles : float or sequence of float, optional
             Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
             are (0.05, 0.5, 0.95).
+        progress : bool, default False
+            Show a progress bar of intervals and quantiles: prediction intervals of many training
+            rows take long.
 
         Returns
         -------
@@ -90,7 +94,8 @@ class ForestPredicting(ForestOutOfBag):
             checked_priors(priors, self.design.response, type)
         rows = self._rows(newdata, training, type)
         if type == "quantile":
-            return quantile_frame(self.fit, rows, QUANTILES if quantiles is None else quantiles)
+            levels = QUANTILES if quantiles is None else quantiles
+            return quantile_frame(self.fit, rows, levels, progress)
         if request is None:
             return predict_rows(self.fit, rows, type, priors)
-        return interval_frame(self.fit, rows, request, lambda: self._out_of_bag)
+        return interval_frame(self.fit, rows, request, lambda: self._out_of_bag, progress)

@@ -260,7 +260,7 @@ class ODTResults(ReadableTree, Updatable):
         of_folds = self.seed if seed is None else checked_seed(seed)
         by_folds = partial(stages_by_folds, along=along, cv=folds, seed=of_folds, progress=progress)
         by = f"{folds}-fold cross-validation"
-        return growth_path(self.fit, along, newdata, n_jobs, by_folds, by)
+        return growth_path(self.fit, along, newdata, n_jobs, by_folds, by, progress)
 
     def summary(self) -> Summary:
         """Return a summary: data, options, size, importances, training and held-out error."""

@@ -12,11 +12,12 @@ kinds leave out different shares of the rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
@@ -84,6 +85,7 @@ def jackknife_plus(
     weights: NDArray[np.float64],
     level: float,
     n_jobs: int,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
@@ -108,6 +110,8 @@ def jackknife_plus(
         Above 0 and below 1.
     n_jobs : int
         Number of threads.
+    advance : callable
+        Called with numbers of rows when they are done.
 
     References
     ----------
@@ -131,7 +135,8 @@ def jackknife_plus(
         upper[block] = upper_bounds(mean + residuals, weights, level)
         lower[block] = -upper_bounds(residuals - mean, weights, level)
 
-    for _ in in_order(run, row_blocks(new.shape[1], max(1, ROOM // len(residuals))), n_jobs):
+    blocks = row_blocks(new.shape[1], max(1, ROOM // len(residuals)))
+    for _ in in_blocks(run, blocks, n_jobs, advance):
         pass
     return lower, upper
 
@@ -145,6 +150,7 @@ def leave_one_out(
     calibrating_rows: NDArray[np.int64],
     level: float,
     n_jobs: int,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lower and upper ends (n,) of intervals for the responses of the training rows.
 
@@ -167,6 +173,8 @@ def leave_one_out(
         Above 0 and below 1.
     n_jobs : int
         Number of threads.
+    advance : callable
+        Called with numbers of rows when they are done.
     """
     packed, j = forest.packed, calibrating_rows
     other = unseen[:, j].astype(np.float64)
@@ -186,6 +194,6 @@ def leave_one_out(
         nowhere = ~unseen[:, block].any(axis=0)
         lower[block][nowhere] = upper[block][nowhere] = np.nan
 
-    for _ in in_order(run, row_blocks(len(y), max(1, ROOM // len(j))), n_jobs):
+    for _ in in_blocks(run, row_blocks(len(y), max(1, ROOM // len(j))), n_jobs, advance):
         pass
     return lower, upper

@@ -7,13 +7,14 @@ no other forest is grown.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn
 from odrf.engine.trees.forest_arrays import Forest
@@ -96,6 +97,7 @@ def jackknife_after_bootstrap(
     kinds: NDArray[np.int64],
     draws: Draws,
     predicting: NDArray[np.bool_] | None = None,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> Variance:
     """Estimate the variance, over training samples, of the mean (m,) predicted for `new` (p, m).
 
@@ -132,6 +134,8 @@ def jackknife_after_bootstrap(
     predicting : (B, m) bool, optional
         Which trees predict each row; by default all.  For training rows out of bag these are the
         trees that did not draw the row; they draw from the other n - 1 rows.
+    advance : callable
+        Called with numbers of rows when they are done.
 
     References
     ----------
@@ -165,7 +169,7 @@ def jackknife_after_bootstrap(
             for first, second, covariance in pairs:
                 bias[block] += covariance * np.sum(scaled[first] * scaled[second], axis=0)
 
-    for _ in in_order(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs):
+    for _ in in_blocks(run, row_blocks(new.shape[1], BLOCK), draws.n_jobs, advance):
         pass
     return Variance(raw, bias, of_trees, unseen.shape[1])
 

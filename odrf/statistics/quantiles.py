@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,7 @@ def conditional_quantiles(
     y: NDArray[np.float64],
     draws: Draws,
     predicting: NDArray[np.bool_] | None = None,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> NDArray[np.float64]:
     """Return quantiles (m, q) of the response, given the predictors `new` (p, m).
 
@@ -49,6 +52,8 @@ def conditional_quantiles(
     predicting : (B, m) bool, optional
         Which trees predict each new row; by default all.  B is then the number of these, and the
         quantiles of a row without any are NaN.
+    advance : callable
+        Called with numbers of new rows when they are done.
 
     References
     ----------
@@ -58,6 +63,6 @@ def conditional_quantiles(
     order = np.argsort(levels, kind="stable")
     out = np.empty((new.shape[1], len(levels)))
     out[:, order] = forest_quantiles(
-        members, forest, y, new, levels[order], draws.n_jobs, predicting
+        members, forest, y, new, levels[order], draws.n_jobs, predicting, advance
     )
     return out

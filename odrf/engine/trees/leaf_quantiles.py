@@ -5,13 +5,14 @@ In an honest tree these are the rows that fill its leaves, as its values are com
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
-from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.parallel import in_blocks, in_order, row_blocks
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
@@ -135,12 +136,14 @@ def forest_quantiles(
     levels: NDArray[np.float64],
     n_jobs: int,
     predicting: NDArray[np.bool_] | None = None,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> NDArray[np.float64]:
     """Return the conditional quantiles (m, q) of the response for the new rows X (p, m).
 
     The weight of a training row is its share of the weight of the new row's leaf, summed over the
     trees: all, or those that are `predicting` (B, m) the new row.  The quantile is the smallest
     response of y (n,) up to which the weights reach the level; `levels` (q,) are ascending.
+    `advance` is called with numbers of new rows when they are done.
     """
     order = np.argsort(y, kind="stable")
     place = np.empty(len(y), dtype=np.int32)
@@ -165,6 +168,6 @@ def forest_quantiles(
             out[block],
         )
 
-    for _ in in_order(run, row_blocks(X.shape[1], BLOCK), n_jobs):
+    for _ in in_blocks(run, row_blocks(X.shape[1], BLOCK), n_jobs, advance):
         pass
     return out

@@ -7,11 +7,13 @@ walk from the leaf to the root gives the predictions of all stages.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import allocating, part
-from odrf.engine.parallel import ROWS_PER_BLOCK, in_order, row_blocks
+from odrf.engine.parallel import ROWS_PER_BLOCK, in_blocks, row_blocks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.out_of_bag_losses import loss_of
 from odrf.engine.trees.routing import EVERY_ROW, leaves_of
@@ -79,6 +81,7 @@ def stage_losses(
     weights: NDArray[np.float64],
     n_jobs: int,
     wanted: NDArray[np.bool_] = EVERY_ROW,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the losses of the forest at each of k stages on the rows of X (p, n).
 
@@ -100,6 +103,8 @@ def stage_losses(
         Threads; the result is the same for any number.
     wanted : (B, n) bool, optional
         Which trees predict which rows; by default all.  A row that no tree predicts is left out.
+    advance : callable
+        Called with numbers of rows when they are done.
 
     Returns
     -------
@@ -121,7 +126,8 @@ def stage_losses(
         return block_mass, block_sums
 
     size = min(ROWS_PER_BLOCK, max(1, ROOM // (forest.value.shape[1] * n_stages)))
-    for block_mass, block_sums in in_order(run, row_blocks(X.shape[1], size), n_jobs):
+    blocks = row_blocks(X.shape[1], size)
+    for block_mass, block_sums in in_blocks(run, blocks, n_jobs, advance):
         mass += block_mass
         sums += block_sums
     return mass, sums

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from odrf.checks import checked_choice, checked_part, is_number, is_word
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
@@ -126,7 +127,11 @@ def _require_number(fit: Fit, what: str) -> None:
 
 
 def interval_frame(
-    fit: Fit, rows: RowsToPredict, interval: Interval, unseen: Callable[[], OutOfBag]
+    fit: Fit,
+    rows: RowsToPredict,
+    interval: Interval,
+    unseen: Callable[[], OutOfBag],
+    progress: bool = False,
 ) -> pd.DataFrame:
     """Return predictions with their intervals.
 
@@ -137,6 +142,8 @@ def interval_frame(
     interval : Interval
     unseen : callable
         Returns the out-of-bag results; called by the conformal method only.
+    progress : bool
+        Show a progress bar.
 
     Returns
     -------
@@ -151,14 +158,14 @@ def interval_frame(
     mean = means[:, 0]
     std_error = None
     if interval.method == JACKKNIFE:
-        std_error = _standard_errors(fit, rows)
+        std_error = _standard_errors(fit, rows, progress)
         half_width = float(scipy.special.ndtri((1 + interval.level) / 2)) * std_error
         low, high = mean - half_width, mean + half_width
     elif interval.method == CONFORMAL:
-        low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0]))
+        low, high = _ordered(*_conformal(fit, rows, interval.level, unseen().value[:, 0], progress))
     else:
         tail = (1 - interval.level) / 2
-        low, high = _quantiles(fit, rows, np.array([tail, 1 - tail])).T
+        low, high = _quantiles(fit, rows, np.array([tail, 1 - tail]), progress).T
     columns = {"estimate": mean, "conf_low": low, "conf_high": high}
     if std_error is not None:
         columns["std_error"] = std_error
@@ -168,7 +175,9 @@ def interval_frame(
     )
 
 
-def quantile_frame(fit: Fit, rows: RowsToPredict, quantiles: Any) -> pd.DataFrame:
+def quantile_frame(
+    fit: Fit, rows: RowsToPredict, quantiles: Any, progress: bool = False
+) -> pd.DataFrame:
     """Return a column for each of the conditional `quantiles` of the response.
 
     Raises
@@ -181,15 +190,22 @@ def quantile_frame(fit: Fit, rows: RowsToPredict, quantiles: Any) -> pd.DataFram
     if not listed:
         raise InputError(f"quantiles={quantiles!r} is empty: use numbers such as {QUANTILES}")
     levels = np.array([checked_part("quantiles", level) for level in listed])
-    value = spread_numbers(_quantiles(fit, rows, levels), rows.complete)
+    value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
     return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
 
 
-def _quantiles(fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64]) -> NDArray[np.float64]:
-    data = fit.data
-    return conditional_quantiles(
-        fit.forest, rows.X, levels, data.X, data.y, fit.draws, _predicting(fit, rows)
-    )
+def _quantiles(
+    fit: Fit, rows: RowsToPredict, levels: NDArray[np.float64], progress: bool
+) -> NDArray[np.float64]:
+    data, predicting = fit.data, _predicting(fit, rows)
+    with _bar(rows, progress) as bar:
+        return conditional_quantiles(
+            fit.forest, rows.X, levels, data.X, data.y, fit.draws, predicting, bar.update
+        )
+
+
+def _bar(rows: RowsToPredict, progress: bool) -> tqdm:
+    return tqdm(total=rows.X.shape[1], unit="row", disable=not progress)
 
 
 def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
@@ -198,7 +214,7 @@ def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:
 
 
 def _conformal(
-    fit: Fit, rows: RowsToPredict, level: float, value: NDArray[np.float64]
+    fit: Fit, rows: RowsToPredict, level: float, value: NDArray[np.float64], progress: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the ends from the residuals of the out-of-bag predictions `value` (n,)."""
     data, n_jobs = fit.data, fit.control.n_jobs
@@ -210,17 +226,21 @@ def _conformal(
             f"some tree, and there are {len(at)}: use a lower level, more trees, or "
             'method="quantile"'
         )
-    if rows.oob is not None:
-        return leave_one_out(fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs)
-    return jackknife_plus(
-        fit.forest,
-        rows.X,
-        unseen[:, at],
-        np.abs(data.y - value)[at],
-        data.weights[at],
-        level,
-        n_jobs,
-    )
+    with _bar(rows, progress) as bar:
+        if rows.oob is not None:
+            return leave_one_out(
+                fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs, bar.update
+            )
+        return jackknife_plus(
+            fit.forest,
+            rows.X,
+            unseen[:, at],
+            np.abs(data.y - value)[at],
+            data.weights[at],
+            level,
+            n_jobs,
+            bar.update,
+        )
 
 
 def _ordered(
@@ -235,7 +255,7 @@ def _ordered(
     return low, high
 
 
-def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
+def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[np.float64]:
     """Return the standard error of each prediction; warn if there are few trees for it.
 
     It is NaN for a training row without two trees, of one kind, that did not draw it.
@@ -252,7 +272,10 @@ def _standard_errors(fit: Fit, rows: RowsToPredict) -> NDArray[np.float64]:
         )
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
     predicting = _predicting(fit, rows)
-    variance = jackknife_after_bootstrap(fit.forest, rows.X, kinds, fit.draws, predicting)
+    with _bar(rows, progress) as bar:
+        variance = jackknife_after_bootstrap(
+            fit.forest, rows.X, kinds, fit.draws, predicting, bar.update
+        )
     advised = enough_trees(variance, B) if len(variance.raw) else 0
     if advised:
         warn_user(
