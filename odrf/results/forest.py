@@ -316,6 +316,8 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
               misclassification) when the predictor's values are permuted: the mean over the trees.
             - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of
               the trees are grown again on each half of the rows, and judged by the other half.
+
+            Splits on several predictors are divided among them as in `ODTResults.importance`.
         progress : bool, default False
             Show a progress bar while predictors are permuted, or trees are grown.
 

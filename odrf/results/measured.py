@@ -54,8 +54,10 @@ class Measured(Scored):
               times node weight: the sum over the trees.  The rows that chose the splits also judge
               them: predictors with many cut points seem more important than they are.
 
-            What a split on several columns adds is divided among them in proportion to the
-            absolute values of their coefficients, for predictors scaled to [0, 1].
+            What a split on several predictors adds is divided among them: in proportion to the
+            absolute values of their coefficients, for numbers scaled to [0, 1]; of a factor the
+            range of its coefficients, 0 among them, stands for it.  So a predictor without a
+            relation that is split on together with others has a part of what these add.
         progress : bool, default False
             Show a progress bar while trees are grown.
 

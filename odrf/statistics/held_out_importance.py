@@ -61,9 +61,9 @@ def held_out_importance(
     The importance of a split is the covariance of the response with the change of the prediction
     that the split makes, over rows that did not grow the tree; see
     `odrf.statistics.out_of_bag_importance`.  It is divided among the predictors of the split in
-    proportion to the absolute values of their coefficients.  The response is centred at its mean
-    over the rows that judge.  So the importance of every predictor is 0 on average if the rows
-    that judge have their responses in random order.
+    proportion to the ranges of their coefficients, see `shared_out`.  The response is centred at
+    its mean over the rows that judge.  So the importance of every predictor is 0 on average if the
+    rows that judge have their responses in random order.
 
     Parameters
     ----------

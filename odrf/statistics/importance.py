@@ -44,9 +44,9 @@ def impurity_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.
     """Return the mean impurity decrease per tree of each predictor.
 
     A split decreases the impurity of its tree by w(A)·Δ_A / w(root).  This is divided among its
-    columns in proportion to |θ_j|, with predictors scaled to [0, 1] so that units of measurement
-    have no influence.  A predictor gets the sum over its columns.  The importances of all
-    predictors add up to the mean impurity decrease of a tree.
+    predictors in proportion to |θ_j|, or of a factor to the range of its coefficients, with
+    predictors scaled to [0, 1] so that units of measurement have no influence; see `shared_out`.
+    The importances of all predictors add up to the mean impurity decrease of a tree.
 
     Parameters
     ----------
@@ -98,14 +98,28 @@ def sampling_errors(of_row: NDArray[np.float32], share: NDArray[np.float64]) -> 
 def shared_out(
     forest: Forest, decrease: NDArray[np.float64], first: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Divide the impurity decrease of each split (m,) among the predictors of its columns."""
-    node = node_of_terms(forest)
-    size = np.abs(forest.coef)
+    """Divide the decrease of each split (m,) among its predictors (P,), in proportion to ranges.
+
+    The range of a predictor is the largest minus the smallest of the coefficients of its columns
+    and 0.  For a number, scaled to [0, 1], this is |θ_j|: the range of θ_j x_j.  A row has one
+    level of a factor: so a factor of many levels counts as much as a number that moves rows as
+    far, and not as much as all its levels together.
+    """
+    P = len(first) - 1
+    if not len(forest.coef):
+        return np.zeros(P)
+    predictor = np.repeat(np.arange(P), np.diff(first))
+    pair = node_of_terms(forest) * P + predictor[forest.index]
+    order = np.argsort(pair, kind="stable")
+    begins = np.flatnonzero(np.diff(pair[order], prepend=-1))
+    coef = forest.coef[order].astype(np.float64)
+    size = np.maximum(np.maximum.reduceat(coef, begins), 0.0)
+    size -= np.minimum(np.minimum.reduceat(coef, begins), 0.0)
+    node, of = np.divmod(pair[order[begins]], P)
     whole = np.bincount(node, weights=size, minlength=forest.n_nodes)
-    column = np.bincount(
-        forest.index, weights=decrease[node] * size / whole[node], minlength=int(first[-1])
-    )
-    return np.add.reduceat(column, first[:-1])
+    shared: NDArray[np.float64] = np.zeros(P)
+    np.add.at(shared, of, decrease[node] * size / whole[node])
+    return shared
 
 
 def _decreases(forest: Forest) -> NDArray[np.float64]:

@@ -24,9 +24,9 @@ def out_of_bag_importance(
 
     The impurity decrease of a split is the covariance of the response with the change of the
     prediction that the split makes, over the rows that the tree drew.  Here it is taken over the
-    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019).  These rows
-    have not chosen the split: if a predictor is unrelated to the response, its importance is 0 on
-    average, whatever its number of values or levels.  It may be negative.
+    rows that the tree did not draw (Li, Wang, Basu, Kumbier and Yu 2019).  These rows have not
+    chosen the split: if a split is unrelated to the response, its importance is 0 on average,
+    whatever the number of values or levels of its predictors.  It may be negative.
 
     Parameters
     ----------

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["judged_by_definition", "means_below", "own_response", "permuted_by_definition"]
+__all__ = [
+    "judged_by_definition",
+    "means_below",
+    "own_response",
+    "permuted_by_definition",
+    "shares",
+]
 
 
 def own_response(forest, y):
@@ -19,6 +25,12 @@ def child_of(forest, node, x):
     for term in range(*forest.start[node : node + 2]):
         projected += forest.coef[term] * x[forest.index[term]]
     return forest.left[node] + (projected > forest.threshold[node])
+
+
+def shares(predictor, coef, P):
+    """Return the part of a split that each predictor has, by the range of its coefficients."""
+    size = np.array([np.ptp([0.0, *coef[predictor == j].astype(float)]) for j in range(P)])
+    return size / size.sum()
 
 
 def judged_by_definition(forest, X, y, weights, rows, first, value, output):
@@ -37,9 +49,8 @@ def judged_by_definition(forest, X, y, weights, rows, first, value, output):
                 index, coef = forest.index[terms], forest.coef[terms]
                 child = child_of(forest, node, X[:, i])
                 added = (value[child] - value[node]) @ y[i, output(b)]
-                share = np.abs(coef, dtype=float) / np.abs(coef, dtype=float).sum()
                 weight = weights[i] / weights[rows].sum()
-                np.add.at(importance, columns[index], weight * added * share)
+                importance += weight * added * shares(columns[index], coef, len(importance))
                 node = child
     return importance
 

@@ -1,4 +1,4 @@
-"""Impurity importance: shared by coefficient, conserved over the tree."""
+"""Impurity importance: shared by coefficients, conserved over the tree."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from odrf.engine.trees.forest_arrays import joined
 from odrf.statistics.importance import impurity_importance
 from problems import problems
+from reference.importance import shares
 from stumps import stump
 
 
@@ -20,9 +21,14 @@ def test_a_split_is_shared_by_the_size_of_its_coefficients():
     np.testing.assert_allclose(importance, [0.4, 0.0, 0.3])
 
 
-def test_a_predictor_collects_what_its_columns_get():
-    importance = impurity_importance(stump({2: 0.6, 0: -0.8}, 0.1, gain=0.7), np.array([0, 1, 3]))
-    np.testing.assert_allclose(importance, [0.4, 0.3])
+@pytest.mark.parametrize(
+    ("levels", "range_"),
+    [([0.6, 0.0], 0.6), ([0.3, 0.6], 0.6), ([-0.1, -0.4], 0.4), ([-0.2, 0.4], 0.6)],
+)
+def test_a_factor_counts_by_the_range_of_its_coefficients(levels, range_):
+    terms = {column: coef for column, coef in enumerate((-0.8, *levels)) if coef}
+    importance = impurity_importance(stump(terms, 0.1, gain=0.7), np.array([0, 1, 3]))
+    np.testing.assert_allclose(importance, np.array([0.8, range_]) * 0.7 / (0.8 + range_))
 
 
 def test_a_forest_has_the_mean_over_its_trees():
@@ -55,6 +61,19 @@ def test_importances_add_up_to_the_impurity_removed(problem, n_trees):
     assert importance.shape == problem.feature_groups.types.shape
     assert (importance >= 0).all()
     assert importance.sum() == pytest.approx(removed.mean(), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(problems())
+def test_every_split_is_shared_as_by_the_definition(problem):
+    tree, first = problem.grow(), problem.feature_groups.first
+    predictor, P = np.repeat(np.arange(len(first) - 1), np.diff(first)), len(first) - 1
+    expected = np.zeros(P)
+    for node in np.flatnonzero(tree.is_split()):
+        terms = slice(*tree.start[node : node + 2])
+        decrease = tree.weight[node] * tree.gain[node] / tree.weight[0]
+        expected += decrease * shares(predictor[tree.index[terms]], tree.coef[terms], P)
+    np.testing.assert_allclose(impurity_importance(tree, first), expected, atol=1e-12)
 
 
 @settings(deadline=None)
