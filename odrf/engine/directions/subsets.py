@@ -246,19 +246,13 @@ def _load_factor(rows, lo, m, used, first, share, place, at, work):
 
 
 @part
-def _relate(used, m, terms, total, share, work):
-    """Return Σ a and the mean target of the first rows, on which directions are estimated.
-
-    Writes their moments, and the covariances per weight of the terms that are not scored.
-    """
-    if used < m:
-        total, share = moments(work.target, work.weights, used, work.moment)
+def _relate(used, terms, total, work):
+    """Write the covariances of the terms that are not scored, per weight of the rows `used`."""
     for j in range(terms):
         if np.isnan(work.covariance[j]):
             work.covariance[j], work.excess[j] = 0.0, 0.0
             for i in range(used):
                 work.covariance[j] += work.moment[i] * work.Z[j, i] / total
-    return total, share
 
 
 @part
@@ -293,8 +287,11 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
         place += 1 if is_scored else width
         at += width
     work.size[0], work.size[1] = at, place if scored else 0
-    if scored and place > 1:
-        total, share = _relate(used, m, place, total, share, work)
+    alone = scored and place == 1
+    if used < m and place > 0 and not alone:
+        total, share = moments(work.target, work.weights, used, work.moment)
+    if scored and not alone:
+        _relate(used, place, total, work)
     return place, total, share
 
 
