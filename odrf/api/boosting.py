@@ -213,6 +213,7 @@ def odbt(
         ordered=design.response.ordered,
         ranges=design.scaling.range,
         grid=design.grid,
+        terms=design.n_terms,
     )
     if offsets.given and control.n_outputs > 1:
         raise InputError(

@@ -23,7 +23,7 @@ from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response, require_variation
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
-from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.candidates import FeatureGroups, count_terms
 from odrf.errors import InputError
 
 __all__ = ["Design", "TrainingData", "build_design"]
@@ -86,6 +86,11 @@ class Design:
     def feature_groups(self) -> FeatureGroups:
         """Which columns make up each predictor, in the form that the engine uses."""
         return FeatureGroups(self.first, self.types)
+
+    @property
+    def n_terms(self) -> int:
+        """Number of columns, a factor of many levels counting as one."""
+        return int(count_terms(self.feature_groups).sum())
 
     def keeping(self, which: Sequence[int]) -> Design:
         """Return the design of the predictors numbered `which` only, in this order.

@@ -12,7 +12,6 @@ from tqdm import tqdm
 
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
-from odrf.engine.directions.candidates import count_terms
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
@@ -153,8 +152,7 @@ def _fit_blend(
 ) -> Fit:
     classification = design.response.kind == "classification"
     n, P = len(data.y), len(design.predictors)
-    terms = int(count_terms(design.feature_groups).sum())
-    kinds = kinds_of_trees(request, n, P, terms, classification, design.response.ordinal)
+    kinds = kinds_of_trees(request, n, P, design.n_terms, classification, design.response.ordinal)
     base = _resolve(kinds[BEST], design, data)
     require_blendable(base.n_trees, base.resample)
     controls = {
@@ -177,4 +175,5 @@ def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
         ordinal=design.response.ordinal,
         ranges=design.scaling.range,
         grid=design.grid,
+        terms=design.n_terms,
     )

@@ -164,6 +164,7 @@ def resolve_boosting(
     ordered: bool = False,
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
+    terms: int | None = None,
 ) -> BoostingControl:
     """Check the options of a call, and resolve those that depend on the data.
 
@@ -178,7 +179,7 @@ def resolve_boosting(
         Predictors, columns and classes (1 for a regression) of the data.
     ordered : bool
         Whether the classes are ordered.
-    ranges, grid
+    ranges, grid, terms
         See `odrf.projections.family.Table`.
 
     Returns
@@ -199,7 +200,15 @@ def resolve_boosting(
     run_predictors = _run_predictors(options["run_predictors"], n_runs, P)
     tree_predictors = _share_of(run_predictors, options["predictor_fraction"])
     # boosting grows regression trees, whatever the response
-    table = Table(tree_predictors, math.ceil(p * tree_predictors / P), 1, True, ranges, grid)
+    table = Table(
+        tree_predictors,
+        math.ceil(p * tree_predictors / P),
+        1,
+        True,
+        ranges,
+        grid,
+        math.ceil((p if terms is None else terms) * tree_predictors / P),
+    )
     families, n_singles, n_projections = _candidates(options, tree_predictors)
     if tree_predictors < P:
         _require_narrowable(families)

@@ -34,6 +34,8 @@ class Table(NamedTuple):
         Range (largest minus least value) of each column in training, by which it is scaled.
     grid : (int, int, int) or None
         Channels, height and width, if the data declare that predictors are pixels.
+    terms : int, optional
+        Number of columns, a factor of many levels counting as one; p by default.
     """
 
     P: int
@@ -42,6 +44,7 @@ class Table(NamedTuple):
     single_tree: bool
     ranges: NDArray[np.float64] | None = None
     grid: tuple[int, int, int] | None = None
+    terms: int | None = None
 
 
 # The families by their names; each registers itself when its module is imported.

@@ -86,8 +86,8 @@ class Sparse(Family):
         return min(NONZEROS / p, MOST_SHARE) if self.density == "auto" else float(self.density)
 
     def n_default(self, table: Table) -> int:
-        """Return p, the number of columns."""
-        return table.p
+        """Return p, the number of columns, a factor of many levels counting as one."""
+        return table.p if table.terms is None else table.terms
 
     def sampler(
         self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import chisquare, hypergeom
 
+import odrf
 from odrf.engine.compiling import kernel
 from odrf.engine.randomness import streams
 from odrf.errors import InputError
@@ -91,3 +94,13 @@ def test_single_columns_are_drawn_where_it_is_said(p, d, density):
         draw_nonzeros(state, p, density, nonzeros)
         drawn.update(nonzeros.tolist())
     assert Sparse(density).single_columns(d, p, "random") == (1 in drawn)
+
+
+@pytest.mark.parametrize("function", [odrf.odrf, odrf.odbt])
+def test_a_factor_of_many_levels_counts_as_one_column(function):
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"y": rng.normal(size=200), "a": rng.random(200), "b": rng.random(200)})
+    data["f"] = [f"l{k}" for k in rng.integers(0, 60, 200)]
+    fit = function("y ~ .", data, projection="sparse", n_trees=2, seed=1)
+    summary = str(fit.summary())
+    assert re.search(r"Tried per node +0 single, 3 oblique", summary)
