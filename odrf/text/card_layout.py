@@ -9,7 +9,7 @@ import pandas as pd
 
 from odrf.text.html_layout import facts_as_html, page, table_as_html
 from odrf.text.quantity import quantity
-from odrf.text.shortening import shortened
+from odrf.text.shortening import shortened, shortened_names
 from odrf.text.text_layout import MAX_WIDTH, aligned_facts, table_blocks
 
 __all__ = ["card_as_html", "card_as_text", "card_facts"]
@@ -20,11 +20,13 @@ MOST_LINES, MARGIN = 3, 30
 
 
 def card_facts(facts: Mapping[str, str]) -> list[str]:
-    """Return facts as lines, at most three for each."""
-    widest = max(map(len, facts), default=0)
-    most = MOST_LINES * (MAX_WIDTH - len(INDENT) - widest - 2) - MARGIN
-    short = [(label, shortened(" ".join(value.split()), most)) for label, value in facts.items()]
-    return [INDENT + line for line in aligned_facts(short, MAX_WIDTH - len(INDENT))]
+    """Return facts as lines, at most three for each; labels have at most half the width."""
+    width = MAX_WIDTH - len(INDENT)
+    labels = shortened_names(list(facts), width // 2)
+    widest = max(map(len, labels), default=0)
+    most = MOST_LINES * (width - widest - 2) - MARGIN
+    values = [shortened(" ".join(value.split()), most) for value in facts.values()]
+    return [INDENT + line for line in aligned_facts(list(zip(labels, values, strict=True)), width)]
 
 
 def card_as_text(title: str, facts: list[str], table: pd.DataFrame | None, left_out: int) -> str:

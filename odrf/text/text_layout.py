@@ -40,10 +40,14 @@ def summary_as_text(summary: Contents) -> str:
 
 
 def aligned_facts(facts: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Return facts below each other; long values are broken into lines of at most `width`."""
-    widest = max((len(label) for label, _ in facts), default=0)
+    """Return facts below each other; long values are broken into lines of at most `width`.
+
+    Labels have at most half the width.
+    """
+    labels = shortened_names([label for label, _ in facts], width // 2)
+    widest = max(map(len, labels), default=0)
     lines = []
-    for label, value in facts:
+    for label, (_, value) in zip(labels, facts, strict=True):
         first, *more = _wrapped(value, width - widest - 2) or [""]
         lines.append(f"{label:<{widest}}  {first}".rstrip())
         lines += [" " * (widest + 2) + line for line in more]

@@ -8,7 +8,7 @@ from pkgutil import walk_packages
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import odrf
@@ -31,6 +31,8 @@ def test_everything_with_a_summary_has_a_card():
     assert {one for one in classes if one.__repr__ is not Carded.__repr__} == set()
 
 
+@example("", {"0" * 96: ""}, None, [])
+@example("", {"0" * 300: "many words " * 50, "0" * 301: "x"}, None, [])
 @given(
     st.text(max_size=300),
     st.dictionaries(words, words, max_size=30),

@@ -59,6 +59,13 @@ def test_facts_too_wide_for_two_columns_stand_below_each_other():
     assert "Two  " + "y" * 60 in lines
 
 
+@pytest.mark.parametrize("length", [90, 100, 300])
+def test_long_labels_are_shortened(length):
+    text = str(Summary("Title", "call()", {"m" * length: "word " * 30, "n" * length: "1"}))
+    assert max(map(len, text.split("\n"))) <= 100
+    assert text.count("word") == 30
+
+
 def test_long_calls_are_wrapped():
     call = "odrf('y ~ " + " + ".join(f"x{i}" for i in range(60)) + "', data)"
     summary = Summary("Title", call, {"Rows": "3"})
