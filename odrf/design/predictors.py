@@ -74,17 +74,20 @@ class Predictors:
         at = np.flatnonzero(~is_factor[owner])
         numbers = np.empty((len(at), len(frame)))
         columns = self._number_columns(frame, numbers, row)
+        in_place = set(columns)
         codes = {v: each.codes(frame) for v, each in enumerate(self.variables) if each.is_factor}
         for v, each in enumerate(self.variables):
             if v not in columns and not each.is_factor:
                 columns[v] = each.encode(frame)
         for j in np.flatnonzero(~is_factor):
-            if len(self.terms[j]) > 1 or not self.variables[self.terms[j][0]].is_number_column:
-                factors = (
-                    indicators(codes[v], self.variables[v].width) if v in codes else columns[v]
-                    for v in self.terms[j]
-                )
-                numbers[row[j] : row[j] + widths[j]] = reduce(_products, factors)
+            term = self.terms[j]
+            if len(term) == 1 and term[0] in in_place:
+                continue
+            factors = (
+                indicators(codes[v], self.variables[v].width) if v in codes else columns[v]
+                for v in term
+            )
+            numbers[row[j] : row[j] + widths[j]] = reduce(_products, factors)
         require_finite(numbers, [self.names[j] for j in owner[at]], frame.index, "predictor")
         levels = (
             Levels(int(self.first[j]), int(widths[j]), codes[self.terms[j][0]])

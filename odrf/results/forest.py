@@ -307,8 +307,8 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
 
             - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
               Gini index) by the splits on the predictor, judged by the rows that each tree did not
-              draw (Li et al. 2019).  Without a relation to the response it is 0 on average, whether
-              the predictor is a number or a factor of many levels.  It may be below 0.
+              draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
+              average, whether on numbers or on a factor of many levels.  It may be below 0.
             - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
               The rows that chose the splits also judge them: predictors with many cut points seem
               more important than they are.

@@ -47,8 +47,8 @@ class Measured(Scored):
             - ``"held_out"``: the decrease of the variance of the response (for classes, of the
               Gini index) by the splits on the predictor, judged by rows that did not grow the tree:
               the covariance of the response with the change of the prediction that a split makes
-              (Li et al. 2019).  Without a relation to the response it is 0 on average, whether the
-              predictor is a number or a factor of many levels.  It may be below 0.
+              (Li et al. 2019).  For splits without a relation to the response it is 0 on average,
+              whether on numbers or on a factor of many levels.  It may be below 0.
             - ``"impurity"``: the impurity decrease of the splits on the predictor, each weighted by
               the node's share of the rows: the mean over the trees.  For boosted trees, decrease
               times node weight: the sum over the trees.  The rows that chose the splits also judge

@@ -1,4 +1,4 @@
-"""Importance of predictors judged by held-out rows: on average 0 without a relation."""
+"""Importance of predictors judged by held-out rows, which have not chosen the splits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importance of predictors judged by out-of-bag rows: on average 0 without a relation."""
+"""Importance of predictors judged by out-of-bag rows, which have not chosen the splits."""
 
 from __future__ import annotations
 
