@@ -42,14 +42,14 @@ def allowed(argument: str, value: object, choices: Iterable[str | None]) -> Inpu
 
 
 def no_frame(what: str, value: object, or_else: str = "") -> InputError:
-    """Return the error for a `value` that must be a pandas DataFrame, or something else."""
+    """Return the error for a `value` that must be a data frame, or something else."""
     kind = type(value)
     package = kind.__module__.partition(".")[0]
     name = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
-    if hasattr(value, "to_pandas"):
-        fix = "convert it by .to_pandas()"
-    elif hasattr(value, "to_frame"):
+    if hasattr(value, "to_frame"):
         fix = "use data[[name]] for a column, row.to_frame().T for a row"
+    elif hasattr(value, "to_pandas"):
+        fix = "convert it by .to_pandas()"
     else:
         fix = "make one with pd.DataFrame(X, columns=[…])"
-    return InputError(f"{what} must be a pandas DataFrame{or_else}, not {name}: {fix}")
+    return InputError(f"{what} must be a data frame{or_else}, not {name}: {fix}")

@@ -272,7 +272,7 @@ def test_bad_input_is_explained(cars, fit, formula, options, message):
 @pytest.mark.parametrize("fit", [odt, odrf.odrf])
 def test_bad_data_is_explained(cars, fit):
     with pytest.raises(
-        InputError, match=r"data must be a pandas DataFrame, not numpy\.ndarray: make one with"
+        InputError, match=r"data must be a data frame, not numpy\.ndarray: make one with"
     ):
         fit("mpg ~ .", cars.to_numpy())
     with pytest.raises(

@@ -42,8 +42,8 @@ def test_the_same_contents_in_another_type_are_welcome():
         ),
         (FRAME[["any"]], "new data lacks columns 'age', 'sex', 'flag'"),
         (FRAME[["age", "age", "sex", "flag", "any"]], "more than one column named 'age'"),
-        ([[1, "m"]], "new data must be a pandas DataFrame, not list"),
-        (FRAME.iloc[0], "new data must be a pandas DataFrame, not pandas.Series: .*to_frame"),
+        ([[1, "m"]], "new data must be a data frame, not list"),
+        (FRAME.iloc[0], "new data must be a data frame, not pandas.Series: .*to_frame"),
     ],
 )
 def test_new_data_without_the_columns(new, message):
@@ -68,8 +68,8 @@ def test_new_data_of_another_type(column, values, message):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([1, 2], r"data must be a pandas DataFrame, not list: .*pd.DataFrame\(X, columns="),
-        (FRAME["age"], "data must be a pandas DataFrame, not pandas.Series"),
+        ([1, 2], r"data must be a data frame, not list: .*pd.DataFrame\(X, columns="),
+        (FRAME["age"], "data must be a data frame, not pandas.Series"),
         (FRAME.rename(columns={"age": 0, "sex": 1}), "must be text, but 0, 1 are not: rename"),
         (FRAME[["age", "sex", "age"]], "data has more than one column named 'age'"),
         (FRAME.iloc[:1], "data has 1 row: at least 2"),

@@ -259,7 +259,7 @@ def test_several_tables(table):
         ({"models": TWO | {"x": SVC()}, "metric": "auc"}, "model 'x' has no predict_proba"),
         ({"data": {}}, "data holds no tables"),
         ({"data": [1, 2]}, "a mapping of names to data frames, not list"),
-        ({"data": {"t": [1, 2]}}, "table 't' must be a pandas DataFrame"),
+        ({"data": {"t": [1, 2]}}, "table 't' must be a data frame"),
         ({"formula": None}, "formula must be a text"),
         ({"cv": 1}, "cv=1 is not a number of folds: use 2 to 60"),
         ({"cv": None}, "cv=None is not a number of folds"),

@@ -248,7 +248,7 @@ def test_bad_requests_of_a_table(data):
         bias_variance(("y ~ a", data), odrf.odt, 50)
     with pytest.raises(InputError, match="test_rows=98 leaves 2 of 100 rows"):
         bias_variance(("y ~ a", data), odrf.odt, 2, test_rows=98)
-    with pytest.raises(InputError, match="must be a pandas DataFrame"):
+    with pytest.raises(InputError, match="must be a data frame"):
         bias_variance((data, "y ~ a"), odrf.odt, 20)
 
 

@@ -178,7 +178,7 @@ def test_missing_values_as_the_fit_says(table):
         (lambda table: table[80:].drop(columns="c"), "lacks column 'c'.*need their responses"),
         (lambda table: table[80:].assign(a="text"), "held numbers in training"),
         (lambda table: table[:0], "no complete rows"),
-        (lambda table: [1, 2], "must be a pandas DataFrame"),
+        (lambda table: [1, 2], "must be a data frame"),
     ],
 )
 def test_rows_that_do_not_fit(table, rows, words):

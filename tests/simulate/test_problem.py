@@ -133,7 +133,7 @@ def test_data_that_the_truth_cannot_be_told_of():
         problem.truth(data.assign(x1=np.nan))
     with pytest.raises(InputError, match=r"column 'x1' holds (object|str): use numbers"):
         problem.truth(data.assign(x1="a"))
-    with pytest.raises(InputError, match=r"must be a pandas DataFrame, not numpy\.ndarray"):
+    with pytest.raises(InputError, match=r"must be a data frame, not numpy\.ndarray"):
         problem.truth(data.to_numpy())
 
 

@@ -1,6 +1,7 @@
 """What every public function does with its arguments first: old spellings, suggestions, checks.
 
-One word means the same everywhere, so an argument such as ``progress`` is checked here, once.
+One word means the same everywhere, so an argument such as ``progress`` is checked here, once, and
+data frames of any library become those of pandas.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from itertools import zip_longest
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from odrf.checks import MOST_DIGITS, checked_jobs, checked_truth, checked_whole
 from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.public.frames import in_pandas, series_in_pandas
 from odrf.warn import warn_user
 
 __all__ = ["MethodNow", "public", "respelled", "warn_of_old"]
@@ -26,8 +29,9 @@ def public(made: Made) -> Made:
     """Decorate a public function, or a class with public methods.
 
     A name that is no argument of the function raises an error that suggests the nearest one.
-    Arguments that have one meaning in the whole package are checked.  Of a class, all public
-    methods are decorated that are not decorated yet.
+    Arguments that have one meaning in the whole package are checked, and data frames of other
+    libraries are converted to pandas.  Of a class, all public methods are decorated that are not
+    decorated yet.
 
     Examples
     --------
@@ -143,6 +147,12 @@ def _decorated(
         for name, value in (*zip(by_place, args, strict=False), *kwargs.items()):
             if name in CHECKS:
                 CHECKS[name](name, value)
+        args = tuple(
+            CONVERSIONS[name](value) if name in CONVERSIONS else value
+            for name, value in zip_longest(by_place[: len(args)], args)
+        )
+        for name in CONVERSIONS.keys() & kwargs.keys():
+            kwargs[name] = CONVERSIONS[name](kwargs[name])
         return function(*args, **kwargs)
 
     return called
@@ -169,4 +179,12 @@ CHECKS: dict[str, Callable[[str, Any], object]] = {
     "progress": checked_truth,
     "n_jobs": lambda _, value: checked_jobs(value),
     "ax": _check_axes,
+}
+
+CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "data": in_pandas,
+    "newdata": in_pandas,
+    "problem": in_pandas,
+    "weights": series_in_pandas,
+    "offset": series_in_pandas,
 }

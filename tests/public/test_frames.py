@@ -1,0 +1,157 @@
+"""Data frames of any library give what the same table of pandas gives."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import odrf
+from odrf.errors import InputError
+from odrf.public import in_pandas
+from odrf.public.frames import series_in_pandas
+
+BIG = 2**60
+TABLE = pl.DataFrame(
+    {
+        "whole": [BIG + 1, BIG + 2, None],
+        "unsigned": pl.Series([2**64 - 1, 0, None], dtype=pl.UInt64),
+        "real": [1.5, None, 2.0],
+        "flag": [True, None, False],
+        "text": ["a", None, "b"],
+        "factor": pl.Series(["x", "y", None], dtype=pl.Categorical),
+        "day": [datetime.date(2020, 1, 1), None, datetime.date(2021, 1, 1)],
+        "time": [datetime.datetime(2020, 1, 1, 12), None, datetime.datetime(2021, 1, 1)],
+        "span": [datetime.timedelta(hours=1), None, datetime.timedelta(2)],
+        "price": [Decimal("1.5"), None, Decimal("2.5")],
+        "list": [[1], [2, 3], None],
+        "nothing": [None, None, None],
+    }
+).with_columns(zoned=pl.col("time").dt.replace_time_zone("Europe/Zurich"))
+
+LIBRARIES = {
+    "polars": lambda frame: frame,
+    "pyarrow": pl.DataFrame.to_arrow,
+    "lazy polars": pl.DataFrame.lazy,
+    "narwhals": nw.from_native,
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_values_and_empty_cells_are_those_of_the_frame(library):
+    found = in_pandas(LIBRARIES[library](TABLE))
+    assert isinstance(found, pd.DataFrame)
+    assert found.columns.tolist() == TABLE.columns
+    assert found.index.equals(pd.RangeIndex(3))
+    empty = {name: [value is None for value in TABLE[name].to_list()] for name in TABLE.columns}
+    assert found.isna().to_dict("list") == empty
+    for name in ("whole", "unsigned", "real", "flag", "text", "factor", "price", "list"):
+        values = [value for value in TABLE[name].to_list() if value is not None]
+        assert found[name].dropna().tolist() == values, name
+    moments = ["day", "time", "zoned", "span"]
+    for name in moments:
+        expected = pd.Series(TABLE[name].to_list(), dtype=found[name].dtype)
+        pd.testing.assert_series_equal(found[name], expected, check_names=False)
+    assert str(found["zoned"].dt.tz) == "Europe/Zurich"
+
+
+def test_the_levels_of_an_enum_are_ordered():
+    levels = ["low", "middle", "high"]
+    frame = pl.DataFrame({"e": pl.Series(["high", None, "low"], dtype=pl.Enum(levels))})
+    found = in_pandas(frame)["e"]
+    assert found.cat.ordered and found.cat.categories.tolist() == levels
+    assert found.isna().tolist() == [False, True, False]
+
+
+def test_numbers_are_not_copied():
+    frame = pl.DataFrame({"a": np.arange(1000.0), "b": np.arange(1000)})
+    found = in_pandas(frame)
+    for name in frame.columns:
+        assert np.shares_memory(found[name].to_numpy(), frame[name].to_numpy())
+
+
+def test_frames_in_pairs_and_mappings_are_converted_and_all_else_stays():
+    frame, pandas = pl.DataFrame({"a": [1]}), pd.DataFrame({"a": [1]})
+    found = in_pandas({"one": frame, "two": ("y ~ .", frame), "three": pandas})
+    assert isinstance(found["one"], pd.DataFrame)
+    assert found["two"][0] == "y ~ ." and isinstance(found["two"][1], pd.DataFrame)
+    assert found["three"] is pandas
+    for value in (None, pandas, [1], np.ones(2), "text", {"a": pandas}, 3, object()):
+        assert in_pandas(value) is value
+
+
+def test_a_table_of_arrow_with_two_columns_of_one_name():
+    table = pa.table([pa.array([1, 2]), pa.array([3, 4])], names=["a", "a"])
+    with pytest.raises(InputError, match="a"):
+        odrf.odt("y ~ .", table)
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, None], [1, 2, 3]])
+def test_series_of_other_libraries(values):
+    for series in (
+        pl.Series(values),
+        pa.chunked_array([values]),
+        nw.from_native(pl.Series(values), series_only=True),
+    ):
+        found = pd.Series(series_in_pandas(series))
+        assert found.astype(float).equals(pd.Series(values, dtype=float))
+
+
+def table() -> pd.DataFrame:
+    data = odrf.load_data("penguins").dropna()
+    return data.sample(frac=1, random_state=1, ignore_index=True)
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pandas])
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda data: odrf.odt("body_mass_g ~ .", data, seed=1),
+        lambda data: odrf.odrf("species ~ .", data, n_trees=5, seed=1),
+        lambda data: odrf.odbt("body_mass_g ~ .", data, n_trees=5, seed=1),
+        lambda data: odrf.graf("species ~ .", data, n_trees=5, seed=1),
+    ],
+)
+def test_fits_and_predictions_are_the_same(library, fit):
+    data = table()
+    expected, found = fit(data), fit(library(data))
+    for one, other in (
+        (expected.predict(data[:50]), found.predict(library(data[:50]))),
+        (expected.predict(), found.predict()),
+    ):
+        pd.testing.assert_series_equal(one, other)
+
+
+def test_every_other_place_for_a_data_frame():
+    data, frame = table(), pl.DataFrame(table())
+    first = odrf.odrf("species ~ .", frame[:200], n_trees=3, seed=1)
+    pandas = odrf.odrf("species ~ .", data[:200], n_trees=3, seed=1)
+    assert first.update(frame[200:]).fittedvalues.tolist() == (
+        pandas.update(data[200:]).fittedvalues.tolist()
+    )
+    prob = first.predict(newdata=frame, type="prob")
+    assert prob.equals(pandas.predict(data, type="prob"))
+    assert first.estimate_priors(frame).equals(pandas.estimate_priors(data))
+    models = {"tree": odrf.odt, "forest": lambda f, d, **k: odrf.odrf(f, d, n_trees=2, **k)}
+    for arrange in (lambda d: d, lambda d: {"mine": d}, lambda d: {"mine": ("species ~ .", d)}):
+        scores = odrf.compare("species ~ .", arrange(frame), models, cv=2, seed=1).scores
+        assert scores.equals(
+            odrf.compare("species ~ .", arrange(data), models, cv=2, seed=1).scores
+        )
+
+
+def test_weights_and_offsets_of_other_libraries():
+    data, frame = table(), pl.DataFrame(table())
+    weights = np.arange(1.0, len(data) + 1)
+    for w in (pl.Series(weights), pa.array(weights)):
+        found = odrf.odbt("body_mass_g ~ .", frame, weights=w, offset=w, n_trees=2, seed=1)
+        expected = odrf.odbt(
+            "body_mass_g ~ .", data, weights=weights, offset=weights, n_trees=2, seed=1
+        )
+        assert found.fittedvalues.equals(expected.fittedvalues)
