@@ -17,6 +17,8 @@ from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 __all__ = ["measures"]
 
+LEAST_PROBABILITY = 1e-3
+
 
 def measures(task: str, prediction: NDArray, train: pd.Series, test: pd.Series) -> dict[str, float]:
     """Return the measures of the predictions of the test rows.
@@ -34,8 +36,15 @@ def measures(task: str, prediction: NDArray, train: pd.Series, test: pd.Series) 
     y = test.to_numpy(object)
     scores = {
         "error_percent": 100 * float(np.mean(predicted != y)),
+        "log_loss": _log_loss(labels, prediction, y),
         "kappa": float(cohen_kappa_score(y.astype(str), predicted.astype(str))),
     }
     if len(labels) == 2 and set(y) == set(labels):
         scores["auc"] = float(roc_auc_score(y == labels[1], prediction[:, 1]))
     return scores
+
+
+def _log_loss(labels: list[str], prediction: NDArray, y: NDArray) -> float:
+    observed = y[:, None] == np.array(labels, dtype=object)
+    probability = np.where(observed, prediction, 0.0).sum(axis=1)
+    return float(-np.log(np.clip(probability, LEAST_PROBABILITY, 1.0)).mean())

@@ -27,7 +27,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["FORESTS", "METHODS", "SEPARATE", "Fit", "Method", "Predict", "Setting"]
+__all__ = [
+    "FORESTS",
+    "METHODS",
+    "SEPARATE",
+    "Fit",
+    "Method",
+    "Predict",
+    "Setting",
+    "class_of",
+    "fitted",
+    "indicators",
+    "is_factor",
+    "with_formula",
+]
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,7 @@ class Method:
 
 def one_kind(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Forest of this package with trees of one kind; factors as they are."""
-    return _odrf(
+    return with_formula(
         "odrf",
         train,
         task,
@@ -67,26 +80,26 @@ def one_kind(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
 
 def oblique_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Forest of this package; factors as they are."""
-    return _odrf(
+    return with_formula(
         "odrf", train, task, n_trees=setting.trees, seed=setting.seed, n_jobs=setting.threads
     )
 
 
 def guided_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Guided forest of this package; factors as they are."""
-    return _odrf(
+    return with_formula(
         "graf", train, task, n_trees=setting.trees, seed=setting.seed, n_jobs=setting.threads
     )
 
 
 def boosted_trees(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Boosted trees of this package, default number of rounds; factors as they are."""
-    return _odrf("odbt", train, task, seed=setting.seed, n_jobs=setting.threads)
+    return with_formula("odbt", train, task, seed=setting.seed, n_jobs=setting.threads)
 
 
 def oblique_tree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """One tree of this package; factors as they are."""
-    return _odrf("odt", train, task, seed=setting.seed)
+    return with_formula("odt", train, task, seed=setting.seed)
 
 
 def random_forest(encode: Encoding, train: pd.DataFrame, task: str, setting: Setting) -> Predict:
@@ -104,14 +117,14 @@ def hist_gradient_boosting(train: pd.DataFrame, task: str, setting: Setting) -> 
 
     Its threads are OpenMP's; an environment variable sets their number.
     """
-    model = _class("sklearn.ensemble", "HistGradientBoosting", task)(random_state=setting.seed)
-    return _fitted(model, _unchanged, train, task)
+    model = class_of("sklearn.ensemble", "HistGradientBoosting", task)(random_state=setting.seed)
+    return fitted(model, _unchanged, train, task)
 
 
 def xgboost(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """XGBoost's boosted trees; factors as indicators, because by default it takes none."""
-    model = _class("xgboost", "XGB", task)(random_state=setting.seed, n_jobs=setting.threads)
-    return _fitted(model, _indicators, train, task)
+    model = class_of("xgboost", "XGB", task)(random_state=setting.seed, n_jobs=setting.threads)
+    return fitted(model, _indicator_array, train, task)
 
 
 def lightgbm(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
@@ -120,10 +133,10 @@ def lightgbm(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     It needs 100 rows per group of a factor, so with factors as they are it is much worse on small
     tables.
     """
-    model = _class("lightgbm", "LGBM", task)(
+    model = class_of("lightgbm", "LGBM", task)(
         random_state=setting.seed, n_jobs=setting.threads, verbosity=-1
     )
-    return _fitted(model, _indicators, train, task)
+    return fitted(model, _indicator_array, train, task)
 
 
 def ydf_axis(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
@@ -142,7 +155,7 @@ def treeple(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
         # treeple 0.10.3 sets a tag that scikit-learn 1.6 has dropped; its class allows no new ones
         base: Any = import_module("sklearn.base")
         base.RegressorTags = type("RegressorTags", (base.RegressorTags,), {})
-    return _forest("treeple", "ObliqueRandomForest", _indicators, train, task, setting)
+    return _forest("treeple", "ObliqueRandomForest", _indicator_array, train, task, setting)
 
 
 def obliquetree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
@@ -153,7 +166,7 @@ def obliquetree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """
     library = import_module("obliquetree")
     predictors = train.drop(columns="y")
-    factors = [j for j, name in enumerate(predictors) if _is_factor(predictors[name])]
+    factors = [j for j, name in enumerate(predictors) if is_factor(predictors[name])]
     seen = {j: predictors.iloc[:, j].cat.codes.value_counts().index for j in factors}
 
     def encode(rows: pd.DataFrame) -> NDArray:
@@ -165,10 +178,11 @@ def obliquetree(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     model = (library.Regressor if task == "regression" else library.Classifier)(
         random_state=setting.seed, categories=factors or None
     )
-    return _fitted(model, encode, train, task)
+    return fitted(model, encode, train, task)
 
 
-def _odrf(function: str, train: pd.DataFrame, task: str, **options: Any) -> Predict:
+def with_formula(function: str, train: pd.DataFrame, task: str, **options: Any) -> Predict:
+    """Fit this package's function of that name to all predictors."""
     fit = getattr(import_module("odrf"), function)("y ~ .", train, kind=task, **options)
     if task == "regression":
         return lambda rows: fit.predict(rows).to_numpy()
@@ -179,18 +193,19 @@ def _odrf(function: str, train: pd.DataFrame, task: str, **options: Any) -> Pred
 def _forest(
     module: str, family: str, encode: Encoding, train: pd.DataFrame, task: str, setting: Setting
 ) -> Predict:
-    model = _class(module, family, task)(
+    model = class_of(module, family, task)(
         n_estimators=setting.trees, random_state=setting.seed, n_jobs=setting.threads
     )
-    return _fitted(model, encode, train, task)
+    return fitted(model, encode, train, task)
 
 
-def _class(module: str, family: str, task: str) -> Callable[..., Any]:
+def class_of(module: str, family: str, task: str) -> Callable[..., Any]:
+    """Return the regressor or the classifier of a library."""
     ending = "Regressor" if task == "regression" else "Classifier"
     return getattr(import_module(module), family + ending)
 
 
-def _fitted(model: Any, encode: Encoding, train: pd.DataFrame, task: str) -> Predict:
+def fitted(model: Any, encode: Encoding, train: pd.DataFrame, task: str) -> Predict:
     """Fit a model with scikit-learn's interface, classes numbered in the order of their labels."""
     X = encode(train.drop(columns="y"))
     if task == "regression":
@@ -235,12 +250,22 @@ def _unchanged(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _indicators(rows: pd.DataFrame) -> NDArray:
-    return pd.get_dummies(rows, dtype=float).to_numpy(float)
+def indicators(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return numbers, then a column of 0 and 1 per level; all are empty where the factor is."""
+    columns = pd.get_dummies(rows, dtype=float)
+    for name in rows:
+        if is_factor(rows[name]) and rows[name].hasnans:
+            of_factor = [f"{name}_{level}" for level in rows[name].cat.categories]
+            columns.loc[rows[name].isna(), of_factor] = np.nan
+    return columns
+
+
+def _indicator_array(rows: pd.DataFrame) -> NDArray:
+    return indicators(rows).to_numpy(float)
 
 
 def _codes(rows: pd.DataFrame) -> NDArray:
-    columns = [rows[name].cat.codes if _is_factor(rows[name]) else rows[name] for name in rows]
+    columns = [rows[name].cat.codes if is_factor(rows[name]) else rows[name] for name in rows]
     return np.column_stack(columns).astype(float)
 
 
@@ -249,7 +274,8 @@ def _plain_text(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.astype(dict.fromkeys(text, str)).astype(dict.fromkeys(text, object))
 
 
-def _is_factor(column: pd.Series) -> bool:
+def is_factor(column: pd.Series) -> bool:
+    """Whether a column is categorical."""
     return isinstance(column.dtype, pd.CategoricalDtype)
 
 
@@ -258,8 +284,8 @@ METHODS: dict[str, Method] = {
     "odrf_plain": Method("odrf", one_kind),
     "graf": Method("odrf", guided_forest),
     "odbt": Method("odrf", boosted_trees),
-    "rf": Method("sklearn", partial(random_forest, _indicators)),
-    "et": Method("sklearn", partial(extra_trees, _indicators)),
+    "rf": Method("sklearn", partial(random_forest, _indicator_array)),
+    "et": Method("sklearn", partial(extra_trees, _indicator_array)),
     "hgb": Method("sklearn", hist_gradient_boosting),
     "xgboost": Method("xgboost", xgboost),
     "lightgbm": Method("lightgbm", lightgbm),

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-__all__ = ["Table", "read_table", "table_names"]
+__all__ = ["Table", "read_table", "read_with_holes", "table_names"]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table without missing values, its text columns as categories.
+    """A table, its text columns as categories; the response has no missing values.
 
     Attributes
     ----------
@@ -45,14 +45,26 @@ def read_table(folder: Path, name: str) -> Table:
     First columns are dropped, those with the most missing values first, as many as leave the most
     values in complete rows; then the rows that still have missing values.
     """
-    tasks = pd.read_csv(folder / "index.csv", index_col="name")["task"]
+    return _table(folder, name, _complete(_read(folder, name)))
+
+
+def read_with_holes(folder: Path, name: str) -> Table:
+    """Read a table with the missing values of its predictors."""
+    return _table(folder, name, _read(folder, name).dropna(subset="y", ignore_index=True))
+
+
+def _read(folder: Path, name: str) -> pd.DataFrame:
     text, images = _paths(folder, name)
-    data = _complete(pd.read_csv(text) if text.exists() else _pixels(images))
-    if tasks[name] == "classification":
+    return pd.read_csv(text) if text.exists() else _pixels(images)
+
+
+def _table(folder: Path, name: str, data: pd.DataFrame) -> Table:
+    task = pd.read_csv(folder / "index.csv", index_col="name")["task"][name]
+    if task == "classification":
         data["y"] = data["y"].astype(str)
     predictors = data.drop(columns="y")
     factors = predictors.select_dtypes(exclude="number").columns
-    return Table(name, tasks[name], data.astype(dict.fromkeys(factors, "category")))
+    return Table(name, task, data.astype(dict.fromkeys(factors, "category")))
 
 
 def _complete(data: pd.DataFrame) -> pd.DataFrame:

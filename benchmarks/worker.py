@@ -23,10 +23,12 @@ import numpy as np
 
 from fitter import Answer, Failure, Request
 from methods import METHODS
+from raw_methods import RAW_METHODS
 
 FOUNDATIONS = ("numpy", "scipy", "pandas", "scikit-learn", "numba")
 WARM_UP_ROWS = 100
 WARM_UP_TREES = 5
+KNOWN = METHODS | RAW_METHODS
 
 
 def main() -> None:
@@ -50,7 +52,7 @@ def main() -> None:
 
 def answer(request: Request) -> Answer:
     """Fit and predict."""
-    method = METHODS[request.method]
+    method = KNOWN[request.method]
     library = import_module(method.library)
     gc.collect()
     start = time.perf_counter()

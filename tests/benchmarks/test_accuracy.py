@@ -30,7 +30,7 @@ from ranks import (
 from report import View, put_into, report
 from results_file import COLUMNS, Results
 from scores import ERROR, KAPPA, mean_scores, read_results
-from tables import read_table, table_names
+from tables import read_table, read_with_holes, table_names
 
 TREES = 3
 
@@ -75,6 +75,17 @@ def test_a_column_that_costs_more_rows_than_it_is_worth_goes_before_them(folder:
     kept = whole.drop(columns="c").drop(index=[3, 20]).reset_index(drop=True)
     read = read_table(folder, "line").data.astype({"f": object})
     pd.testing.assert_frame_equal(read, kept, check_dtype=False)
+
+
+def test_a_table_is_read_with_its_holes(folder: Path) -> None:
+    holes = pd.read_csv(folder / "line.csv.gz")
+    holes.loc[10:, "c"] = np.nan
+    holes.loc[3, "f"] = np.nan
+    holes.loc[5, "y"] = np.nan
+    holes.to_csv(folder / "line.csv.gz", index=False)
+    read = read_with_holes(folder, "line").data
+    assert len(read) == len(holes) - 1 and read["c"].isna().sum() == 50
+    assert isinstance(read["f"].dtype, pd.CategoricalDtype) and read["f"].isna().sum() == 1
 
 
 def test_images_are_read_as_rows_of_pixels(folder: Path) -> None:
@@ -148,6 +159,13 @@ def test_error_and_kappa_by_hand() -> None:
     assert judged["kappa"] == pytest.approx((0.625 - 0.5) / 0.5)
     pairs = [a > b for a in probability[:4] for b in probability[4:]]
     assert judged["auc"] == pytest.approx(np.mean(pairs))
+
+
+def test_log_loss_by_hand() -> None:
+    probability = np.array([[0.5, 0.5], [0.0, 1.0], [0.2, 0.8]])
+    train, test = pd.Series(list("ab")), pd.Series(["a", "a", "c"])
+    judged = measures("classification", probability, train, test)
+    assert judged["log_loss"] == pytest.approx(-np.log([0.5, 0.001, 0.001]).mean())
 
 
 def test_a_class_without_training_rows_is_an_error() -> None:
