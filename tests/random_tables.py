@@ -57,6 +57,10 @@ USUAL: dict[str, Maker] = {
     "nullable numbers": lambda rng, n: pd.array(rng.integers(9, size=n), dtype="Int64"),
     "nullable truth": lambda rng, n: pd.array(rng.random(n) < 0.5, dtype="boolean"),
     "strings": lambda rng, n: pd.array(_levels(rng, n), dtype="string"),
+    "dates": lambda rng, n: (
+        pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(99, size=n), "D")
+    ),
+    "durations": lambda rng, n: pd.to_timedelta(rng.integers(-9, 9, n), unit="h"),
 }
 EXTREME: dict[str, Maker] = {
     **USUAL,
@@ -74,7 +78,7 @@ EXTREME: dict[str, Maker] = {
     "constant": lambda _, n: np.full(n, 3.0),
     "constant text": lambda _, n: np.full(n, "u", object),
     "all but one": lambda _, n: np.where(np.arange(n) == 0, 1.0, 0.0),
-    "level of each row": lambda _, n: np.array([f"row {k}" for k in range(n)], object),
+    "level of each row": lambda _, n: pd.Categorical([f"row {k}" for k in range(n)]),
     "many levels": lambda rng, n: rng.integers(n // 2 + 1, size=n).astype(str).astype(object),
     "numbers as levels": lambda rng, n: pd.Categorical(rng.integers(4, size=n)),
     "numbers as text": lambda rng, n: rng.integers(4, size=n).astype(str).astype(object),
@@ -85,8 +89,6 @@ REFUSED: dict[str, Maker] = {
     "infinite": lambda rng, n: rng.choice([np.inf, 1.0, 2.0], n),
     "all missing": lambda _, n: np.full(n, np.nan),
     "all NA": lambda _, n: pd.array([pd.NA] * n, dtype="Int64"),
-    "times": lambda _, n: pd.date_range("2020-01-01", periods=n),
-    "durations": lambda _, n: pd.to_timedelta(np.arange(n), unit="h"),
     "complex": lambda rng, n: rng.normal(size=n) + 1j,
     "lists": lambda _, n: [[k] for k in range(n)],
 }

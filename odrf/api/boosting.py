@@ -70,7 +70,7 @@ def odbt(
     formula : str
         The model; see `odrf.odt`.
     data : DataFrame
-        One row per observation.
+        One row per observation; see `odrf.odt`.
     loss : str, default "auto"
         The loss to minimise.  For a numeric response:
 

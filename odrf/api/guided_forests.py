@@ -50,7 +50,7 @@ def graf(
     formula : str
         The model; see `odrf.odt`.
     data : DataFrame
-        One row per observation.
+        One row per observation; see `odrf.odt`.
     n_trees : int, default 100
         B, the number of trees.
     subspace : {"sqrt", "log2", "half", "all"} or int, default "sqrt"

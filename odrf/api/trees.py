@@ -74,7 +74,8 @@ def odt(
         `odrf.design`.  A factor is coded by one indicator column per level, and counts as one
         predictor.
     data : DataFrame
-        One row per observation.
+        One row per observation: a data frame of pandas, polars, pyarrow or any other library that
+        narwhals knows.  A date counts as the seconds since the first one, a duration as seconds.
     projection : str, Family or mapping, default "logistic"
         How directions are found: the name of a family of `odrf.projections`, or one of its objects
         with parameters, such as ``odrf.Patch(width=(2, 5))``.  ``"logistic"`` estimates the
@@ -239,7 +240,7 @@ def odrf(
     formula : str
         The model; see `odt`.
     data : DataFrame
-        One row per observation.
+        One row per observation; see `odt`.
     n_trees : int, default 500
         B, the number of trees.  More trees do not reduce accuracy; `ODRFResults.plot` shows
         whether the out-of-bag error has settled.

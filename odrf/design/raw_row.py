@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.columns.encoding import Indicators, Ranks
+from odrf.design.columns.encoding import Indicators, Numbers, Ranks
 from odrf.design.columns.finite import LARGEST
 from odrf.design.columns.listing import listed
 from odrf.design.columns.scaling import FARTHEST
@@ -24,6 +24,9 @@ RawRow = NDArray | Sequence[Any] | Mapping[str, Any] | pd.Series
 """Values in the order of the predictors, or by the names of the predictors."""
 
 Labels = dict[Any, float]
+
+# The labels of a predictor such as a date, whose values the design reads: no value is among them.
+READ_BY_DESIGN: Labels = {object(): 0.0}
 
 # Types that are read as numbers.
 NUMBERS = (float, int, np.floating, np.integer, np.bool_)
@@ -159,8 +162,11 @@ def plan_row(design: Design) -> RowPlan:
             case Ranks(levels):
                 labels.append({label: 1.0 + rank for rank, label in enumerate(levels)})
                 level.append(-1)
-            case _:
+            case Numbers():
                 labels.append(None)
+                level.append(-1)
+            case _:
+                labels.append(READ_BY_DESIGN)
                 level.append(-1)
         source += [j] * (len(level) - len(source))
     return RowPlan(design, tuple(labels), np.array(source, np.int32), np.array(level, np.int32))

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.columns.encoding import Encoding, Indicators, Numbers, learn_encoding
+from odrf.design.columns.chosen_encoding import learn_encoding
+from odrf.design.columns.encoding import Encoding, Indicators, Numbers
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation

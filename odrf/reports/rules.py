@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 from odrf.design import Design, Response
+from odrf.design.columns.encoding import Encoding, Ranks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.text.dates_in_words import counted_as
 from odrf.text.wording import SplitWriter, number
 
 __all__ = ["rules_text"]
@@ -20,7 +22,7 @@ def rules_text(tree: Forest, design: Design, digits: int, max_terms: int | None 
     """Return a line for each node, children under their parent; `tree` is a forest of one tree."""
     writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
     lines = [f"n = {tree.count[0]}, {design.formula}", _legend(design.response)]
-    lines += [*_ranks(writer, tree), ""]
+    lines += [*_notes(writer, tree), ""]
     waiting = [(0, 0, "root")]
     while waiting:
         node, depth, rule = waiting.pop()
@@ -44,19 +46,26 @@ def _legend(response: Response) -> str:
     return f"node) split  n  {response.name} (shares of {classes});  * marks a leaf"
 
 
-def _ranks(writer: SplitWriter, tree: Forest) -> list[str]:
-    """Return a line on the ranks of the levels of each ordered factor that is in a sum."""
+def _notes(writer: SplitWriter, tree: Forest) -> list[str]:
+    """Return a line on what each ordered factor and each date counts as, if it is in a sum."""
     reached = np.flatnonzero(tree.is_split() & (tree.depth() >= 0))
-    ranked: dict[str, pd.Index] = {}
+    summed: dict[str, Encoding] = {}
     for node in reached.tolist():
-        ranked |= writer.ranked(node)
+        summed |= writer.summed(node)
     lines = []
-    for name, levels in ranked.items():
-        ranks = [f"{level} = {rank}" for rank, level in enumerate(levels, start=1)]
-        if len(ranks) > MOST_LEVELS:
-            ranks = [*ranks[: MOST_LEVELS - 2], "…", ranks[-1]]
-        lines.append(f"in sums, {name} counts as its rank: {', '.join(ranks)}")
+    for name, encoding in summed.items():
+        words = _rank_of_levels(encoding.levels) if isinstance(encoding, Ranks) else None
+        words = words or counted_as(encoding)
+        if words is not None:
+            lines.append(f"in sums, {name} counts as {words}")
     return lines
+
+
+def _rank_of_levels(levels: pd.Index) -> str:
+    ranks = [f"{level} = {rank}" for rank, level in enumerate(levels, start=1)]
+    if len(ranks) > MOST_LEVELS:
+        ranks = [*ranks[: MOST_LEVELS - 2], "…", ranks[-1]]
+    return f"its rank: {', '.join(ranks)}"
 
 
 def _prediction(tree: Forest, node: int, response: Response, digits: int) -> str:

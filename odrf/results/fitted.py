@@ -161,7 +161,8 @@ class FittedResults(Measured):
         ----------
         newdata : DataFrame, optional
             Rows to predict, with the columns that the formula uses.  The response is not needed,
-            and other columns are ignored.  By default the training rows.
+            and other columns are ignored.  As in `odrf.odt`, of any library that narwhals knows.
+            By default the training rows.
         type : str, default "response"
             - ``"response"``: the mean response (regression), or the class.  Classes are
               categorical: with the categories of the response, in their order, or else sorted.

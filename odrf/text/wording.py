@@ -11,8 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
-from odrf.design.columns.encoding import Indicators, Ranks
+from odrf.design.columns.encoding import Encoding, Indicators, Ranks
+from odrf.design.columns.moments import Durations, Moments
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.text.dates_in_words import moment
 from odrf.text.naming import names_in_sums
 from odrf.text.shortening import shortened
 from odrf.text.units import user_splits
@@ -129,8 +131,8 @@ class SplitWriter:
             return self._single(terms[0].column, terms[0].coef / size, threshold / size)
         return self._sum(terms, threshold)
 
-    def ranked(self, node: int) -> dict[str, pd.Index]:
-        """Return the ordered factors in the sum of `node`: by name their levels, lowest first."""
+    def summed(self, node: int) -> dict[str, Encoding]:
+        """Return the variables in the sum of `node`: by name how they become numbers."""
         columns = self._terms(node)[0]
         if len(columns) == 1:
             return {}
@@ -138,11 +140,7 @@ class SplitWriter:
         variables = [
             recipe.variables[v] for j in self._predictors_of(columns) for v in recipe.terms[j]
         ]
-        return {
-            variable.name: variable.encoding.levels
-            for variable in variables
-            if isinstance(variable.encoding, Ranks)
-        }
+        return {variable.name: variable.encoding for variable in variables}
 
     def _terms(self, node: int) -> tuple[NDArray, NDArray, NDArray, float]:
         """Return columns and coefficients of a split, for both units of the data, and threshold."""
@@ -171,13 +169,18 @@ class SplitWriter:
 
     def _single(self, column: int, coef: float, threshold: float) -> SplitText:
         point, increasing = coef * threshold, coef > 0
-        ranks = _ranked_levels(self._design, column)
-        if ranks is None:
-            text = _rounded(point, float(self._design.scaling.range[column]), self._digits)
-        else:
-            # rank r is ranks[r - 1]: name the last level that goes left
-            last = math.floor(point) - 1 if increasing else math.ceil(point) - 1
-            text = self._short(ranks[last])
+        unit = float(self._design.scaling.range[column])
+        match _encoding_of(self._design, column):
+            case Ranks(levels):
+                # rank r is levels[r - 1]: name the last level that goes left
+                last = math.floor(point) - 1 if increasing else math.ceil(point) - 1
+                text = self._short(levels[last])
+            case Moments() as dates:
+                text = moment(dates, point, unit * 10.0**-self._digits)
+            case Durations():
+                text = f"{_rounded(point, unit, self._digits)} s"
+            case _:
+                text = _rounded(point, unit, self._digits)
         signs = ("<=", ">") if increasing else (">=", "<")
         return SplitText((self._columns[column],), f"{signs[0]} {text}", f"{signs[1]} {text}")
 
@@ -243,9 +246,8 @@ def _level(column: str, predictor: str) -> str:
     return column
 
 
-def _ranked_levels(design: Design, column: int) -> pd.Index | None:
-    """Return the levels, lowest first, of a column of ranks of an ordered factor, else None."""
+def _encoding_of(design: Design, column: int) -> Encoding | None:
+    """Return how the column of a predictor that is no product becomes numbers, else None."""
     predictor = int(np.searchsorted(design.first, column, side="right")) - 1
     term = design.recipe.terms[predictor]
-    encoding = design.recipe.variables[term[0]].encoding
-    return encoding.levels if len(term) == 1 and isinstance(encoding, Ranks) else None
+    return design.recipe.variables[term[0]].encoding if len(term) == 1 else None

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN, learn_encoding, observed_levels
+from odrf.design.columns.chosen_encoding import learn_encoding
+from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN, observed_levels
 from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.columns.values import Values
 from odrf.errors import InputError
@@ -108,7 +109,7 @@ def test_unseen_levels():
 
 
 def test_many_unseen_levels_are_cut_short():
-    encoding = learn_encoding(values([f"k{i}" for i in range(30)]))
+    encoding = learn_encoding(values([f"k{i}" for i in range(30)] * 2))
     with pytest.warns(UserWarning, match=r"and 15 more in 20 rows.*'k17' and 20 more\. They"):
         encoding.encode(values([f"u{i}" for i in range(20)]))
 

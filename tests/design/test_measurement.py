@@ -44,7 +44,7 @@ def test_scale_and_contents(values, scale, held):
         (pd.to_timedelta([1, 2], "D"), "'x' holds durations.*total_seconds"),
         ([1j, 2], "'x' holds complex numbers.*two columns"),
         ([1, "a"], "'x' holds mixed values.*pd.to_numeric"),
-        ([[1], [2, 3]], "'x' holds mixed values"),
+        ([[1], [2, 3]], "'x' holds lists"),
         (pd.period_range("2020", periods=2, freq="M"), "'x' holds periods"),
     ],
 )

@@ -166,7 +166,7 @@ def test_a_row_of_another_shape(people, env, row, found):
 def test_a_value_that_is_several(people, env, cell):
     plan = plan_row(design_of("y ~ age + bmi", people, env))
     for row in ([1.0, cell], [cell, cell]):
-        with pytest.raises(InputError, match=r"held numbers in training.*mixed values"):
+        with pytest.raises(InputError, match=r"held numbers in training.*(lists|arrays)"):
             plan.scaled(row)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from functools import partial
 
 import narwhals as nw
 import numpy as np
@@ -132,13 +133,15 @@ def test_every_other_place_for_a_data_frame():
     data, frame = table(), pl.DataFrame(table())
     first = odrf.odrf("species ~ .", frame[:200], n_trees=3, seed=1)
     pandas = odrf.odrf("species ~ .", data[:200], n_trees=3, seed=1)
-    assert first.update(frame[200:]).fittedvalues.tolist() == (
-        pandas.update(data[200:]).fittedvalues.tolist()
+    new, expected = (
+        fit.update(rows).predict(training="in-bag")
+        for fit, rows in ((first, frame[200:]), (pandas, data[200:]))
     )
+    assert new.tolist() == expected.tolist()
     prob = first.predict(newdata=frame, type="prob")
     assert prob.equals(pandas.predict(data, type="prob"))
     assert first.estimate_priors(frame).equals(pandas.estimate_priors(data))
-    models = {"tree": odrf.odt, "forest": lambda f, d, **k: odrf.odrf(f, d, n_trees=2, **k)}
+    models = {"tree": odrf.odt, "forest": partial(odrf.odrf, n_trees=2)}
     for arrange in (lambda d: d, lambda d: {"mine": d}, lambda d: {"mine": ("species ~ .", d)}):
         scores = odrf.compare("species ~ .", arrange(frame), models, cv=2, seed=1).scores
         assert scores.equals(

@@ -159,10 +159,15 @@ def test_names_are_shortened_before_they_are_quoted(data):
 
 
 def test_ranks_of_ordered_factors_in_sums(design):
-    def ranked(theta):
+    def summed(theta):
         tree = stump({COLUMNS[name]: value for name, value in theta.items()}, 0.5)
-        return SplitWriter(tree, design).ranked(0)
+        return SplitWriter(tree, design).summed(0)
 
-    assert ranked({"size": 1.0}) == {}
-    assert ranked({"age": 0.6, "plan[a]": 0.8}) == {}
-    assert ranked({"age": 0.6, "size": 0.8})["size"].tolist() == ["low", "mid", "high", "top"]
+    assert summed({"size": 1.0}) == {}
+    assert list(summed({"age": 0.6, "plan[a]": 0.8})) == ["age", "plan"]
+    assert summed({"age": 0.6, "size": 0.8})["size"].levels.tolist() == [
+        "low",
+        "mid",
+        "high",
+        "top",
+    ]

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed, rows_listed
-from odrf.design.columns.measurement import measurement
 from odrf.design.columns.unscaled import indicators
 from odrf.design.columns.unseen_levels import say_unseen
 from odrf.design.columns.values import Values
@@ -24,7 +23,6 @@ __all__ = [
     "Indicators",
     "Numbers",
     "Ranks",
-    "learn_encoding",
     "observed_levels",
 ]
 
@@ -136,52 +134,8 @@ class Ranks:
         return 1.0 + codes.astype(np.float64)[np.newaxis]
 
 
-def learn_encoding(values: Values) -> Encoding:
-    """Return the encoding of an atom, chosen by its values on the training rows.
-
-    Raises
-    ------
-    InputError
-        The values are neither numbers nor labels, or not among the levels of ``C(…, levels=…)``.
-    """
-    data = values.data
-    if isinstance(data, pd.DataFrame):
-        for name in data.columns:
-            if measurement(data[name], f"{values.name}[{name}]") not in ("numeric", "logical"):
-                raise InputError(
-                    f"{values.name!r} gives several columns, of which {name!r} is not numeric: "
-                    "write one term for each column"
-                )
-        return Numbers(tuple(f"[{name}]" for name in data.columns) if data.shape[1] > 1 else ("",))
-    if values.levels is not None:
-        levels = pd.Index(values.levels, dtype=object)
-        if not levels.is_unique:
-            raise InputError(f"{values.name!r} names a level twice: {listed(values.levels)}")
-        observed = pd.Index(data, dtype=object).unique()
-        outside = observed.difference(levels, sort=False)
-        if len(outside):
-            raise InputError(
-                f"{values.name!r} has values that are not among its levels: {listed(outside)}; "
-                "add them to levels="
-            )
-        return Indicators(levels, levels.difference(observed, sort=False))
-    scale = measurement(data, values.name)
-    if values.nominal or scale == "nominal":
-        levels = observed_levels(data).astype(object)
-        return Indicators(levels, _declared_levels(data).difference(levels, sort=False))
-    if scale == "ordinal":
-        return Ranks(data.cat.categories.astype(object))
-    return Numbers()
-
-
 def observed_levels(data: pd.Series) -> pd.Index:
     """Return the levels in `data`: in the order of its categories, else sorted."""
     if isinstance(data.dtype, pd.CategoricalDtype):
         return data.cat.remove_unused_categories().cat.categories
     return pd.Index(data.unique()).sort_values()
-
-
-def _declared_levels(data: pd.Series) -> pd.Index:
-    """Return the categories of `data`, if it has any."""
-    categorical = isinstance(data.dtype, pd.CategoricalDtype)
-    return pd.Index(data.cat.categories if categorical else [], dtype=object)

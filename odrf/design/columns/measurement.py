@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from odrf.errors import InputError
 
-__all__ = ["LOGICAL", "NUMBERS", "TEXT", "Measurement", "contents", "measurement"]
+__all__ = [
+    "DATES",
+    "DURATIONS",
+    "LOGICAL",
+    "NUMBERS",
+    "PERIODS",
+    "TEXT",
+    "Measurement",
+    "contents",
+    "measurement",
+]
 
 Measurement = Literal["numeric", "logical", "nominal", "ordinal"]
 
 NUMBERS = "numbers"
 LOGICAL = "True and False"
 TEXT = "text"
+DATES = "dates"
+DURATIONS = "durations"
+PERIODS = "periods"
+MIXED = "mixed values"
 
 _INFERRED = {
     "string": TEXT,
@@ -25,18 +40,26 @@ _INFERRED = {
     "mixed-integer-float": NUMBERS,
     "decimal": NUMBERS,
     "complex": "complex numbers",
-    "datetime": "dates",
-    "datetime64": "dates",
-    "date": "dates",
-    "timedelta": "durations",
-    "timedelta64": "durations",
+    "datetime": DATES,
+    "datetime64": DATES,
+    "date": DATES,
+    "timedelta": DURATIONS,
+    "timedelta64": DURATIONS,
     "time": "times of day",
-    "period": "periods",
+    "period": PERIODS,
+    "bytes": "bytes",
 }
+_HELD_BY_CELLS = {list: "lists", tuple: "lists", set: "sets", dict: "dictionaries"}
 _ADVICE = {
-    "dates": "take numbers from it first, such as data[{name!r}].dt.dayofyear",
-    "durations": "turn it into numbers first, such as data[{name!r}].dt.total_seconds()",
+    DATES: "take numbers from it first, such as data[{name!r}].dt.dayofyear",
+    DURATIONS: "turn it into numbers first, such as data[{name!r}].dt.total_seconds()",
     "complex numbers": "use their real and imaginary parts as two columns",
+    "lists": "make a column of each part, such as pd.DataFrame(data[{name!r}].tolist())",
+    "arrays": "make a column of each part, such as pd.DataFrame(data[{name!r}].tolist())",
+    "sets": "make a column for each element, which says whether the set has it",
+    "dictionaries": "make a column of each part, such as pd.json_normalize(data[{name!r}])",
+    "times of day": "take numbers from it first, such as the hour",
+    "bytes": "decode it to text",
 }
 
 
@@ -53,7 +76,21 @@ def contents(values: pd.Series) -> str:
         return LOGICAL
     if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
         return NUMBERS
-    return _INFERRED.get(infer_dtype(values, skipna=True), "mixed values")
+    if isinstance(dtype, pd.ArrowDtype) and str(dtype).startswith("dictionary"):
+        return TEXT
+    inferred = infer_dtype(values, skipna=True)
+    return _INFERRED[inferred] if inferred in _INFERRED else _in_cells(values)
+
+
+def _in_cells(values: pd.Series) -> str:
+    """Return what cells hold that are themselves collections; else "mixed values"."""
+    for value in values.array[np.flatnonzero(values.notna())[:1]]:
+        if isinstance(value, np.ndarray):
+            return "arrays"
+        return next(
+            (held for kind, held in _HELD_BY_CELLS.items() if isinstance(value, kind)), MIXED
+        )
+    return MIXED
 
 
 def measurement(values: pd.Series, name: str) -> Measurement:

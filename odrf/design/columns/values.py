@@ -80,9 +80,16 @@ def result_values(result: object, name: str, index: pd.Index) -> Values:
 
 
 def _indexable(data: pd.Series | pd.DataFrame) -> pd.Series | pd.DataFrame:
-    """Return floats of 16 bits and of more than 64, by which pandas cannot index, in 64 bits."""
-    if isinstance(data, pd.Series) and data.dtype in (np.float16, np.longdouble):
+    """Return floats of 16 bits and of more than 64, by which pandas cannot index, in 64 bits.
+
+    Dictionaries of Arrow become categories of pandas.
+    """
+    if not isinstance(data, pd.Series):
+        return data
+    if data.dtype in (np.float16, np.longdouble):
         return data.astype(np.float64)
+    if isinstance(data.dtype, pd.ArrowDtype) and str(data.dtype).startswith("dictionary"):
+        return data.astype(object).astype("category")
     return data
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_integer_dtype
+from pandas.api.types import is_integer_dtype, is_object_dtype
 from patsy import EvalEnvironment, EvalFactor, stateful_transform
 from patsy.eval import ast_names
 
-from odrf.design.columns.measurement import LOGICAL, NUMBERS, contents
+from odrf.design.columns.measurement import DATES, LOGICAL, NUMBERS, PERIODS, contents
+from odrf.design.columns.moments import as_dates
 from odrf.design.columns.values import Values, result_values
 from odrf.design.formulas.atoms import Expression
 from odrf.design.formulas.functions import FUNCTIONS, users_names
@@ -183,6 +184,8 @@ def _ordinary(column: pd.Series) -> pd.Series:
     elif held == NUMBERS:
         whole = is_integer_dtype(column.dtype) and str(column.dtype).lower() != "uint64"
         widest = np.int64 if whole else np.float64
+    elif held == DATES or (held == PERIODS and is_object_dtype(column.dtype)):
+        return as_dates(column, str(column.name))
     else:
         return column
     return pd.Series(np.ascontiguousarray(column.to_numpy(dtype=widest)), column.index)

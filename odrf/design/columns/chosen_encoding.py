@@ -1,0 +1,105 @@
+"""Which encoding the values of an atom get, by what they are on the training rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from odrf.design.columns.encoding import (
+    Encoding,
+    Indicators,
+    Numbers,
+    Ranks,
+    observed_levels,
+)
+from odrf.design.columns.listing import listed
+from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents, measurement
+from odrf.design.columns.moments import learn_durations, learn_moments
+from odrf.design.columns.values import Values
+from odrf.errors import InputError
+
+__all__ = ["learn_encoding"]
+
+# Text with a level of its own in nearly every row, such as names, says nothing about other rows.
+FEWEST_OWN, SHARE_OWN = 30, 0.9
+
+
+def learn_encoding(values: Values) -> Encoding:
+    """Return the encoding of an atom, chosen by its values on the training rows.
+
+    Raises
+    ------
+    InputError
+        The values are neither numbers, dates nor labels, or not among the levels of
+        ``C(…, levels=…)``, or text that is different in nearly every row.
+    """
+    data = values.data
+    if isinstance(data, pd.DataFrame):
+        return _several(values, data)
+    if values.levels is not None:
+        return _given_levels(values.name, data, pd.Index(values.levels, dtype=object))
+    held = contents(data)
+    if held in (DATES, PERIODS) and not values.nominal and not _is_categorical(data):
+        return learn_moments(values)
+    if held == DURATIONS and not values.nominal and not _is_categorical(data):
+        return learn_durations(values)
+    scale = measurement(data, values.name)
+    if values.nominal or scale == "nominal":
+        levels = observed_levels(data).astype(object)
+        if not values.nominal and not _is_categorical(data):
+            _require_shared(values.name, data, levels)
+        return Indicators(levels, _declared_levels(data).difference(levels, sort=False))
+    if scale == "ordinal":
+        return Ranks(data.cat.categories.astype(object))
+    return Numbers()
+
+
+def _several(values: Values, data: pd.DataFrame) -> Numbers:
+    for name in data.columns:
+        if measurement(data[name], f"{values.name}[{name}]") not in ("numeric", "logical"):
+            raise InputError(
+                f"{values.name!r} gives several columns, of which {name!r} is not numeric: "
+                "write one term for each column"
+            )
+    return Numbers(tuple(f"[{name}]" for name in data.columns) if data.shape[1] > 1 else ("",))
+
+
+def _given_levels(name: str, data: pd.Series, levels: pd.Index) -> Indicators:
+    if not levels.is_unique:
+        raise InputError(f"{name!r} names a level twice: {listed(levels)}")
+    observed = pd.Index(data, dtype=object).unique()
+    outside = observed.difference(levels, sort=False)
+    if len(outside):
+        raise InputError(
+            f"{name!r} has values that are not among its levels: {listed(outside)}; "
+            "add them to levels="
+        )
+    return Indicators(levels, levels.difference(observed, sort=False))
+
+
+def _require_shared(name: str, data: pd.Series, levels: pd.Index) -> None:
+    """Raise `InputError` if nearly every row has a level of its own."""
+    if len(levels) < FEWEST_OWN or len(levels) <= SHARE_OWN * len(data):
+        return
+    numbers = pd.to_numeric(data, errors="coerce").notna().all()
+    dates = not numbers and pd.to_datetime(data, errors="coerce", format="ISO8601").notna().all()
+    advice = (
+        f"turn it into numbers with pd.to_numeric(data[{name!r}])"
+        if numbers
+        else f"turn it into dates with pd.to_datetime(data[{name!r}])"
+        if dates
+        else f"leave it out, encode what matters in it as columns of their own, or write C({name}) "
+        "if it is a factor nevertheless"
+    )
+    raise InputError(
+        f"{name!r} is text with {len(levels)} different values in {len(data)} rows, such as "
+        f"{listed(levels, 2)}, from which nothing can be learned for other rows: {advice}"
+    )
+
+
+def _is_categorical(data: pd.Series) -> bool:
+    return isinstance(data.dtype, pd.CategoricalDtype)
+
+
+def _declared_levels(data: pd.Series) -> pd.Index:
+    """Return the categories of `data`, if it has any."""
+    return pd.Index(data.cat.categories if _is_categorical(data) else [], dtype=object)
