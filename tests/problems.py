@@ -9,9 +9,17 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import BASIS, FEW_LEVELS, INDICATORS, PLAIN, FeatureGroups
+from odrf.engine.directions.candidates import (
+    BASIS,
+    FEW_LEVELS,
+    INDICATORS,
+    PLAIN,
+    FeatureGroups,
+    has_many_levels,
+)
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
+from odrf.engine.rows.coded import Coded, Layout
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
 from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
@@ -239,3 +247,20 @@ def noisy(n: int, **settings: Any) -> Problem:
     rng = np.random.default_rng(11)
     X = rng.random((5, n))
     return plain(X, X[0] + X[1] * X[2] + rng.normal(size=n) / 4, **settings)
+
+
+def coded(feature_groups: FeatureGroups, n: int, rng: np.random.Generator) -> Coded:
+    """A matrix of n random rows, with codes for factors of many levels; some rows have no level."""
+    numbers, codes, place, level = [], [], [], []
+    n_numbers = int(feature_groups.widths[~has_many_levels(feature_groups)].sum())
+    for width, many in zip(feature_groups.widths, has_many_levels(feature_groups), strict=True):
+        if many:
+            place += [n_numbers + len(codes)] * width
+            level += range(1, width + 1)
+            codes.append(rng.integers(0, width + 1, n))
+        else:
+            place += range(len(numbers), len(numbers) + width)
+            level += [0] * width
+            numbers += list(rng.random((width, n)))
+    layout = Layout(np.array(place, np.int32), np.array(level, np.int32), n_numbers)
+    return Coded(np.array([*numbers, *codes], dtype=np.float32), layout)

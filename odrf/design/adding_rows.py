@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from odrf.design.columns.missing import find_missing
 from odrf.design.design import Design, TrainingData
 from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
+from odrf.engine.rows.coded import layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
 __all__ = ["with_more_rows"]
@@ -71,7 +72,7 @@ def with_more_rows(
         w = w * data.class_weights[y.astype(np.int64)]
     counts = Counter(data.missing_columns) + Counter(missing.counts)
     return TrainingData(
-        np.concatenate([data.X, X], axis=1),
+        with_layout(np.concatenate([stored(data.X), stored(X)], axis=1), layout_of(X)),
         np.concatenate([data.y, y]),
         np.concatenate([data.weights, w]),
         data.index.append(frame.index),

@@ -24,6 +24,7 @@ from odrf.design.response import KINDS, Response, read_response, require_variati
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import FeatureGroups, count_terms
+from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.errors import InputError
 
 __all__ = ["Design", "TrainingData", "build_design"]
@@ -107,7 +108,7 @@ class Design:
             scaling=Scaling(self.scaling.low[columns], self.scaling.range[columns]),
         )
 
-    def matrix(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    def matrix(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.bool_]]:
         """Return the predictors of new data.
 
         Parameters
@@ -118,8 +119,9 @@ class Design:
 
         Returns
         -------
-        X : (p, m) float32
-            Scaled predictors of the m complete rows, one row of the array per column.
+        X : Matrix (p, m)
+            Scaled predictors of the m complete rows, one row of the array per column; with codes
+            for factors of many levels, see `odrf.engine.rows.coded`.
         complete : (n,) bool
             True for the rows without missing values: those in `X`.
 
@@ -143,7 +145,7 @@ class Design:
         self.schema.check_contents(frame)
         return self.recipe.columns_on(frame).scaled(self.scaling), missing.complete
 
-    def labelled(self, data: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    def labelled(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.float64]]:
         """Return the predictors and responses of new data.
 
         Parameters
@@ -153,7 +155,7 @@ class Design:
 
         Returns
         -------
-        X : (p, m) float32
+        X : Matrix (p, m)
             Scaled predictors of the m rows without missing predictors.
         y : (m,) float64
             Their responses, or class codes 0 … K - 1.
@@ -173,8 +175,9 @@ class TrainingData:
 
     Attributes
     ----------
-    X : (p, n) float32
-        Predictors scaled to [0, 1], one row of the array per column.
+    X : Matrix (p, n)
+        Predictors scaled to [0, 1], one row of the array per column; with codes for factors of many
+        levels, see `odrf.engine.rows.coded`.
     y : (n,) float64
         Response, or class codes 0 … K - 1.
     weights : (n,) float64
@@ -193,7 +196,7 @@ class TrainingData:
         `odrf.design.weights.unit_of`.
     """
 
-    X: NDArray[np.float32]
+    X: Matrix
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     index: pd.Index
@@ -203,10 +206,11 @@ class TrainingData:
     weight_unit: float = 1.0
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"X": with_sparse_columns(self.X)}
+        return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, X=state["X"].matrix())
+        array, layout = state["X"]
+        self.__dict__.update(state, X=with_layout(array.matrix(), layout))
 
     @property
     def n_dropped(self) -> int:
@@ -215,7 +219,7 @@ class TrainingData:
 
     def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
         """Return the `rows` (n,) alone."""
-        X = np.ascontiguousarray(self.X[:, rows])
+        X = with_rows(self.X, rows)
         return replace(
             self, X=X, y=self.y[rows], weights=self.weights[rows], index=self.index[rows]
         )

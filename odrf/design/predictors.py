@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.columns.encoding import BASIS, PLAIN
+from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
 from odrf.design.columns.finite import require_finite
 from odrf.design.columns.frame import selected
 from odrf.design.columns.listing import listed
@@ -67,7 +67,7 @@ class Predictors:
         if len(frame) == 0:
             p = len(self.columns)
             return Unscaled(np.empty((p, 0)), np.arange(p), ())
-        is_factor = np.array([self._is_factor(term) for term in self.terms], dtype=bool)
+        is_factor = self.types == INDICATORS
         widths = np.diff(self.first)
         row = np.cumsum(np.where(is_factor, 0, widths)) - widths
         owner = np.repeat(np.arange(len(self.terms)), widths)
@@ -90,7 +90,7 @@ class Predictors:
             numbers[row[j] : row[j] + widths[j]] = reduce(_products, factors)
         require_finite(numbers, [self.names[j] for j in owner[at]], frame.index, "predictor")
         levels = (
-            Levels(int(self.first[j]), int(widths[j]), codes[self.terms[j][0]])
+            Levels(int(self.first[j]), int(widths[j]), self._combined(self.terms[j], codes))
             for j in np.flatnonzero(is_factor)
         )
         return Unscaled(numbers, at, tuple(levels))
@@ -116,9 +116,15 @@ class Predictors:
         ranges = [np.arange(self.first[j], self.first[j + 1]) for j in which]
         return np.concatenate(ranges)
 
-    def _is_factor(self, term: tuple[int, ...]) -> bool:
-        """Whether the predictor is a factor, and not a product."""
-        return len(term) == 1 and self.variables[term[0]].is_factor
+    def _combined(
+        self, term: tuple[int, ...], codes: Mapping[int, NDArray[np.int64]]
+    ) -> NDArray[np.int64]:
+        """Return the codes (n,) of the combinations of levels of the factors in a product."""
+        combined = codes[term[0]]
+        for v in term[1:]:
+            known = (combined >= 0) & (codes[v] >= 0)
+            combined = np.where(known, combined * self.variables[v].width + codes[v], -1)
+        return combined
 
     def _number_columns(
         self, frame: pd.DataFrame, numbers: NDArray[np.float64], row: NDArray[np.int64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,8 @@ from odrf.design.columns.finite import LARGEST
 from odrf.design.columns.listing import listed
 from odrf.design.columns.scaling import FARTHEST
 from odrf.design.design import Design
+from odrf.engine.directions.candidates import has_many_levels
+from odrf.engine.rows.coded import stored
 from odrf.engine.trees.single import scale_row
 from odrf.errors import InputError
 
@@ -42,19 +44,25 @@ class RowPlan:
         Used for rows that need a data frame.
     labels : (P,) tuple of dict or None
         For each predictor, the code of each of its labels; None for numbers.
-    source : (p,) int32
-        The predictor that each column of the matrix is computed from.
-    level : (p,) int32
-        The code of the label that an indicator column stands for; -1 for a column of numbers.
+    source : (r,) int32
+        The predictor that each row of the matrix is computed from.
+    level : (r,) int32
+        The code of the label that an indicator stands for; -1 for a row of numbers or of codes.
+    low, range : (r,) float64
+        The scaling of each row.
     """
 
     design: Design
     labels: tuple[Labels | None, ...]
     source: NDArray[np.int32]
     level: NDArray[np.int32]
+    low: NDArray[np.float64]
+    range: NDArray[np.float64]
 
     def scaled(self, row: RawRow) -> NDArray[np.float32] | None:
-        """Return the scaled predictors (p,) of a row, or None if one of them is missing.
+        """Return the scaled predictors of a row, or None if one of them is missing.
+
+        They are the numbers (r,) that a `odrf.engine.rows.coded.Matrix` of the row stores.
 
         Raises
         ------
@@ -65,8 +73,8 @@ class RowPlan:
         raw = None if values is None else self._numbers(values)
         if raw is not None:
             x = np.empty(len(self.source), dtype=np.float32)
-            low, width = self.design.scaling.low, self.design.scaling.range
-            if scale_row(raw, self.source, self.level, low, width, LARGEST, FARTHEST, x):
+            scaling = self.low, self.range
+            if scale_row(raw, self.source, self.level, *scaling, LARGEST, FARTHEST, x):
                 return x
         # Missing and unknown values and other types than in training are rare; the design treats
         # them.
@@ -116,7 +124,7 @@ class RowPlan:
         )
         frame = pd.DataFrame({name: pd.Series([value]) for name, value in named})
         X, complete = self.design.matrix(frame)
-        return np.ascontiguousarray(X[:, 0]) if complete.all() else None
+        return np.ascontiguousarray(stored(X)[:, 0]) if complete.all() else None
 
 
 def _number_array(values: NDArray | Sequence[Any]) -> NDArray[np.float64] | None:
@@ -137,6 +145,15 @@ def _number(value: Any, labels: Labels | None) -> float:
     return float(value)
 
 
+class _Source(NamedTuple):
+    """A row of the matrix: its predictor, level, and scaling, as in `RowPlan`."""
+
+    predictor: int
+    level: int
+    low: float
+    range: float
+
+
 def plan_row(design: Design) -> RowPlan:
     """Return the plan of a design.
 
@@ -146,8 +163,9 @@ def plan_row(design: Design) -> RowPlan:
         A predictor is an expression or a product, not a column of the data.
     """
     labels: list[Labels | None] = []
-    source: list[int] = []
-    level: list[int] = []
+    numbers: list[_Source] = []
+    codes: list[_Source] = []
+    scaling, first, many = design.scaling, design.first, has_many_levels(design.feature_groups)
     for j, (name, term) in enumerate(zip(design.predictors, design.recipe.terms, strict=True)):
         variable = design.recipe.variables[term[0]]
         if len(term) > 1 or variable.evaluation is not None:
@@ -155,18 +173,27 @@ def plan_row(design: Design) -> RowPlan:
                 f"predictor {name!r} is computed from columns of the data, which needs a data "
                 "frame: use predict, or add it to the data as a column before fitting"
             )
+        low, span = (each[first[j] : first[j + 1]] for each in (scaling.low, scaling.range))
         match variable.encoding:
+            case Indicators(levels) if many[j]:
+                code = np.where(span > 0, np.arange(1.0, len(levels) + 1), 0.0)
+                labels.append(dict(zip(levels, code.tolist(), strict=True)))
+                codes.append(_Source(j, -1, 0.0, 1.0))
+                continue
             case Indicators(levels):
                 labels.append({label: float(code) for code, label in enumerate(levels)})
-                level += range(len(levels))
+                of_level = list(range(len(levels)))
             case Ranks(levels):
                 labels.append({label: 1.0 + rank for rank, label in enumerate(levels)})
-                level.append(-1)
+                of_level = [-1]
             case Numbers():
                 labels.append(None)
-                level.append(-1)
+                of_level = [-1]
             case _:
                 labels.append(READ_BY_DESIGN)
-                level.append(-1)
-        source += [j] * (len(level) - len(source))
-    return RowPlan(design, tuple(labels), np.array(source, np.int32), np.array(level, np.int32))
+                of_level = [-1]
+        numbers += [_Source(j, *each) for each in zip(of_level, low, span, strict=True)]
+    source, level, low, span = (np.array(each) for each in zip(*numbers, *codes, strict=True))
+    return RowPlan(
+        design, tuple(labels), source.astype(np.int32), level.astype(np.int32), low, span
+    )

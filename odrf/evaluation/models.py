@@ -18,6 +18,7 @@ from odrf.api.trees import odrf
 from odrf.design import Response, build_design
 from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.formulas.lookup import looked_up_in
+from odrf.engine.rows.coded import indicated
 from odrf.errors import InputError
 
 __all__ = ["Model", "Split", "named", "predictions", "read_models"]
@@ -104,8 +105,11 @@ class Estimator:
         design, training = build_design(formula, split.train, kind=kind, env=split.env)
         y, classes = training.y, design.response.classes
         fit = _seeded(copy.deepcopy(self.estimator), split.seed)
-        fit.fit(training.X.T, y if classes is None else classes.to_numpy()[y.astype(np.int64)])
-        X = design.matrix(split.test)[0].T
+        fit.fit(
+            indicated(training.X).T,
+            y if classes is None else classes.to_numpy()[y.astype(np.int64)],
+        )
+        X = indicated(design.matrix(split.test)[0]).T
         if split.probabilities:
             return pd.DataFrame(fit.predict_proba(X), columns=pd.Index(fit.classes_))
         return fit.predict(X)

@@ -25,8 +25,8 @@ from odrf.engine.apportioning import apportion
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
+from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.factors import NO_FACTORS, factors_of
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.trees.forest_arrays import Forest, joined
@@ -127,7 +127,7 @@ def _one_by_one(parts: Sequence[Forest]) -> Iterator[Forest]:
 
 
 def grow_blend(
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
@@ -158,7 +158,6 @@ def grow_blend(
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
-    factors = factors_of(X, feature_groups)
 
     def grow(g: int, first: int, last: int) -> Forest:
         settings, mixture, sampling = kinds[g]
@@ -173,7 +172,6 @@ def grow_blend(
             tree_streams[first:last],
             n_jobs,
             advance,
-            NO_FACTORS if mixture.rotates else factors,
         )
 
     def pilot(g: int, grown: list[Forest]) -> Forest:
@@ -207,7 +205,7 @@ def grow_blend(
 
 def pilot_evidence(
     pilots: Sequence[Forest],
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     kinds: Sequence[Kind],
@@ -221,7 +219,7 @@ def pilot_evidence(
     """
     n, K = len(y), pilots[0].value.shape[1]
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
-    X_evaluated, case_weights = np.take(X, at, axis=1), weights[at]
+    X_evaluated, case_weights = with_rows(X, at), weights[at]
     values = [pilot.value[leaf_nodes(pilot, X_evaluated, n_jobs)] for pilot in pilots]
     unseen = []
     for kind in kinds:

@@ -16,6 +16,7 @@ from odrf.engine.boosting.plan import Boosted
 from odrf.engine.boosting.rounds import boost
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.boosting.sums import added_up
+from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
@@ -88,7 +89,7 @@ class BoostedFit:
         """The loss that boosting minimises."""
         return self.control.plan.loss
 
-    def scores(self, X: NDArray[np.float32], offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, X: Matrix, offset: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the scores (K, m) of the rows of X (p, m) with offsets (m,)."""
         return added_up(self.forest, X, self.boosted.starts, self.control.n_jobs) + offset
 
@@ -171,7 +172,7 @@ def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sam
     """Return the rows `which`, without a copy if these are all."""
     if which.all():
         return Sample(data.X, data.y, data.weights, offset.values)
-    X = np.ascontiguousarray(data.X[:, which])
+    X = with_rows(data.X, which)
     return Sample(X, data.y[which], data.weights[which], offset.values[which])
 
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
@@ -123,7 +124,7 @@ def _path(
 
 def labelled_rows(
     fit: Fit, rows: pd.DataFrame, argument: str
-) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+) -> tuple[Matrix, NDArray[np.float64]]:
     """Return predictors (p, m) and responses (m,) of the complete rows.
 
     Raises

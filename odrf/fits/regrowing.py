@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from tqdm import tqdm
 
+from odrf.engine.rows.coded import beside, with_rows
 from odrf.engine.trees.out_of_bag_losses import LossIncrease, permutation_loss
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
@@ -33,10 +34,10 @@ def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
     rng = np.random.default_rng(seed)
     order = [rng.permutation(len(fit.data.y)) for _ in which]
     shadows = [
-        fit.data.X[fit.design.recipe.columns_of([j])][:, rows]
+        with_rows(fit.data.X[fit.design.recipe.columns_of([j])], rows)
         for j, rows in zip(which, order, strict=True)
     ]
-    X = np.concatenate([fit.data.X[fit.design.recipe.columns_of(which)], *shadows])
+    X = beside([fit.data.X[fit.design.recipe.columns_of(which)], *shadows])
     design = fit.design.keeping([*which, *which])
     request = _within(fit.request, len(which))
     plain = replace(request, n_trees=SHADOW_TREES, blend=False, seed=seed, alpha=None)

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from odrf.design import TrainingData
 from odrf.design.adding_rows import with_more_rows
-from odrf.engine.growth.forest_growth import factors_for
+from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.growth.tree_update import Update, Updated, update_trees
 from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
@@ -129,11 +129,10 @@ def _updated(
         for g, (old, new) in enumerate(pairs):
             numbers = np.flatnonzero(of_tree == g).tolist()
             update = Update(
-                data.X,
+                *read_by_growth(data.X, fit.design.feature_groups, new.mixture),
                 data.y,
                 data.weights,
                 fit.design.feature_groups,
-                factors_for(data.X, fit.design.feature_groups, new.mixture),
                 new.sampling,
                 new.settings,
                 new.mixture,

@@ -16,6 +16,7 @@ from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
+from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.trees.forest_arrays import Forest
@@ -27,7 +28,7 @@ __all__ = ["Growth", "cross_validated", "folds_grown", "geometric_means"]
 class Growth(NamedTuple):
     """What a tree is grown from, and how."""
 
-    X: NDArray[np.float32]
+    X: Matrix
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     feature_groups: FeatureGroups
@@ -78,7 +79,7 @@ def cross_validated(
     return reduce(
         add,
         (
-            held_out(tree, critical(tree), alpha, X[:, rows], y[rows], weights[rows])
+            held_out(tree, critical(tree), alpha, with_rows(X, rows), y[rows], weights[rows])
             for tree, rows in folds
         ),
     )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order
+from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.pruning.choosing import MINIMUM, chosen
@@ -38,7 +39,7 @@ def common_alphas(critical: NDArray[np.float64]) -> NDArray[np.float64]:
 def unseen_alphas(
     forest: Forest,
     critical: NDArray[np.float64],
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     draws: Draws,
     fold: NDArray[np.int64],
@@ -69,7 +70,7 @@ def unseen_alphas(
         alpha = np.unique(np.append(0.0, of_tree))
 
         def errors(rows: NDArray[np.bool_]) -> HeldOut:
-            return held_out(tree, of_tree, alpha, X[:, rows], y[rows], weights[rows])
+            return held_out(tree, of_tree, alpha, with_rows(X, rows), y[rows], weights[rows])
 
         of_all = errors(unseen)
         row = chosen(of_all.mean, of_all.standard_error, MINIMUM)

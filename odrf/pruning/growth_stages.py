@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.engine.trees.stage_losses import stage_losses
@@ -84,7 +85,7 @@ def stages_of(forest: Forest, along: str) -> Stages:
 def evaluated_stages(
     forest: Forest,
     stages: Stages,
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     n_jobs: int,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
@@ -81,7 +82,7 @@ def held_out(
     tree: Forest,
     critical: NDArray[np.float64],
     alpha: NDArray[np.float64],
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> HeldOut:

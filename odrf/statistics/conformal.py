@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_blocks, row_blocks
+from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
@@ -79,7 +80,7 @@ def upper_bounds(
 
 def jackknife_plus(
     forest: Forest,
-    new: NDArray[np.float32],
+    new: Matrix,
     unseen: NDArray[np.bool_],
     residuals: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -131,7 +132,7 @@ def jackknife_plus(
     lower, upper = np.empty(new.shape[1]), np.empty(new.shape[1])
 
     def run(block: slice) -> None:
-        mean = forest.value[leaves_of(forest.packed, new, block), 0].T @ share
+        mean = forest.value[leaves_of(forest.packed_for(new), new, block), 0].T @ share
         upper[block] = upper_bounds(mean + residuals, weights, level)
         lower[block] = -upper_bounds(residuals - mean, weights, level)
 
@@ -143,7 +144,7 @@ def jackknife_plus(
 
 def leave_one_out(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     unseen: NDArray[np.bool_],
@@ -176,9 +177,9 @@ def leave_one_out(
     advance : callable
         Called with numbers of rows when they are done.
     """
-    packed, j = forest.packed, calibrating_rows
+    packed, j = forest.packed_for(X), calibrating_rows
     other = unseen[:, j].astype(np.float64)
-    by_other = other * forest.value[leaves_of(packed, X[:, j], slice(0, len(j))), 0]
+    by_other = other * forest.value[leaves_of(packed, with_rows(X, j), slice(0, len(j))), 0]
     lower, upper = np.empty(len(y)), np.empty(len(y))
 
     def run(block: slice) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.coded import Matrix, indicated
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.text.units import node_of_terms
@@ -64,7 +65,7 @@ def normal_quantiles(residuals: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sort(residuals - centre) / (scale if scale > 0 else 1.0)
 
 
-def leaf_diameters(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.float64]:
+def leaf_diameters(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64]:
     """Return the diameter of the leaf of each row in each tree (n, B); that of the root is 1.
 
     The diameter of a leaf is the diagonal of the smallest box around its rows of X (p, n),
@@ -72,7 +73,7 @@ def leaf_diameters(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArr
     """
     leaves = leaf_nodes(forest, X, n_jobs)
     columns = np.unique(np.linspace(0, len(X) - 1, min(len(X), COLUMNS)).astype(int))
-    values = X[columns].astype(np.float64)
+    values = indicated(X[columns]).astype(np.float64)
     whole = np.sqrt(np.sum(np.ptp(values, axis=1) ** 2))
     diameters = np.column_stack([_diameters(values, leaf) for leaf in leaves.T])
     return diameters / (whole if whole > 0 else 1.0)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order
+from odrf.engine.rows.coded import Matrix, rows_of_predictors, stored, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 from odrf.statistics.importance import shared_out
@@ -49,7 +50,7 @@ class JudgedTrees(NamedTuple):
 
 def held_out_importance(
     parts: Iterable[JudgedTrees],
-    X: NDArray[np.float32],
+    X: Matrix,
     target: NDArray[np.float64],
     weights: NDArray[np.float64],
     first: NDArray[np.int64],
@@ -95,7 +96,7 @@ def held_out_importance(
         centred = _centred(target[rows], weights[rows])
         forest, K = _with_inner_values(forest) if summed else forest, target.shape[1]
         sums = np.zeros_like(forest.value)
-        for b, leaf in leaves_by_tree(forest, np.ascontiguousarray(X[:, rows]), n_jobs):
+        for b, leaf in leaves_by_tree(forest, with_rows(X, rows), n_jobs):
             add_up(sums, forest, b, leaf, centred[:, [b % K]] if summed else centred)
         of_part = shared_out(forest, added_covariances(forest, sums), first)
         total += of_part if summed else of_part / forest.n_trees
@@ -105,7 +106,7 @@ def held_out_importance(
 
 def permuted_importance(
     parts: Iterable[JudgedTrees],
-    X: NDArray[np.float32],
+    X: Matrix,
     target: NDArray[np.float64],
     weights: NDArray[np.float64],
     first: NDArray[np.int64],
@@ -137,14 +138,15 @@ def permuted_importance(
         rows = np.flatnonzero(judging & (weights > 0))
         if len(rows) < FEWEST_ROWS:
             continue
-        centred, held = _centred(target[rows], weights[rows]), np.ascontiguousarray(X[:, rows])
+        centred, held = _centred(target[rows], weights[rows]), with_rows(X, rows)
         before = _covariances(forest, held, centred, np.arange(forest.n_trees), n_jobs)
         uses = _predictors_used(forest, first)
-        for j, (begin, end) in enumerate(pairwise(first)):
-            trees, values = np.flatnonzero(uses[:, j]), held[begin:end].copy()
-            held[begin:end] = values[:, rng.permutation(len(rows))]
+        array = stored(held)
+        for j, (begin, end) in enumerate(zip(*rows_of_predictors(held, first), strict=True)):
+            trees, values = np.flatnonzero(uses[:, j]), array[begin:end].copy()
+            array[begin:end] = values[:, rng.permutation(len(rows))]
             after = _covariances(forest, held, centred, trees, n_jobs)
-            held[begin:end] = values
+            array[begin:end] = values
             total[j] += (before[trees] - after[trees]).sum() / forest.n_trees
         n_used += 1
     return total / max(n_used, 1)
@@ -158,7 +160,7 @@ def _centred(target: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArr
 
 def _covariances(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     centred: NDArray[np.float64],
     trees: NDArray[np.int64],
     n_jobs: int,
@@ -181,7 +183,7 @@ def _predictors_used(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.boo
 
 def leaves_by_tree(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     n_jobs: int,
     trees: NDArray[np.int64] | None = None,
 ) -> Iterator[tuple[int, NDArray[np.int32]]]:
@@ -193,7 +195,8 @@ def leaves_by_tree(
     numbers = np.arange(forest.n_trees) if trees is None else trees
     for begin in range(0, len(numbers), step):
         some = numbers[begin : begin + step]
-        packed = forest.packed._replace(root=forest.packed.root[some])
+        packed = forest.packed_for(X)
+        packed = packed._replace(root=packed.root[some])
         sent = partial(leaves_of, packed, X)
         leaves = np.hstack(list(in_order(sent, routing_blocks(forest, X, n_jobs), n_jobs)))
         yield from zip(some.tolist(), leaves, strict=True)

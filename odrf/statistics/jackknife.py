@@ -15,6 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_blocks, row_blocks
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn
 from odrf.engine.trees.forest_arrays import Forest
@@ -93,7 +94,7 @@ def not_negative(estimate: NDArray[np.float64], error: NDArray[np.float64]) -> N
 
 def jackknife_after_bootstrap(
     forest: Forest,
-    new: NDArray[np.float32],
+    new: Matrix,
     kinds: NDArray[np.int64],
     draws: Draws,
     predicting: NDArray[np.bool_] | None = None,
@@ -154,7 +155,7 @@ def jackknife_after_bootstrap(
     raw, bias, of_trees = np.zeros((3, new.shape[1]))
 
     def run(block: slice) -> None:
-        value = forest.value[leaves_of(forest.packed, new, block), 0]
+        value = forest.value[leaves_of(forest.packed_for(new), new, block), 0]
         used = np.ones_like(value) if predicting is None else predicting[:, block]
         deviation = _deviations(value, kinds, used)
         several = used.sum(axis=0) > 1

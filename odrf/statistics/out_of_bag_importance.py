@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.statistics.held_out_importance import add_up, added_covariances, leaves_by_tree
@@ -15,7 +16,7 @@ __all__ = ["out_of_bag_importance"]
 
 def out_of_bag_importance(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     first: NDArray[np.int64],
     draws: Draws,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.leaf_quantiles import forest_quantiles, leaf_members
@@ -16,9 +17,9 @@ __all__ = ["conditional_quantiles"]
 
 def conditional_quantiles(
     forest: Forest,
-    new: NDArray[np.float32],
+    new: Matrix,
     levels: NDArray[np.float64],
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     draws: Draws,
     predicting: NDArray[np.bool_] | None = None,

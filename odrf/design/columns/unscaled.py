@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.columns.scaling import Scaling, learn_scaling
+from odrf.engine.directions.candidates import FEW_LEVELS
+from odrf.engine.rows.coded import Coded, Layout, Matrix
 
 __all__ = ["Levels", "Unscaled", "indicators"]
 
@@ -64,20 +66,36 @@ class Unscaled(NamedTuple):
             span[first : first + width] = (count > 0) & (count < n)
         return Scaling(low, span)
 
-    def scaled(self, scaling: Scaling) -> NDArray[np.float32]:
+    def scaled(self, scaling: Scaling) -> Matrix:
         """Return the columns (p, n) scaled; the memory of `numbers` is overwritten."""
         low, span = scaling.low, scaling.range
         numbers = Scaling(low[self.at], span[self.at]).apply(self.numbers)
         if not self.factors:
             return numbers
-        X = np.zeros((len(low), numbers.shape[1]), dtype=np.float32)
-        X[self.at] = numbers
-        for first, _, codes in self.factors:
-            # column by column: memory is reached in its order
-            rows = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
-            column = first + codes[rows]
-            X[column, rows] = span[column] > 0
-        return X
+        layout = self._layout(len(low))
+        n_rows = layout.n_numbers + sum(each.width > FEW_LEVELS for each in self.factors)
+        stored = np.zeros((n_rows, numbers.shape[1]), dtype=np.float32)
+        stored[layout.place[self.at]] = numbers
+        for first, width, codes in self.factors:
+            # a level that all training rows have, or none, says nothing
+            says = np.flatnonzero((codes >= 0) & (span[first + np.maximum(codes, 0)] > 0))
+            column = first + codes[says]
+            is_code = width > FEW_LEVELS
+            stored[layout.place[column], says] = layout.level[column] if is_code else 1.0
+        return Coded(stored, layout) if layout.level.any() else stored
+
+    def _layout(self, p: int) -> Layout:
+        """Return where the p columns are, if factors of many levels are stored as codes."""
+        factor = np.zeros(p, dtype=np.int32)
+        level = np.zeros(p, dtype=np.int32)
+        many = [each for each in self.factors if each.width > FEW_LEVELS]
+        for f, (first, width, _) in enumerate(many):
+            factor[first : first + width] = f
+            level[first : first + width] = np.arange(1, width + 1)
+        is_number = level == 0
+        n_numbers = int(is_number.sum())
+        place = np.where(is_number, np.cumsum(is_number) - 1, n_numbers + factor)
+        return Layout(place.astype(np.int32), level, n_numbers)
 
 
 def indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:

@@ -15,9 +15,10 @@ from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, mean_of_other_runs, run_rows, started
 from odrf.engine.boosting.tree_of_round import grown_on
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.forest_growth import factors_for
+from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
+from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = ["Course"]
@@ -45,9 +46,10 @@ class Course:
             seed,
         )
         # row by row, as `leaves_reached` takes them
-        self.X = np.array(rows.X.T, order="C")
-        self.held_X = self.X[:0] if held is None else np.array(held.X.T, order="C")
-        self.factors = factors_for(rows.X, feature_groups, plan.mixture)
+        self.X = np.array(stored(rows.X).T, order="C")
+        self.held_X = self.X[:0] if held is None else np.array(stored(held.X).T, order="C")
+        self.layout = layout_of(rows.X)
+        self.read_by_growth = read_by_growth(rows.X, feature_groups, plan.mixture)
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
         self.missed = np.array([drawn.counts == 0 for drawn in self.drawn])
         self.runs = [started(rows, held, drawn, plan.loss, plan.n_outputs) for drawn in self.drawn]
@@ -81,8 +83,9 @@ class Course:
         def grow(task: int) -> tuple[Forest, Array]:
             m, k = divmod(task, K)
             tree, drawn = grown_on(
-                self.runs[m], derivatives[m], k, feature_groups, self.factors, plan, states[task]
-            )
+                *self.read_by_growth, self.runs[m], derivatives[m], k, feature_groups, plan,
+                states[task],
+            )  # fmt: skip
             new = self._received(tree, k, drawn)
             return tree, self.fillings[m].fill(new, derivatives[m])
 
@@ -133,7 +136,7 @@ class Course:
 
     def _received(self, tree: Forest, k: int, drawn: slice | NDArray[np.int64]) -> NewTree:
         """Return a tree for output k, with the leaves of training rows and of rows held out."""
-        leaf, held = (leaves_reached(tree, X) for X in (self.X, self.held_X))
+        leaf, held = (leaves_reached(tree, X, self.layout) for X in (self.X, self.held_X))
         return NewTree(tree.n_nodes, k, leaf, held, drawn)
 
     def _interleaved(self, values: Sequence[Array]) -> Array:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.fewer_predictors import draw_predictors
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.randomness import stream
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts
 
 __all__ = ["Run", "RunRows", "Sample", "mean_of_other_runs", "run_rows", "started"]
@@ -27,7 +28,7 @@ class Sample(NamedTuple):
 
     Attributes
     ----------
-    X : (p, n) float32
+    X : Matrix (p, n)
         Scaled predictors.
     y : (n,) float64
         Response, or class codes.
@@ -37,7 +38,7 @@ class Sample(NamedTuple):
         Known part of each row's score, added to it.
     """
 
-    X: NDArray[np.float32]
+    X: Matrix
     y: Array
     weights: Array
     offset: Array

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.boosting.runs import mean_of_other_runs
 from odrf.engine.compiling import kernel
 from odrf.engine.parallel import in_order
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of, routing_blocks
 
@@ -30,7 +31,7 @@ def _add(leaves, value, first, last, out):
 
 
 def added_up(
-    forest: Forest, X: NDArray[np.float32], starts: NDArray[np.float64], n_jobs: int
+    forest: Forest, X: Matrix, starts: NDArray[np.float64], n_jobs: int
 ) -> NDArray[np.float64]:
     """Return the mean over the runs of the scores (K, n) of each row of X (p, n).
 
@@ -57,7 +58,7 @@ def added_up(
 def added_up_by_round(
     forest: Forest,
     stages: Sequence[NDArray[np.float64]],
-    X: NDArray[np.float32],
+    X: Matrix,
     starts: NDArray[np.float64],
     n_jobs: int,
 ) -> NDArray[np.float64]:
@@ -86,7 +87,7 @@ def added_up_by_round(
 
 
 def added_up_by_run(
-    forest: Forest, X: NDArray[np.float32], starts: NDArray[np.float64], n_jobs: int
+    forest: Forest, X: Matrix, starts: NDArray[np.float64], n_jobs: int
 ) -> NDArray[np.float64]:
     """Return the scores (M, K, n) of each run; arguments as in `added_up`."""
     M, K = starts.shape
@@ -100,7 +101,7 @@ def added_up_by_run(
 def out_of_bag_by_round(
     forest: Forest,
     stages: Sequence[NDArray[np.float64]],
-    X: NDArray[np.float32],
+    X: Matrix,
     starts: NDArray[np.float64],
     missed: NDArray[np.bool_],
     n_jobs: int,
@@ -128,7 +129,7 @@ def out_of_bag_by_round(
 
 def _sent(forest, X, n_jobs):
     """Yield each block of rows and its leaves (B, m)."""
-    packed = forest.packed
+    packed = forest.packed_for(X)
 
     def send(block):
         return block, leaves_of(packed, X, block)

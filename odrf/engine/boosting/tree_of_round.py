@@ -19,20 +19,22 @@ __all__ = ["grown_on"]
 
 
 def grown_on(
+    X: NDArray[np.float32],
+    factors: Factors,
     run: Run,
     derivatives: Derivatives,
     k: int,
     feature_groups: FeatureGroups,
-    factors: Factors,
     plan: Plan,
     state: NDArray[np.uint64],
 ) -> tuple[Forest, slice | NDArray[np.int64]]:
     """Grow a tree for the k-th output; return it and the rows that it was grown on.
 
-    Its response is -g/h with weights h, g and h being the derivatives of the loss.  `state` (4,) is
+    X and `factors` are as `odrf.engine.growth.forest_growth.read_by_growth` returns them.  The
+    response is -g/h with weights h, g and h being the derivatives of the loss.  `state` (4,) is
     its random stream, advanced.
     """
-    X, weights = run.rows.X, run.rows.weights * derivatives.second[k]
+    weights = run.rows.weights * derivatives.second[k]
     predictors = draw_predictors(state, run.predictors, plan.tree_predictors)
     columns = None
     if len(predictors) < len(feature_groups.types):

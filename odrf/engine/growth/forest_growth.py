@@ -26,6 +26,7 @@ from odrf.engine.growth.tree_kernel import (
     grow_tree,
 )
 from odrf.engine.parallel import end_if_stopped, in_order
+from odrf.engine.rows.coded import Matrix, indicated, stored
 from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
@@ -34,7 +35,15 @@ from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.searching import Scratch, scratch_for
 from odrf.engine.trees.forest_arrays import Forest, joined
 
-__all__ = ["FIRST_ROOM", "as_tree", "grow_forest", "grow_on", "grow_one", "pays_to_copy"]
+__all__ = [
+    "FIRST_ROOM",
+    "as_tree",
+    "grow_forest",
+    "grow_on",
+    "grow_one",
+    "pays_to_copy",
+    "read_by_growth",
+]
 
 # Rough relative costs of one number: read in sequence from a copy, fetched by its row number, and
 # moved when a split divides the rows.  They only choose between two ways to grow the same tree.
@@ -47,7 +56,7 @@ BUDGET, PER_ROW = 10_000_000, 5
 
 
 def grow_forest(
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
@@ -57,13 +66,12 @@ def grow_forest(
     streams: NDArray[np.uint64],
     n_jobs: int,
     advance: Callable[[], object],
-    factors: Factors | None = None,
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
     Parameters
     ----------
-    X : (p, n) float32
+    X : Matrix (p, n)
         Predictors, one column of the design per row of the array, scaled to [0, 1].
     y : (n,) float64
         Response, or class codes 0 … K - 1.
@@ -83,16 +91,14 @@ def grow_forest(
         Threads.
     advance : callable
         Called after each tree, in the order of the trees.
-    factors : Factors, optional
-        Those that `factors_for` returns, if they are at hand.
     """
     columns_read = mixture.columns_read(feature_groups, settings, len(y))
     copied = pays_to_copy(int(count_terms(feature_groups).sum()), columns_read)
-    factors = factors_for(X, feature_groups, mixture) if factors is None else factors
+    array, factors = read_by_growth(X, feature_groups, mixture)
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
-            X, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
+            array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
             factors,
         )  # fmt: skip
 
@@ -105,15 +111,20 @@ def grow_forest(
         return joined(grown(), len(streams))
 
 
-def factors_for(
-    X: NDArray[np.float32], feature_groups: FeatureGroups, mixture: SamplerMixture
-) -> Factors:
-    """Return the codes of factors of many levels; none if the mixture rotates all columns."""
-    return NO_FACTORS if mixture.rotates else factors_of(X, feature_groups)
+def read_by_growth(
+    X: Matrix, feature_groups: FeatureGroups, mixture: SamplerMixture
+) -> tuple[NDArray[np.float32], Factors]:
+    """Return the array that trees grow on, and the codes of factors of many levels.
+
+    A mixture that rotates all columns needs an indicator for each level.
+    """
+    if mixture.rotates:
+        return indicated(X), NO_FACTORS
+    return stored(X), factors_of(X, feature_groups)
 
 
 def grow_one(
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
@@ -127,11 +138,13 @@ def grow_one(
     """Grow one tree; its random stream `state` (4,) is advanced.
 
     If `copied`, the tree keeps a copy of X whose rows move with the nodes; the tree is the same.
-    `factors` are those that `factors_for` returns, if they are at hand.
-    The other arguments are those of `grow_forest`.
+    If `factors` are given, they and X are as `read_by_growth` returns them.  The other arguments
+    are those of `grow_forest`.
     """
+    X, factors = (
+        read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
+    )
     counts, filling = draw_halves(state, weights, sampling)
-    factors = factors_for(X, feature_groups, mixture) if factors is None else factors
     # rows added later are drawn independently: there may be more draws than rows
     n, K = max(len(y), int(counts.sum())), settings.n_classes
     rows = gather_rows(state, X, y, weights, counts, copied, factors)

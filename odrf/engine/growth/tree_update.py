@@ -84,13 +84,11 @@ class Update(NamedTuple):
 
     Attributes
     ----------
-    X, y, weights
-        All training rows, as in `odrf.engine.growth.forest_growth.grow_forest`: first those that
-        the trees were grown on, then the new ones.
-    feature_groups, settings, mixture
-        As in `grow_forest`.
-    factors : Factors
-        As in `odrf.engine.growth.forest_growth.grow_one`.
+    X, factors
+        All training rows, as `odrf.engine.growth.forest_growth.read_by_growth` returns them: first
+        those that the trees were grown on, then the new ones.
+    y, weights, feature_groups, settings, mixture
+        As in `odrf.engine.growth.forest_growth.grow_forest`.
     sampling : Sampling
         How each tree's rows are drawn; its last batch are the new rows.
     most_before : int
@@ -101,10 +99,10 @@ class Update(NamedTuple):
     """
 
     X: NDArray[np.float32]
+    factors: Factors
     y: NDArray[np.float64]
     weights: NDArray[np.float64]
     feature_groups: FeatureGroups
-    factors: Factors
     sampling: Sampling
     settings: Settings
     mixture: SamplerMixture

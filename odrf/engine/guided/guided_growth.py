@@ -18,6 +18,7 @@ from odrf.engine.guided.planes import planes_for
 from odrf.engine.guided.regions import regions_for
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.randomness import shuffle_front
+from odrf.engine.rows.coded import Matrix, indicated, with_rows
 
 __all__ = ["grow_guided", "joined_guided"]
 
@@ -29,7 +30,7 @@ BUDGET = 50_000_000
 
 
 def grow_guided(
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     feature_groups: FeatureGroups,
@@ -45,7 +46,7 @@ def grow_guided(
 
     Parameters
     ----------
-    X : (p, n) float32
+    X : Matrix (p, n)
         Predictors, one column of the design per row of the array, scaled to [0, 1].
     y : (n,) float64
         Response, or class codes 0 … K - 1.
@@ -67,7 +68,7 @@ def grow_guided(
     if classes:
         # so that the rows of a class are adjacent
         rows = rows[np.argsort(y[rows], kind="stable")]
-    centre = np.array([column[rows].mean(dtype=np.float64) for column in X])
+    centre = np.array([X[j][rows].mean(dtype=np.float64) for j in range(len(X))])
     scale = _column_scales(X, rows, feature_groups)
     shift = 0.0 if classes else float(np.average(y[rows], weights=weights[rows]))
 
@@ -75,7 +76,7 @@ def grow_guided(
         state = stream.copy()
         columns = _draw_columns(state, feature_groups, scale, settings.subspace)
         return _grow_one(
-            np.ascontiguousarray(X[columns][:, rows]), y[rows], weights[rows], columns,
+            indicated(with_rows(X[columns], rows)), y[rows], weights[rows], columns,
             centre[columns], scale[columns], shift, settings, state,
         )  # fmt: skip
 
@@ -89,7 +90,7 @@ def grow_guided(
 
 
 def _column_scales(
-    X: NDArray[np.float32], rows: NDArray[np.int64], feature_groups: FeatureGroups
+    X: Matrix, rows: NDArray[np.int64], feature_groups: FeatureGroups
 ) -> NDArray[np.float64]:
     """Return the scale of each column (p,): its standard deviation; 0 for a constant column.
 
@@ -97,7 +98,7 @@ def _column_scales(
     each uniform on an interval of length 1/s², have a standard deviation of 1 over the rows, like a
     numeric predictor with weight 1.
     """
-    scale = np.array([column[rows].std(dtype=np.float64) for column in X])
+    scale = np.array([X[j][rows].std(dtype=np.float64) for j in range(len(X))])
     for j in np.flatnonzero(feature_groups.types == INDICATORS):
         indicators = scale[feature_groups.first[j] : feature_groups.first[j + 1]]
         shared = (np.sum(indicators**2) / UNIFORM) ** (1 / 4)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups, has_many_levels
+from odrf.engine.rows.coded import Coded, Matrix
 
 __all__ = ["NO_FACTORS", "Factors", "factors_of", "narrowed"]
 
@@ -23,7 +24,7 @@ class Factors(NamedTuple):
     codes : (F, n) int32
         The level of each row, 1, 2, …; 0 if it has none of the levels.
     place : (p,) int32
-        -1 - f for a column of factor f; for another column its row in the matrix X of predictors.
+        -1 - f for a column of factor f; for another column its row in the array X of predictors.
     level : (p,) int32
         The level that a column of a factor indicates; 0 for other columns.
     """
@@ -39,8 +40,12 @@ NO_FACTORS = Factors(
 """Of a table without such factors."""
 
 
-def factors_of(X: NDArray[np.float32], feature_groups: FeatureGroups) -> Factors:
+def factors_of(X: Matrix, feature_groups: FeatureGroups) -> Factors:
     """Return the codes of the factors of many levels in X (p, n)."""
+    if isinstance(X, Coded):
+        place, level, n_numbers = X.layout
+        codes = X.stored[n_numbers:].astype(np.int32)
+        return Factors(codes, np.where(level > 0, n_numbers - 1 - place, place), level)
     many = np.flatnonzero(has_many_levels(feature_groups))
     if not len(many):
         return NO_FACTORS

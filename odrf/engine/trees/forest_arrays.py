@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.coded import Layout, Matrix, layout_of
 from odrf.engine.trees.packing import Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 
@@ -104,8 +105,25 @@ class Forest:
 
     @cached_property
     def packed(self) -> Packed:
-        """The same trees in the layout that routing uses."""
-        return pack(self.root, self.left, self.threshold, self.start, self.index, self.coef)
+        """The same trees in the layout that routing uses, for rows of all columns."""
+        return self._pack(None)
+
+    @cached_property
+    def _packed_for_codes(self) -> dict[str, Packed]:
+        return {}
+
+    def packed_for(self, X: Matrix) -> Packed:
+        """Return the trees in the layout that routing uses for this matrix of their predictors."""
+        layout, packed = layout_of(X), self._packed_for_codes
+        if layout is None:
+            return self.packed
+        if "packed" not in packed:  # a forest has one design, and so one layout
+            packed["packed"] = self._pack(layout)
+        return packed["packed"]
+
+    def _pack(self, layout: Layout | None) -> Packed:
+        arrays = self.root, self.left, self.threshold, self.start, self.index, self.coef
+        return pack(*arrays, layout)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.parallel import in_blocks, in_order, row_blocks
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
@@ -100,11 +101,11 @@ def _quantiles(leaves, start, end, row, weight, y, levels, mass, out):
 
 def leaf_members(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     draws: Draws,
 ) -> LeafMembers:
     """Return which rows of X (p, n) are in which leaf of each tree, drawn as `draws` repeats."""
-    packed = forest.packed
+    packed = forest.packed_for(X)
     every = slice(0, X.shape[1])
 
     def sort(b: int) -> LeafMembers:
@@ -132,7 +133,7 @@ def forest_quantiles(
     members: LeafMembers,
     forest: Forest,
     y: NDArray[np.float64],
-    X: NDArray[np.float32],
+    X: Matrix,
     levels: NDArray[np.float64],
     n_jobs: int,
     predicting: NDArray[np.bool_] | None = None,
@@ -152,7 +153,7 @@ def forest_quantiles(
     out = np.empty((X.shape[1], len(levels)))
 
     def run(block: slice) -> None:
-        leaves = leaves_of(forest.packed, X, block)
+        leaves = leaves_of(forest.packed_for(X), X, block)
         if predicting is not None:
             leaves[~predicting[:, block]] = -1
         mass = np.empty(len(y))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import allocating, part
 from odrf.engine.parallel import end_if_stopped, in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
+from odrf.engine.rows.coded import Matrix, rows_of_predictors, stored, with_rows
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import NUMBER, predicted_class
@@ -109,7 +110,7 @@ def _accumulate(leaves, y, weights, lo, unseen, value, prediction_rule, out, vot
 
 @part
 def _copy_columns(X, rows, first, last, sample):
-    """Copy the columns first … last - 1 of the `rows` of X (p, n) to the flat sample (m, p)."""
+    """Copy rows first … last - 1 of X (r, n), at n's `rows`, to the flat sample (m, r)."""
     for j in range(first, last):
         for i in range(len(rows)):
             sample[i * X.shape[0] + j] = X[j, rows[i]]
@@ -117,20 +118,24 @@ def _copy_columns(X, rows, first, last, sample):
 
 @part
 def _row_losses(
-    sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves, out
-):
-    """Write to out (m,) a tree's losses for the predictors in the flat sample (m, p), of `rows`."""
+    sample, rows, y, root, words, floats, level_words, level_floats, value, prediction_rule,
+    walkers, places, leaves, out,
+):  # fmt: skip
+    """Write to out (m,) a tree's losses for the predictors in the flat sample (m, r), of `rows`."""
     n_rows = np.uint64(len(rows))
     for i in range(n_rows):
         walkers[i], places[i] = i, root
-    walk(sample, np.uint64(len(sample)) // n_rows, walkers, places, n_rows, words, floats, leaves)
+    walk(
+        sample, np.uint64(len(sample)) // n_rows, walkers, places, n_rows, words, floats,
+        level_words, level_floats, leaves,
+    )  # fmt: skip
     for i in range(n_rows):
         out[i] = loss_of(value[leaves[i]], y[rows[i]], prediction_rule)
 
 
 @allocating
 def _losses_as_they_are(
-    X, y, rows, sample, root, words, floats, value, prediction_rule, out
+    X, y, rows, sample, root, words, floats, level_words, level_floats, value, prediction_rule, out
 ):  # fmt: skip
     """Write to out (m,) a tree's losses on `rows`, whose predictors are written to `sample`."""
     n_rows = len(rows)
@@ -138,20 +143,22 @@ def _losses_as_they_are(
     leaves = np.empty(n_rows, dtype=np.int64)
     _copy_columns(X, rows, 0, X.shape[0], sample)
     _row_losses(
-        sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves, out
-    )
+        sample, rows, y, root, words, floats, level_words, level_floats, value, prediction_rule,
+        walkers, places, leaves, out,
+    )  # fmt: skip
 
 
 @allocating
 def _permuted_losses(
-    X, y, weights, rows, first, used, state, permuted, sample, base, root, words, floats, value,
-    prediction_rule, out, of_row,
+    X, y, weights, rows, begin, end, used, state, permuted, sample, base, root, words, floats,
+    level_words, level_floats, value, prediction_rule, out, of_row,
 ):  # fmt: skip
     """Write to out (P,) the increase of a tree's loss on `rows` when each `used` one is permuted.
 
-    `used` are numbers of predictors; permuted (m,) holds the rows in any order, and is shuffled;
-    sample (m * p,) and base (m,) are as `_losses_as_they_are` writes them.  of_row (len(used), m)
-    receives what each of the m rows adds to the increase.
+    `used` are numbers of predictors, begin[j] … end[j] - 1 their rows of X (r, n); permuted (m,)
+    holds the rows in any order, and is shuffled; sample (m * r,) and base (m,) are as
+    `_losses_as_they_are` writes them.  of_row (len(used), m) receives what each of the m rows adds
+    to the increase.
     """
     n_rows = len(rows)
     walkers, places = np.empty(n_rows, dtype=np.uint32), np.empty(n_rows, dtype=np.uint64)
@@ -163,12 +170,12 @@ def _permuted_losses(
     for k in range(len(used)):
         j = used[k]
         shuffle_front(state, permuted, n_rows)
-        _copy_columns(X, permuted, first[j], first[j + 1], sample)
+        _copy_columns(X, permuted, begin[j], end[j], sample)
         _row_losses(
-            sample, rows, y, root, words, floats, value, prediction_rule, walkers, places, leaves,
-            losses,
+            sample, rows, y, root, words, floats, level_words, level_floats, value,
+            prediction_rule, walkers, places, leaves, losses,
         )  # fmt: skip
-        _copy_columns(X, rows, first[j], first[j + 1], sample)
+        _copy_columns(X, rows, begin[j], end[j], sample)
         increase = 0.0
         for i in range(n_rows):
             part_of_row = weights[rows[i]] * (losses[i] - base[i])
@@ -179,7 +186,7 @@ def _permuted_losses(
 
 def out_of_bag(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     draws: Draws,
 ) -> OutOfBag:
@@ -190,7 +197,7 @@ def out_of_bag(
 def out_of_bag_by_fold(
     forests: Sequence[Forest],
     fold: NDArray[np.int64],
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     draws: Draws,
 ) -> OutOfBag:
@@ -208,7 +215,7 @@ def out_of_bag_by_fold(
         elif (rows := np.flatnonzero(fold == f)).size:
             part = OutOfBag(found.value[rows], found.votes[rows], found.error_path)
             of_rows = draws._replace(weights=draws.weights[rows])
-            of_fold = np.take(X, rows, axis=1), y[rows], np.take(unseen, rows, axis=1)
+            of_fold = with_rows(X, rows), y[rows], np.take(unseen, rows, axis=1)
             path += _predict_unseen(forest, *of_fold, of_rows, part)
             found.value[rows], found.votes[rows] = part.value, part.votes
     with np.errstate(invalid="ignore"):
@@ -217,14 +224,14 @@ def out_of_bag_by_fold(
 
 def _predict_unseen(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     unseen: NDArray[np.bool_],
     draws: Draws,
     found: OutOfBag,
 ) -> NDArray[np.float64]:
     """Write values and votes of the rows; return the sums (B, 2) of weighted losses and weights."""
-    packed = forest.packed
+    packed = forest.packed_for(X)
 
     def run(block: slice) -> NDArray[np.float64]:
         path = np.zeros((forest.n_trees, 2))
@@ -241,7 +248,7 @@ def _predict_unseen(
 
 def permutation_loss(
     forest: Forest,
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     first: NDArray[np.int64],
     draws: Draws,
@@ -254,8 +261,9 @@ def permutation_loss(
     """
     B, P, n = forest.n_trees, len(first) - 1, len(y)
     found = LossIncrease(np.zeros((B, P)), np.zeros((P, n), dtype=np.float32), np.zeros(n))
-    root, words, floats = forest.packed
+    root, *nodes = forest.packed_for(X)
     p, prediction_rule, weights = len(X), forest.prediction_rule, draws.weights
+    array, begin, end = stored(X), *rows_of_predictors(X, first)
 
     def run(b: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         counts, state = draws.again(b)
@@ -266,16 +274,16 @@ def permutation_loss(
         of_row = np.zeros((len(used), len(rows)), dtype=np.float32)
         if root[b] < 0 or len(rows) == 0:
             return rows, used, of_row
-        sample, base = np.empty(len(rows) * p, dtype=np.float32), np.empty(len(rows))
-        tree = root[b], words, floats, forest.value, prediction_rule
-        _losses_as_they_are(X, y, rows, sample, *tree, base)
+        sample, base = np.empty(len(rows) * len(array), dtype=np.float32), np.empty(len(rows))
+        tree = root[b], *nodes, forest.value, prediction_rule
+        _losses_as_they_are(array, y, rows, sample, *tree, base)
         permuted, at_once = rows.copy(), max(1, ROWS_AT_ONCE // len(rows))
         for lo in range(0, len(used), at_once):
             end_if_stopped()
             some = slice(lo, lo + at_once)
             _permuted_losses(
-                X, y, weights, rows, first, used[some], state, permuted, sample, base, *tree,
-                found.of_tree[b], of_row[some],
+                array, y, weights, rows, begin, end, used[some], state, permuted, sample, base,
+                *tree, found.of_tree[b], of_row[some],
             )  # fmt: skip
         return rows, used, of_row
 

@@ -8,6 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.coded import Layout
+from odrf.engine.trees.level_tables import with_level_tables
+
 __all__ = ["HEAD", "Packed", "pack"]
 
 # Numbers in a record before its terms: left, right, threshold, number of terms.
@@ -34,11 +37,16 @@ class Packed(NamedTuple):
         The records.
     floats : float32
         The same memory as `words`, viewed as floats.
+    level_words, level_floats : None, or int32 and float32
+        The tables of `odrf.engine.trees.level_tables.LevelTables`, if rows hold the levels of
+        factors; records have their terms.  With None, kernels are compiled without them.
     """
 
     root: NDArray[np.int64]
     words: NDArray[np.int32]
     floats: NDArray[np.float32]
+    level_words: NDArray[np.int32] | None = None
+    level_floats: NDArray[np.float32] | None = None
 
 
 def pack(
@@ -48,8 +56,17 @@ def pack(
     start: NDArray[np.integer],
     index: NDArray[np.integer],
     coef: NDArray[np.float32],
+    layout: Layout | None = None,
 ) -> Packed:
-    """Pack the arrays of a `Forest`; see there for the arguments."""
+    """Pack the arrays of a `Forest`; see there for the arguments.
+
+    `layout` tells where the columns are in the matrix whose rows are to be sent down; by default
+    its rows are the columns.
+    """
+    if layout is not None:
+        coded = with_level_tables(left, start, index, coef, layout)
+        packed = pack(root, left, threshold, coded.start, coded.row, coded.coef)
+        return packed._replace(level_words=coded.words, level_floats=coded.floats)
     # In NumPy: a kernel would be faster, but the first summary would wait for its compilation.
     splits = np.flatnonzero(left >= 0)
     n_terms = int((start[splits + 1] - start[splits]).sum(dtype=np.int64))

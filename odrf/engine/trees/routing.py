@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.rows.coded import Matrix, stored
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.level_tables import coefficient_of
 from odrf.engine.trees.packing import HEAD, Packed
 from odrf.engine.trees.walking import walk
 
@@ -41,7 +43,9 @@ EVERY_ROW = np.empty((0, 0), dtype=np.bool_)
 
 
 @part
-def _project(rows, stride, members, lo, hi, node, words, floats, projected):
+def _project(
+    rows, stride, members, lo, hi, node, words, floats, level_words, level_floats, projected
+):  # fmt: skip
     """Write the projections of members[lo:hi] (and of up to 3 more rows) to projected[lo:hi].
 
     Each is added up in float32, term by term, exactly as in training.
@@ -54,11 +58,18 @@ def _project(rows, stride, members, lo, hi, node, words, floats, projected):
         c, d = members[i + two] * stride, members[i + three] * stride
         on_a = on_b = on_c = on_d = np.float32(0.0)
         for term in range(first, last, two):
-            column, coefficient = np.uint64(words[term]), floats[term + one]
-            on_a += coefficient * rows[a + column]
-            on_b += coefficient * rows[b + column]
-            on_c += coefficient * rows[c + column]
-            on_d += coefficient * rows[d + column]
+            if level_words is None or words[term] >= 0:
+                column, coefficient = np.uint64(words[term]), floats[term + one]
+                on_a += coefficient * rows[a + column]
+                on_b += coefficient * rows[b + column]
+                on_c += coefficient * rows[c + column]
+                on_d += coefficient * rows[d + column]
+            else:
+                column, table = np.uint64(-1 - words[term]), words[term + one]
+                on_a += coefficient_of(level_words, level_floats, table, rows[a + column])
+                on_b += coefficient_of(level_words, level_floats, table, rows[b + column])
+                on_c += coefficient_of(level_words, level_floats, table, rows[c + column])
+                on_d += coefficient_of(level_words, level_floats, table, rows[d + column])
         projected[i], projected[i + one] = on_a, on_b
         projected[i + two], projected[i + three] = on_c, on_d
 
@@ -84,8 +95,9 @@ def _divide(members, lo, hi, threshold, projected):
 
 @part
 def _descend(
-    rows, stride, n, root, words, floats, members, projected, waiting, walkers, places, leaves
-):
+    rows, stride, n, root, words, floats, level_words, level_floats, members, projected, waiting,
+    walkers, places, leaves,
+):  # fmt: skip
     """Write to `leaves` the leaves of the first n of `members`, from the record `root` on."""
     zero, one, few = np.uint64(0), np.uint64(1), np.uint64(FEW)
     n_walkers, top = zero, one
@@ -94,7 +106,9 @@ def _descend(
         top -= one
         place = top * np.uint64(3)
         node, lo, hi = waiting[place], waiting[place + one], waiting[place + np.uint64(2)]
-        _project(rows, stride, members, lo, hi, node, words, floats, projected)
+        _project(
+            rows, stride, members, lo, hi, node, words, floats, level_words, level_floats, projected
+        )
         middle = _divide(members, lo, hi, floats[node + np.uint64(2)], projected)
         larger = np.uint64(middle - lo < hi - middle)
         for visit in range(np.uint64(2)):
@@ -114,14 +128,18 @@ def _descend(
                     walkers[n_walkers], places[n_walkers] = members[i], node + np.uint64(child)
                     n_walkers += one
         if top == 0 or n_walkers > np.uint64(WALKERS - 2 * FEW):
-            walk(rows, stride, walkers, places, n_walkers, words, floats, leaves)
+            walk(
+                rows, stride, walkers, places, n_walkers, words, floats, level_words, level_floats,
+                leaves,
+            )  # fmt: skip
             n_walkers = zero
 
 
 @kernel
 def _send(
-    rows, wanted, lo, root, words, floats, members, projected, waiting, walkers, places, leaves
-):
+    rows, wanted, lo, root, words, floats, level_words, level_floats, members, projected, waiting,
+    walkers, places, leaves,
+):  # fmt: skip
     """Send rows down each tree b; see `leaves_of`."""
     n_rows = np.uint64(leaves.shape[1])
     stride = np.uint64(len(rows)) // n_rows
@@ -135,8 +153,8 @@ def _send(
             members[n] = i
             n += np.uint64(len(wanted) == 0 or wanted[b, np.uint64(lo) + i])
         _descend(
-            rows, stride, n, root[b], words, floats, members, projected, waiting, walkers, places,
-            leaves[b],
+            rows, stride, n, root[b], words, floats, level_words, level_floats, members, projected,
+            waiting, walkers, places, leaves[b],
         )  # fmt: skip
 
 
@@ -155,14 +173,14 @@ def _average(leaves, value, out):
 
 
 def leaves_of(
-    packed: Packed, X: NDArray[np.float32], block: slice, wanted: NDArray[np.bool_] = EVERY_ROW
+    packed: Packed, X: Matrix, block: slice, wanted: NDArray[np.bool_] = EVERY_ROW
 ) -> NDArray[np.int32]:
     """Return the leaf (B, m) in which each of the m rows `block` of X (p, n) ends in each tree.
 
-    Where `wanted` (B, n) is false, the row is not sent down and its leaf is arbitrary; by default
-    all rows are sent.
+    The trees are packed for X.  Where `wanted` (B, n) is false, the row is not sent down and its
+    leaf is arbitrary; by default all rows are sent.
     """
-    rows = np.array(X[:, block].T, order="C")
+    rows = np.array(stored(X)[:, block].T, order="C")
     m = len(rows)
     leaves = np.empty((len(packed.root), m), dtype=np.int32)
     # beyond the rows of the block, row numbers whose projections are not used
@@ -177,10 +195,10 @@ def leaves_of(
     return leaves
 
 
-def leaf_nodes(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.int64]:
+def leaf_nodes(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.int64]:
     """Return the node (n, B) in which each row of X (p, n) ends in each tree."""
     out = np.empty((X.shape[1], forest.n_trees), dtype=np.int64)
-    packed = forest.packed
+    packed = forest.packed_for(X)
 
     def run(block: slice) -> None:
         out[block] = leaves_of(packed, X, block).T
@@ -190,13 +208,13 @@ def leaf_nodes(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[n
     return out
 
 
-def predict(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.float64]:
+def predict(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64]:
     """Return the mean (n, K) over the trees of the value of each row's leaf.
 
     For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
     """
     out = np.zeros((X.shape[1], forest.value.shape[1]))
-    packed = forest.packed
+    packed = forest.packed_for(X)
 
     def run(block: slice) -> None:
         _average(leaves_of(packed, X, block), forest.value, out[block])
@@ -206,8 +224,8 @@ def predict(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> NDArray[np.f
     return out
 
 
-def routing_blocks(forest: Forest, X: NDArray[np.float32], n_jobs: int) -> list[slice]:
+def routing_blocks(forest: Forest, X: Matrix, n_jobs: int) -> list[slice]:
     """Cut the rows into few, large blocks: visiting a node costs less per row if it has many."""
-    p, n = X.shape
+    width, n = stored(X).shape
     fair = max(FEWEST_ROWS, -(-n // n_jobs))
-    return row_blocks(n, max(1, min(fair, ROOM // max(p, forest.n_trees))))
+    return row_blocks(n, max(1, min(fair, ROOM // max(width, forest.n_trees))))

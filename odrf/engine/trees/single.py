@@ -14,9 +14,9 @@ __all__ = ["predict_row", "scale_row"]
 
 @kernel
 def scale_row(raw, source, level, low, width, largest, farthest, x):
-    """Write to x (p,) the scaled columns of the values raw (P,); return whether all are finite.
+    """Write to x (r,) the scaled numbers of the values raw (P,); return whether all are finite.
 
-    Column j is raw[source[j]]; where level[j] ≥ 0 it is an indicator, 1 if raw[source[j]] equals
+    Number j is raw[source[j]]; where level[j] ≥ 0 it is an indicator, 1 if raw[source[j]] equals
     level[j], else 0.  It is scaled to (value - low[j]) / width[j] in float64, to 0 if width[j] is
     0, and clipped to ±`farthest`.  A value counts as finite if it is within ±`largest`.
     """
@@ -32,7 +32,7 @@ def scale_row(raw, source, level, low, width, largest, farthest, x):
 
 
 @allocating
-def _mean_of_leaves(x, root, words, floats, value, out):
+def _mean_of_leaves(x, root, words, floats, level_words, level_floats, value, out):
     n_trees, n_values = np.uint64(len(root)), np.uint64(len(out))
     walkers, places = np.empty(len(root), dtype=np.uint32), np.empty(len(root), dtype=np.uint64)
     leaves = np.empty(len(root), dtype=np.int32)
@@ -41,7 +41,10 @@ def _mean_of_leaves(x, root, words, floats, value, out):
         leaves[b] = -1 - root[b]
         walkers[n_walkers], places[n_walkers] = b, root[b]
         n_walkers += np.uint64(root[b] >= 0)
-    walk(x, np.uint64(0), walkers, places, n_walkers, words, floats, leaves)
+    walk(
+        x, np.uint64(0), walkers, places, n_walkers, words, floats, level_words, level_floats,
+        leaves,
+    )  # fmt: skip
     for k in range(n_values):
         out[k] = 0.0
     for b in range(n_trees):
@@ -55,10 +58,12 @@ def _mean_of_leaves(x, root, words, floats, value, out):
 def predict_row(
     packed: Packed, value: NDArray[np.float64], x: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of one row x (p,).
+    """Return the mean (K,) over the trees of the `value` (m, K) of the leaf of one row x (r,).
+
+    The trees are packed for a matrix that stores these r numbers of the row.
 
     The same numbers, bit for bit, as `odrf.engine.trees.routing.predict`.
     """
     out = np.empty(value.shape[1])
-    _mean_of_leaves(x, packed.root, packed.words, packed.floats, value, out)
+    _mean_of_leaves(x, *packed, value, out)
     return out

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import allocating, part
 from odrf.engine.parallel import ROWS_PER_BLOCK, in_blocks, row_blocks
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.out_of_bag_losses import loss_of
 from odrf.engine.trees.routing import EVERY_ROW, leaves_of
@@ -76,7 +77,7 @@ def stage_losses(
     forest: Forest,
     first: NDArray[np.int64],
     n_stages: int,
-    X: NDArray[np.float32],
+    X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     n_jobs: int,
@@ -113,7 +114,8 @@ def stage_losses(
     sums : (3, k) float64
         Σwl, Σw²l and Σw²l² of the losses l: squared errors, or for classes the 0-1 loss.
     """
-    packed, above, prediction_rule = forest.packed, forest.parents(), forest.prediction_rule
+    packed, above = forest.packed_for(X), forest.parents()
+    prediction_rule = forest.prediction_rule
     mass, sums = np.zeros(2), np.zeros((3, n_stages))
 
     def run(block: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import part
+from odrf.engine.trees.level_tables import coefficient_of
 from odrf.engine.trees.packing import HEAD
 from odrf.engine.trees.prefetching import prefetch
 
-__all__ = ["walk"]
+__all__ = ["term_at", "walk"]
 
 # Where in a record the next cache line may begin, in words; most records end soon after.
 BEYOND = 12
@@ -17,7 +18,23 @@ BEYOND = 12
 
 
 @part
-def walk(rows, stride, walkers, places, n, words, floats, leaves):
+def term_at(rows, row, column, at, words, floats, level_words, level_floats):
+    """Return a term of the projection of the row that starts at `row`.
+
+    Of the packed nodes, `at` is where the coefficient of the `column` is, or the place of a table
+    of levels, see `odrf.engine.trees.level_tables`; without these the tables are None.
+    """
+    if level_words is None:
+        return floats[at] * rows[row + np.uint64(column)]
+    if column >= 0:
+        return floats[at] * rows[row + np.uint64(column)]
+    return coefficient_of(level_words, level_floats, words[at], rows[row + np.uint64(-1 - column)])
+
+
+@part
+def walk(
+    rows, stride, walkers, places, n, words, floats, level_words, level_floats, leaves
+):  # fmt: skip
     """Walk down from n packed nodes; write the leaf of each walk to `leaves`.
 
     The i-th walk begins at the record places[i].  With w = walkers[i], it reads the row that starts
@@ -33,7 +50,9 @@ def walk(rows, stride, walkers, places, n, words, floats, leaves):
             row, term = walker * stride, node + np.uint64(HEAD)
             projected = np.float32(0.0)
             for _ in range(words[node + three]):
-                projected += floats[term + one] * rows[row + np.uint64(words[term])]
+                projected += term_at(
+                    rows, row, words[term], term + one, words, floats, level_words, level_floats
+                )
                 term += two
             child = words[node + np.uint64(not projected <= floats[node + two])]
             node += np.uint64(child)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
 from odrf.design import Response
+from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
@@ -50,7 +51,7 @@ class RowsToPredict:
         probabilities, NaN for a row that every tree drew.  None: all trees predict each row.
     """
 
-    X: NDArray[np.float32]
+    X: Matrix
     complete: NDArray[np.bool_]
     index: pd.Index
     oob: NDArray[np.float64] | None = None
@@ -94,7 +95,7 @@ def as_asked(
     return as_response(fit, value, index)
 
 
-def mean_values(fit: AnyFit, X: NDArray[np.float32]) -> NDArray[np.float64]:
+def mean_values(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
     """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n)."""
     value = predict(fit.forest, X, fit.control.n_jobs)
     if fit.votes and fit.design.response.classes is not None:

@@ -127,5 +127,11 @@ def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
     labels = () if response.classes is None else tuple(response.classes.tolist())
     forest, votes = fit.forest, fit.votes and bool(labels)
     return RowPredictor(
-        type, plan_row(fit.design), forest.packed, forest.value, labels, votes, fit.ordered
+        type,
+        plan_row(fit.design),
+        forest.packed_for(fit.data.X),
+        forest.value,
+        labels,
+        votes,
+        fit.ordered,
     )

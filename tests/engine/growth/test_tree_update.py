@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forests import same_bits
-from odrf.engine.growth.forest_growth import factors_for
+from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.growth.tree_update import GROWN, Update, update_trees
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
 from odrf.engine.trees.branching import compacted
@@ -37,9 +37,9 @@ def updated(problem, trees, n, most_before=MANY_ROWS, revised=0, mixture=None, n
     later = sampling.later or (Batch(n, sampling.fraction),)
     mixture = mixture or problem.settings.mixture
     update = Update(
-        problem.X, problem.y, problem.weights, problem.feature_groups,
-        factors_for(problem.X, problem.feature_groups, mixture), sampling._replace(later=later),
-        problem.settings.settings, mixture, most_before, revised,
+        *read_by_growth(problem.X, problem.feature_groups, mixture), problem.y, problem.weights,
+        problem.feature_groups, sampling._replace(later=later), problem.settings.settings, mixture,
+        most_before, revised,
     )  # fmt: skip
     return list(update_trees(trees, update, problem.streams(len(trees)), n_jobs, lambda: None))
 

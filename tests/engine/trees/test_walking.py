@@ -14,7 +14,8 @@ from reference.walking import end, records
 
 @njit
 def walked(rows, stride, walkers, starts, words, floats, leaves):
-    walk(rows, np.uint64(stride), walkers, starts, np.uint64(len(walkers)), words, floats, leaves)
+    n = np.uint64(len(walkers))
+    walk(rows, np.uint64(stride), walkers, starts, n, words, floats, None, None, leaves)
 
 
 @settings(max_examples=60, deadline=None)
