@@ -187,7 +187,7 @@ def with_formula(function: str, train: pd.DataFrame, task: str, **options: Any) 
     if task == "regression":
         return lambda rows: fit.predict(rows).to_numpy()
     labels = sorted(train["y"].unique())
-    return lambda rows: fit.predict(rows, type="prob")[labels].to_numpy()
+    return lambda rows: _of_every_class(fit.predict(rows, type="prob"), labels)
 
 
 def _forest(
@@ -197,6 +197,11 @@ def _forest(
         n_estimators=setting.trees, random_state=setting.seed, n_jobs=setting.threads
     )
     return fitted(model, encode, train, task)
+
+
+def _of_every_class(probability: pd.DataFrame, labels: list[str]) -> NDArray:
+    """Give 0 to classes of which no row without empty cells trained."""
+    return probability.reindex(columns=labels, fill_value=0.0).to_numpy()
 
 
 def class_of(module: str, family: str, task: str) -> Callable[..., Any]:

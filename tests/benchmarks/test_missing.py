@@ -138,6 +138,14 @@ def test_methods_take_empty_cells(data: pd.DataFrame, name: str, task: str) -> N
         assert np.mean((predicted[:, 1] > 0.5) == (test == "v")) > 0.6
 
 
+def test_a_class_of_incomplete_rows_alone_gets_no_probability(data: pd.DataFrame) -> None:
+    rows = data.head(90).assign(y=np.repeat(["u", "v", "w"], 30))
+    rows.loc[rows["y"] == "v", "x1"] = np.nan
+    predict = RAW_METHODS["odrf_drop"].fit(rows, "classification", Setting(3, 0, 1))
+    predicted = predict(rows.drop(columns="y"))
+    assert (predicted[:, 1] == 0).all() and np.allclose(predicted.sum(axis=1), 1)
+
+
 def test_filling_uses_the_training_rows_alone(data: pd.DataFrame) -> None:
     holed = with_holes(data, "itself", 0.5, [3])
     train, test = holed.iloc[:400], holed.iloc[400:]
