@@ -18,6 +18,7 @@ from odrf.design.columns.frame import selected
 from odrf.design.columns.listing import listed
 from odrf.design.columns.unscaled import Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom
+from odrf.design.ranking import ranked_variables
 from odrf.design.variable import Variable, learn_variable
 from odrf.errors import InputError
 
@@ -165,7 +166,8 @@ def learn_predictors(
         the same name.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
-    variables = {atom: learn_variable(atom, frame, env) for atom in atoms}
+    learned = ranked_variables([learn_variable(atom, frame, env) for atom in atoms], frame)
+    variables = dict(zip(atoms, learned, strict=True))
     number = {atom: v for v, atom in enumerate(atoms)}
     names = pd.Index([":".join(atom.name for atom in term) for term in terms])
     if not names.is_unique:

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design import Design
+from odrf.design.columns.ranked import OwnRanks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.prediction.labels import class_labels
@@ -54,16 +55,35 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
     at = at[np.lexsort((-np.abs(tree.coef[at]), node[at]))]
     node, column = node[at], tree.index[at]
     predictor = np.searchsorted(design.first, column, side="right") - 1
+    alone = np.bincount(node, minlength=tree.n_nodes)[node] == 1
+    threshold = _in_own_values(user.threshold[node], user.coef[at], predictor, alone, design)
     return pd.DataFrame(
         {
             "node": node,
             "predictor": np.array(design.predictors, dtype=object)[predictor],
             "column": np.array(design.columns, dtype=object)[column],
             "coefficient": user.coef[at],
-            "threshold": user.threshold[node],
+            "threshold": threshold,
             "scaled_coefficient": tree.coef[at],
         }
     )
+
+
+def _in_own_values(
+    threshold: NDArray[np.float64],
+    coef: NDArray[np.float64],
+    predictor: NDArray[np.int64],
+    alone: NDArray[np.bool_],
+    design: Design,
+) -> NDArray[np.float64]:
+    """Return the thresholds (m,) with those of ranked columns that are split `alone` as numbers."""
+    result, recipe = threshold.copy(), design.recipe
+    for i in np.flatnonzero(alone):
+        term = recipe.terms[predictor[i]]
+        encoding = recipe.variables[term[0]].encoding
+        if len(term) == 1 and isinstance(encoding, OwnRanks):
+            result[i] = coef[i] * encoding.number(coef[i] * threshold[i])
+    return result
 
 
 def splits_of_trees(forest: Forest, design: Design) -> pd.DataFrame:

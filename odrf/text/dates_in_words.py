@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from odrf.design.columns.encoding import Encoding
 from odrf.design.columns.moments import Durations, Moments
+from odrf.design.columns.ranked import OwnRanks
 
 __all__ = ["counted_as", "moment"]
 
@@ -29,7 +30,9 @@ def moment(encoding: Moments, seconds: float, step: float) -> str:
 
 
 def counted_as(encoding: Encoding) -> str | None:
-    """Return in words what a date or duration counts as in a sum; None for other encodings."""
+    """Return in words what a date, duration or ranked column counts as in a sum; else None."""
+    if isinstance(encoding, OwnRanks):
+        return f"its rank, from 0, among the {len(encoding.values)} values of the training rows"
     if isinstance(encoding, Durations):
         return "its seconds"
     if not isinstance(encoding, Moments):

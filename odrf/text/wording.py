@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from odrf.design import INDICATORS, Design
 from odrf.design.columns.encoding import Encoding, Indicators, Ranks
 from odrf.design.columns.moments import Durations, Moments
+from odrf.design.columns.ranked import OwnRanks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.text.dates_in_words import moment
 from odrf.text.naming import names_in_sums
+from odrf.text.own_values import own_value
 from odrf.text.shortening import shortened
 from odrf.text.units import user_splits
 
@@ -175,6 +177,8 @@ class SplitWriter:
                 # rank r is levels[r - 1]: name the last level that goes left
                 last = math.floor(point) - 1 if increasing else math.ceil(point) - 1
                 text = self._short(levels[last])
+            case OwnRanks() as ranks:
+                text = own_value(ranks, point, increasing)
             case Moments() as dates:
                 text = moment(dates, point, unit * 10.0**-self._digits)
             case Durations():

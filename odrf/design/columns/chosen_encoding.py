@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from odrf.design.columns.encoding import (
@@ -37,6 +38,8 @@ def learn_encoding(values: Values) -> Encoding:
         return _several(values, data)
     if values.levels is not None:
         return _given_levels(values.name, data, pd.Index(values.levels, dtype=object))
+    if data.dtype.kind in "biuf" and not values.nominal and isinstance(data.dtype, np.dtype):
+        return Numbers()  # as below, but quickly: there may be thousands of such columns
     held = contents(data)
     if held in (DATES, PERIODS) and not values.nominal and not _is_categorical(data):
         return learn_moments(values)

@@ -50,8 +50,11 @@ class Moments:
         Raises `InputError` if these have a time zone and the training rows had none, or the other
         way round.
         """
-        since = difference(self.ticks(values), _tick(self.origin))
-        return since[np.newaxis] / TICKS[self.origin.unit]
+        return self.seconds(self.ticks(values))[np.newaxis]
+
+    def seconds(self, ticks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the seconds since the origin (n,) of what `ticks` gives."""
+        return difference(ticks, _tick(self.origin)) / TICKS[self.origin.unit]
 
     def ticks(self, values: Values) -> NDArray[np.int64]:
         """Return the number of units (n,) since 1970-01-01; raises `InputError` as `encode`."""
@@ -94,7 +97,11 @@ class Durations:
 
     def encode(self, values: Values) -> NDArray[np.float64]:
         """Return the seconds (1, n)."""
-        return self.ticks(values)[np.newaxis] / TICKS[self.unit]
+        return self.seconds(self.ticks(values))[np.newaxis]
+
+    def seconds(self, ticks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the seconds (n,) of what `ticks` gives."""
+        return ticks / TICKS[self.unit]
 
     def ticks(self, values: Values) -> NDArray[np.int64]:
         """Return the numbers of units (n,)."""

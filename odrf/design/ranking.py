@@ -1,0 +1,95 @@
+"""Which columns of the training rows are ranked, because 32 bits cannot tell their values apart.
+
+The exact test sorts a column.  Before it, a test on a sample of the rows finds the few columns for
+which it is needed: if narrowing ties a share of all pairs of rows that matters, it ties some in the
+sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.encoding import Encoding
+from odrf.design.columns.frame import selected
+from odrf.design.columns.moments import Durations, Moments
+from odrf.design.columns.ranked import ranked_if_tied
+from odrf.design.columns.values import column_values
+from odrf.design.variable import Variable
+
+__all__ = ["ranked_variables"]
+
+SAMPLE = 2048
+# Most columns of a block, and most cells, so that a block is small beside the table.
+WIDTH, CELLS = 64, 2**21
+# Whole numbers in a range up to this are different in 32 bits.
+NARROW = 2**24
+# Beyond this, floats of 64 bits cannot tell whole numbers apart.
+EXACT = 2.0**53
+
+
+def ranked_variables(variables: Iterable[Variable], frame: pd.DataFrame) -> list[Variable]:
+    """Return the variables, ranked where they are columns of `frame` that narrowing would tie."""
+    variables = list(variables)
+    numbers = [variable.name for variable in variables if variable.is_number_column]
+    suspected = set(_suspected(selected(frame, numbers))) if numbers else set()
+    return [
+        replace(variable, encoding=_checked(variable, frame))
+        if variable.name in suspected or _is_timed(variable)
+        else variable
+        for variable in variables
+    ]
+
+
+def _is_timed(variable: Variable) -> bool:
+    return variable.evaluation is None and isinstance(variable.encoding, Moments | Durations)
+
+
+def _checked(variable: Variable, frame: pd.DataFrame) -> Encoding:
+    values = column_values(frame, variable.name)
+    known = values.data.notna().to_numpy(dtype=np.bool_)
+    if not known.all():
+        values = replace(values, data=values.data[known])
+    return ranked_if_tied(variable.encoding, values)
+
+
+def _suspected(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield the columns of numbers of `frame` for which the exact test is needed."""
+    n = len(frame)
+    rows = None
+    if n > SAMPLE:
+        rows = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+    width = min(max(CELLS // n, 1), WIDTH)
+    dtypes = frame.dtypes.tolist()
+    begin = 0
+    for dtype, run in groupby(dtypes):
+        end = begin + len(list(run))
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
+            yield from frame.columns[begin:end]
+        elif dtype.kind == "f" or dtype.itemsize > 2:
+            for first in range(begin, end, width):
+                block = frame.iloc[:, first : min(first + width, end)]
+                yield from block.columns[_tied(block.to_numpy(), rows)]
+        begin = end
+
+
+def _tied(cells: NDArray, rows: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+    """Return in which of the columns (n, k) of numbers different values may become equal."""
+    low, high = (end.reduce(cells, axis=0)[:, np.newaxis] for end in (np.fmin, np.fmax))
+    beyond = np.zeros(cells.shape[1], dtype=np.bool_)
+    if cells.dtype.kind in "iu":
+        largest = np.maximum(np.abs(low.astype(np.float64)), np.abs(high.astype(np.float64)))
+        beyond = largest[:, 0] > EXACT
+        if not beyond.any() and (high - low <= NARROW).all():
+            return beyond
+    sample = np.sort((cells if rows is None else cells[rows]).T, axis=1)
+    with np.errstate(all="ignore"):
+        span = high.astype(np.float64) - low
+        narrowed = ((sample - low.astype(np.float64)) / span).astype(np.float32)
+    tied = (narrowed[:, 1:] == narrowed[:, :-1]) & (sample[:, 1:] != sample[:, :-1])
+    return tied.any(axis=1) | beyond
