@@ -9,7 +9,19 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import ONE, ZERO, part
-from odrf.engine.directions.candidates import ROUND, FeatureGroups, count_terms
+from odrf.engine.directions.candidates import (
+    FEW_LEVELS,
+    INDICATORS,
+    ROUND,
+    FeatureGroups,
+    count_terms,
+)
+from odrf.engine.directions.class_shares import (
+    ClassShares,
+    class_shares_for,
+    principal_scores,
+    principal_target,
+)
 from odrf.engine.directions.estimation import covariances, least_squares
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.directions.subsets import (
@@ -37,22 +49,28 @@ class AxisSampler(NamedTuple):
         The predictors that the node tries, in its first `number` entries.
     direction_rows : int
         A factor's levels are scored on at most so many rows; or ten per level, if more.
+    shares : ClassShares
+        Scratch for factors and more than two classes.
     """
 
     number: int
     singles: np.ndarray
     direction_rows: int
+    shares: ClassShares
 
 
 @dataclass(frozen=True)
 class Axis(Family):
     """Distinct single predictors, drawn anew for each node.
 
-    A numeric predictor is split as it is.  The levels of a factor are ordered by their mean target:
-    the best cut of this order is the best of all partitions into two, for a numeric response and
-    for two classes (Breiman et al. 1984, Theorem 4.5).  The means of more than 6 levels are shrunk
-    towards that of the node, and their gain is compared without what it owes to chance.  The
-    columns of a basis, such as a spline, are combined by least squares.
+    A numeric predictor is split as it is.  The levels of a factor are ordered by their mean
+    response: the best cut of this order is the best of all partitions into two, for a numeric
+    response and for two classes (Breiman et al. 1984, Theorem 4.5).  For more classes they are
+    ordered by the first principal component of their class shares (Coppersmith, Hong and Hosking
+    1999), whose best cut is nearly the best of all partitions; for ordered classes by the share of
+    the classes below a random one.  The means or shares of more than 6 levels are shrunk towards
+    those of the node, and their gain is compared without what it owes to chance.  The columns of a
+    basis, such as a spline, are combined by least squares.
 
     Examples
     --------
@@ -82,7 +100,12 @@ class Axis(Family):
     ) -> AxisSampler:
         """Return the sampler of a tree, of at most P predictors."""
         P = len(feature_groups.types)
-        return AxisSampler(min(number, P), np.empty(P, dtype=np.int64), settings.direction_rows)
+        return AxisSampler(
+            min(number, P),
+            np.empty(P, dtype=np.int64),
+            settings.direction_rows,
+            class_shares_for(feature_groups, settings),
+        )
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the number of columns of the widest predictor."""
@@ -122,8 +145,17 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
             c += 1
             continue
         used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows)
+        by_shares = sampler.shares.used and feature_groups.types[chosen[0]] == INDICATORS
+        column = feature_groups.first[chosen[0]]
+        width = feature_groups.first[chosen[0] + 1] - column
+        if by_shares and width <= FEW_LEVELS:
+            if principal_scores(rows, lo, used, column, width, sampler.shares, work):
+                c += write_direction(work, proposals, c)
+            continue
         # one predictor never has the moments of fewer rows written over those of the target
-        if scored != target_rows or len(proposals.chosen) > 2:
+        if by_shares:
+            total, share, varies = principal_target(rows, lo, scored, column, sampler.shares, work)
+        elif scored != target_rows or len(proposals.chosen) > 2:
             target_rows = scored
             total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
         if not varies:

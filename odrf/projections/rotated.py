@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.class_shares import class_shares_for
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.projections.axis import AxisSampler
@@ -43,7 +44,12 @@ class Rotated(Family):
     ) -> AxisSampler:
         """Return the sampler of a tree, of at most p rotated columns."""
         p = int(feature_groups.first[-1])
-        return AxisSampler(min(number, p), np.empty(p, dtype=np.int64), settings.direction_rows)
+        return AxisSampler(
+            min(number, p),
+            np.empty(p, dtype=np.int64),
+            settings.direction_rows,
+            class_shares_for(feature_groups, settings),
+        )
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return 1."""

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, ROUND, FeatureGroups
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
-from odrf.engine.splits.criteria import ORDINAL
+from odrf.engine.splits.criteria import ENTROPY, ORDINAL
 from odrf.projections.estimated.linear import LDA, LEAST_SQUARES, LOGISTIC, LOGISTIC_ROWS
 from problems import Recipe
+from reference.class_shares import Principal, principal_component
 from reference.directions import centred, lda, least_squares, level_means, logistic
 from reference.impurity import cuts, gain, impurity
 from reference.level_scores import reliability, score_levels
@@ -131,11 +132,13 @@ class Terms(NamedTuple):
     excess: NDArray
 
 
-def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slice) -> Terms:
+def _scored(
+    Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slice, others: int = 0
+) -> Terms:
     """One term for each factor, scoring its levels, or plain column.
 
     Many levels are scored on all rows, unless they do not differ, other terms related to those
-    `used`.
+    `used`.  The target was chosen among as many `others` by the levels.
     """
     terms, values, covariance, excess, at = [], [], [], [], 0
     while at < Z.shape[1]:
@@ -145,7 +148,7 @@ def _scored(Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slic
         value, remaining = Z[:, at], None
         if width > FEW_LEVELS:
             level = Z[:, at : at + width] @ np.arange(1, width + 1)
-            scores = score_levels(level.astype(int), width, t, a)
+            scores = score_levels(level.astype(int), width, t, a, others)
             if not scores.of_levels.any():
                 at += width
                 continue
@@ -187,22 +190,29 @@ def _estimated(
     if len(columns) == 1:
         return Candidate(columns, np.ones(1))
     types = [feature_groups.types[j] for j in predictors]
-    is_scored = [
-        kind == INDICATORS and width > most for kind, width in zip(types, widths, strict=True)
-    ]
-    many = [width for kind, width in zip(types, widths, strict=True) if _is_many(kind, width)]
+    kinds = list(zip(types, widths, strict=True))
+    is_scored = [kind == INDICATORS and width > most for kind, width in kinds]
+    many = [width for kind, width in kinds if _is_many(kind, width)]
     n_terms = len(columns) - sum(many) + len(many)
     used = slice(max(settings.direction_rows, 10 * n_terms))
     first = slice(max(used.stop, 10 * max(many, default=0)))
     y, a = node.y[first], node.w[first]
-    t = _draw_target(stream, y, a, settings)
-    if t is None:
-        return None
-    ends = np.cumsum(widths)
-    parts = zip(is_scored, ends, widths, strict=True)
-    factors = [slice(end - width, end) for scored, end, width in parts if scored]
     Z = X[columns][:, node.rows[first]].T
-    terms = _scored(Z, factors, t, a, used)
+    by_shares = most == 1 and types == [INDICATORS] and settings.n_classes > 2
+    if by_shares and settings.criterion != ORDINAL:
+        level = (Z @ np.arange(1, len(columns) + 1)).astype(int)
+        chosen = principal_component(level, y, a, settings.criterion == ENTROPY)
+    else:
+        drawn = _draw_target(stream, y, a, settings)
+        chosen = None if drawn is None else Principal(drawn, 0, True)
+    if chosen is None:
+        return None
+    if not chosen.determined:
+        return Candidate(columns, None)
+    t = chosen.target
+    parts = zip(is_scored, np.cumsum(widths), widths, strict=True)
+    factors = [slice(end - width, end) for scored, end, width in parts if scored]
+    terms = _scored(Z, factors, t, a, used, chosen.others)
     if not len(terms.covariance):
         return Candidate(columns, None)
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)

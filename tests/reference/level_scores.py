@@ -22,8 +22,13 @@ class Scores(NamedTuple):
     excess: float
 
 
-def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray) -> Scores:
-    """Scores for rows of levels 1 … n_levels, 0 for none, with targets t and weights a."""
+def score_levels(
+    level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray, others: int = 0
+) -> Scores:
+    """Scores for rows of levels 1 … n_levels, 0 for none, with targets t and weights a.
+
+    The target was chosen by the levels among as many `others`.
+    """
     n = len(t)
     nothing = Scores(np.zeros(n_levels), np.zeros(n), 0.0, 0.0)
     t = centred(t, a)
@@ -37,9 +42,14 @@ def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray
     known = max(n - len(present), 0) + PRIOR
     noise = within / known
     evidence = between - freedom * noise
-    std_error = noise * math.sqrt(2 * freedom + 2 * freedom**2 / known)
-    if evidence <= (std_error if freedom > FREE else 1e-9 * squares):
+    choices = others if freedom > FREE else 0
+    expected = edge(freedom, choices)
+    std_error = noise * math.sqrt((0 if choices else 2 * freedom) + 2 * expected**2 / known)
+    surplus = between - expected * noise
+    if surplus <= (std_error if freedom > FREE else 1e-9 * squares):
         return nothing
+    if choices:
+        evidence = noise * strength(between / noise, freedom, choices)
     effective = a.sum() - sum(w**2 for w in weight.values()) / a.sum()
     shrinkage = noise * effective / max(evidence, noise)
     score = {k: total[k] / (weight[k] + shrinkage) for k in present}
@@ -52,9 +62,21 @@ def score_levels(level: NDArray[np.int64], n_levels: int, t: NDArray, a: NDArray
         ]
     )
     apparent = sum(score[k] * total[k] for k in present) / largest
-    allowed = min(freedom, FREE) * noise * apparent / between
-    covariance = min((a * t * of_rows).sum() + allowed, apparent)
+    allowed = edge(min(freedom, FREE), choices) * noise
+    owed = between - freedom * noise - evidence
+    covariance = min((a * t * of_rows).sum() + (allowed - owed) * apparent / between, apparent)
     return Scores(of_levels, of_rows, covariance / a.sum(), (apparent - covariance) / a.sum())
+
+
+def edge(freedom: float, others: int) -> float:
+    """The largest eigenvalue of noise alone, with a variance of 1."""
+    return (math.sqrt(freedom) + math.sqrt(others)) ** 2
+
+
+def strength(largest: float, freedom: float, others: int) -> float:
+    """The larger S with (S + ν)·(S + q) / S = λ."""
+    roots = np.roots([1, freedom + others - largest, freedom * others])
+    return float(np.max(roots.real))
 
 
 def reliability(theta: NDArray, covariance: NDArray, excess: NDArray) -> float:

@@ -11,6 +11,12 @@ levels and judge the split:
   compared by ρ²·Δ, with ρ the share of the direction's covariance with the target that is left
   without this noise, see `reliability`.
 
+If the target itself was chosen by the levels, as in `odrf.engine.directions.class_shares`, the sum
+of squares between levels is a largest eigenvalue.  With ν degrees of freedom between levels, and q
+other directions in which the target could have been chosen, one of S + ν noise variances without
+this choice becomes one of (S + ν)·(S + q)/S, so that S is known from it.  It is 0 below (√ν + √q)²,
+the edge of what noise alone gives (Baik and Silverstein 2006).
+
 The levels of a factor of few levels are not shrunk: their order is no freer than the cut point of a
 numeric predictor.
 """
@@ -94,6 +100,23 @@ def _sort(levels, number, seen):
         gap //= 2
 
 
+@part
+def _edge(freedom, other):
+    """Return (√ν + √q)², with q the `other` directions; ν if there are none."""
+    if other == 0.0:
+        return freedom
+    return freedom + other + 2.0 * math.sqrt(freedom * other)
+
+
+@part
+def _without_choice(unchosen, freedom, other, noise):
+    """Return S times the noise, of `unchosen` = λ - ν·noise, λ being the sum between levels."""
+    if other == 0.0:
+        return unchosen
+    centre = unchosen - noise * other
+    return 0.5 * (centre + math.sqrt(max(centre**2 - 4.0 * noise**2 * freedom * other, 0.0)))
+
+
 @kernel
 def score_levels(rows, lo, m, used, f, share, term, at, work):
     """Score the levels of factor f on the m rows from `lo` on, for the target in `work`.
@@ -116,11 +139,18 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
     noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
     known = max(m - present, 0.0) + PRIOR
     noise /= known
-    evidence, chance = between - freedom * noise, ROUNDING * squares
-    if freedom > FREE:  # one standard error, of the sum between levels and of the noise
-        chance = noise * math.sqrt(2.0 * freedom * (1.0 + freedom / known))
-    if not evidence > chance:
+    other = work.freedom[0] if freedom > FREE else 0.0
+    by_chance = _edge(freedom, other)
+    above, chance = between - noise * by_chance, ROUNDING * squares
+    if freedom > FREE:
+        # One standard error, of the sum between levels and of the noise.  A largest eigenvalue of
+        # noise is at the edge if it is one standard error above its mean (Johnstone 2001).
+        spread = 2.0 * freedom if other == 0.0 else 0.0
+        chance = noise * math.sqrt(spread + 2.0 * by_chance**2 / known)
+    if not above > chance:
         return 0
+    unchosen = between - freedom * noise
+    evidence = _without_choice(unchosen, freedom, other, noise)
     _sort(work.present, present, work.seen)
     shrinkage = noise * (total - weight_squares / total) / max(evidence, noise)
     largest, apparent, left_out = 0.0, 0.0, 0.0
@@ -141,8 +171,9 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
             work.Z[term, i] = score
         left_out += s * score
     apparent /= largest
-    allowed = min(freedom, FREE) * noise * apparent / between
-    left = min(left_out + allowed, apparent)
+    owed = (unchosen - evidence) * apparent / between
+    allowed = _edge(min(freedom, FREE), other) * noise * apparent / between
+    left = min(left_out - owed + allowed, apparent)
     work.covariance[term], work.excess[term] = left / total, (apparent - left) / total
     return present
 

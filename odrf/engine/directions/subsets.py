@@ -164,6 +164,7 @@ def draw_target(state, rows, lo, m, proposals, work):
     """
     if not _write_target(state, rows.y, rows.weights, lo, m, proposals, work.target):
         return 0.0, 0.0, False
+    work.freedom[0] = 0.0
     if len(proposals.chosen) > 2:
         work.dismissed[:] = 0
     for i in range(m):

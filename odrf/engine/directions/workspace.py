@@ -40,6 +40,9 @@ class Workspace(NamedTuple):
     covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
         `odrf.engine.directions.level_scores`.
+    freedom : (1,) float64
+        In how many other directions the target could vary, if it was chosen by the levels that it
+        scores, see `odrf.engine.directions.class_shares`; else 0.
     size : (2,) int64
         Number of columns; and of terms if one of them is a factor of many levels, else 0.
     A : (D + 1, D + 1) float64
@@ -68,6 +71,7 @@ class Workspace(NamedTuple):
     dismissed: np.ndarray
     covariance: np.ndarray
     excess: np.ndarray
+    freedom: np.ndarray
     size: np.ndarray
     A: np.ndarray
     theta: np.ndarray
@@ -104,6 +108,7 @@ def workspace(D: int, R: int, W: int | None = None, S: int | None = None, F: int
         np.zeros(F, dtype=np.int64),
         np.empty(D),
         np.empty(D),
+        np.zeros(1),
         np.zeros(2, dtype=np.int64),
         np.empty((D + 1, D + 1)),
         np.empty(D + 1),

@@ -24,8 +24,11 @@ def share(terms, work):
     return reliability(terms, work)
 
 
-def scored(level, n_levels, t, a, copied=True):
-    """The workspace after scoring the levels (1, 2, …; 0 for none) of all rows; the scores."""
+def scored(level, n_levels, t, a, copied=True, others=0):
+    """The workspace after scoring the levels (1, 2, …; 0 for none) of all rows; the scores.
+
+    The target was chosen among as many `others`.
+    """
     n = len(t)
     X = indicators(level - 1, n_levels)
     groups = FeatureGroups(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
@@ -36,7 +39,7 @@ def scored(level, n_levels, t, a, copied=True):
     work.weights[:] = rows.weights
     work.target[:] = rows.y
     _, mean = moments(rows.y, rows.weights, n, work.moment)
-    work.Z[0], work.covariance[0], work.excess[0] = 0.0, 0.0, 0.0
+    work.Z[0], work.covariance[0], work.excess[0], work.freedom[0] = 0.0, 0.0, 0.0, others
     present = score_levels(rows, 0, n, n, 0, mean, 0, 0, work)
     of_rows, of_levels = np.empty(n), np.zeros(n_levels)
     of_rows[rows.at] = work.Z[0]
@@ -55,11 +58,11 @@ def cases(draw):
 
 
 @settings(max_examples=200, deadline=None)
-@given(cases(), st.booleans())
-def test_scores_are_those_of_the_twin(case, copied):
+@given(cases(), st.booleans(), st.sampled_from([0, 1, 4]))
+def test_scores_are_those_of_the_twin(case, copied, others):
     level, n_levels, t, a = case
-    work, of_levels, of_rows = scored(level, n_levels, t, a, copied)
-    expected = twin.score_levels(level, n_levels, t, a)
+    work, of_levels, of_rows = scored(level, n_levels, t, a, copied, others)
+    expected = twin.score_levels(level, n_levels, t, a, others)
     np.testing.assert_allclose(of_levels, expected.of_levels, atol=1e-9)
     np.testing.assert_allclose(of_rows, expected.of_rows, atol=1e-9)
     scale = max(1.0, abs(expected.covariance) + expected.excess)
@@ -90,6 +93,18 @@ def test_levels_that_matter_are_trusted():
     work.theta[0] = 1.0
     assert share(1, work) > 0.97
     assert np.corrcoef(of_levels, np.arange(50))[0, 1] > 0.97
+
+
+@pytest.mark.parametrize("S", [5.0, 20.0, 300.0])
+@pytest.mark.parametrize("freedom, others", [(10, 1), (10, 8), (49, 3)])
+def test_what_a_choice_adds_to_a_sum_of_squares_is_known(S, freedom, others):
+    largest = (S + freedom) * (S + others) / S
+    if np.sqrt(freedom * others) < S:
+        assert largest > twin.edge(freedom, others)
+        assert twin.strength(largest, freedom, others) == pytest.approx(S)
+    assert twin.edge(freedom, others) == pytest.approx(
+        min((s + freedom) * (s + others) / s for s in np.linspace(0.01, 200, 10**5)), rel=1e-3
+    )
 
 
 def test_no_term_scored_is_fully_trusted():

@@ -1,0 +1,234 @@
+"""The order of a factor's levels for more than two classes: the first principal component.
+
+Coppersmith, Hong and Hosking (1999): the levels of a factor are points, the shares of the K
+classes among their rows.  They are ordered along the first eigenvector v of the weighted covariance
+of these points.  The order along v is that of the mean of v[class] in each level.  So for many
+levels v[class] is a target, and their scores are shrunk as for two classes.
+
+For the entropy every share is first divided by the root of the class's share in the node.  Near the
+shares of the node the gain in entropy is a sum of squares of such deviations, as the gain in Gini's
+index is one of the plain deviations.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.compiling import kernel, part
+from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
+from odrf.engine.directions.eigen import Spectrum, right_singular
+from odrf.engine.directions.estimation import UNRELATED, moments
+from odrf.engine.rows.rows import level_at, load_column
+from odrf.engine.settings import Settings
+from odrf.engine.splits.criteria import ENTROPY, ORDINAL
+
+__all__ = ["ClassShares", "class_shares_for", "principal_scores", "principal_target"]
+
+# Entries of an eigenvector are equally large if they differ by no more than this share.
+EQUAL = 1.0 - 1e-9
+
+
+class ClassShares(NamedTuple):
+    """Scratch for the classes in the levels of a factor: up to K classes in L levels.
+
+    Attributes
+    ----------
+    used : bool
+        Whether factors are ordered by it: for three or more classes without an order.
+    entropy : bool
+        Whether the criterion is the entropy.
+    table : (L, K) float64
+        The weight of each class in each level; then the deviations of the shares.
+    row : (L + 1,) int64
+        1 + the row of each level of a factor of many levels; 0 between calls.
+    levels : (L,) int64
+        The level in each row of the table.
+    roots : (L,) float64
+        √w, with w the weight of a level.
+    value : (K,) float64
+        The weight of each class; then its target.
+    spectrum : Spectrum
+    """
+
+    used: bool
+    entropy: bool
+    table: np.ndarray
+    row: np.ndarray
+    levels: np.ndarray
+    roots: np.ndarray
+    value: np.ndarray
+    spectrum: Spectrum
+
+
+def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> ClassShares:
+    """Allocate the scratch for the factors among these predictors."""
+    widths = feature_groups.widths[feature_groups.types == INDICATORS]
+    used = settings.n_classes > 2 and settings.criterion != ORDINAL and len(widths) > 0
+    L, K = (int(widths.max()), settings.n_classes) if used else (0, 0)
+    D = min(L, K)
+    return ClassShares(
+        used,
+        settings.criterion == ENTROPY,
+        np.empty((L, K)),
+        np.zeros(L + 1, dtype=np.int64),
+        np.empty(L, dtype=np.int64),
+        np.empty(L),
+        np.empty(K),
+        Spectrum(np.empty((D, K)), np.empty((D, K)), np.empty(D)),
+    )
+
+
+@part
+def _tabulate_few(rows, lo, m, first, width, table, work):
+    """Write the class weights of each of `width` levels, from 0 on, to the table."""
+    table[:width] = 0.0
+    for k in range(width):
+        load_column(rows, lo, m, first + k, False, work.Z, 0)
+        for i in range(m):
+            if work.Z[0, i] > 0.5:
+                table[k, int(rows.y[lo + i])] += rows.weights[lo + i]
+
+
+@part
+def _tabulate_many(rows, lo, m, f, shares):
+    """Write the class weights of the levels that the rows have to the table; return their number.
+
+    A row of the table for each, in the order in which they are met.
+    """
+    number, row, table = 0, shares.row, shares.table
+    for i in range(m):
+        level = level_at(rows, f, lo + i)
+        if level == 0:
+            continue
+        if row[level] == 0:
+            table[number] = 0.0
+            shares.levels[number] = level
+            number += 1
+            row[level] = number
+        table[row[level] - 1, int(rows.y[lo + i])] += rows.weights[lo + i]
+    for g in range(number):
+        row[shares.levels[g]] = 0
+    return number
+
+
+@part
+def _write_deviations(number, total, shares):
+    """Replace the table of `number` levels by √w times the deviations of their class shares.
+
+    Only levels and classes that are present have rows and columns; returns how many there are.  The
+    numbers of the levels are written to shares.levels.
+    """
+    table, value, K = shares.table, shares.value, len(shares.value)
+    g = d = 0
+    for level in range(number):
+        weight = 0.0
+        for k in range(K):
+            weight += table[level, k]
+        if not weight > 0.0:
+            continue
+        d, root = 0, math.sqrt(weight)
+        for k in range(K):
+            share = value[k] / total
+            if share > 0.0:
+                unit = math.sqrt(share) if shares.entropy else 1.0
+                table[g, d] = root * (table[level, k] / weight - share) / unit
+                d += 1
+        shares.levels[g], shares.roots[g] = level, root
+        g += 1
+    return g, d
+
+
+@part
+def _component(number, total, shares):
+    """Write v to the first of the vectors; return how many levels and classes are present.
+
+    Returns 0, 0 if all levels have the same class shares.
+    """
+    g, d = _write_deviations(number, total, shares)
+    if g < 2 or d < 2:
+        return 0, 0
+    right_singular(shares.table, g, d, shares.spectrum)
+    if not shares.spectrum.values[0] > UNRELATED * UNRELATED * total:
+        return 0, 0
+    vector, largest, sign = shares.spectrum.vectors[0], 0.0, 1.0
+    for c in range(d):
+        largest = max(largest, abs(vector[c]))
+    for c in range(d):  # of v and -v the one whose last large entry is positive
+        if abs(vector[c]) >= EQUAL * largest:
+            sign = 1.0 if vector[c] > 0.0 else -1.0
+    for c in range(d):
+        vector[c] *= sign / largest
+    return g, d
+
+
+@part
+def _write_values(total, shares):
+    """Write the target of each class, in [0, 1], from v."""
+    value, vector = shares.value, shares.spectrum.vectors[0]
+    low, high, c = np.inf, -np.inf, 0
+    for k in range(len(value)):
+        share = value[k] / total
+        if share > 0.0:
+            value[k] = vector[c] / (math.sqrt(share) if shares.entropy else 1.0)
+            low, high = min(low, value[k]), max(high, value[k])
+            c += 1
+    for k in range(len(value)):
+        value[k] = (value[k] - low) / (high - low)
+
+
+@part
+def _add_up_classes(rows, lo, m, value):
+    """Write the weight of each class to `value`; return their sum."""
+    total = 0.0
+    value[:] = 0.0
+    for i in range(m):
+        value[int(rows.y[lo + i])] += rows.weights[lo + i]
+        total += rows.weights[lo + i]
+    return total
+
+
+@kernel
+def principal_scores(rows, lo, m, first, width, shares, work):
+    """Score the few levels of a factor, whose columns start at `first`, on the m rows from `lo` on.
+
+    Writes columns and scores to `work` as those of one term, as `load_terms` of
+    `odrf.engine.directions.subsets` does.  Returns False if all levels have the same class shares.
+    """
+    total = _add_up_classes(rows, lo, m, shares.value)
+    _tabulate_few(rows, lo, m, first, width, shares.table, work)
+    g, d = _component(width, total, shares)
+    for at in range(g):
+        score = 0.0
+        for c in range(d):
+            score += shares.table[at, c] * shares.spectrum.vectors[0, c]
+        work.column[at], work.scores[at] = first + shares.levels[at], score / shares.roots[at]
+        work.term[at] = 0
+    work.theta[0], work.size[0], work.size[1] = 1.0, g, 0
+    return g > 0
+
+
+@kernel
+def principal_target(rows, lo, m, first, shares, work):
+    """Write the target of a factor of many levels for the m rows from `lo` on to `work`.
+
+    The factor's columns start at `first`.  Writes weights and moments too; returns the sum of the
+    weights, the mean of the target, and whether it varies: it does not if all levels have the same
+    class shares.  The shares of d classes vary in d - 1 directions: work.freedom counts those
+    besides v.
+    """
+    total = _add_up_classes(rows, lo, m, shares.value)
+    number = _tabulate_many(rows, lo, m, -1 - rows.place[first], shares)
+    _, d = _component(number, total, shares)
+    if d == 0:
+        return 0.0, 0.0, False
+    _write_values(total, shares)
+    for i in range(m):
+        work.target[i] = shares.value[int(rows.y[lo + i])]
+        work.weights[i] = rows.weights[lo + i]
+    work.freedom[0] = d - 2.0
+    work.dismissed[:] = 0
+    total, share = moments(work.target, work.weights, m, work.moment)
+    return total, share, True
