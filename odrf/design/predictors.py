@@ -18,7 +18,7 @@ from odrf.design.columns.frame import selected
 from odrf.design.columns.listing import listed
 from odrf.design.columns.unscaled import Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom
-from odrf.design.ranking import ranked_variables
+from odrf.design.ranking import ranked_alone
 from odrf.design.variable import Variable, learn_variable
 from odrf.errors import InputError
 
@@ -166,8 +166,7 @@ def learn_predictors(
         the same name.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
-    learned = ranked_variables([learn_variable(atom, frame, env) for atom in atoms], frame)
-    variables = dict(zip(atoms, learned, strict=True))
+    variables = {atom: learn_variable(atom, frame, env) for atom in atoms}
     number = {atom: v for v, atom in enumerate(atoms)}
     names = pd.Index([":".join(atom.name for atom in term) for term in terms])
     if not names.is_unique:
@@ -176,9 +175,11 @@ def learn_predictors(
             "expression: rename the column"
         )
     columns = [_column_names([variables[atom] for atom in term]) for term in terms]
+    factors = [tuple(number[atom] for atom in term) for term in terms]
+    ranked, factors = ranked_alone(list(variables.values()), factors, frame)
     return Predictors(
-        variables=tuple(variables.values()),
-        terms=tuple(tuple(number[atom] for atom in term) for term in terms),
+        variables=tuple(ranked),
+        terms=tuple(factors),
         names=tuple(names),
         columns=tuple(name for names_of_term in columns for name in names_of_term),
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),

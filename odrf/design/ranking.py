@@ -7,7 +7,7 @@ sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -22,7 +22,7 @@ from odrf.design.columns.ranked import ranked_if_tied
 from odrf.design.columns.values import column_values
 from odrf.design.variable import Variable
 
-__all__ = ["ranked_variables"]
+__all__ = ["ranked_alone"]
 
 SAMPLE = 2048
 # Most columns of a block, and most cells, so that a block is small beside the table.
@@ -33,9 +33,34 @@ NARROW = 2**24
 EXACT = 2.0**53
 
 
-def ranked_variables(variables: Iterable[Variable], frame: pd.DataFrame) -> list[Variable]:
+def ranked_alone(
+    variables: Sequence[Variable], terms: Sequence[tuple[int, ...]], frame: pd.DataFrame
+) -> tuple[list[Variable], list[tuple[int, ...]]]:
+    """Return variables and terms with ranks for predictors that narrowing would tie.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+    terms : sequence of tuples of int
+        For each predictor, the numbers of the variables whose product it is.  A product is one of
+        the numbers themselves, as a product of ranks would mean something else.
+    frame : pandas.DataFrame
+        The training rows.
+    """
+    result, number = list(variables), list(range(len(variables)))
+    alone = list(dict.fromkeys(term[0] for term in terms if len(term) == 1))
+    in_products = {v for term in terms if len(term) > 1 for v in term}
+    for v, each in zip(alone, _ranked([variables[v] for v in alone], frame), strict=True):
+        if each is not variables[v] and v in in_products:
+            number[v] = len(result)
+            result.append(each)
+        else:
+            result[v] = each
+    return result, [(number[term[0]],) if len(term) == 1 else term for term in terms]
+
+
+def _ranked(variables: Sequence[Variable], frame: pd.DataFrame) -> list[Variable]:
     """Return the variables, ranked where they are columns of `frame` that narrowing would tie."""
-    variables = list(variables)
     numbers = [variable.name for variable in variables if variable.is_number_column]
     suspected = set(_suspected(selected(frame, numbers))) if numbers else set()
     return [

@@ -178,6 +178,22 @@ def test_ranks_of_new_values_lie_between_those_of_their_neighbours(column, data)
         assert rank == max(below, 0) if exact or below in (-1, len(known) - 1) else rank < below + 1
 
 
+def test_products_are_those_of_the_numbers():
+    numbers = TIED["one million and a little"]
+    data = pd.DataFrame({"y": RESPONSE, "x": numbers, "a": STEP % 7})
+    design, training = build_design("y ~ x*a", data, env=EvalEnvironment.capture())
+    of_product, _ = build_design("y ~ x:a", data, env=EvalEnvironment.capture())
+    assert design.predictors == ("x", "a", "x:a")
+    assert len(np.unique(training.X[0])) == N
+    product = (numbers * data["a"]).to_numpy()
+    np.testing.assert_array_equal(training.X[2], (product / product.max()).astype(np.float32))
+    for one, other in (
+        (design.keeping([2]), of_product),
+        (design.keeping([0]), design_of(numbers)[0]),
+    ):
+        np.testing.assert_array_equal(one.matrix(data)[0], other.matrix(data)[0])
+
+
 def test_infinite_new_values_are_refused():
     data = pd.DataFrame({"y": RESPONSE, "x": TIED["one far away"]})
     tree = odrf.odt("y ~ x", data, max_leaves=2, alpha=None, seed=1)
