@@ -105,9 +105,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--missing",
-        choices=["raise", "drop"],
+        choices=["raise", "split", "median", "drop"],
         default="raise",
-        help="rows with missing values: stop with an error, or drop them (default: %(default)s)",
+        help="missing values: an error, keep them, fill by medians, or drop rows "
+        "(default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="makes the fit reproducible")
     parser.add_argument("--progress", action="store_true", help="show a progress bar for a forest")

@@ -51,6 +51,7 @@ def odbt(
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
     missing: str = "raise",
+    unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
@@ -145,7 +146,7 @@ def odbt(
         to the trees; for counts, the logarithm of the exposure.  A column name, or one number for
         each row, as `weights`.  ``.`` in the formula leaves the column out, and new rows need it.
         Not for the multinomial and the ordinal loss, where a row has several scores.
-    weights, class_weights, missing, kind
+    weights, class_weights, missing, unseen, kind
         As in `odrf.odt`; the loss is weighted, too.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn;

@@ -16,7 +16,7 @@ from odrf.projections.family import Family
 
 __all__ = ["DESIGN_ARGUMENTS", "design_of", "is_default", "spelled_call"]
 
-DESIGN_ARGUMENTS = ("weights", "class_weights", "missing", "kind")
+DESIGN_ARGUMENTS = ("weights", "class_weights", "missing", "unseen", "kind")
 # Values of these types are shown in the call; of others only the name, if they have one.
 SHOWN_TYPES = (str, int, float, Family, dict, type(None))
 

@@ -33,6 +33,7 @@ def graf(
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
     missing: str = "raise",
+    unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
@@ -73,7 +74,7 @@ def graf(
         Evaluate the planes of a step by one matrix product over all regions, instead of one by one
         over the regions that each can cut.  Apart from rounding, the trees are the same.  By
         default True for a subspace of 30 predictors or more, where it is faster.
-    weights, class_weights, missing, kind
+    weights, class_weights, missing, unseen, kind
         As in `odrf.odt`.
     seed : int, SeedSequence or Generator, optional
         Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;

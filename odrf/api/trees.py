@@ -55,6 +55,7 @@ def odt(
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
     missing: str = "raise",
+    unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
@@ -159,8 +160,17 @@ def odt(
         weight and keeps the sum of all weights.  Splits, class shares, predictions and all errors
         (out of bag, or by cross-validation) are then those of a population with these class shares,
         as with ``prior`` in rpart.  ``predict(priors=)`` corrects probabilities to other shares.
-    missing : {"raise", "drop"}, default "raise"
-        Rows with missing values: raise an error, or leave them out.
+    missing : {"raise", "split", "median", "drop"}, default "raise"
+        What is done with missing values of predictors.  ``"split"`` keeps them: each split says
+        where they go.  A single predictor tries them on both sides of each cut; in a direction they
+        count as the mean of the node, or as what a term for missing values finds best.  In a factor
+        they are one more level.  ``"median"`` fills them by the median of the training rows, or by
+        the most frequent level.  ``"drop"`` leaves these rows out, and predicts them as missing.
+        ``"raise"`` raises an error.  Rows whose response is missing are left out in any case, and
+        the summary counts them.
+    unseen : {"missing", "raise"}, default "missing"
+        What is done, in new rows, with levels of factors that no training row has: they count as
+        missing values, with a warning, or raise an error.
     kind : {"auto", "regression", "classification"}, default "auto"
         By default a numeric response gives a regression, any other a classification; see
         `criterion` for ordered categoricals.
@@ -225,6 +235,7 @@ def odrf(
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
     missing: str = "raise",
+    unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,
     n_jobs: int | None = None,
@@ -286,7 +297,7 @@ def odrf(
         `ODRFResults.consistency`).  Honest forests predict more moderate probabilities.  This helps
         where noise makes those of a plain forest too extreme; often they are too moderate already
         (``benchmarks/honesty.py``).
-    weights, class_weights, missing, kind
+    weights, class_weights, missing, unseen, kind
         As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
         drawn; the weights then count within the tree and out of bag.
     seed : int, SeedSequence or Generator, optional

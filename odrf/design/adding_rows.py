@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from odrf.design.columns.missing import find_missing
 from odrf.design.design import Design, TrainingData
 from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
-from odrf.engine.rows.coded import layout_of, stored, with_layout
+from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
 __all__ = ["with_more_rows"]
@@ -59,6 +59,8 @@ def with_more_rows(
     missing = find_missing(newdata, list(dict.fromkeys(used)))
     if design.missing == "raise":
         missing.require_none()
+    if design.missing != "drop":
+        missing = find_missing(newdata, list(dict.fromkeys(used[len(design.schema.columns) :])))
     if not missing.complete.any():
         raise InputError(
             "newdata has no complete rows: every row has a missing value in the columns used"
@@ -67,10 +69,12 @@ def with_more_rows(
     check_weights(np.concatenate([data.weights, w]))
     w = in_unit_of_fit(w, data.weight_unit)
     X, _ = design.matrix(frame)
+    X = _without_empty_cells(X, data)
     y = design.response.numbers(frame)
     if data.class_weights is not None:
         w = w * data.class_weights[y.astype(np.int64)]
     counts = Counter(data.missing_columns) + Counter(missing.counts)
+    empty = Counter(data.empty_cells) + Counter(find_missing(frame, design.schema.columns).counts)
     return TrainingData(
         with_layout(np.concatenate([stored(data.X), stored(X)], axis=1), layout_of(X)),
         np.concatenate([data.y, y]),
@@ -78,9 +82,20 @@ def with_more_rows(
         data.index.append(frame.index),
         np.concatenate([data.complete, missing.complete]),
         dict(counts.most_common()),
+        dict(empty.most_common()),
         data.class_weights,
         data.weight_unit,
     )
+
+
+def _without_empty_cells(X: Matrix, data: TrainingData) -> Matrix:
+    """Return new rows X (p, m) with the training mean in empty cells of columns without others."""
+    cells = stored(X)
+    empty = np.isnan(cells)
+    if not empty.any():
+        return X
+    means = stored(data.X).mean(axis=1, keepdims=True)
+    return with_layout(np.where(empty, means, cells), layout_of(X))
 
 
 def _case_weights(data: TrainingData) -> NDArray[np.float64]:

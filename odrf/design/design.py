@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,13 @@ from patsy import EvalEnvironment
 
 from odrf.checks import checked_choice
 from odrf.design.class_weights import class_factors
+from odrf.design.columns.encoding import INDICATORS
+from odrf.design.columns.fills import filled, learn_fills
 from odrf.design.columns.frame import Schema, check_frame, learn_schema
 from odrf.design.columns.missing import MISSING, Missing, find_missing
 from odrf.design.columns.scaling import Scaling
 from odrf.design.columns.sparse_columns import with_sparse_columns
+from odrf.design.columns.unseen_levels import UNSEEN, unseen_levels_refused
 from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
 from odrf.design.predictors import Predictors, learn_predictors
@@ -47,7 +51,11 @@ class Design:
     scaling : Scaling
         The map of each column to [0, 1].
     missing : str
-        How missing values are treated: "raise" or "drop".
+        How missing values are treated: one of `odrf.design.columns.missing.MISSING`.
+    fills : dict
+        By column what its empty cells are filled with, if `missing` is "median"; else empty.
+    unseen : str
+        How a level that no training row has is treated in new rows: as "missing", or "raise".
     grid : (int, int, int) or None
         Channels, height and width, if the columns of the data frame are pixels.
     weights : str or None
@@ -62,6 +70,8 @@ class Design:
     missing: str
     grid: tuple[int, int, int] | None = None
     weights: str | None = None
+    fills: dict[str, Any] = field(default_factory=dict)
+    unseen: str = "missing"
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -86,7 +96,17 @@ class Design:
     @property
     def feature_groups(self) -> FeatureGroups:
         """Which columns make up each predictor, in the form that the engine uses."""
-        return FeatureGroups(self.first, self.types)
+        holes = self.recipe.holes & (self.types != INDICATORS)
+        if not holes.any():
+            return FeatureGroups(self.first, self.types)
+        return FeatureGroups(self.first, self.types, holes)
+
+    @property
+    def of_empty_cells(self) -> NDArray[np.bool_]:
+        """(p,) Which columns tell the empty cells of a predictor that is no factor."""
+        marks = np.zeros(len(self.columns), dtype=np.bool_)
+        marks[self.first[1:][self.recipe.holes & (self.types != INDICATORS)] - 1] = True
+        return marks
 
     @property
     def n_terms(self) -> int:
@@ -105,7 +125,7 @@ class Design:
             formula=f"{self.response.spelling} ~ {' + '.join(recipe.spellings)}",
             recipe=recipe,
             schema=self.schema.keeping(needed),
-            scaling=Scaling(self.scaling.low[columns], self.scaling.range[columns]),
+            scaling=self.scaling.of(columns),
         )
 
     def matrix(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.bool_]]:
@@ -120,17 +140,19 @@ class Design:
         Returns
         -------
         X : Matrix (p, m)
-            Scaled predictors of the m complete rows, one row of the array per column; with codes
-            for factors of many levels, see `odrf.engine.rows.coded`.
+            Scaled predictors of the m rows that can be predicted, one row of the array per column;
+            with codes for factors of many levels, see `odrf.engine.rows.coded`.  NaN where a cell
+            is empty and the predictor has no empty cell in training.
         complete : (n,) bool
-            True for the rows without missing values: those in `X`.
+            True for the rows in `X`: all, or if `missing` is "drop" those without missing values.
 
         Raises
         ------
         InputError
             `data` is not a data frame, lacks a column, or has a column of another type than in
-            training, a category of an ordered factor that was not declared, an infinite value, or,
-            if `missing` is "raise", a missing value.
+            training, a category of an ordered factor that was not declared, an infinite value, a
+            missing value if `missing` is "raise", or a level that no training row has if `unseen`
+            is.
 
         Warns
         -----
@@ -139,11 +161,19 @@ class Design:
         """
         frame = self.schema.select(data)
         missing = find_missing(frame, self.schema.columns)
+        complete = missing.complete
         if self.missing == "raise":
             missing.require_none()
-        frame = missing.complete_rows(frame)
+        elif self.missing == "drop":
+            frame = missing.complete_rows(frame)
+        else:
+            complete = np.ones(len(frame), dtype=np.bool_)
         self.schema.check_contents(frame)
-        return self.recipe.columns_on(frame).scaled(self.scaling), missing.complete
+        frame = filled(frame, self.fills)
+        with unseen_levels_refused() if self.unseen == "raise" else nullcontext():
+            unscaled = self.recipe.columns_on(frame)
+        unknown = np.nan if self.missing == "split" else 0.0
+        return unscaled.scaled(self.scaling, unknown), complete
 
     def labelled(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.float64]]:
         """Return the predictors and responses of new data.
@@ -188,6 +218,8 @@ class TrainingData:
         True for the rows of the data frame that are used; the others have missing values.
     missing_columns : dict
         Numbers of missing values per column, largest first; empty if no row was left out.
+    empty_cells : dict
+        The same of the rows that are used, for the columns of the predictors.
     class_weights : (K,) float64 or None
         The factors by which the case weights of each class were multiplied, if any.
     weight_unit : float
@@ -202,6 +234,7 @@ class TrainingData:
     index: pd.Index
     complete: NDArray[np.bool_]
     missing_columns: dict[str, int]
+    empty_cells: dict[str, int]
     class_weights: NDArray[np.float64] | None = None
     weight_unit: float = 1.0
 
@@ -231,6 +264,7 @@ def build_design(
     *,
     kind: str = "auto",
     missing: str = "raise",
+    unseen: str = "missing",
     weights: str | ArrayLike | None = None,
     aside: str | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
@@ -247,8 +281,13 @@ def build_design(
     kind : str, default "auto"
         "regression", "classification", or "auto": by the type of the response.
     missing : str, default "raise"
-        "raise" raises an error for missing values in the columns used, because rows should not be
-        lost unnoticed; "drop" leaves these rows out.
+        What is done with missing values of predictors: "split" keeps them, and each split says
+        where they go; "median" fills them by the median of the training rows, or by the most
+        frequent level; "drop" leaves these rows out; "raise" raises an error.  Rows whose response
+        is missing are left out in any case.
+    unseen : str, default "missing"
+        What is done in new rows with levels of factors that no training row has: "missing" treats
+        them as missing values, with a warning; "raise" raises an error.
     weights : str or array-like, optional
         The name of a column (``.`` then leaves it out), or one number per row.  Rows of
         weight 0 are kept.
@@ -277,14 +316,15 @@ def build_design(
     """
     checked_choice("kind", kind, KINDS)
     checked_choice("missing", missing, MISSING)
+    checked_choice("unseen", unseen, UNSEEN)
     check_frame(data)
     case_weights = raw_weights(weights, data)
     weights_column = weights if isinstance(weights, str) else None
     columns_aside = [name for name in (weights_column, aside) if name is not None]
     terms = read_formula(formula, list(data.columns), env, columns_aside)
-    values_missing = _checked_missing(terms, data, missing, columns_aside)
-    complete = values_missing.complete
-    frame, w = values_missing.complete_rows(data), case_weights[complete]
+    left_out = _checked_missing(terms, data, missing, columns_aside)
+    complete = left_out.complete
+    frame, w = left_out.complete_rows(data), case_weights[complete]
     check_weights(w)
     evaluation, values = training_values(terms.response, frame, env)
     response, y = read_response(values, kind)
@@ -295,35 +335,51 @@ def build_design(
     if factors is not None:
         w = w * factors[y.astype(np.int64)]
     response = replace(response, columns=tuple(terms.response.columns), evaluation=evaluation)
+    empty_cells = find_missing(frame, terms.columns).counts
+    fills = learn_fills(frame, terms.columns) if missing == "median" else {}
+    frame = filled(frame, fills)
     recipe = learn_predictors(terms.terms, frame, env)
     unscaled = recipe.columns_on(frame)
     scaling = unscaled.scaling(recipe.columns)
     schema = learn_schema(frame, terms.columns)
-    counts = values_missing.counts if values_missing.n_incomplete else {}
-    return (
-        Design(formula, response, recipe, schema, scaling, missing, grid_of(data), weights_column),
-        TrainingData(unscaled.scaled(scaling), y, w, frame.index, complete, counts, factors, unit),
+    design = Design(
+        formula,
+        response,
+        recipe,
+        schema,
+        scaling,
+        missing,
+        grid_of(data),
+        weights_column,
+        fills,
+        unseen,
     )
+    X, counts = unscaled.scaled(scaling), left_out.counts
+    index = frame.index
+    return design, TrainingData(X, y, w, index, complete, counts, empty_cells, factors, unit)
 
 
 def _checked_missing(
     formula: Formula, data: pd.DataFrame, missing: str, aside: list[str]
 ) -> Missing:
-    """Return the missing values in the columns used; raise if the other rows are not enough."""
-    used = [*formula.columns, *formula.response.columns, *aside]
-    values_missing = find_missing(data, list(dict.fromkeys(used)))
-    counts = values_missing.counts
-    empty = [name for name in formula.response.columns if counts.get(name) == len(data)]
+    """Return the missing values for which rows are left out; raise if the others are too few."""
+    required = [*formula.response.columns, *aside]
+    left_out = find_missing(data, list(dict.fromkeys(required)))
+    empty = [name for name in formula.response.columns if left_out.counts.get(name) == len(data)]
     if empty:
         raise InputError(
             f"response {empty[0]!r} is missing in every row: use another column as the response"
         )
     if missing == "raise":
-        values_missing.require_none()
-    n_complete = len(data) - values_missing.n_incomplete
+        rows = find_missing(data, formula.response.columns).complete_rows(data)
+        find_missing(rows, list(dict.fromkeys([*formula.columns, *aside]))).require_none()
+    elif missing == "drop":
+        left_out = find_missing(data, list(dict.fromkeys([*formula.columns, *required])))
+    n_complete = len(data) - left_out.n_incomplete
     if n_complete < 2:
         raise InputError(
-            f"{values_missing}: {n_complete} rows are complete, and at least 2 are needed; leave "
-            "such columns out of the formula, or fill them in"
+            f"{left_out}: {n_complete} rows are complete, and at least 2 are needed; leave "
+            "such columns out of the formula, fill them in, or keep rows with empty cells with "
+            'missing="split"'
         )
-    return values_missing
+    return left_out

@@ -12,14 +12,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
-from odrf.design.columns.finite import require_finite
+from odrf.design.columns.encoding import BASIS, EMPTY, INDICATORS, PLAIN
+from odrf.design.columns.finite import require_finite, require_no_infinite
 from odrf.design.columns.frame import selected
 from odrf.design.columns.listing import listed
+from odrf.design.columns.missing import find_missing
 from odrf.design.columns.unscaled import Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom
 from odrf.design.ranking import ranked_alone
-from odrf.design.variable import Variable, learn_variable
+from odrf.design.variable import Variable, learn_variable, rows_known
 from odrf.errors import InputError
 
 __all__ = ["Predictors", "learn_predictors"]
@@ -43,6 +44,9 @@ class Predictors:
         Predictor j has the columns ``first[j]:first[j + 1]``.
     types : (P,) int8
         `PLAIN`, `INDICATORS` or `BASIS`.
+    holes : (P,) bool
+        Whether cells of training rows are empty.  The last of the predictor's columns is then 1 in
+        these rows, and 0 elsewhere.
     """
 
     variables: tuple[Variable, ...]
@@ -51,6 +55,7 @@ class Predictors:
     columns: tuple[str, ...]
     first: NDArray[np.int64]
     types: NDArray[np.int8]
+    holes: NDArray[np.bool_]
 
     @property
     def spellings(self) -> list[str]:
@@ -58,7 +63,7 @@ class Predictors:
         return [":".join(self.variables[v].spelling for v in term) for term in self.terms]
 
     def columns_on(self, frame: pd.DataFrame) -> Unscaled:
-        """Return the unscaled columns on the n rows of `frame`.
+        """Return the unscaled columns on the n rows of `frame`; NaN for empty cells.
 
         Raises
         ------
@@ -84,17 +89,30 @@ class Predictors:
             term = self.terms[j]
             if len(term) == 1 and term[0] in in_place:
                 continue
-            factors = (
-                indicators(codes[v], self.variables[v].width) if v in codes else columns[v]
+            factors = [
+                _indicators(codes[v], self.variables[v].width) if v in codes else columns[v]
                 for v in term
-            )
-            numbers[row[j] : row[j] + widths[j]] = reduce(_products, factors)
-        require_finite(numbers, [self.names[j] for j in owner[at]], frame.index, "predictor")
+            ]
+            product_columns = reduce(_products, factors)
+            known = np.flatnonzero(~np.isnan(np.concatenate(factors)).any(axis=0))
+            names = [self.names[j]] * len(product_columns)
+            require_finite(product_columns[:, known], names, frame.index[known], "predictor")
+            numbers[row[j] : row[j] + widths[j] - self.holes[j]] = product_columns
+        for j in np.flatnonzero(self.holes & ~is_factor):
+            last = row[j] + widths[j] - 1
+            numbers[last] = np.isnan(numbers[row[j] : last]).any(axis=0)
+        require_no_infinite(numbers, [self.names[j] for j in owner[at]], frame.index, "predictor")
         levels = (
-            Levels(int(self.first[j]), int(widths[j]), self._combined(self.terms[j], codes))
+            Levels(int(self.first[j]), int(widths[j]), self._codes_in(int(j), codes))
             for j in np.flatnonzero(is_factor)
         )
         return Unscaled(numbers, at, tuple(levels))
+
+    def _codes_in(self, j: int, codes: Mapping[int, NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return the codes (n,) of factor j: its last level for empty cells, if it has holes."""
+        found = self._combined(self.terms[j], codes)
+        last = self.first[j + 1] - self.first[j] - 1
+        return np.where(found < 0, last, found) if self.holes[j] else found
 
     def keeping(self, which: Sequence[int]) -> Predictors:
         """Return the recipe of the predictors numbered `which` only, in this order."""
@@ -110,6 +128,7 @@ class Predictors:
             ),
             first=np.cumsum([0, *widths], dtype=np.int64),
             types=self.types[list(which)],
+            holes=self.holes[list(which)],
         )
 
     def columns_of(self, which: Sequence[int]) -> NDArray[np.int64]:
@@ -141,7 +160,8 @@ class Predictors:
             if len(term) == 1 and self.variables[term[0]].is_number_column
         }
         names = [self.variables[v].name for v in rows]
-        numbers[list(rows.values())] = selected(frame, names).to_numpy(dtype=np.float64).T
+        cells = selected(frame, names).to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers[list(rows.values())] = cells.T
         return {v: numbers[at : at + 1] for v, at in rows.items()}
 
 
@@ -166,7 +186,9 @@ def learn_predictors(
         the same name.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
-    variables = {atom: learn_variable(atom, frame, env) for atom in atoms}
+    used = list(dict.fromkeys(name for atom in atoms for name in atom.columns))
+    empty = find_missing(frame, used).counts
+    variables = {atom: learn_variable(atom, _known_rows(frame, atom, empty), env) for atom in atoms}
     number = {atom: v for v, atom in enumerate(atoms)}
     names = pd.Index([":".join(atom.name for atom in term) for term in terms])
     if not names.is_unique:
@@ -174,7 +196,11 @@ def learn_predictors(
             f"two predictors are named {listed(names[names.duplicated()])}, a column and an "
             "expression: rename the column"
         )
-    columns = [_column_names([variables[atom] for atom in term]) for term in terms]
+    holes = [any(empty.keys() & set(atom.columns) for atom in term) for term in terms]
+    columns = [
+        [*_column_names([variables[atom] for atom in term]), *[name + EMPTY][: int(hole)]]
+        for term, name, hole in zip(terms, names, holes, strict=True)
+    ]
     factors = [tuple(number[atom] for atom in term) for term in terms]
     ranked, factors = ranked_alone(list(variables.values()), factors, frame)
     return Predictors(
@@ -184,7 +210,23 @@ def learn_predictors(
         columns=tuple(name for names_of_term in columns for name in names_of_term),
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
         types=np.array([_type([variables[atom] for atom in term]) for term in terms], np.int8),
+        holes=np.array(holes, dtype=np.bool_),
     )
+
+
+def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd.DataFrame:
+    """Return the rows without empty cells in the columns that the atom is computed from.
+
+    `empty` has the numbers of empty cells by column.
+    """
+    if not empty.keys() & set(atom.columns):
+        return frame
+    known = rows_known(frame, atom.columns)
+    if not known.any():
+        raise InputError(
+            f"predictor {atom.name!r} is missing in every row: leave it out of the formula"
+        )
+    return frame[known]
 
 
 def _column_names(variables: Sequence[Variable]) -> list[str]:
@@ -198,6 +240,13 @@ def _type(variables: Sequence[Variable]) -> int:
         # A product of indicators is the indicator of a combination of levels.
         return types.pop()
     return PLAIN if all(len(v.encoding.suffixes) == 1 for v in variables) else BASIS
+
+
+def _indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
+    """Return the indicators (width, n) of levels with these codes (n,); NaN for a code of -1."""
+    columns = indicators(codes, width)
+    columns[:, codes < 0] = np.nan
+    return columns
 
 
 def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -49,7 +49,8 @@ class RowPlan:
     level : (r,) int32
         The code of the label that an indicator stands for; -1 for a row of numbers or of codes.
     low, range : (r,) float64
-        The scaling of each row.
+        The scaling of each row; the range is 0 for the columns of empty cells, which are 0 where no
+        value is missing.
     """
 
     design: Design
@@ -60,9 +61,10 @@ class RowPlan:
     range: NDArray[np.float64]
 
     def scaled(self, row: RawRow) -> NDArray[np.float32] | None:
-        """Return the scaled predictors of a row, or None if one of them is missing.
+        """Return the scaled predictors of a row, or None if it cannot be predicted.
 
-        They are the numbers (r,) that a `odrf.engine.rows.coded.Matrix` of the row stores.
+        They are the numbers (r,) that a `odrf.engine.rows.coded.Matrix` of the row stores.  NaN
+        where a cell is empty, and no row has an empty cell of the predictor in training.
 
         Raises
         ------
@@ -176,7 +178,7 @@ def plan_row(design: Design) -> RowPlan:
         low, span = (each[first[j] : first[j + 1]] for each in (scaling.low, scaling.range))
         match variable.encoding:
             case Indicators(levels) if many[j]:
-                code = np.where(span > 0, np.arange(1.0, len(levels) + 1), 0.0)
+                code = np.where(span[: len(levels)] > 0, np.arange(1.0, len(levels) + 1), 0.0)
                 labels.append(dict(zip(levels, code.tolist(), strict=True)))
                 codes.append(_Source(j, -1, 0.0, 1.0))
                 continue
@@ -192,6 +194,9 @@ def plan_row(design: Design) -> RowPlan:
             case _:
                 labels.append(READ_BY_DESIGN)
                 of_level = [-1]
+        if design.recipe.holes[j]:
+            of_level.append(len(of_level))
+            span = np.append(span[:-1], 0.0)
         numbers += [_Source(j, *each) for each in zip(of_level, low, span, strict=True)]
     source, level, low, span = (np.array(each) for each in zip(*numbers, *codes, strict=True))
     return RowPlan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -17,7 +18,7 @@ from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
 
-__all__ = ["Variable", "learn_variable", "training_values"]
+__all__ = ["Variable", "learn_variable", "rows_known", "training_values"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +65,32 @@ class Variable:
         """The number of its columns k."""
         return len(self.encoding.suffixes)
 
+    def known(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Return the rows (n,) of `frame` in which none of its `columns` is empty."""
+        return rows_known(frame, self.columns)
+
     def encode(self, frame: pd.DataFrame) -> NDArray[np.float64]:
-        """Return the columns of numbers (k, n) for the rows of `frame`."""
-        return self.encoding.encode(self._values(frame))
+        """Return the columns of numbers (k, n) for the rows of `frame`; NaN for empty cells."""
+        known = self.known(frame)
+        if known.all():
+            return self.encoding.encode(self._values(frame))
+        columns = np.full((self.width, len(frame)), np.nan)
+        if known.any():
+            columns[:, known] = self.encoding.encode(self._values(frame[known]))
+        return columns
 
     def codes(self, frame: pd.DataFrame) -> NDArray[np.int64]:
-        """Return the numbers (n,) of the levels of a factor, see `Indicators.codes`."""
-        return cast(Indicators, self.encoding).codes(self._values(frame))
+        """Return the numbers (n,) of the levels of a factor, see `Indicators.codes`.
+
+        They are -1 for empty cells.
+        """
+        known, factor = self.known(frame), cast(Indicators, self.encoding)
+        if known.all():
+            return factor.codes(self._values(frame))
+        codes = np.full(len(frame), -1)
+        if known.any():
+            codes[known] = factor.codes(self._values(frame[known]))
+        return codes
 
     def _values(self, frame: pd.DataFrame) -> Values:
         if self.evaluation is None:
@@ -79,9 +99,17 @@ class Variable:
 
 
 def learn_variable(atom: Atom, frame: pd.DataFrame, env: EvalEnvironment) -> Variable:
-    """Learn from the training rows `frame` how to encode `atom`."""
+    """Learn from the rows `frame` how to encode `atom`; its columns have no empty cells there."""
     evaluation, values = training_values(atom, frame, env)
     return Variable(atom.name, evaluation, learn_encoding(values))
+
+
+def rows_known(frame: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.bool_]:
+    """Return the rows (n,) of `frame` in which none of the `columns` is empty."""
+    known = np.ones(len(frame), dtype=np.bool_)
+    for name in columns:
+        known &= frame[name].notna().to_numpy(dtype=np.bool_)
+    return known
 
 
 def training_values(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
 from odrf.pruning.choosing import CHOICES, chosen_row
@@ -124,8 +126,8 @@ def _path(
 
 def labelled_rows(
     fit: Fit, rows: pd.DataFrame, argument: str
-) -> tuple[Matrix, NDArray[np.float64]]:
-    """Return predictors (p, m) and responses (m,) of the complete rows.
+) -> tuple[Fit, Matrix, NDArray[np.float64]]:
+    """Return predictors (p, m) and responses (m,) of the complete rows, and the fit to read them.
 
     Raises
     ------
@@ -138,12 +140,13 @@ def labelled_rows(
             f"{argument}= has no complete rows: give rows without missing values in the response "
             "and the predictors"
         )
-    return X, y
+    reading, X = reading_empty_cells(fit, X)
+    return cast(Fit, reading), X, y
 
 
 def path_by_rows(fit: Fit, rule: str, loss: str, rows: pd.DataFrame) -> SubtreePath:
     """Evaluate the subtrees of the fit on the rows of a data frame."""
-    X, y = labelled_rows(fit, rows, "newdata")
+    fit, X, y = labelled_rows(fit, rows, "newdata")
     subtrees = nested_subtrees(fit.forest, rule, loss)
     weights: NDArray[np.float64] = np.ones(len(y))
     held = held_out(fit.forest, subtrees.critical, subtrees.alpha, X, y, weights)

@@ -45,6 +45,9 @@ class GuidedFit:
         `control`.
     ordered : bool
         False: ordered classes are treated as unordered.
+    reader : Forest, optional
+        The trees as they read rows with empty cells that training does not have; see
+        `odrf.fits.prediction.empty_cells`.
     votes : bool
         True: values of leaves are votes, which are scaled to add up to 1; see
         `odrf.engine.guided.guided_forest.GuidedForest`.
@@ -64,6 +67,7 @@ class GuidedFit:
     guided: GuidedForest
     streams: NDArray[np.uint64]
     further_seeds: tuple[int, ...] = ()
+    reader: Forest | None = None
 
     @property
     def kind(self) -> str:
@@ -73,7 +77,7 @@ class GuidedFit:
     @property
     def forest(self) -> Forest:
         """The trees with a copy of its plane for each region."""
-        return self.guided.unshared
+        return self.guided.unshared if self.reader is None else self.reader
 
 
 def grow_guided_fit(

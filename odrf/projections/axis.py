@@ -12,6 +12,7 @@ from odrf.engine.compiling import ONE, ZERO, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     INDICATORS,
+    PLAIN,
     ROUND,
     FeatureGroups,
     count_terms,
@@ -23,6 +24,7 @@ from odrf.engine.directions.class_shares import (
     principal_target,
 )
 from odrf.engine.directions.estimation import covariances, least_squares
+from odrf.engine.directions.holes import write_sides
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -109,7 +111,7 @@ class Axis(Family):
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the number of columns of the widest predictor."""
-        return int(feature_groups.widths.max())
+        return int(feature_groups.most_entries.max())
 
     def estimated(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the same: coefficients of factors and bases are estimated."""
@@ -136,10 +138,16 @@ def begin_axis(sampler, state, proposals):
 @draws(AxisSampler)
 def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Write single predictors; estimate the coefficients of those that have several columns."""
-    last = min(first + ROUND, sampler.number)
+    last, holes = min(first + ROUND, sampler.number), feature_groups.holes
     c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
+        if len(holes) > 0 and c > ROUND - 2:
+            return c, candidate
+        if len(holes) > 0 and holes[chosen[0]] and feature_groups.types[chosen[0]] == PLAIN:
+            column = feature_groups.first[chosen[0]]
+            c += write_sides(rows, lo, m, column, column + 1, proposals, c)
+            continue
         if count_columns(feature_groups, chosen, ONE) == 1:
             write_single(feature_groups.first[chosen[0]], proposals, c)
             c += 1

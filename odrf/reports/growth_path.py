@@ -240,8 +240,8 @@ def growth_path(
     if newdata is None:
         test = evaluate(grown, stages, jobs)
     else:
-        X, y = labelled_rows(grown, newdata, "newdata")
-        test = evaluated_stages(grown.forest, stages, X, y, np.ones(len(y)), jobs)
+        reading, X, y = labelled_rows(grown, newdata, "newdata")
+        test = evaluated_stages(reading.forest, stages, X, y, np.ones(len(y)), jobs)
         by = f"{len(y)} new row{'s' if len(y) > 1 else ''}"
     if test.weight == 0:
         raise InputError("every tree drew every row, and no row is out of bag: give newdata=")

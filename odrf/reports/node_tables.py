@@ -48,16 +48,19 @@ def nodes_table(tree: Forest, design: Design, weight_unit: float) -> pd.DataFram
 
 
 def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
-    """Return one row for each coefficient of the splits; `tree` is a forest of one tree."""
+    """Return one row for each coefficient of the splits; `tree` is a forest of one tree.
+
+    If predictors have empty cells, the column `fill` says what those count as.
+    """
     user = user_splits(tree, design)
     node = node_of_terms(tree)
-    at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0))
+    at = np.flatnonzero(tree.is_split()[node] & (user.coef != 0) & ~user.told)
     at = at[np.lexsort((-np.abs(tree.coef[at]), node[at]))]
     node, column = node[at], tree.index[at]
     predictor = np.searchsorted(design.first, column, side="right") - 1
     alone = np.bincount(node, minlength=tree.n_nodes)[node] == 1
     threshold = _in_own_values(user.threshold[node], user.coef[at], predictor, alone, design)
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "node": node,
             "predictor": np.array(design.predictors, dtype=object)[predictor],
@@ -67,6 +70,7 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
             "scaled_coefficient": tree.coef[at],
         }
     )
+    return table.assign(fill=user.fill[at]) if design.of_empty_cells.any() else table
 
 
 def _in_own_values(

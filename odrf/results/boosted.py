@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -190,9 +190,9 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
         shares = checked_priors(priors, self.design.response, type)
         rows = self._rows(newdata, training, type)
         if type == "leaf":
-            return predict_rows(self.fit, rows, type)
+            return predict_rows(rows, type)
         offsets = self._offsets(newdata, rows, offset)
-        scores = self.fit.scores(rows.X, offsets) if rows.oob is None else self._oob_scores
+        scores = self._scores(rows, offsets) if rows.oob is None else self._oob_scores
         if type == "link":
             return self._link(rows, scores)
         value = with_priors(self.fit, self.fit.loss.means(scores), shares)
@@ -210,6 +210,10 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
                 )
             return self.fit.offset.values
         return self.fit.offset.of(newdata, offset, rows.complete)
+
+    def _scores(self, rows: RowsToPredict, offsets: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores (K, m) of the complete rows."""
+        return cast(BoostedFit, rows.fit).scores(rows.X, offsets)
 
     def _link(self, rows: RowsToPredict, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
         value = spread_numbers(scores.T, rows.complete)
@@ -243,8 +247,8 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
             If `newdata` lacks a column, or has categories of an ordered factor that are not
             declared; if offsets are missing.
         """
-        fit, rows = self.fit, self._rows(newdata, training, "response")
-        offsets = self._offsets(newdata, rows, offset)
+        rows = self._rows(newdata, training, "response")
+        fit, offsets = cast(BoostedFit, rows.fit), self._offsets(newdata, rows, offset)
         boosted, n_jobs = fit.boosted, fit.control.n_jobs
         trees = boosted.forest, boosted.stages, rows.X, boosted.starts
         if rows.oob is None:

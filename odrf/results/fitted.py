@@ -214,7 +214,7 @@ class FittedResults(Measured):
             An ordered factor has a rank for each declared category, whether or not a row has it.
         """
         checked_choice("type", type, PREDICTIONS)
-        return predict_rows(self.fit, self._rows(newdata, training, type), type, priors)
+        return predict_rows(self._rows(newdata, training, type), type, priors)
 
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8

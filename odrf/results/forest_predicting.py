@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import pandas as pd
 
+from odrf.fits.fit import Fit
 from odrf.fits.prediction.intervals import (
     LEVEL,
     QUANTILES,
@@ -93,9 +95,10 @@ class ForestPredicting(ForestOutOfBag):
         if type == "quantile" or request is not None:
             checked_priors(priors, self.design.response, type)
         rows = self._rows(newdata, training, type)
+        fit = cast(Fit, rows.fit)
         if type == "quantile":
             levels = QUANTILES if quantiles is None else quantiles
-            return quantile_frame(self.fit, rows, levels, progress)
+            return quantile_frame(fit, rows, levels, progress)
         if request is None:
-            return predict_rows(self.fit, rows, type, priors)
-        return interval_frame(self.fit, rows, request, lambda: self._out_of_bag, progress)
+            return predict_rows(rows, type, priors)
+        return interval_frame(fit, rows, request, lambda: self._out_of_bag, progress)

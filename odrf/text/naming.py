@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from odrf.design import Design
+from odrf.design.columns.encoding import EMPTY
 from odrf.design.variable import Variable
 from odrf.text.shortening import shortened_names
 
@@ -36,7 +37,7 @@ def names_in_sums(design: Design, most: int | None = None) -> tuple[list[str], l
     suffixes = [_suffixes(variable, most) for variable in variables]
     short = _quoted(variables, most and most // 2)
     predictors, columns = [], []
-    for term in design.recipe.terms:
+    for term, hole in zip(design.recipe.terms, design.recipe.holes, strict=True):
         predictors.append(":".join(parts[v] for v in term))
         columns += [
             ":".join(
@@ -45,6 +46,7 @@ def names_in_sums(design: Design, most: int | None = None) -> tuple[list[str], l
             )
             for combination in product(*(suffixes[v] for v in term))
         ]
+        columns += [predictors[-1] + EMPTY][: int(hole)]
     return predictors, columns
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,21 +55,36 @@ class SplitText:
         ``("0.42*bmi", "- 1.3*age")``.
     left, right : str
         The comparisons of rows that go left and right: ``"<= 3.2"`` and ``"> 3.2"``.
+    missing : str
+        Where rows with an empty cell go: ``"left"`` or ``"right"``, ``""`` if there were none in
+        training, or if the `terms` are several.
+    fills : tuple of str
+        What empty cells of several terms count as: ``("bmi as 26.4",)``.
     """
 
     terms: tuple[str, ...]
     left: str
     right: str
+    missing: str = ""
+    fills: tuple[str, ...] = ()
 
     @property
     def to_left(self) -> str:
         """The condition for a row to go left, on one line."""
-        return " ".join([*self.terms, self.left])
+        return self._condition(self.left, "left")
 
     @property
     def to_right(self) -> str:
         """The condition for a row to go right, on one line."""
-        return " ".join([*self.terms, self.right])
+        return self._condition(self.right, "right")
+
+    def _condition(self, comparison: str, side: str) -> str:
+        words = [*self.terms, comparison]
+        if self.missing == side:
+            words.append("or missing")
+        if self.fills:
+            words.append(f"(missing {', '.join(self.fills)})")
+        return " ".join(words)
 
 
 class SplitWriter:
@@ -111,6 +126,9 @@ class SplitWriter:
         """Return the split of `node`."""
         columns, coef, theta, threshold = self._terms(node)
         predictors = self._predictors_of(columns)
+        empty = self._design.of_empty_cells[columns]
+        if empty.all() and len(columns) == 1:
+            return self._on_empty_cells(int(predictors[0]), float(coef[0]), threshold)
         if len(set(predictors)) == 1 and self._design.types[predictors[0]] == INDICATORS:
             return self._set(int(predictors[0]), columns, coef, threshold)
         terms = []
@@ -129,9 +147,34 @@ class SplitWriter:
                 name = f"({self._predictors[j]} in {{{self._short(levels[0])}}})"
                 terms.append(_Term(name, of_first, scaled))
         if len(terms) == 1 and terms[0].column is not None:
-            size = abs(terms[0].coef)
-            return self._single(terms[0].column, terms[0].coef / size, threshold / size)
-        return self._sum(terms, threshold)
+            size, column = abs(terms[0].coef), terms[0].column
+            text = self._single(column, terms[0].coef / size, threshold / size)
+            fill = self._fills(node).get(column)
+            if fill is None:
+                return text
+            missing = "left" if terms[0].coef * fill <= threshold else "right"
+            return replace(text, missing=missing)
+        fills = self._fills(node)
+        return replace(
+            self._sum(terms, threshold),
+            fills=tuple(
+                f"{self._columns[column]} as {self._in_unit(column, fill)}"
+                for column, fill in fills.items()
+            ),
+        )
+
+    def _fills(self, node: int) -> dict[int, float]:
+        """Return by column what the empty cells of the terms of `node` count as."""
+        terms = slice(self._forest.start[node], self._forest.start[node + 1])
+        columns, fills = self._forest.index[terms], self._user.fill[terms]
+        known = ~np.isnan(fills) & (self._user.coef[terms] != 0)
+        return dict(zip(columns[known].tolist(), fills[known].tolist(), strict=True))
+
+    def _on_empty_cells(self, predictor: int, coef: float, threshold: float) -> SplitText:
+        left, right = "is known", "is missing"
+        if coef <= threshold:
+            left, right = right, left
+        return SplitText((self._predictors[predictor],), left, right)
 
     def summed(self, node: int) -> dict[str, Encoding]:
         """Return the variables in the sum of `node`: by name how they become numbers."""
@@ -147,7 +190,7 @@ class SplitWriter:
     def _terms(self, node: int) -> tuple[NDArray, NDArray, NDArray, float]:
         """Return columns and coefficients of a split, for both units of the data, and threshold."""
         terms = slice(self._forest.start[node], self._forest.start[node + 1])
-        varies = self._user.coef[terms] != 0
+        varies = (self._user.coef[terms] != 0) & ~self._user.told[terms]
         theta = self._forest.coef[terms][varies]
         threshold = float(self._user.threshold[node])
         return self._forest.index[terms][varies], self._user.coef[terms][varies], theta, threshold
@@ -160,6 +203,8 @@ class SplitWriter:
         term = self._design.recipe.terms[predictor]
         encoding = self._design.recipe.variables[term[0]].encoding
         if len(term) > 1 or not isinstance(encoding, Indicators) or len(encoding.absent):
+            return None
+        if self._design.recipe.holes[predictor]:
             return None
         return encoding.levels if len(encoding.levels) == 2 else None
 
@@ -184,7 +229,7 @@ class SplitWriter:
             case Durations():
                 text = f"{_rounded(point, unit, self._digits)} s"
             case _:
-                text = _rounded(point, unit, self._digits)
+                text = self._in_unit(column, point)
         signs = ("<=", ">") if increasing else (">=", "<")
         return SplitText((self._columns[column],), f"{signs[0]} {text}", f"{signs[1]} {text}")
 
@@ -203,6 +248,9 @@ class SplitWriter:
             f"in {self._listed(levels[goes_left])}",
             f"in {self._listed(levels[~goes_left])}",
         )
+
+    def _in_unit(self, column: int, value: float) -> str:
+        return _rounded(value, float(self._design.scaling.range[column]), self._digits)
 
     def _short(self, level: Any) -> str:
         most = self._max_characters

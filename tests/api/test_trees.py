@@ -238,7 +238,7 @@ def test_factors_split_by_sets_of_levels():
         (
             "mpg ~ .",
             {"missing": "skip"},
-            "missing='skip' is not known: use one of 'raise', 'drop'$",
+            "missing='skip' is not known: use one of 'split', 'median', 'drop', 'raise'$",
         ),
         (
             "mpg ~ .",

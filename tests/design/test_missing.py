@@ -33,7 +33,7 @@ def test_only_the_columns_asked_for_count():
 
 
 def test_the_error_says_how_many_where_and_what_to_do():
-    message = r"2 of 4 rows have missing values, in 'b' \(2\), 'a' \(1\): .*missing=\"drop\""
+    message = r"2 of 4 rows have missing values, in 'b' \(2\), 'a' \(1\): .*missing=\"split\""
     with pytest.raises(InputError, match=message):
         find_missing(FRAME, ["a", "b"]).require_none()
     find_missing(FRAME, ["whole"]).require_none()

@@ -90,7 +90,7 @@ def test_missing_values(table, number_forest, class_forest):
     assert list(missing) == ["low", "mid", "top"]
     assert np.isnan(list(missing.values())).all()
     for fit in (number_forest, class_forest):
-        with pytest.raises(InputError, match=r"missing values, in 'a'.*missing=.drop"):
+        with pytest.raises(InputError, match=r"missing values, in 'a'.*missing=.split"):
             fit.row_predictor()([None, 1.0, "x"])
 
 

@@ -17,6 +17,7 @@ from odrf.errors import InputError
 
 __all__ = [
     "BASIS",
+    "EMPTY",
     "INDICATORS",
     "PLAIN",
     "Encoding",
@@ -26,6 +27,8 @@ __all__ = [
     "observed_levels",
 ]
 
+EMPTY = "[missing]"
+"""The suffix of the column that tells the empty cells of a predictor from the others."""
 PLAIN = 0
 """One numeric column."""
 INDICATORS = 1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.design.columns.listing import rows_listed
 from odrf.errors import InputError
 
-__all__ = ["LARGEST", "require_finite"]
+__all__ = ["LARGEST", "require_finite", "require_no_infinite"]
 
 LARGEST = 1e300
 """Numbers beyond this count as infinite, so that the range of a column is finite too."""
@@ -22,10 +22,22 @@ def require_finite(
 ) -> None:
     """Raise `InputError` for the first of `columns` (k, n) with an infinite value or NaN.
 
+    The other parameters are those of `require_no_infinite`.
+    """
+    if np.isnan(columns).any():
+        columns = np.where(np.isnan(columns), np.inf, columns)
+    require_no_infinite(columns, names, index, what)
+
+
+def require_no_infinite(
+    columns: NDArray[np.float64], names: Sequence[str], index: pd.Index, what: str
+) -> None:
+    """Raise `InputError` for the first of `columns` (k, n) with an infinite value.
+
     Parameters
     ----------
     columns : (k, n) float64
-        Values, one row of the array per column.
+        Values, one row of the array per column; NaN for empty cells.
     names : (k,) sequence of str
         Their names.
     index : pandas.Index
@@ -33,13 +45,14 @@ def require_finite(
     what : str
         What they are, for the message: "predictor" or "response".
     """
-    # Minimum and maximum need no temporary array as large as the data. NaN fails both tests.
-    low, high = columns.min(axis=1, initial=np.inf), columns.max(axis=1, initial=-np.inf)
+    # Minimum and maximum need no temporary array as large as the data.
+    low = np.fmin.reduce(columns, axis=1, initial=np.inf)
+    high = np.fmax.reduce(columns, axis=1, initial=-np.inf)
     fine = (low >= -LARGEST) & (high <= LARGEST)
     if fine.all():
         return
     j = int((~fine).argmax())
-    bad = ~(np.abs(columns[j]) <= LARGEST)
+    bad = np.abs(columns[j]) > LARGEST
     raise InputError(
         f"{what} {names[j]!r} is infinite or not a number in {rows_listed(bad, index)}: correct "
         "these values, or leave these rows out"

@@ -64,7 +64,8 @@ class Schema:
         for name, before, now, old, new in zip(
             self.columns, self.contents, held.contents, self.dtypes, held.dtypes, strict=True
         ):
-            if before != now and {before, now} != {NUMBERS, LOGICAL}:
+            alike = before == now or {before, now} == {NUMBERS, LOGICAL}
+            if not alike and frame[name].notna().any():
                 raise InputError(
                     f"column {name!r} held {before} in training ({old}) and holds {now} in the "
                     f"new data ({new}): convert it to the type in training"

@@ -14,7 +14,7 @@ from odrf.errors import InputError
 
 __all__ = ["MISSING", "Missing", "find_missing"]
 
-MISSING = ("raise", "drop")
+MISSING = ("split", "median", "drop", "raise")
 """The known treatments of missing values."""
 
 _SHOWN = 5
@@ -53,7 +53,9 @@ class Missing:
     def require_none(self) -> None:
         """Raise `InputError` with the numbers of missing values per column, if there are any."""
         if self.counts:
-            raise InputError(f'{self}: fill them in first, or fit with missing="drop"')
+            raise InputError(
+                f'{self}: fit with missing="split", which keeps these rows, or fill them in'
+            )
 
 
 def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:

@@ -20,17 +20,28 @@ NARROWEST = 1e-300
 class Scaling:
     """The affine map of each column that takes its training values onto [0, 1].
 
+    The values of a column with empty cells are mapped so that their mean is 0, which is then the
+    value of the empty cells too.
+
     Attributes
     ----------
     low : (p,) float64
-        Minimum over the training rows.
+        The value that is mapped to 0: the minimum over the training rows, or the mean of a column
+        with empty cells.
     range : (p,) float64
         Maximum minus minimum; 0 for a column that was constant in training.  Such a column is
         scaled to 0, for new values too.
+    holes : (p,) bool
+        Whether empty cells of the column become 0.  Those of other columns stay NaN.
     """
 
     low: NDArray[np.float64]
     range: NDArray[np.float64]
+    holes: NDArray[np.bool_]
+
+    def of(self, columns: NDArray[np.int64]) -> Scaling:
+        """Return the scaling of some of the columns."""
+        return Scaling(self.low[columns], self.range[columns], self.holes[columns])
 
     def apply(self, columns: NDArray[np.float64]) -> NDArray[np.float32]:
         """Return `columns` (p, m) scaled; the memory of `columns` is overwritten.
@@ -47,9 +58,11 @@ class Scaling:
         for j in range(p):
             scaled = columns[j] - self.low[j]
             if self.range[j] == 0:
-                scaled[:] = 0.0
+                scaled[~np.isnan(scaled)] = 0.0
             else:
                 scaled /= self.range[j]
+            if self.holes[j]:
+                scaled[np.isnan(scaled)] = 0.0
             narrow[j * m : (j + 1) * m] = np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
         if columns.flags.owndata:
             columns.resize((p * m + 1) // 2, refcheck=False)
@@ -60,13 +73,16 @@ class Scaling:
 def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling:
     """Return the scaling of training `columns` (p, n), n ≥ 1, with these names (p,).
 
+    Empty cells are NaN.
+
     Raises
     ------
     InputError
         A column varies by so little that coefficients in its unit would leave the range of floats.
     """
-    low = columns.min(axis=1)
-    span = columns.max(axis=1) - low
+    low = np.fmin.reduce(columns, axis=1)
+    span = np.fmax.reduce(columns, axis=1) - low
+    holes = np.isnan(columns.min(axis=1))
     narrow = (span > 0) & (span < NARROWEST)
     if narrow.any():
         raise InputError(
@@ -74,4 +90,6 @@ def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling
             "coefficients in its unit would leave the range of floats: multiply it by a large "
             "number, or leave it out"
         )
-    return Scaling(low, span)
+    for j in np.flatnonzero(holes):
+        low[j] += np.nanmean(columns[j] - low[j])
+    return Scaling(low, span, holes)

@@ -60,19 +60,25 @@ class Unscaled(NamedTuple):
         low, span = np.empty(p), np.empty(p)
         of_numbers = learn_scaling(self.numbers, [names[j] for j in self.at])
         low[self.at], span[self.at] = of_numbers.low, of_numbers.range
+        holes = np.zeros(p, dtype=np.bool_)
+        holes[self.at] = of_numbers.holes
         for first, width, codes in self.factors:
             count = np.bincount(codes[codes >= 0], minlength=width)
             low[first : first + width] = count == n
             span[first : first + width] = (count > 0) & (count < n)
-        return Scaling(low, span)
+        return Scaling(low, span, holes)
 
-    def scaled(self, scaling: Scaling) -> Matrix:
-        """Return the columns (p, n) scaled; the memory of `numbers` is overwritten."""
-        low, span = scaling.low, scaling.range
-        numbers = Scaling(low[self.at], span[self.at]).apply(self.numbers)
+    def scaled(self, scaling: Scaling, unknown: float = 0.0) -> Matrix:
+        """Return the columns (p, n) scaled; the memory of `numbers` is overwritten.
+
+        In a row that has none of the levels of a factor of few levels, all its indicators are
+        `unknown`; the code of many levels is 0, which counts as about their mean score.
+        """
+        span = scaling.range
+        numbers = scaling.of(self.at).apply(self.numbers)
         if not self.factors:
             return numbers
-        layout = self._layout(len(low))
+        layout = self._layout(len(span))
         n_rows = layout.n_numbers + sum(each.width > FEW_LEVELS for each in self.factors)
         stored = np.zeros((n_rows, numbers.shape[1]), dtype=np.float32)
         stored[layout.place[self.at]] = numbers
@@ -82,6 +88,9 @@ class Unscaled(NamedTuple):
             column = first + codes[says]
             is_code = width > FEW_LEVELS
             stored[layout.place[column], says] = layout.level[column] if is_code else 1.0
+            if not is_code:
+                without = np.flatnonzero(codes < 0)
+                stored[np.ix_(layout.place[first : first + width], without)] = unknown
         return Coded(stored, layout) if layout.level.any() else stored
 
     def _layout(self, p: int) -> Layout:

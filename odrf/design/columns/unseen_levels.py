@@ -11,12 +11,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.listing import listed, rows_listed
-from odrf.errors import nearest
+from odrf.errors import InputError, nearest
 from odrf.warn import warn_user
 
-__all__ = ["say_unseen", "unseen_levels_expected"]
+__all__ = ["UNSEEN", "say_unseen", "unseen_levels_expected", "unseen_levels_refused"]
+
+UNSEEN = ("missing", "raise")
+"""The known treatments of levels that no training row has."""
 
 _expected: ContextVar[bool] = ContextVar("unseen levels are expected", default=False)
+_refused: ContextVar[bool] = ContextVar("unseen levels are refused", default=False)
 
 
 @contextmanager
@@ -29,15 +33,38 @@ def unseen_levels_expected() -> Iterator[None]:
         _expected.reset(token)
 
 
+@contextmanager
+def unseen_levels_refused() -> Iterator[None]:
+    """Within this context, raise `InputError` for unseen levels unless they are expected."""
+    token = _refused.set(True)
+    try:
+        yield
+    finally:
+        _refused.reset(token)
+
+
 def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index) -> None:
-    """Warn of the `values` (n,) of a factor where `unseen` (n,): they are not among the `known`."""
+    """Warn of the `values` (n,) of a factor where `unseen` (n,): they are not among the `known`.
+
+    Raises
+    ------
+    InputError
+        Unseen levels are refused.
+    """
     if _expected.get() or not unseen.any():
         return
     new = pd.Index(values[unseen].unique(), dtype=object)
     hint = nearest(new[0], known) if len(new) == 1 else ""
-    warn_user(
+    said = (
         f"{name!r} has levels that no training row has: {listed(new)} in "
-        f"{rows_listed(unseen, values.index)}; known are {listed(known, 10)}. They are taken "
-        "to have none of the known levels: recode these rows if a level is "
+        f"{rows_listed(unseen, values.index)}; known are {listed(known, 10)}. "
+    )
+    if _refused.get():
+        raise InputError(
+            f'{said}Recode these rows{hint}, or fit with unseen="missing", which treats such '
+            "levels as missing values"
+        )
+    warn_user(
+        f"{said}They are taken to have none of the known levels: recode these rows if a level is "
         f"misspelt{hint}"
     )

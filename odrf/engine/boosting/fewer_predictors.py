@@ -29,8 +29,11 @@ def narrowed_feature_groups(
     feature_groups: FeatureGroups, predictors: NDArray[np.int64]
 ) -> FeatureGroups:
     """Return the feature groups of the columns of these predictors alone, in their order."""
-    widths = feature_groups.widths[predictors]
-    return FeatureGroups(np.concatenate([[0], np.cumsum(widths)]), feature_groups.types[predictors])
+    first = np.concatenate([[0], np.cumsum(feature_groups.widths[predictors])])
+    holes = feature_groups.holes
+    return FeatureGroups(
+        first, feature_groups.types[predictors], holes[predictors] if len(holes) else holes
+    )
 
 
 def widened(tree: Forest, columns: NDArray[np.int64]) -> Forest:

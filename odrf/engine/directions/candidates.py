@@ -29,6 +29,10 @@ FEW_LEVELS = 6
 ROUND = 32
 
 
+NO_HOLES = np.empty(0, dtype=np.bool_)
+"""Of a table without empty cells."""
+
+
 class FeatureGroups(NamedTuple):
     """Which columns make up each predictor.
 
@@ -39,10 +43,33 @@ class FeatureGroups(NamedTuple):
     types : (P,) int8
         `PLAIN` (one column), `INDICATORS` (one 0/1 column per level) or `BASIS` (several
         numeric columns, such as a spline).
+    holes : (P,) bool, or (0,) if there are none
+        Whether cells of the predictor are empty, and it is no factor.  The last of its columns is
+        then 1 in these rows, where the others are 0, and 0 elsewhere.
     """
 
     first: np.ndarray
     types: np.ndarray
+    holes: np.ndarray = NO_HOLES
+
+    @property
+    def n_numbers(self) -> NDArray[np.int64]:
+        """Number of columns of each predictor (P,), without that of its empty cells."""
+        if not len(self.holes):
+            return self.widths
+        numbers: NDArray[np.int64] = self.widths - self.holes.astype(np.int64)
+        return numbers
+
+    @property
+    def most_entries(self) -> NDArray[np.int64]:
+        """Return how many coefficients each predictor (P,) has at most while one is estimated.
+
+        Each of its numbers has a fill, and the column of empty cells a coefficient of its own.
+        """
+        if not len(self.holes):
+            return self.widths
+        entries: NDArray[np.int64] = self.widths + np.where(self.holes, self.n_numbers, 0)
+        return entries
 
     @property
     def widths(self) -> NDArray[np.int64]:
@@ -59,9 +86,9 @@ def has_many_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
 def count_terms(feature_groups: FeatureGroups) -> NDArray[np.int64]:
     """Return how many terms (P,) each predictor is in a direction: one for each column.
 
-    A factor of many levels is one term.
+    A factor of many levels is one term.  The column of a predictor's empty cells is not counted.
     """
-    return np.where(has_many_levels(feature_groups), 1, feature_groups.widths)
+    return np.where(has_many_levels(feature_groups), 1, feature_groups.n_numbers)
 
 
 def columns_of(feature_groups: FeatureGroups, predictors: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -87,11 +114,14 @@ class Proposals(NamedTuple):
         if it has levels scored by the target, see `odrf.engine.directions.level_scores`.
     order : (P,) int64
         A permutation of the predictors.
-    mixed : (p,) int64
-        A permutation of the columns.
+    mixed : (p',) int64
+        A permutation of the columns, without those of empty cells.
     units : (U,) int64
-        A permutation of the columns, with one entry -1 - j for all columns of predictor j if it is
-        a factor of many levels.
+        The same with one entry -1 - j for all columns of predictor j if it is a factor of many
+        levels.
+    empty : (p,) int64
+        For each column the column of its predictor's empty cells; -1 if there are none.  Its shape
+        is (0,) if no predictor has empty cells.
     singly : (1,) bool
         Whether every predictor is tried singly at the node.
     class_weight : (K,) float64
@@ -109,6 +139,7 @@ class Proposals(NamedTuple):
     order: np.ndarray
     mixed: np.ndarray
     units: np.ndarray
+    empty: np.ndarray
     singly: np.ndarray
     class_weight: np.ndarray
     chosen: np.ndarray
@@ -119,15 +150,16 @@ def proposals_for(
     feature_groups: FeatureGroups, K: int, widest: int, ordered: bool = False
 ) -> Proposals:
     """Allocate scratch for K classes and directions on up to `widest` columns."""
-    P, p = len(feature_groups.types), int(feature_groups.first[-1])
+    P = len(feature_groups.types)
     return Proposals(
         np.empty((ROUND, widest), dtype=np.int64),
         np.empty((ROUND, widest), dtype=np.float32),
         np.empty(ROUND, dtype=np.int64),
         np.ones(ROUND),
         np.arange(P),
-        np.arange(p),
+        _of_numbers(feature_groups),
         _units(feature_groups),
+        _empty(feature_groups),
         np.zeros(1, dtype=np.bool_),
         np.empty(K),
         np.empty(K, dtype=np.bool_),
@@ -135,11 +167,25 @@ def proposals_for(
     )
 
 
+def _of_numbers(feature_groups: FeatureGroups) -> NDArray[np.int64]:
+    """Return the columns in order, without those of empty cells."""
+    columns, holes = np.arange(feature_groups.first[-1]), feature_groups.holes
+    return np.delete(columns, feature_groups.first[1:][holes] - 1) if len(holes) else columns
+
+
+def _empty(feature_groups: FeatureGroups) -> NDArray[np.int64]:
+    """Return for each column that of its predictor's empty cells, see `Proposals`."""
+    if not len(feature_groups.holes):
+        return np.empty(0, dtype=np.int64)
+    column = np.where(feature_groups.holes, feature_groups.first[1:] - 1, -1)
+    return np.repeat(column, feature_groups.widths)
+
+
 def _units(feature_groups: FeatureGroups) -> NDArray[np.int64]:
-    """Return the columns in order, and -1 - j for those of a factor j of many levels."""
-    columns, many = np.arange(feature_groups.first[-1]), has_many_levels(feature_groups)
+    """Return the same, with -1 - j for the columns of a factor j of many levels."""
+    columns, many = _of_numbers(feature_groups), has_many_levels(feature_groups)
     if not many.any():
         return columns
-    predictor = np.repeat(np.arange(len(many)), feature_groups.widths)
+    predictor = np.searchsorted(feature_groups.first, columns, side="right") - 1
     is_first = columns == feature_groups.first[predictor]
     return np.where(many[predictor], -1 - predictor, columns)[is_first | ~many[predictor]]

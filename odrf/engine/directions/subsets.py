@@ -12,6 +12,7 @@ import numpy as np
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
 from odrf.engine.directions.estimation import UNRELATED, level_means, moments, normalise
+from odrf.engine.directions.filled_terms import load_with_holes
 from odrf.engine.directions.level_scores import reliability, score_levels
 from odrf.engine.randomness import below, shuffle_front, uniform
 from odrf.engine.rows.rows import load_column
@@ -175,10 +176,12 @@ def draw_target(state, rows, lo, m, proposals, work):
 
 @part
 def count_columns(feature_groups, order, q):
-    """Return the number of columns of the first q predictors of `order`."""
+    """Return the number of columns of the first q predictors of `order`, but for empty cells."""
     width = 0
     for i in range(q):
         width += feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
+        if len(feature_groups.holes) > 0:
+            width -= feature_groups.holes[order[i]]
     return width
 
 
@@ -277,6 +280,12 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
             if present > 0:
                 at, place, scored = at + present, place + 1, True
             continue
+        if len(feature_groups.holes) > 0 and feature_groups.holes[order[i]]:
+            terms, at = load_with_holes(rows, lo, used, first, width, place, at, work)
+            for k in range(terms):
+                work.covariance[place + k] = np.nan
+            place += terms
+            continue
         is_scored = factor and all_scored
         for k in range(width):
             load_column(rows, lo, used, first + k, not is_scored, work.Z, place + k)
@@ -300,8 +309,9 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
 def write_direction(work, proposals, c):
     """Write proposal c: the nonzero coefficients of the columns, scaled to length 1.
 
-    They are computed from work.theta, the coefficients of the terms that `load_terms` made.
-    Returns False if they cannot be scaled to length 1.
+    They are computed from work.theta, the coefficients of the terms that `load_terms` made.  The
+    coefficients of a column of empty cells, which stand next to each other, are added up.  Returns
+    False if they cannot be scaled to length 1.
     """
     coefficient, size = work.coefficient, 0
     for k in range(work.size[0]):
@@ -309,7 +319,9 @@ def write_direction(work, proposals, c):
     if not normalise(coefficient, work.size[0]):
         return False
     for k in range(work.size[0]):
-        if coefficient[k] != 0.0:
+        if size > 0 and proposals.columns[c, size - 1] == work.column[k]:
+            proposals.theta[c, size - 1] += coefficient[k]
+        elif coefficient[k] != 0.0:
             proposals.columns[c, size], proposals.theta[c, size] = work.column[k], coefficient[k]
             size += 1
     proposals.sizes[c], proposals.reliability[c] = size, reliability(work.size[1], work)

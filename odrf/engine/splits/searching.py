@@ -15,6 +15,7 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     proposals_for,
 )
+from odrf.engine.directions.holes import cut_of_empty_cells, fill_directions
 from odrf.engine.directions.samplers import (
     DirectionSampler,
     SamplerMixture,
@@ -101,12 +102,12 @@ def scratch_for(
 
     `tree_rows` is its number of rows counting repetitions, which limits the size of random subsets.
     """
-    K = settings.n_classes
+    K, holes = settings.n_classes, int(feature_groups.holes.sum())
     samplers = mixture.samplers(feature_groups, settings, tree_rows)
-    widest = mixture.widest(feature_groups, settings, tree_rows)
+    widest = mixture.widest(feature_groups, settings, tree_rows) + holes
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
     proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
-    terms = min(estimated, len(proposals.units))
+    terms = min(estimated, len(proposals.units) + holes)
     levels = feature_groups.widths[has_many_levels(feature_groups)]
     used = min(n, max(settings.direction_rows, 10 * terms))
     scored = min(n, max(used, 10 * int(levels.max(initial=0))))
@@ -238,6 +239,8 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
             proposals,
             work,
         )
+        if len(proposals.empty) > 0:
+            fill_directions(state, rows, lo, len(node.y), n, proposals)
         _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
@@ -258,4 +261,8 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
         decrease = min(decrease, node.impurity)
     if decrease <= NEGLIGIBLE * node.impurity:
         decrease = 0.0
+    if len(proposals.empty) > 0 and size > 0:
+        threshold, size = cut_of_empty_cells(
+            rows, lo, len(node.y), scratch.columns, scratch.theta, threshold, size, proposals.empty
+        )
     return decrease, threshold, size

@@ -17,6 +17,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes, predict
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.labels import class_labels, spread_codes, spread_numbers
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 
@@ -41,8 +42,10 @@ class RowsToPredict:
 
     Attributes
     ----------
+    fit : AnyFit
+        The fit that reads them: if empty cells are new, it knows their fills.
     X : (p, m) float32
-        Scaled predictors of the rows without missing values.
+        Scaled predictors of the rows that can be predicted.
     complete : (n,) bool
         Which of the n rows those are.
     index : Index of length n
@@ -51,6 +54,7 @@ class RowsToPredict:
         probabilities, NaN for a row that every tree drew.  None: all trees predict each row.
     """
 
+    fit: AnyFit
     X: Matrix
     complete: NDArray[np.bool_]
     index: pd.Index
@@ -60,16 +64,15 @@ class RowsToPredict:
 def rows_of(fit: AnyFit, newdata: pd.DataFrame) -> RowsToPredict:
     """Return the rows of `newdata`."""
     X, complete = fit.design.matrix(newdata)
-    return RowsToPredict(X, complete, newdata.index)
+    return RowsToPredict(*reading_empty_cells(fit, X), complete, newdata.index)
 
 
-def predict_rows(
-    fit: AnyFit, rows: RowsToPredict, type: str, priors: Any = None
-) -> pd.Series | pd.DataFrame:
+def predict_rows(rows: RowsToPredict, type: str, priors: Any = None) -> pd.Series | pd.DataFrame:
     """Return the predictions for the rows.
 
     `type` and `priors` are those of `odrf.results.fitted.FittedResults.predict`, as are the errors.
     """
+    fit = rows.fit
     checked_choice("type", type, PREDICTIONS)
     require_classes(fit.design.response, type)
     shares = checked_priors(priors, fit.design.response, type)

@@ -15,6 +15,7 @@ from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.single import predict_row
 from odrf.fits.fit import AnyFit
+from odrf.fits.prediction.empty_cells import FillingRule, filling_rule
 from odrf.fits.prediction.predicting import require_classes
 
 __all__ = ["ROW_PREDICTIONS", "RowPredictor", "row_predictor"]
@@ -40,6 +41,9 @@ class RowPredictor:
         How raw values become scaled predictors.
     packed : Packed
         The trees.
+    filling : FillingRule or None
+        The trees with a fill for each term, for rows with empty cells in predictors that have none
+        in training; with ``missing="split"`` only.
     value : (m, K) float64
         Mean response, or class shares, of the nodes.
     labels : (K,) tuple
@@ -66,6 +70,7 @@ class RowPredictor:
     type: str
     plan: RowPlan
     packed: Packed
+    filling: FillingRule | None
     value: NDArray[np.float64]
     labels: tuple[Any, ...]
     votes: bool
@@ -100,7 +105,7 @@ class RowPredictor:
         x = self.plan.scaled(row)
         if x is None:
             return self._missing()
-        mean = predict_row(self.packed, self.value, x)
+        mean = self._mean(x)
         if self.votes:
             mean /= mean.sum()
         numbers = mean.tolist()
@@ -109,6 +114,11 @@ class RowPredictor:
         if self.ordered:
             return self.labels[int(predicted_classes(mean[np.newaxis], True)[0])]
         return self.labels[numbers.index(max(numbers))] if self.labels else numbers[0]
+
+    def _mean(self, x: NDArray[np.float32]) -> NDArray[np.float64]:
+        if self.filling is None or not np.isnan(x).any():
+            return predict_row(self.packed, self.value, x)
+        return predict_row(self.filling.packed, self.value, self.filling.numbers(x))
 
     def _missing(self) -> Any:
         if self.type == "prob":
@@ -130,6 +140,7 @@ def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
         type,
         plan_row(fit.design),
         forest.packed_for(fit.data.X),
+        filling_rule(fit) if fit.design.missing == "split" else None,
         forest.value,
         labels,
         votes,

@@ -79,7 +79,7 @@ def asked_out_of_bag(training: Any, newdata: pd.DataFrame | None, leaves_out: bo
 def training_rows(fit: AnyFit, oob: NDArray[np.float64] | None) -> RowsToPredict:
     """Return the training rows, to be predicted by all trees or, with values `oob`, out of bag."""
     index = fit.data.index
-    return RowsToPredict(fit.data.X, np.ones(len(index), dtype=bool), index, oob)
+    return RowsToPredict(fit, fit.data.X, np.ones(len(index), dtype=bool), index, oob)
 
 
 def warn_of_rows_always_drawn(oob: NDArray[np.float64], drawn_by: str) -> None:

@@ -94,7 +94,7 @@ def _split_lines(split: SplitText) -> tuple[str, ...]:
     """Break a split into lines between its terms."""
     lines = [split.terms[0]]
     comparison = split.left.replace("<=", "≤", 1).replace(">=", "≥", 1)
-    pieces = [comparison]
+    pieces = [f"{comparison}, missing {split.missing}" if split.missing else comparison]
     if comparison.startswith("in {"):
         *levels, last = comparison.split(", ")
         pieces = [*(f"{level}," for level in levels), last]

@@ -62,5 +62,5 @@ def few_directions(P: int) -> int:
 
 
 def widest_columns(q: int, feature_groups: FeatureGroups) -> int:
-    """Return the number of columns of the q widest predictors."""
-    return int(np.sort(feature_groups.widths)[::-1][:q].sum())
+    """Return the most coefficients that the q widest predictors have."""
+    return int(np.sort(feature_groups.most_entries)[::-1][:q].sum())

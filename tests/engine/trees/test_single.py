@@ -57,7 +57,9 @@ def test_numbers_are_scaled_as_many_rows_are(columns):
     x, fine = scaled(raw, range(len(raw)), [-1] * len(raw), low, width)
     assert fine
     with np.errstate(over="ignore"):
-        expected = Scaling(np.array(low), np.array(width)).apply(np.array(raw)[:, np.newaxis])
+        expected = Scaling(np.array(low), np.array(width), np.zeros(len(low), dtype=bool)).apply(
+            np.array(raw)[:, np.newaxis]
+        )
     assert x.tobytes() == expected[:, 0].tobytes()
 
 

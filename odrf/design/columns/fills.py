@@ -1,0 +1,55 @@
+"""What empty cells are filled with: the median of a column of numbers, or its commonest value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from odrf.design.columns.measurement import NUMBERS, contents
+from odrf.errors import InputError
+
+__all__ = ["filled", "learn_fills"]
+
+
+def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
+    """Return by column the median of its values, or the most frequent one if they are no numbers.
+
+    Of several most frequent values, the first in their order is taken.  All columns have a fill:
+    new rows may have empty cells in columns that have none in training.
+
+    Raises
+    ------
+    InputError
+        A column is empty in every row.
+    """
+    fills = {}
+    for name in columns:
+        known = frame[name].dropna()
+        if known.empty:
+            raise InputError(
+                f"column {name!r} is missing in every row: leave it out of the formula"
+            )
+        fills[name] = known.median() if _is_number(known) else known.mode().iloc[0]
+    return fills
+
+
+def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
+    """Return `frame` with the empty cells of the columns in `fills` filled."""
+    empty = [name for name in fills if frame[name].isna().any()]
+    if not empty:
+        return frame
+    columns = {name: _widened(frame[name], fills[name]).fillna(fills[name]) for name in empty}
+    return frame.assign(**columns)
+
+
+def _is_number(column: pd.Series) -> bool:
+    categorical = isinstance(column.dtype, pd.CategoricalDtype)
+    return not categorical and contents(column) == NUMBERS
+
+
+def _widened(column: pd.Series, fill: Any) -> pd.Series:
+    """Return a column of whole numbers as floats where its fill is none of them."""
+    whole = pd.api.types.is_integer_dtype(column.dtype)
+    return column.astype("Float64") if whole and not float(fill).is_integer() else column

@@ -1,0 +1,169 @@
+"""Rows with empty cells: in training, and in predictors that have none in training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.engine.trees.routing import leaf_nodes
+from odrf.fits.prediction.empty_cells import reading_empty_cells
+from reference.holes import terms_projected
+
+N = 160
+
+
+def table(seed: int = 0, holes: str = "") -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))
+    data["f"] = rng.choice(list("uvw"), N)
+    data["g"] = rng.choice([f"level {k}" for k in range(12)], N)
+    signal = data["a"] + 2 * data["b"] + (data["f"] == "u")
+    data["y"] = signal + rng.normal(size=N) / 4
+    data["k"] = np.where(signal > 1, "high", np.where(signal < -1, "low", "mid"))
+    for name in holes:
+        data.loc[rng.random(N) < 0.3, name] = np.nan
+    return data
+
+
+FORMULAS = ["y ~ a + b + c + f + g", "k ~ a + b + c + f + g"]
+FITS = {
+    "odt": lambda formula, data: odrf.odt(formula, data, missing="split", seed=1),
+    "odrf": lambda formula, data: odrf.odrf(formula, data, missing="split", n_trees=8, seed=1),
+    "odbt": lambda formula, data: odrf.odbt(formula, data, missing="split", n_trees=8, seed=1),
+    "graf": lambda formula, data: odrf.graf(formula, data, missing="split", n_trees=8, seed=1),
+}
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("kind", FITS)
+@pytest.mark.parametrize("holes", ["", "abfg"])
+def test_every_row_is_predicted(kind, formula, holes):
+    data = table(holes=holes)
+    fit = FITS[kind](formula, data)
+    assert fit.nobs == N and fit.predict(data).notna().all()
+    new = table(seed=1, holes="abcfg")
+    assert fit.predict(new).notna().all()
+    # a row alone is predicted as among others
+    pd.testing.assert_series_equal(fit.predict(new[5:8]), fit.predict(new)[5:8])
+    if kind != "odbt":
+        row_predictor = fit.row_predictor()
+        one_by_one = [row_predictor(row) for row in new[list("abcfg")].to_dict("records")]
+        assert fit.predict(new).tolist() == one_by_one
+
+
+def test_terms_without_a_fill_of_their_own_have_the_mean_of_the_node():
+    data = table(holes="b")
+    fit = odrf.odt("y ~ a + b + c", data, missing="split", max_leaves=6, seed=1).fit
+    new = table(seed=1, holes="ac").drop(columns="b").assign(b=1.0)
+    X, complete = fit.design.matrix(new)
+    assert complete.all() and np.isnan(X[0]).any()
+    reading, padded = reading_empty_cells(fit, X)
+    leaves = leaf_nodes(reading.forest, padded, 1)[:, 0]
+    forest, rows = fit.forest, fit.data.X
+    reached = {0: np.ones(N, dtype=bool)}
+    node_of = np.zeros(N, dtype=int)
+    for node in np.flatnonzero(forest.is_split()):
+        terms = slice(*forest.start[node : node + 2])
+        index, coef = forest.index[terms], forest.coef[terms]
+        inside = reached[node]
+        fills = rows[index][:, inside].mean(axis=1)
+        for X_of, members, store in ((rows, inside, True), (X, node_of == node, False)):
+            left = terms_projected(X_of, index, coef, fills) <= forest.threshold[node]
+            if store:
+                reached[forest.left[node]] = members & left
+                reached[forest.left[node] + 1] = members & ~left
+            else:
+                node_of[members] = forest.left[node] + ~left[members]
+    assert (node_of == leaves).all()
+
+
+def test_rows_without_new_empty_cells_are_read_by_the_fit_itself():
+    data = table(holes="ab")
+    fit = odrf.odt("y ~ a + b + c", data, missing="split", max_leaves=6, seed=1).fit
+    X, _ = fit.design.matrix(table(seed=1, holes="ab"))
+    assert reading_empty_cells(fit, X) == (fit, X)
+
+
+def test_holes_that_tell_the_response_are_found():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"a": rng.random(400), "b": rng.random(400)})
+    hidden = rng.random(400) < 0.5
+    data["y"] = hidden + rng.normal(size=400) / 10
+    data.loc[hidden, "a"] = np.nan
+    fit = odrf.odrf("y ~ a + b", data, missing="split", n_trees=30, seed=1)
+    assert fit.oob_error < 0.02
+    assert fit.importance("permutation")["importance"].idxmax() == "a"
+
+
+def test_median_fills_by_medians_and_commonest_levels():
+    data = table(holes="af")
+    fit = odrf.odt("y ~ a + b + f", data, missing="median", seed=1)
+    by_hand = data.fillna({"a": data["a"].median(), "f": data["f"].mode()[0]})
+    other = odrf.odt("y ~ a + b + f", by_hand, seed=1)
+    pd.testing.assert_series_equal(fit.predict(by_hand), other.predict(by_hand))
+    new = table(seed=1, holes="abf")
+    filled = new.fillna(
+        {"a": data["a"].median(), "b": data["b"].median(), "f": data["f"].mode()[0]}
+    )
+    pd.testing.assert_series_equal(fit.predict(new), other.predict(filled))
+    assert fit.design.fills["a"] == data["a"].median()
+
+
+@pytest.mark.parametrize("missing", ["raise", "split", "median", "drop"])
+def test_rows_without_a_response_are_left_out_and_counted(missing):
+    data = table()
+    data.loc[:9, "y"] = np.nan
+    fit = odrf.odt("y ~ a + b", data, missing=missing, seed=1)
+    assert (fit.nobs, fit.fit.data.n_dropped) == (N - 10, 10)
+    assert "10 dropped" in str(fit.summary())
+
+
+def test_without_empty_cells_nothing_changes():
+    data = table()
+    split, plain = (
+        odrf.odrf("k ~ a + b + f + g", data, missing=missing, n_trees=5, seed=1)
+        for missing in ("split", "raise")
+    )
+    for name in ("threshold", "index", "coef", "value"):
+        np.testing.assert_array_equal(getattr(split.forest, name), getattr(plain.forest, name))
+
+
+def test_unseen_levels_are_missing_or_refused():
+    data = table()
+    new = data[:4].assign(f=["z", "u", "v", "w"])
+    refusing = odrf.odt("y ~ a + f", data, unseen="raise", seed=1)
+    with pytest.raises(odrf.InputError, match=r"'f' has levels .*'z' in 1 row.*unseen=.missing"):
+        refusing.predict(new)
+    for missing in ("raise", "split"):
+        fit = odrf.odt("y ~ a + f", data, missing=missing, seed=1)
+        with pytest.warns(UserWarning, match="'f' has levels") as said:
+            assert fit.predict(new).notna().all()
+        assert len(said) == 1
+    holed = table(holes="f")
+    fit = odrf.odt("y ~ a + f", holed, missing="split", seed=1)
+    with pytest.warns(UserWarning, match="'f' has levels"):
+        unseen = fit.predict(new)
+    assert unseen[0] == fit.predict(new.assign(f=[None, "u", "v", "w"]))[0]
+
+
+def test_a_saved_fit_predicts_the_same(tmp_path):
+    fit = odrf.odrf(FORMULAS[0], table(holes="abf"), missing="split", n_trees=5, seed=1)
+    fit.save(tmp_path / "fit.odrf")
+    new = table(seed=1, holes="abcf")
+    again = odrf.load(tmp_path / "fit.odrf")
+    pd.testing.assert_series_equal(again.predict(new), fit.predict(new))
+
+
+def test_grown_updated_and_pruned_fits_keep_their_fills():
+    data, new = table(holes="abf"), table(seed=1, holes="abcf")
+    forest = odrf.odrf(FORMULAS[0], data, missing="split", n_trees=5, seed=1)
+    assert forest.grow(5).predict(new).notna().all()
+    updated = forest.update(new)
+    assert updated.nobs == 2 * N and updated.predict(new).notna().all()
+    tree = odrf.odt(FORMULAS[0], data, missing="split", seed=1)
+    assert tree.prune(leaves=4).predict(new).notna().all()
+    assert len(tree.pruning_path(newdata=new).table) > 1
+    honest = odrf.odrf(FORMULAS[0], data, missing="split", honest=True, n_trees=5, seed=1)
+    assert honest.predict(new).notna().all()
