@@ -71,8 +71,9 @@ class Axis(Family):
     ordered by the first principal component of their class shares (Coppersmith, Hong and Hosking
     1999), whose best cut is nearly the best of all partitions; for ordered classes by the share of
     the classes below a random one.  The means or shares of more than 6 levels are shrunk towards
-    those of the node, and their gain is compared without what it owes to chance.  The columns of a
-    basis, such as a spline, are combined by least squares.
+    those of the node, and their gain is compared without what it owes to chance.  A level that a
+    node does not have goes to the side with more weight, and so does a row without any level.  The
+    columns of a basis, such as a spline, are combined by least squares.
 
     Examples
     --------

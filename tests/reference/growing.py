@@ -219,7 +219,7 @@ def _estimated(
     if theta is None or not np.any(terms.of_columns @ theta):
         return Candidate(columns, None)
     coefficients = terms.of_columns @ theta
-    used = coefficients != 0
+    used = np.abs(coefficients) > 1e-9 * np.abs(coefficients).max()
     return Candidate(
         [c for c, kept in zip(columns, used, strict=True) if kept],
         coefficients[used] / np.linalg.norm(coefficients),

@@ -29,6 +29,8 @@ __all__ = ["ClassShares", "class_shares_for", "principal_scores", "principal_tar
 
 # Entries of an eigenvector are equally large if they differ by no more than this share.
 EQUAL = 1.0 - 1e-9
+# Scores below this share of the largest are 0 but for rounding.
+ROUNDING = 1e-9
 
 
 class ClassShares(NamedTuple):
@@ -200,12 +202,16 @@ def principal_scores(rows, lo, m, first, width, shares, work):
     total = _add_up_classes(rows, lo, m, shares.value)
     _tabulate_few(rows, lo, m, first, width, shares.table, work)
     g, d = _component(width, total, shares)
+    largest = 0.0
     for at in range(g):
         score = 0.0
         for c in range(d):
             score += shares.table[at, c] * shares.spectrum.vectors[0, c]
         work.column[at], work.scores[at] = first + shares.levels[at], score / shares.roots[at]
-        work.term[at] = 0
+        work.term[at], largest = 0, max(largest, abs(work.scores[at]))
+    for at in range(g):
+        if abs(work.scores[at]) < ROUNDING * largest:
+            work.scores[at] = 0.0
     work.theta[0], work.size[0], work.size[1] = 1.0, g, 0
     return g > 0
 

@@ -39,7 +39,7 @@ PRIOR = 4.0
 FREE = FEW_LEVELS - 1.0
 # Levels are sorted by looking through all of them if these are at most so many times as many.
 SWEPT = 8
-# Evidence below this share of the sum of squares is rounding.
+# Below this share, of the sum of squares or of the largest score, evidence or a score is rounding.
 ROUNDING = 1e-9
 
 
@@ -162,6 +162,8 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
         largest = max(largest, abs(score))
     for p in range(present):
         scores[at + p] /= largest
+        if abs(scores[at + p]) < ROUNDING:
+            scores[at + p] = 0.0
     for i in range(m):
         k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
         score = 0.0

@@ -12,6 +12,7 @@ import numpy as np
 
 from odrf.engine.compiling import inlined, kernel
 from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
+from odrf.engine.splits.absent_levels import send_absent_levels
 from odrf.engine.splits.impurity import NEGLIGIBLE, describe
 from odrf.engine.splits.searching import search
 
@@ -155,8 +156,9 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, 
             decrease, cut, size = search(state, rows, lo, node, feature_groups, settings, scratch)
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta
-                n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)
                 project(rows, lo, m, columns, theta, 0, size, scratch.values)
+                size, cut = send_absent_levels(rows, lo, node, feature_groups, size, cut, scratch)
+                n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments
                 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined, part
 from odrf.engine.directions.candidates import (
+    FEW_LEVELS,
     ROUND,
     FeatureGroups,
     Proposals,
@@ -66,9 +67,9 @@ class Scratch(NamedTuple):
     gains : (ROUND,) float64
     thresholds : (ROUND,) float32
         Gains of the candidates of a round and, unless bins were used, their thresholds.
-    columns : (1, W) int64
-    theta : (1, W) float32
-        The best direction so far.
+    columns : (1, max(W, FEW_LEVELS)) int64
+    theta : (1, max(W, FEW_LEVELS)) float32
+        The best direction so far, with room for all levels of a factor.
     """
 
     values: np.ndarray
@@ -111,6 +112,7 @@ def scratch_for(
     levels = feature_groups.widths[has_many_levels(feature_groups)]
     used = min(n, max(settings.direction_rows, 10 * terms))
     scored = min(n, max(used, 10 * int(levels.max(initial=0))))
+    room = max(widest, FEW_LEVELS)
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
         np.empty(n, dtype=np.float32),
@@ -129,8 +131,8 @@ def scratch_for(
         samplers,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
-        np.empty((1, widest), dtype=np.int64),
-        np.empty((1, widest), dtype=np.float32),
+        np.empty((1, room), dtype=np.int64),
+        np.empty((1, room), dtype=np.float32),
     )
 
 

@@ -14,6 +14,7 @@ from odrf.engine.splits.criteria import ORDINAL
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaf_nodes
 from problems import Problem, noisy, problems
+from reference.absent_levels import factor_alone, settled
 from reference.forests import direction, goes_left
 from reference.growing import PERFECT, ROUNDING, FirstBest, Split, best_split, grow, score
 from reference.impurity import gain, impurity
@@ -36,13 +37,38 @@ class Following:
         expanded[columns] = theta
         return expanded
 
-    def is_taken(self, number, candidate):
+    def is_taken(self, number, node, candidate):
         """Whether the engine's split is along this candidate."""
         columns, theta, _ = candidate
         chosen = self.dense(*direction(self.forest, number))
         if theta is None:
             return set(np.flatnonzero(chosen)) <= set(columns)
-        return np.allclose(chosen, self.dense(columns, theta), atol=1e-6)
+        expected = self.dense(columns, theta)
+        return np.allclose(chosen, expected, atol=1e-6) or np.allclose(
+            chosen, self.settled(number, node, columns, expected), atol=1e-6
+        )
+
+    def settled(self, number, node, columns, theta):
+        """A candidate such that absent levels go where they go in the engine, if it can be."""
+        factor = factor_alone(self.problem.feature_groups, columns)
+        if factor is None:
+            return theta
+        X, forest = self.problem.X[:, node.rows], self.forest
+        goes = goes_left(X, *direction(forest, number), forest.threshold[number])
+        present, left = (X[factor][:, rows].any(axis=1) for rows in (slice(None), goes))
+        theta = theta.copy()
+        if (left & X[factor][:, ~goes].any(axis=1)).any() or left[present].all():
+            return theta
+        theta[factor], _ = settled(theta[factor], present, left, forest.threshold[number] >= 0)
+        return theta
+
+    def absent_levels_go_with_the_larger_side(self, number, node, columns, left):
+        """Check where a row of another level would go, unless both sides have equal weight."""
+        if factor_alone(self.problem.feature_groups, columns) is None:
+            return
+        heavier = node.w[left].sum() - node.w[~left].sum()
+        if abs(heavier) > 1e-9 * node.w.sum():
+            assert (self.forest.threshold[number] >= 0) == (heavier > 0)
 
     def ends(self, number, node, candidate):
         """Decided by the gain in the engine, which rounding may have made perfect."""
@@ -52,8 +78,8 @@ class Following:
         index, _ = direction(forest, number)
         return (
             forest.gain[number] * candidate.reliability**2 >= PERFECT * forest.impurity[number]
-            and [c for c in columns if c in index] == index
-            and self.is_taken(number, candidate)
+            and set(index) <= set(columns)
+            and self.is_taken(number, node, candidate)
         )
 
     def split(self, number, node):
@@ -68,13 +94,16 @@ class Following:
         found = gain(node.y, node.w, left, options.criterion)
         assert forest.gain[number] == pytest.approx(found, rel=1e-9, abs=1e-12)
         assert min(node.counts[left].sum(), node.counts[~left].sum()) >= options.min_leaf
-        along = [c for c in node.candidates if self.is_taken(number, c)]
+        self.absent_levels_go_with_the_larger_side(number, node, columns, left)
+        along = [c for c in node.candidates if self.is_taken(number, node, c)]
         assert along
+        undetermined = any(c.theta is None for c in along)
         reached = max(score(node, found * c.reliability**2, c.columns, options) for c in along)
+        if undetermined and options.penalty != NO_PENALTY:  # for an unknown number of coefficients
+            return Split(reached, found, left)
         assert reached >= best_score - 1e-9 * max(1.0, abs(best_score))
         if reached > best_score + 1e-9 * max(1.0, abs(best_score)):
             values = self.dense(columns, theta) @ X[:, node.rows]
-            undetermined = any(c.theta is None for c in along)
             assert undetermined or values[~left].min() - values[left].max() < ROUNDING
         return Split(reached, found, left)
 
