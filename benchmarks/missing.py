@@ -1,7 +1,7 @@
 """Forests and boosters on tables with empty cells.
 
     python benchmarks/missing.py --out missing.csv [--data DIR] [--tables a,b] [--methods a,b]
-                                 [--shares 0.1,0.3,0.5] [--repeats 2] [--rows 1000] [--trees 200]
+                                 [--shares 0.1,0.3,0.5] [--repeats 2] [--rows 600] [--trees 200]
     python benchmarks/missing.py --report missing.csv
 
 Some tables have empty cells of their own.  In the others cells are emptied by four mechanisms
@@ -167,12 +167,12 @@ def against_others(losses: pd.DataFrame) -> str:
 
 def main() -> int:
     """Run the methods, or report an existing csv."""
-    asked = with_tables(parser(__doc__ or "", "missing.csv", repeats=2, trees=200), rows=1000)
+    asked = with_tables(parser(__doc__ or "", "missing.csv", repeats=2, trees=200), rows=600)
     add = asked.add_argument
     add("--tables", default=",".join((*WITH_HOLES, *COMPLETE)), help="names with commas between")
     add("--methods", default=",".join(METHODS), help="names with commas between them")
     add("--shares", default="0.1,0.3,0.5", help="of empty cells")
-    add("--limit", type=float, default=300.0, help="seconds that one fit may take")
+    add("--limit", type=float, default=120.0, help="seconds that one fit may take")
     options = asked.parse_args()
     print(report(run(options) if options.report is None else pd.read_csv(options.report)))
     return 0

@@ -3,10 +3,10 @@
 CatBoost, LightGBM and XGBoost get factors as factors here, and empty cells as they are, like
 scikit-learn's HistGradientBoosting (``hgb``) and random forest (``rf``, factors as indicators) in
 ``methods.py``.  For CatBoost an empty cell of a factor is one more level.  This package gets empty
-cells as they are, or filled:
+cells as they are, with one of its options, or filled:
 
 * ``odrf_split``: splits say on which side empty cells go, ``missing="split"``;
-* ``odrf_median``: filled by medians and most frequent levels of the training rows;
+* ``odrf_median``: medians and most frequent levels of the training rows, ``missing="median"``;
 * ``odrf_drop``: rows with empty cells do not train, ``missing="drop"``.  Test rows are filled by
   medians and most frequent levels of the training rows, because every row has to be predicted;
 * ``odrf_iterative``: scikit-learn's IterativeImputer.  It gets a factor as one indicator per level,
@@ -66,8 +66,7 @@ def split_on_holes(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
 
 def median(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Forest of this package on medians and most frequent levels."""
-    fill = fill_by_median(train)
-    return _after(fill, _forest(fill(train), task, setting))
+    return _forest(train, task, setting, missing="median")
 
 
 def whole_rows(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
