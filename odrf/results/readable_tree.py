@@ -44,7 +44,10 @@ class ReadableTree(FittedResults):
         """Return the tree as text: an indented line for each node, with ``*`` at the leaves.
 
         In a sum, a factor of two levels counts 1 for one of them, as in ``0.3*(sex in {f})``, and
-        an ordered factor counts by the ranks of its levels, which the first lines explain.
+        an ordered factor counts by the ranks of its levels, which the first lines explain.  A split
+        on a factor alone is written as two sets of levels, as in ``state in {CA, NV}`` and ``state
+        in {OR, TX, others}``.  The others are levels that the rows of the node do not have: they go
+        to the side with more weight.
 
         Parameters
         ----------

@@ -16,6 +16,7 @@ from odrf.design.columns.moments import Durations, Moments
 from odrf.design.columns.ranked import OwnRanks
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.text.dates_in_words import moment
+from odrf.text.level_sets import two_sets
 from odrf.text.naming import names_in_sums
 from odrf.text.own_values import own_value
 from odrf.text.shortening import shortened
@@ -238,16 +239,13 @@ class SplitWriter:
         first, last = self._design.first[predictor : predictor + 2]
         projection = np.zeros(last - first)
         projection[columns - first] = coef
-        goes_left = projection <= threshold
+        has_coefficient = np.isin(np.arange(first, last), columns)
         name = self._design.predictors[predictor]
-        levels = np.array(
-            [_level(column, name) for column in self._design.columns[first:last]], dtype=object
+        levels = [self._short(_level(column, name)) for column in self._design.columns[first:last]]
+        left, right = two_sets(
+            levels, has_coefficient, projection <= threshold, threshold >= 0, self._max_terms
         )
-        return SplitText(
-            (self._predictors[predictor],),
-            f"in {self._listed(levels[goes_left])}",
-            f"in {self._listed(levels[~goes_left])}",
-        )
+        return SplitText((self._predictors[predictor],), left, right)
 
     def _in_unit(self, column: int, value: float) -> str:
         return _rounded(value, float(self._design.scaling.range[column]), self._digits)
@@ -255,11 +253,6 @@ class SplitWriter:
     def _short(self, level: Any) -> str:
         most = self._max_characters
         return str(level) if most is None else shortened(str(level), most)
-
-    def _listed(self, levels: NDArray) -> str:
-        shown = [self._short(level) for level in levels[: self._max_terms]]
-        others = len(levels) - len(shown)
-        return "{" + ", ".join(shown + ([f"+{others} more"] if others else [])) + "}"
 
     def _sum(self, terms: list[_Term], threshold: float) -> SplitText:
         ordered = sorted(terms, key=lambda term: -abs(term.theta))

@@ -95,7 +95,7 @@ def _split_lines(split: SplitText) -> tuple[str, ...]:
     lines = [split.terms[0]]
     comparison = split.left.replace("<=", "≤", 1).replace(">=", "≥", 1)
     pieces = [f"{comparison}, missing {split.missing}" if split.missing else comparison]
-    if comparison.startswith("in {"):
+    if comparison.startswith(("in {", "not in {")):
         *levels, last = comparison.split(", ")
         pieces = [*(f"{level}," for level in levels), last]
     for piece in (*split.terms[1:], *pieces):
