@@ -171,9 +171,8 @@ class Design:
         self.schema.check_contents(frame)
         frame = filled(frame, self.fills)
         with unseen_levels_refused() if self.unseen == "raise" else nullcontext():
-            unscaled = self.recipe.columns_on(frame)
-        unknown = np.nan if self.missing == "split" else 0.0
-        return unscaled.scaled(self.scaling, unknown), complete
+            unknown = np.nan if self.missing == "split" else 0.0
+            return self.recipe.columns_on(frame).scaled(self.scaling, unknown), complete
 
     def labelled(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.float64]]:
         """Return the predictors and responses of new data.
@@ -339,8 +338,7 @@ def build_design(
     fills = learn_fills(frame, terms.columns) if missing == "median" else {}
     frame = filled(frame, fills)
     recipe = learn_predictors(terms.terms, frame, env)
-    unscaled = recipe.columns_on(frame)
-    scaling = unscaled.scaling(recipe.columns)
+    scaling, X = recipe.columns_on(frame).learned(recipe.columns)
     schema = learn_schema(frame, terms.columns)
     design = Design(
         formula,
@@ -354,8 +352,7 @@ def build_design(
         fills,
         unseen,
     )
-    X, counts = unscaled.scaled(scaling), left_out.counts
-    index = frame.index
+    counts, index = left_out.counts, frame.index
     return design, TrainingData(X, y, w, index, complete, counts, empty_cells, factors, unit)
 
 

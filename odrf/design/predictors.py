@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 
 import numpy as np
@@ -14,10 +14,10 @@ from patsy import EvalEnvironment
 
 from odrf.design.columns.encoding import BASIS, EMPTY, INDICATORS, PLAIN
 from odrf.design.columns.finite import require_finite, require_no_infinite
-from odrf.design.columns.frame import selected
+from odrf.design.columns.frame import column_blocks, selected
 from odrf.design.columns.listing import listed
 from odrf.design.columns.missing import find_missing
-from odrf.design.columns.unscaled import Levels, Unscaled, indicators
+from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom
 from odrf.design.ranking import ranked_alone
 from odrf.design.variable import Variable, learn_variable, rows_known
@@ -65,48 +65,55 @@ class Predictors:
     def columns_on(self, frame: pd.DataFrame) -> Unscaled:
         """Return the unscaled columns on the n rows of `frame`; NaN for empty cells.
 
-        Raises
-        ------
-        InputError
-            A level is unknown, an expression fails, or a value is not finite.
+        They are made when they are asked for, and raise `InputError` then: if a level is unknown,
+        an expression fails, or a value is not finite.
         """
-        if len(frame) == 0:
-            p = len(self.columns)
-            return Unscaled(np.empty((p, 0)), np.arange(p), ())
-        is_factor = self.types == INDICATORS
         widths = np.diff(self.first)
-        row = np.cumsum(np.where(is_factor, 0, widths)) - widths
-        owner = np.repeat(np.arange(len(self.terms)), widths)
-        at = np.flatnonzero(~is_factor[owner])
-        numbers = np.empty((len(at), len(frame)))
-        columns = self._number_columns(frame, numbers, row)
-        in_place = set(columns)
-        codes = {v: each.codes(frame) for v, each in enumerate(self.variables) if each.is_factor}
-        for v, each in enumerate(self.variables):
-            if v not in columns and not each.is_factor:
-                columns[v] = each.encode(frame)
-        for j in np.flatnonzero(~is_factor):
-            term = self.terms[j]
-            if len(term) == 1 and term[0] in in_place:
+        factors = {
+            int(self.first[j]): int(widths[j]) for j in np.flatnonzero(self.types == INDICATORS)
+        }
+        return Unscaled(len(frame), factors, partial(self._pieces, frame))
+
+    def _pieces(self, frame: pd.DataFrame) -> Iterator[Cells | Levels]:
+        if len(frame) == 0:
+            return
+        yield from self._number_columns(frame)
+        in_products = {v for term in self.terms if len(term) > 1 for v in term}
+        kept: dict[int, NDArray] = {}
+
+        def of_variable(v: int) -> NDArray:
+            if v in kept:
+                return kept[v]
+            variable = self.variables[v]
+            found = variable.codes(frame) if variable.is_factor else variable.encode(frame)
+            if v in in_products:
+                kept[v] = found
+            return found
+
+        for j, term in enumerate(self.terms):
+            if self._is_number_column(term):
                 continue
-            factors = [
-                _indicators(codes[v], self.variables[v].width) if v in codes else columns[v]
-                for v in term
-            ]
-            product_columns = reduce(_products, factors)
-            known = np.flatnonzero(~np.isnan(np.concatenate(factors)).any(axis=0))
-            names = [self.names[j]] * len(product_columns)
-            require_finite(product_columns[:, known], names, frame.index[known], "predictor")
-            numbers[row[j] : row[j] + widths[j] - self.holes[j]] = product_columns
-        for j in np.flatnonzero(self.holes & ~is_factor):
-            last = row[j] + widths[j] - 1
-            numbers[last] = np.isnan(numbers[row[j] : last]).any(axis=0)
-        require_no_infinite(numbers, [self.names[j] for j in owner[at]], frame.index, "predictor")
-        levels = (
-            Levels(int(self.first[j]), int(widths[j]), self._codes_in(int(j), codes))
-            for j in np.flatnonzero(is_factor)
-        )
-        return Unscaled(numbers, at, tuple(levels))
+            factors = [of_variable(v) for v in term]
+            if self.types[j] == INDICATORS:
+                codes = self._codes_in(j, dict(zip(term, factors, strict=True)))
+                yield Levels(int(self.first[j]), int(self.first[j + 1] - self.first[j]), codes)
+            else:
+                yield self._product(j, factors, frame.index)
+
+    def _product(self, j: int, factors: Sequence[NDArray], index: pd.Index) -> Cells:
+        """Return the columns of numbers of predictor j from those of its factors, or codes."""
+        columns = [
+            _indicators(factor, self.variables[v].width) if self.variables[v].is_factor else factor
+            for v, factor in zip(self.terms[j], factors, strict=True)
+        ]
+        values = reduce(_products, columns)
+        known = np.flatnonzero(~np.isnan(np.concatenate(columns)).any(axis=0))
+        names = [self.names[j]] * len(values)
+        require_finite(values[:, known], names, index[known], "predictor")
+        if self.holes[j]:
+            empty = np.isnan(values).any(axis=0, keepdims=True)
+            values = np.concatenate([values, empty])
+        return Cells(np.arange(self.first[j], self.first[j + 1]), values)
 
     def _codes_in(self, j: int, codes: Mapping[int, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Return the codes (n,) of factor j: its last level for empty cells, if it has holes."""
@@ -146,23 +153,21 @@ class Predictors:
             combined = np.where(known, combined * self.variables[v].width + codes[v], -1)
         return combined
 
-    def _number_columns(
-        self, frame: pd.DataFrame, numbers: NDArray[np.float64], row: NDArray[np.int64]
-    ) -> dict[int, NDArray[np.float64]]:
-        """Write the predictors that are columns of numbers into `numbers`; return them by variable.
+    def _is_number_column(self, term: tuple[int, ...]) -> bool:
+        return len(term) == 1 and self.variables[term[0]].is_number_column
 
-        Predictor j has the `row` j of it.  One operation for all of them: one at a time takes
-        seconds for thousands of columns.
-        """
-        rows = {
-            term[0]: int(row[j])
-            for j, term in enumerate(self.terms)
-            if len(term) == 1 and self.variables[term[0]].is_number_column
-        }
-        names = [self.variables[v].name for v in rows]
-        cells = selected(frame, names).to_numpy(dtype=np.float64, na_value=np.nan)
-        numbers[list(rows.values())] = cells.T
-        return {v: numbers[at : at + 1] for v, at in rows.items()}
+    def _number_columns(self, frame: pd.DataFrame) -> Iterator[Cells]:
+        """Yield the predictors that are columns of numbers, block by block."""
+        which = [j for j, term in enumerate(self.terms) if self._is_number_column(term)]
+        names = [self.names[j] for j in which]
+        at, holes = self.first[which], self.holes[which]
+        for part, block in column_blocks(frame, names):
+            values = block.to_numpy(dtype=np.float64, na_value=np.nan).T
+            require_no_infinite(values, names[part], frame.index, "predictor")
+            yield Cells(at[part], values)
+            if holes[part].any():
+                empty = np.isnan(values[holes[part]]).astype(np.float64)
+                yield Cells(at[part][holes[part]] + 1, empty)
 
 
 def learn_predictors(
@@ -226,7 +231,7 @@ def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd
         raise InputError(
             f"predictor {atom.name!r} is missing in every row: leave it out of the formula"
         )
-    return frame[known]
+    return selected(frame, atom.columns)[known]
 
 
 def _column_names(variables: Sequence[Variable]) -> list[str]:

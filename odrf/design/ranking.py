@@ -16,17 +16,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.encoding import Encoding
-from odrf.design.columns.frame import selected
+from odrf.design.columns.frame import column_blocks
 from odrf.design.columns.moments import Durations, Moments
-from odrf.design.columns.ranked import ranked_if_tied
+from odrf.design.columns.ranked import TOLERATED, ranked_if_tied
 from odrf.design.columns.values import column_values
 from odrf.design.variable import Variable
 
 __all__ = ["ranked_alone"]
 
 SAMPLE = 2048
-# Most columns of a block, and most cells, so that a block is small beside the table.
-WIDTH, CELLS = 64, 2**21
+# A column with enough ties to be ranked has at least a quarter of them in nearly every sample.
+SAFETY = 4
 # Whole numbers in a range up to this are different in 32 bits.
 NARROW = 2**24
 # Beyond this, floats of 64 bits cannot tell whole numbers apart.
@@ -62,7 +62,7 @@ def ranked_alone(
 def _ranked(variables: Sequence[Variable], frame: pd.DataFrame) -> list[Variable]:
     """Return the variables, ranked where they are columns of `frame` that narrowing would tie."""
     numbers = [variable.name for variable in variables if variable.is_number_column]
-    suspected = set(_suspected(selected(frame, numbers))) if numbers else set()
+    suspected = set(_suspected(frame, numbers))
     return [
         replace(variable, encoding=_checked(variable, frame))
         if variable.name in suspected or _is_timed(variable)
@@ -83,24 +83,20 @@ def _checked(variable: Variable, frame: pd.DataFrame) -> Encoding:
     return ranked_if_tied(variable.encoding, values)
 
 
-def _suspected(frame: pd.DataFrame) -> Iterator[str]:
-    """Yield the columns of numbers of `frame` for which the exact test is needed."""
+def _suspected(frame: pd.DataFrame, numbers: Sequence[str]) -> Iterator[str]:
+    """Yield the columns of `frame` that hold `numbers` for which the exact test is needed."""
     n = len(frame)
     rows = None
     if n > SAMPLE:
         rows = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
-    width = min(max(CELLS // n, 1), WIDTH)
-    dtypes = frame.dtypes.tolist()
-    begin = 0
-    for dtype, run in groupby(dtypes):
-        end = begin + len(list(run))
+    dtype_of = dict(zip(frame.columns, frame.dtypes, strict=True))
+    for dtype, run in groupby(numbers, key=dtype_of.__getitem__):
+        names = list(run)
         if not isinstance(dtype, np.dtype) or dtype.kind not in "biuf":
-            yield from frame.columns[begin:end]
+            yield from names
         elif dtype.kind == "f" or dtype.itemsize > 2:
-            for first in range(begin, end, width):
-                block = frame.iloc[:, first : min(first + width, end)]
+            for _, block in column_blocks(frame, names):
                 yield from block.columns[_tied(block.to_numpy(), rows)]
-        begin = end
 
 
 def _tied(cells: NDArray, rows: NDArray[np.int64] | None) -> NDArray[np.bool_]:
@@ -116,5 +112,10 @@ def _tied(cells: NDArray, rows: NDArray[np.int64] | None) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         span = high.astype(np.float64) - low
         narrowed = ((sample - low.astype(np.float64)) / span).astype(np.float32)
-    tied = (narrowed[:, 1:] == narrowed[:, :-1]) & (sample[:, 1:] != sample[:, :-1])
-    return tied.any(axis=1) | beyond
+    same = sample[:, 1:] == sample[:, :-1]
+    tied = ((narrowed[:, 1:] == narrowed[:, :-1]) & ~same).sum(axis=1)
+    # if no value repeats, so many ties are at most so many pairs
+    pairs = tied * (tied + 1) / 2
+    enough = TOLERATED * sample.shape[1] ** 2 / 2
+    many = pairs > (enough if rows is None else enough / SAFETY)
+    return beyond | ((tied > 0) & (same.any(axis=1) | many))

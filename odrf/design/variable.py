@@ -13,6 +13,7 @@ from patsy import EvalEnvironment
 
 from odrf.design.columns.chosen_encoding import learn_encoding
 from odrf.design.columns.encoding import Encoding, Indicators, Numbers
+from odrf.design.columns.frame import selected
 from odrf.design.columns.values import Values, column_values
 from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation
@@ -76,7 +77,8 @@ class Variable:
             return self.encoding.encode(self._values(frame))
         columns = np.full((self.width, len(frame)), np.nan)
         if known.any():
-            columns[:, known] = self.encoding.encode(self._values(frame[known]))
+            rows = selected(frame, self.columns)[known]
+            columns[:, known] = self.encoding.encode(self._values(rows))
         return columns
 
     def codes(self, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -89,7 +91,7 @@ class Variable:
             return factor.codes(self._values(frame))
         codes = np.full(len(frame), -1)
         if known.any():
-            codes[known] = factor.codes(self._values(frame[known]))
+            codes[known] = factor.codes(self._values(selected(frame, self.columns)[known]))
         return codes
 
     def _values(self, frame: pd.DataFrame) -> Values:

@@ -8,6 +8,7 @@ import pytest
 
 import odrf
 from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
+from odrf.design.columns.unscaled import Cells
 from odrf.design.formulas.formula import read_formula
 from odrf.design.predictors import learn_predictors
 from odrf.errors import InputError
@@ -20,10 +21,12 @@ def predictors(right, frame, env):
 
 def columns_on(learned, frame):
     """The unscaled columns (p, n), with the indicators of factors."""
-    unscaled = learned.columns_on(frame)
     columns = np.full((len(learned.columns), len(frame)), np.nan)
-    columns[unscaled.at] = unscaled.numbers
-    for first, width, codes in unscaled.factors:
+    for piece in learned.columns_on(frame).pieces():
+        if isinstance(piece, Cells):
+            columns[piece.at] = piece.values
+            continue
+        first, width, codes = piece
         columns[first : first + width] = np.arange(width)[:, np.newaxis] == codes
     return columns
 
@@ -107,9 +110,9 @@ def test_no_rows(people, env):
 def test_infinite_values_name_the_predictor(people, env):
     people.loc["r4", "bmi"] = np.inf
     with pytest.raises(InputError, match=r"predictor 'bmi' is infinite.* 1 row \(index 'r4'\)"):
-        predictors("sex + bmi", people, env).columns_on(people)
+        columns_on(predictors("sex + bmi", people, env), people)
     with pytest.raises(InputError, match=r"predictor 'log\(age - age\)' is infinite.* 30 rows"):
-        predictors("log(age - age)", people, env).columns_on(people)
+        columns_on(predictors("log(age - age)", people, env), people)
 
 
 def test_two_predictors_of_one_name(people, env):

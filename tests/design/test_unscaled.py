@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odrf.design.columns.scaling import learn_scaling
-from odrf.design.columns.unscaled import Levels, Unscaled, indicators
+from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
 
 
 @st.composite
@@ -23,15 +23,26 @@ def tables(draw):
             numbers.append(draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n)))
             at.append(p)
             p += 1
-    array = np.array(numbers, dtype=np.float64).reshape(len(numbers), n)
-    return Unscaled(array, np.array(at, dtype=np.int64), tuple(factors)), p
+    cells = [
+        Cells(np.array([column]), np.array([values], dtype=np.float64))
+        for column, values in zip(at, numbers, strict=True)
+    ]
+    return unscaled(n, [*cells, *factors]), p
 
 
-def every_column(unscaled, p):
+def unscaled(n, pieces):
+    widths = {piece.first: piece.width for piece in pieces if isinstance(piece, Levels)}
+    return Unscaled(n, widths, lambda: iter(pieces))
+
+
+def every_column(table, p):
     """The slow way: all indicators as numbers."""
-    columns = np.empty((p, unscaled.numbers.shape[1]))
-    columns[unscaled.at] = unscaled.numbers
-    for first, width, codes in unscaled.factors:
+    columns = np.empty((p, table.n))
+    for piece in table.pieces():
+        if isinstance(piece, Cells):
+            columns[piece.at] = piece.values
+            continue
+        first, width, codes = piece
         for k in range(width):
             columns[first + k] = codes == k
         np.testing.assert_array_equal(indicators(codes, width), columns[first : first + width])
@@ -40,17 +51,22 @@ def every_column(unscaled, p):
 
 @given(tables(), st.data())
 def test_factors_are_scaled_as_their_indicators(table, data):
-    unscaled, p = table
+    rows, p = table
     names = [str(j) for j in range(p)]
-    columns = every_column(unscaled, p)
+    columns = every_column(rows, p)
     expected = learn_scaling(columns, names)
-    found = unscaled.scaling(names)
+    found, X = rows.learned(names)
     np.testing.assert_array_equal(found.low, expected.low)
     np.testing.assert_array_equal(found.range, expected.range)
+    np.testing.assert_array_equal(X, expected.apply(columns))
     # new rows may have other levels than the training rows
     shift = data.draw(st.integers(0, 3))
-    new = [Levels(f, k, (codes + shift) % (k + 1) - 1) for f, k, codes in unscaled.factors]
-    for rows in (unscaled, unscaled._replace(factors=tuple(new))):
-        scaled = expected.apply(every_column(rows, p))
-        copied = rows._replace(numbers=rows.numbers.copy())
-        np.testing.assert_array_equal(copied.scaled(found), scaled)
+    new = [
+        Levels(piece.first, piece.width, (piece.codes + shift) % (piece.width + 1) - 1)
+        if isinstance(piece, Levels)
+        else piece
+        for piece in rows.pieces()
+    ]
+    for table_of in (rows, unscaled(rows.n, new)):
+        scaled = expected.apply(every_column(table_of, p))
+        np.testing.assert_array_equal(table_of.scaled(found), scaled)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.columns.frame import selected
+from odrf.design.columns.frame import column_blocks
 from odrf.errors import InputError
 
 __all__ = ["MISSING", "Missing", "find_missing"]
@@ -60,10 +60,26 @@ class Missing:
 
 def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:
     """Find missing values (None, NaN, NA, NaT) in `columns` of `frame`."""
-    absent = np.asarray(selected(frame, columns).isna(), dtype=np.bool_)
-    counts = absent.sum(axis=0)
+    complete = np.ones(len(frame), dtype=np.bool_)
+    counts: NDArray[np.int64] = np.zeros(len(columns), dtype=np.int64)
+    for at, block in column_blocks(frame, columns):
+        if _is_full(block):
+            continue
+        absent = np.asarray(block.isna(), dtype=np.bool_)
+        counts[at] = absent.sum(axis=0)
+        complete &= ~absent.any(axis=1)
     order = np.argsort(-counts, kind="stable")
     return Missing(
-        complete=np.asarray(~absent.any(axis=1)),
+        complete=complete,
         counts={columns[j]: int(counts[j]) for j in order if counts[j] > 0},
     )
+
+
+def _is_full(block: pd.DataFrame) -> bool:
+    """Return whether a block of numbers has no missing value; False also where that is not sure."""
+    values = block.to_numpy()
+    if values.dtype.kind != "f":
+        return values.dtype.kind in "biu"
+    # a sum is not a number if one of its terms is not
+    with np.errstate(all="ignore"):
+        return not np.isnan(values.sum())

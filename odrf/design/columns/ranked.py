@@ -21,7 +21,7 @@ from odrf.design.columns.encoding import PLAIN, Encoding
 from odrf.design.columns.moments import Durations, Moments
 from odrf.design.columns.values import Values
 
-__all__ = ["OwnRanks", "are_tied", "exact", "ranked_if_tied"]
+__all__ = ["TOLERATED", "OwnRanks", "are_tied", "exact", "ranked_if_tied"]
 
 TOLERATED = 2.0**-18
 """The share of pairs of rows that narrowing may tie: as if the column were known to one part in so

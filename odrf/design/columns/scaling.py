@@ -44,18 +44,14 @@ class Scaling:
         return Scaling(self.low[columns], self.range[columns], self.holes[columns])
 
     def apply(self, columns: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return `columns` (p, m) scaled; the memory of `columns` is overwritten.
+        """Return `columns` (p, m) scaled.
 
         Training rows and new rows go through the same operations, so a training row that is
         predicted again has exactly the same scaled values.  Values far outside the training range
         are clipped to ±1e30, so that their sums stay finite in float32.
-
-        The float32 result is written into the memory of `columns`, and the other half of it is
-        freed: float64 and float32 side by side would need three times the memory of the result.
         """
-        p, m = columns.shape
-        narrow = columns.reshape(-1).view(np.float32)
-        for j in range(p):
+        result = np.empty(columns.shape, dtype=np.float32)
+        for j in range(len(columns)):
             scaled = columns[j] - self.low[j]
             if self.range[j] == 0:
                 scaled[~np.isnan(scaled)] = 0.0
@@ -63,11 +59,8 @@ class Scaling:
                 scaled /= self.range[j]
             if self.holes[j]:
                 scaled[np.isnan(scaled)] = 0.0
-            narrow[j * m : (j + 1) * m] = np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
-        if columns.flags.owndata:
-            columns.resize((p * m + 1) // 2, refcheck=False)
-            narrow = columns.view(np.float32)
-        return narrow[: p * m].reshape(p, m)
+            result[j] = np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)
+        return result
 
 
 def learn_scaling(columns: NDArray[np.float64], names: Sequence[str]) -> Scaling:

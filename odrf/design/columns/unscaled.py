@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,22 @@ from odrf.design.columns.scaling import Scaling, learn_scaling
 from odrf.engine.directions.candidates import FEW_LEVELS
 from odrf.engine.rows.coded import Coded, Layout, Matrix
 
-__all__ = ["Levels", "Unscaled", "indicators"]
+__all__ = ["Cells", "Levels", "Unscaled", "indicators"]
+
+
+class Cells(NamedTuple):
+    """Columns of numbers.
+
+    Attributes
+    ----------
+    at : (k,) int64
+        Which columns of the table they are.
+    values : (k, n) float64
+        NaN for empty cells.
+    """
+
+    at: NDArray[np.int64]
+    values: NDArray[np.float64]
 
 
 class Levels(NamedTuple):
@@ -31,80 +46,100 @@ class Levels(NamedTuple):
 
 
 class Unscaled(NamedTuple):
-    """p columns of n rows, of which the indicators of factors are not made before they are scaled.
+    """p columns of n rows, made piece by piece.
 
-    A factor of many levels has far more indicators than a table has other columns.
+    Each piece is scaled and narrowed before the next one is made: all columns in 64 bits would take
+    twice the memory of the result.
 
     Attributes
     ----------
-    numbers : (q, n) float64
-        The columns that are not indicators of a factor.
-    at : (q,) int64
-        Which of the p columns they are.
-    factors : tuple of Levels
+    n : int
+    widths : dict of int to int
+        By the first column of each factor, its number of levels.
+    pieces : callable
+        Makes the pieces, anew with each call: all columns of numbers, and all factors, once.
     """
 
-    numbers: NDArray[np.float64]
-    at: NDArray[np.int64]
-    factors: tuple[Levels, ...]
+    n: int
+    widths: dict[int, int]
+    pieces: Callable[[], Iterator[Cells | Levels]]
 
-    def scaling(self, names: Sequence[str]) -> Scaling:
-        """Return the scaling of these training columns, n ≥ 1, with these names (p,).
+    def learned(self, names: Sequence[str]) -> tuple[Scaling, Matrix]:
+        """Return the scaling of these training columns, n ≥ 1, with these names (p,), and them.
 
         Raises
         ------
         InputError
-            As `learn_scaling`.
+            As `learn_scaling`, and as the pieces when they are made.
         """
-        p, n = len(names), self.numbers.shape[1]
-        low, span = np.empty(p), np.empty(p)
-        of_numbers = learn_scaling(self.numbers, [names[j] for j in self.at])
-        low[self.at], span[self.at] = of_numbers.low, of_numbers.range
-        holes = np.zeros(p, dtype=np.bool_)
-        holes[self.at] = of_numbers.holes
-        for first, width, codes in self.factors:
-            count = np.bincount(codes[codes >= 0], minlength=width)
-            low[first : first + width] = count == n
-            span[first : first + width] = (count > 0) & (count < n)
-        return Scaling(low, span, holes)
+        p = len(names)
+        scaling = Scaling(np.zeros(p), np.zeros(p), np.zeros(p, dtype=np.bool_))
+        layout = self._layout(p)
+        out = self._blank(layout)
+        for piece in self.pieces():
+            if isinstance(piece, Levels):
+                first, width, codes = piece
+                count = np.bincount(codes[codes >= 0], minlength=width)
+                scaling.low[first : first + width] = count == self.n
+                scaling.range[first : first + width] = (count > 0) & (count < self.n)
+                _write_levels(out, layout, piece, scaling.range, 0.0)
+                continue
+            found = learn_scaling(piece.values, [names[j] for j in piece.at])
+            scaling.low[piece.at], scaling.range[piece.at] = found.low, found.range
+            scaling.holes[piece.at] = found.holes
+            out[layout.place[piece.at]] = found.apply(piece.values)
+        return scaling, Coded(out, layout) if layout.level.any() else out
 
     def scaled(self, scaling: Scaling, unknown: float = 0.0) -> Matrix:
-        """Return the columns (p, n) scaled; the memory of `numbers` is overwritten.
+        """Return the columns (p, n) scaled.
 
         In a row that has none of the levels of a factor of few levels, all its indicators are
         `unknown`; the code of many levels is 0, which counts as about their mean score.
         """
-        span = scaling.range
-        numbers = scaling.of(self.at).apply(self.numbers)
-        if not self.factors:
-            return numbers
-        layout = self._layout(len(span))
-        n_rows = layout.n_numbers + sum(each.width > FEW_LEVELS for each in self.factors)
-        stored = np.zeros((n_rows, numbers.shape[1]), dtype=np.float32)
-        stored[layout.place[self.at]] = numbers
-        for first, width, codes in self.factors:
-            # a level that all training rows have, or none, says nothing
-            says = np.flatnonzero((codes >= 0) & (span[first + np.maximum(codes, 0)] > 0))
-            column = first + codes[says]
-            is_code = width > FEW_LEVELS
-            stored[layout.place[column], says] = layout.level[column] if is_code else 1.0
-            if not is_code:
-                without = np.flatnonzero(codes < 0)
-                stored[np.ix_(layout.place[first : first + width], without)] = unknown
-        return Coded(stored, layout) if layout.level.any() else stored
+        layout = self._layout(len(scaling.range))
+        out = self._blank(layout)
+        for piece in self.pieces():
+            if isinstance(piece, Levels):
+                _write_levels(out, layout, piece, scaling.range, unknown)
+            else:
+                out[layout.place[piece.at]] = scaling.of(piece.at).apply(piece.values)
+        return Coded(out, layout) if layout.level.any() else out
+
+    def _blank(self, layout: Layout) -> NDArray[np.float32]:
+        many = sum(width > FEW_LEVELS for width in self.widths.values())
+        return np.zeros((layout.n_numbers + many, self.n), dtype=np.float32)
 
     def _layout(self, p: int) -> Layout:
         """Return where the p columns are, if factors of many levels are stored as codes."""
         factor = np.zeros(p, dtype=np.int32)
         level = np.zeros(p, dtype=np.int32)
-        many = [each for each in self.factors if each.width > FEW_LEVELS]
-        for f, (first, width, _) in enumerate(many):
+        many = [(first, width) for first, width in self.widths.items() if width > FEW_LEVELS]
+        for f, (first, width) in enumerate(many):
             factor[first : first + width] = f
             level[first : first + width] = np.arange(1, width + 1)
         is_number = level == 0
         n_numbers = int(is_number.sum())
         place = np.where(is_number, np.cumsum(is_number) - 1, n_numbers + factor)
         return Layout(place.astype(np.int32), level, n_numbers)
+
+
+def _write_levels(
+    out: NDArray[np.float32],
+    layout: Layout,
+    levels: Levels,
+    span: NDArray[np.float64],
+    unknown: float,
+) -> None:
+    """Write the indicators or codes of a factor to the rows of `out` (r, n) that they have."""
+    first, width, codes = levels
+    # a level that all training rows have, or none, says nothing
+    says = np.flatnonzero((codes >= 0) & (span[first + np.maximum(codes, 0)] > 0))
+    column = first + codes[says]
+    is_code = width > FEW_LEVELS
+    out[layout.place[column], says] = layout.level[column] if is_code else 1.0
+    if not is_code:
+        without = np.flatnonzero(codes < 0)
+        out[np.ix_(layout.place[first : first + width], without)] = unknown
 
 
 def indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
