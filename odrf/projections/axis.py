@@ -24,7 +24,7 @@ from odrf.engine.directions.class_shares import (
     principal_target,
 )
 from odrf.engine.directions.estimation import covariances, least_squares
-from odrf.engine.directions.holes import write_sides
+from odrf.engine.directions.holes import write_two_sided
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -143,11 +143,10 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
     c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
-        if len(holes) > 0 and c > ROUND - 2:
-            return c, candidate
         if len(holes) > 0 and holes[chosen[0]] and feature_groups.types[chosen[0]] == PLAIN:
             column = feature_groups.first[chosen[0]]
-            c += write_sides(rows, lo, m, column, column + 1, proposals, c)
+            write_two_sided(column, column + 1, proposals, c)
+            c += 1
             continue
         if count_columns(feature_groups, chosen, ONE) == 1:
             write_single(feature_groups.first[chosen[0]], proposals, c)

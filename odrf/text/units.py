@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design
+from odrf.engine.splits.sides import FILL
 from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["UserSplits", "node_of_terms", "user_splits"]
@@ -28,8 +29,8 @@ class UserSplits:
     threshold : (m,) float64
         s + Σ θ_j·low_j / range_j; NaN for a node without a split.
     fill : (z,) float64
-        What an empty cell of the term counts as; NaN if the predictor has no empty cells in
-        training, or is a factor, or has several columns.
+        What an empty cell of the term counts as, ±∞ in a split on one predictor; NaN if the
+        predictor has no empty cells in training, or is a factor, or has several columns.
     told : (z,) bool
         Whether the term is that of empty cells, and another term's `fill` says the same.
     """
@@ -86,5 +87,7 @@ def _fills(
     coef = np.where(same, forest.coef[found], 0.0)
     told[found[same]] = True
     scaling, columns = design.scaling, forest.index[terms]
-    fills[terms] = scaling.low[columns] + scaling.range[columns] * coef / forest.coef[terms]
+    scaled = (coef / forest.coef[terms]).astype(np.float64)
+    scaled[np.abs(scaled) >= FILL] *= np.inf
+    fills[terms] = scaling.low[columns] + scaling.range[columns] * scaled
     return fills, told

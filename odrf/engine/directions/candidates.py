@@ -112,6 +112,8 @@ class Proposals(NamedTuple):
     reliability : (ROUND,) float64
         The share of a direction's relation with the target that would remain in new rows; below 1
         if it has levels scored by the target, see `odrf.engine.directions.level_scores`.
+    two_sided : (ROUND,) bool
+        Whether the direction is a single predictor whose empty cells are tried on both sides.
     order : (P,) int64
         A permutation of the predictors.
     mixed : (p',) int64
@@ -136,6 +138,7 @@ class Proposals(NamedTuple):
     theta: np.ndarray
     sizes: np.ndarray
     reliability: np.ndarray
+    two_sided: np.ndarray
     order: np.ndarray
     mixed: np.ndarray
     units: np.ndarray
@@ -156,6 +159,7 @@ def proposals_for(
         np.empty((ROUND, widest), dtype=np.float32),
         np.empty(ROUND, dtype=np.int64),
         np.ones(ROUND),
+        np.zeros(ROUND, dtype=np.bool_),
         np.arange(P),
         _of_numbers(feature_groups),
         _units(feature_groups),

@@ -4,8 +4,8 @@ A predictor with empty cells has one more column, which is 1 in these rows; its 
 there.  So a term with a fill is two terms: θ on x, and θ·f on the column of empty cells.  Training
 and prediction then need no other rule, and tables without empty cells no other code.
 
-A single predictor has a fill below and one above its values in the node: each cut is tried with the
-rows with empty cells on either side (Twala, Jones, Hand 2008).  In a direction of several
+For a single predictor two fills are tried, one below and one above all values: each cut is tried
+with the rows with empty cells on either side (Twala, Jones, Hand 2008).  In a direction of several
 predictors the fill is the mean of the node.
 """
 
@@ -15,25 +15,14 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.randomness import below
+from odrf.engine.splits.sides import FILL
 
-__all__ = ["cut_of_empty_cells", "fill_directions", "known_values", "write_sides"]
+__all__ = ["fill_directions", "known_values", "settled", "write_two_sided"]
 
-# A fill beyond the values of the node is so far from them, as a share of their range: far enough
-# for a bin of its own where bins are fewest.
-BEYOND = 1.0 / 30.0
 # Fills at both ends of the values, and the mean.
 FILLS = 3
 # Rows of a node from which the fills of random directions are computed.
 FILL_ROWS = 200
-
-
-@part
-def _cell(rows, column, i):
-    """Return the value of a column, not one of a factor of many levels, in row i of the tree."""
-    if len(rows.place) > 0:
-        column = rows.place[column]
-    at = np.uint64(i) if rows.copied else np.uint64(rows.at[np.uint64(i)])
-    return rows.X[np.uint64(column), at]
 
 
 @kernel
@@ -42,10 +31,14 @@ def known_values(rows, lo, m, column, empty):
 
     Rows in which the column `empty` is not 0 are left out.  Returns also how many others there are.
     """
+    if len(rows.place) > 0:
+        column, empty = rows.place[column], rows.place[empty]
+    values, marks = np.uint64(column), np.uint64(empty)
     low, high, total, n = np.float32(np.inf), np.float32(-np.inf), 0.0, 0
-    for i in range(lo, lo + m):
-        if _cell(rows, empty, i) == np.float32(0.0):
-            value = _cell(rows, column, i)
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
+        at = i if rows.copied else np.uint64(rows.at[i])
+        if rows.X[marks, at] == np.float32(0.0):
+            value = rows.X[values, at]
             low, high = min(low, value), max(high, value)
             total += value
             n += 1
@@ -53,29 +46,11 @@ def known_values(rows, lo, m, column, empty):
 
 
 @part
-def _write_filled(column, empty, fill, proposals, c):
+def write_two_sided(column, empty, proposals, c):
+    """Write proposal c: a single predictor, whose empty cells are tried on both sides."""
     proposals.columns[c, 0], proposals.theta[c, 0] = column, 1.0
-    proposals.columns[c, 1], proposals.theta[c, 1] = empty, fill
-    proposals.sizes[c] = 2
-
-
-@part
-def write_sides(rows, lo, m, column, empty, proposals, c):
-    """Write the proposals of a single predictor from number c on; return how many.
-
-    Two: its empty cells filled below and above its values in the m rows from `lo` on.  One, filled
-    by the mean, if there are no empty cells; none if there is nothing else.
-    """
-    low, high, mean, n = known_values(rows, lo, m, column, empty)
-    if n == 0:
-        return 0
-    if n == m:
-        _write_filled(column, empty, mean, proposals, c)
-        return 1
-    step = (high - low) * np.float32(BEYOND) if high > low else np.float32(1.0)
-    _write_filled(column, empty, low - step, proposals, c)
-    _write_filled(column, empty, high + step, proposals, c + 1)
-    return 2
+    proposals.columns[c, 1], proposals.theta[c, 1] = empty, FILL
+    proposals.sizes[c], proposals.two_sided[c] = 2, True
 
 
 @part
@@ -122,20 +97,21 @@ def fill_directions(state, rows, lo, m, n, proposals):
 
 
 @kernel
-def cut_of_empty_cells(rows, lo, m, columns, theta, threshold, size, empty):
+def settled(rows, lo, m, columns, theta, threshold, size, empty):
     """Return threshold and size of the split that columns[0] and theta[0] give in the m rows.
 
     If it is on one predictor and only tells its empty cells from the others, the direction is
     replaced by the column of empty cells: new rows with values beyond those of the node then go
-    with the others.
+    with the others.  If the node has no empty cells, the fill is the mean.
     """
     if size != 2 or empty[columns[0, 0]] != columns[0, 1]:
         return threshold, size
-    low, high, _, known = known_values(rows, lo, m, columns[0, 0], columns[0, 1])
-    if known == 0 or known == m:
+    low, high, mean, known = known_values(rows, lo, m, columns[0, 0], columns[0, 1])
+    if known == m:
+        theta[0, 1] = theta[0, 0] * np.float32(mean)
         return threshold, size
     low, high = theta[0, 0] * low, theta[0, 0] * high
-    if min(low, high) <= threshold < max(low, high):
+    if known > 0 and min(low, high) <= threshold < max(low, high):
         return threshold, size
     columns[0, 0], theta[0, 0] = columns[0, 1], np.float32(1.0)
     return np.float32(0.5), size - 1

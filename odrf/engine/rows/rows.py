@@ -181,6 +181,45 @@ def _project_factor(rows, first, m, columns, theta, c, j, last, out):
     return j
 
 
+@part
+def _is_of_factor(rows, column):
+    return len(rows.place) > 0 and rows.place[column] < 0
+
+
+@part
+def _row_of(rows, column):
+    """Return the row of rows.X that has a column, which is not one of a factor of many levels."""
+    return np.uint64(rows.place[column]) if len(rows.place) > 0 else np.uint64(column)
+
+
+@part
+def _project_one(rows, first, m, columns, theta, j, out):
+    """Add the term number j."""
+    row, coefficient = _row_of(rows, columns[j]), theta[j]
+    if rows.copied:
+        for i in range(m):
+            out[i] += coefficient * rows.X[row, first + i]
+    else:
+        for i in range(m):
+            out[i] += coefficient * rows.X[row, np.uint64(rows.at[first + i])]
+
+
+@part
+def _project_two(rows, first, m, columns, theta, j, out):
+    """Add the terms number j and j + 1, in one pass: half as often as singly, `out` is moved."""
+    next_one = j + np.uint64(1)
+    row, coefficient = _row_of(rows, columns[j]), theta[j]
+    other, second = _row_of(rows, columns[next_one]), theta[next_one]
+    if rows.copied:
+        for i in range(m):
+            at = first + i
+            out[i] = (out[i] + coefficient * rows.X[row, at]) + second * rows.X[other, at]
+    else:
+        for i in range(m):
+            at = np.uint64(rows.at[first + i])
+            out[i] = (out[i] + coefficient * rows.X[row, at]) + second * rows.X[other, at]
+
+
 @kernel
 def project(rows, lo, m, columns, theta, c, size, out):
     """Write Σ θ·x over the first `size` of columns[c], for m rows from `lo` on, to out (≥ m,).
@@ -190,21 +229,16 @@ def project(rows, lo, m, columns, theta, c, size, out):
     first, m, c = np.uint64(lo), np.uint64(m), np.uint64(c)
     for i in range(m):
         out[i] = np.float32(0.0)
-    j, last = np.uint64(0), np.uint64(size)
+    j, last, one = np.uint64(0), np.uint64(size), np.uint64(1)
     while j < last:
-        if len(rows.place) > 0 and rows.place[columns[c, j]] < 0:
+        if _is_of_factor(rows, columns[c, j]):
             j = _project_factor(rows, first, m, columns, theta, c, j, last, out)
-            continue
-        column, coefficient = np.uint64(columns[c, j]), theta[c, j]
-        if len(rows.place) > 0:
-            column = np.uint64(rows.place[column])
-        j += np.uint64(1)
-        if rows.copied:
-            for i in range(m):
-                out[i] += coefficient * rows.X[column, first + i]
+        elif j + one < last and not _is_of_factor(rows, columns[c, j + one]):
+            _project_two(rows, first, m, columns[c], theta[c], j, out)
+            j += np.uint64(2)
         else:
-            for i in range(m):
-                out[i] += coefficient * rows.X[column, np.uint64(rows.at[first + i])]
+            _project_one(rows, first, m, columns[c], theta[c], j, out)
+            j += one
 
 
 @part

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, inlined, part
+from odrf.engine.compiling import ONE, ZERO, inlined, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     ROUND,
@@ -16,7 +16,7 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     proposals_for,
 )
-from odrf.engine.directions.holes import cut_of_empty_cells, fill_directions
+from odrf.engine.directions.holes import fill_directions, settled
 from odrf.engine.directions.samplers import (
     DirectionSampler,
     SamplerMixture,
@@ -31,6 +31,13 @@ from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
 from odrf.engine.splits.random_thresholds import random_cut
+from odrf.engine.splits.sides import (
+    FILL,
+    bin_with_empty_cells,
+    draw_side,
+    empty_cells_first,
+    other_side,
+)
 
 __all__ = ["SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
 
@@ -165,6 +172,31 @@ def _keep(proposals, c, columns, theta):
     return size
 
 
+@part
+def _cut_of_both_sides(state, values, bins, n_bins, node, quantum, binned, settings, scratch):
+    """Return gain and threshold of the best cut of a predictor with empty cells, and their fill.
+
+    The threshold of a cut between bins is not computed.
+    """
+    left, min_leaf = scratch.left, settings.min_leaf
+    words, tally, table = scratch.words, scratch.tally, scratch.table
+    if settings.n_thresholds > 0:
+        fill = draw_side(state, values)
+        gain, threshold = random_cut(state, values, left, node, settings.n_thresholds, min_leaf)
+        return gain, threshold, fill
+    if not binned:
+        gain, threshold = exact_cut(values, scratch.all_keys, left, node, min_leaf)
+        other, elsewhere = other_side(scratch.all_keys, ZERO, ONE, left, node, min_leaf)
+        return (other, elsewhere, -FILL) if other > gain else (gain, threshold, FILL)
+    if not bin_with_empty_cells(values, bins, n_bins):
+        return 0.0, np.float32(0.0), FILL
+    gain, _ = binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
+    if not empty_cells_first(bins, n_bins):
+        return gain, np.float32(0.0), FILL
+    other, _ = binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
+    return max(gain, other), np.float32(0.0), -FILL if other > gain else FILL
+
+
 @inlined
 def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch):
     """Write the gains of a round's n candidates, and the thresholds unless they are `binned`."""
@@ -180,6 +212,10 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
         project(rows, lo, m, columns, theta, c, sizes[c], values)
         if together:
             write_lane(values, keys, c, n)
+        elif proposals.two_sided[c]:
+            gains[c], thresholds[c], theta[c, 1] = _cut_of_both_sides(
+                state, values, bins, n_bins, node, quantum, binned, settings, scratch
+            )
         elif random:
             gains[c], thresholds[c] = random_cut(
                 state, values, left, node, settings.n_thresholds, min_leaf
@@ -194,6 +230,11 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
             gains[c] = 0.0
     if together:
         exact_cuts(keys, n, left, node, min_leaf, gains, thresholds)
+        for c in range(n):
+            if proposals.two_sided[c]:
+                gain, threshold = other_side(keys, c, n, left, node, min_leaf)
+                if gain > gains[c]:
+                    gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
 
 
 @inlined
@@ -202,7 +243,10 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
     project(rows, lo, m, scratch.columns, scratch.theta, 0, size, values)
-    bin_values(values, bins, n_bins)
+    if size == 2 and abs(scratch.theta[0, 1]) >= FILL:
+        bin_with_empty_cells(values, bins, n_bins)
+    else:
+        bin_values(values, bins, n_bins)
     _, at = binned_cut(
         bins, scratch.words, quantum, scratch.tally, scratch.table, scratch.left,
         node, n_bins, settings.min_leaf,
@@ -228,7 +272,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     n_candidates = begin_samplers(samplers, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     while first < n_candidates:
-        proposals.reliability[:] = 1.0
+        proposals.reliability[:], proposals.two_sided[:] = 1.0, False
         n, first = draw_round(
             samplers,
             state,
@@ -264,7 +308,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     if decrease <= NEGLIGIBLE * node.impurity:
         decrease = 0.0
     if len(proposals.empty) > 0 and size > 0:
-        threshold, size = cut_of_empty_cells(
+        threshold, size = settled(
             rows, lo, len(node.y), scratch.columns, scratch.theta, threshold, size, proposals.empty
         )
     return decrease, threshold, size

@@ -22,12 +22,6 @@ GROUPS = FeatureGroups(np.array([0, 2]), np.array([PLAIN], dtype=np.int8), np.ar
 
 
 @kernel
-def write_sides(rows, lo, m, proposals):
-    """Call what only kernels can call."""
-    return holes.write_sides(rows, lo, m, 0, 1, proposals, 0)
-
-
-@kernel
 def load(rows, m, work):
     """Call what only kernels can call."""
     return load_with_holes(rows, 0, m, 0, 2, 0, 0, work)
@@ -60,20 +54,22 @@ def test_a_single_predictor_takes_the_better_side_at_each_cut(x, seed, min_leaf,
 
 
 @given(values(2), st.booleans())
-def test_sides_are_beyond_the_values_of_the_node(x, copied):
+def test_known_values(x, copied):
     x = np.array(x)
-    proposals = proposals_for(GROUPS, 1, 3)
-    number = write_sides(rows_of(x, np.zeros(len(x)), copied=copied), 0, len(x), proposals)
+    rows = rows_of(x, np.zeros(len(x)), copied=copied)
+    low, high, mean, n = holes.known_values(rows, 0, len(x), 0, 1)
     known = x[~np.isnan(x)]
-    assert number == (0 if len(known) == 0 else 1 if len(known) == len(x) else 2)
-    assert (proposals.sizes[:number] == 2).all() and (
-        proposals.columns[:number, :2] == [0, 1]
-    ).all()
-    fills = proposals.theta[:number, 1]
-    if number == 1:
-        assert fills[0] == pytest.approx(x.mean(), abs=1e-6)
-    if number == 2:
-        assert fills[0] < known.min() and known.max() < fills[1]
+    assert n == len(known)
+    if n:
+        assert (low, high) == (np.float32(known.min()), np.float32(known.max()))
+        assert mean == pytest.approx(known.mean(), abs=1e-6)
+
+
+def test_the_fill_is_the_mean_in_a_node_without_empty_cells():
+    x = np.array([0.2, 0.4, 0.3, 0.1])
+    tree = cart(with_column(x), x > 0.25, GROUPS, max_leaves=2).grow()
+    assert tree.index.tolist() == [0, 1]
+    np.testing.assert_allclose(tree.coef, [1.0, 0.25])
 
 
 def test_a_split_on_empty_cells_alone_does_not_depend_on_values():

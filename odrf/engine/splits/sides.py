@@ -1,0 +1,111 @@
+"""Cuts of a single predictor with its empty cells on either side.
+
+The empty cells are first filled above all values, so that the usual kernels try the cuts with these
+rows on the right, and the cut that tells them from the others.  The kernels here try the same cuts
+with these rows on the left, from the keys that are already sorted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odrf.engine.compiling import ZERO, kernel
+from odrf.engine.randomness import below
+from odrf.engine.sorting import POSITION, value_of
+from odrf.engine.splits.scanning import best_of_some
+
+__all__ = ["FILL", "bin_with_empty_cells", "draw_side", "empty_cells_first", "other_side"]
+
+# The fill of empty cells, beyond all scaled values.
+FILL = np.float32(1e31)
+# How far beyond the values the fill of random thresholds is, as a share of their range: so large is
+# the chance, in relation to that of another cut, that a threshold tells empty cells from others.
+BEYOND = np.float32(0.1)
+
+
+@kernel
+def other_side(keys, lane, lanes, left, node, min_leaf):
+    """Return (gain, threshold) of the best cut with the empty cells on the left.
+
+    keys (≥ m * lanes,) are sorted in the lane, the empty cells last.  The gain is 0 if there are
+    none.  `keys` is None where the function is never called, so that it compiles to nothing.
+    """
+    if keys is None:
+        return 0.0, np.float32(0.0)
+    m = len(node.y)
+    n = m
+    while n > 0 and value_of(keys[lane + (n - 1) * lanes]) >= FILL:
+        n -= 1
+    if n == m or n < 2:
+        return 0.0, np.float32(0.0)
+    left_weight, left_rows, moment = 0.0, ZERO, 0.0
+    if left is not None:
+        for k in range(len(left)):
+            left[k] = 0.0
+    for i in range(n, m):
+        row = keys[lane + i * lanes] & POSITION
+        left_weight += node.weights[row]
+        left_rows += node.counts[row]
+        if left is None:
+            moment += node.moments[row]
+        else:
+            left[np.uint64(node.y[row])] += node.weights[row]
+    return best_of_some(keys, lane, lanes, n, left, node, left_weight, left_rows, moment, min_leaf)
+
+
+@kernel
+def bin_with_empty_cells(values, bins, n_bins):
+    """Write the bins of `values` (m,), of which some are filled; return whether there are two.
+
+    The others are in equal-width bins; the filled ones in the last bin, or in the first if they are
+    filled below.
+    """
+    low, high, n_filled, first = np.float32(np.inf), np.float32(-np.inf), 0, 0
+    for value in values:
+        if abs(value) >= FILL:
+            n_filled += 1
+            first = 1 if value < np.float32(0.0) else 0
+        else:
+            low, high = min(low, value), max(high, value)
+    if n_filled == len(values) or (n_filled == 0 and not high > low):
+        return False
+    scale = np.float32(n_bins - 1) / (high - low) if high > low else np.float32(0.0)
+    most = np.float32(n_bins - 2)
+    for i in range(len(values)):
+        if abs(values[i]) >= FILL:
+            bins[i] = np.uint8(0 if first == 1 else n_bins - 1)
+        else:
+            place = (values[i] - low) * scale
+            bins[i] = np.uint8(np.int32(place if place < most else most) + first)
+    return True
+
+
+@kernel
+def empty_cells_first(bins, n_bins):
+    """Move the last of the bins before the others; return whether it had any row."""
+    last, found = np.uint8(n_bins - 1), False
+    for i in range(len(bins)):
+        if bins[i] == last:
+            bins[i], found = np.uint8(0), True
+        else:
+            bins[i] += np.uint8(1)
+    return found
+
+
+@kernel
+def draw_side(state, values):
+    """Fill the empty cells among `values` (m,) a little below or above the others, at random.
+
+    Returns the fill: `FILL`, or minus it.
+    """
+    low, high = np.float32(np.inf), np.float32(-np.inf)
+    for value in values:
+        if value < FILL:
+            low, high = min(low, value), max(high, value)
+    beyond = BEYOND * (high - low) if high > low else np.float32(1.0)
+    is_above = below(state, 2) == 1
+    fill = high + beyond if is_above else low - beyond
+    for i in range(len(values)):
+        if values[i] >= FILL:
+            values[i] = fill
+    return FILL if is_above else -FILL
