@@ -66,6 +66,7 @@ def reports_of(p: int) -> dict[str, object]:
             f"projections of a tree of {kind}": tree.projection_importance(),
             f"projections of a forest of {kind}": forest.projection_importance(),
             f"consistency for {kind}": forest.consistency(),
+            **{f"data of {name}": results[name].data_summary() for name in results if kind in name},
             f"sensitivity for {kind}": results[f"guided {kind}"].sensitivity(),
         }
     sizes = [1, 2] if p == 3 else [1, 10, p]

@@ -326,11 +326,8 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
         resid = residuals(self.fit, self._oob_value)
         return resid[~np.isnan(resid)]
 
-    def summary(self) -> Summary:
-        """Return a summary of data, options, losses and importances.
-
-        It prints as text, and converts to HTML and LaTeX.
-        """
+    def _summary(self) -> Summary:
+        """Return a summary of data, options, losses and importances."""
         importance = self._measured_importance()
         return boosted_summary(self.fit, self._in_bag, self._known_out_of_bag, importance)
 

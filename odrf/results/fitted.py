@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.checks import checked_choice
+from odrf.checks import checked_choice, checked_truth
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import nearest
@@ -30,6 +30,7 @@ from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residua
 from odrf.fits.saving import save
 from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
+from odrf.reports.data_summary import DataSummary, with_data
 from odrf.results.absent import ABSENT
 from odrf.results.measured import Measured
 from odrf.text.summary import Summary
@@ -297,6 +298,37 @@ class FittedResults(Measured):
     def consistency(self) -> ConsistencyReport:
         """Report which consistency theorem covers this fit."""
 
+    def data_summary(self) -> DataSummary:
+        """Return what each predictor was taken as, its values, and how empty cells are treated.
+
+        Returns
+        -------
+        DataSummary
+            With ``table``, a row for each predictor, and ``summary()``.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("penguins").dropna()
+        >>> fit = odrf.odt("body_mass_g ~ sex + island + year", data, seed=1)
+        >>> fit.data_summary().table["taken_as"].to_dict()
+        {'sex': 'factor', 'island': 'factor', 'year': 'number'}
+        """
+        return DataSummary(self.fit)
+
+    def summary(self, *, detail: bool = False) -> Summary:
+        """Return a summary: data, options, sizes, errors, importances.
+
+        It prints as text, and converts to HTML and LaTeX.
+
+        Parameters
+        ----------
+        detail : bool, default False
+            Also show what each predictor was taken as: the table of `data_summary`.
+        """
+        summary = self._summary()
+        return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
+
     @abstractmethod
-    def summary(self) -> Summary:
-        """Return a summary, which prints as text and converts to HTML and LaTeX."""
+    def _summary(self) -> Summary:
+        """Return the summary without details."""

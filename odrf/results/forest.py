@@ -31,7 +31,6 @@ from odrf.options.rule import OOB
 from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
 from odrf.public import respelled
-from odrf.reports.elimination import Elimination
 from odrf.reports.forest_path import ForestPath
 from odrf.reports.importance_tables import (
     OUT_OF_BAG,
@@ -41,7 +40,8 @@ from odrf.reports.importance_tables import (
     permutation_table,
 )
 from odrf.reports.kinds_table import kinds_table
-from odrf.reports.shadows import ShadowSelection
+from odrf.reports.selection.elimination import Elimination
+from odrf.reports.selection.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
 from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.extendable import Extendable
@@ -361,7 +361,7 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
             return judged_measured(self.fit, self._out_of_bag_table, OUT_OF_BAG)
         return super()._measured_importance(progress)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
         return forest_summary(self.fit, self._known_out_of_bag, self._measured_importance())
 

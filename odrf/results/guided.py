@@ -281,11 +281,8 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
     def _with_trees_of(self, other: GRAFResults) -> GRAFResults:
         return GRAFResults(combined_guided_fits(self.fit, other.fit))
 
-    def summary(self) -> Summary:
-        """Return a summary of data, options, planes, regions and importances.
-
-        It prints as text, and converts to HTML and LaTeX.
-        """
+    def _summary(self) -> Summary:
+        """Return a summary of data, options, planes, regions and importances."""
         return guided_summary(self.fit, self._in_bag, self._measured_importance())
 
     def _drawing(self) -> Drawing:

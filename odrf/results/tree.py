@@ -262,7 +262,7 @@ class ODTResults(ReadableTree, Updatable):
         by = f"{folds}-fold cross-validation"
         return growth_path(self.fit, along, newdata, n_jobs, by_folds, by, progress)
 
-    def summary(self) -> Summary:
+    def _summary(self) -> Summary:
         """Return a summary: data, options, size, importances, training and held-out error."""
         return tree_summary(self.fit, self._in_bag, self.path, self._measured_importance())
 

@@ -1,0 +1,237 @@
+"""What each column was taken as, and how empty cells and new levels are treated in new rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from odrf.design import INDICATORS, Design, TrainingData
+from odrf.design.columns.encoding import Encoding, Indicators, Numbers, Ranks
+from odrf.design.columns.measurement import LOGICAL
+from odrf.design.columns.moments import Durations, Moments
+from odrf.design.columns.ranked import OwnRanks
+from odrf.design.variable import Variable
+from odrf.fits.fit import AnyFit
+from odrf.public import public
+from odrf.text.card import Card, Carded
+from odrf.text.quantity import quantity
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+__all__ = ["DataSummary", "with_data"]
+
+# Levels of a factor that are named.
+SHOWN = 4
+EMPTY_CELL = {
+    "raise": "an error",
+    "drop": "no prediction",
+    "split": "the node's mean",
+}
+
+
+@public
+class DataSummary(Carded):
+    """What each predictor of a fit was taken as, and what happens to it in new rows.
+
+    Returned by the method ``data_summary`` of every result.
+
+    Parameters
+    ----------
+    fit : AnyFit
+
+    Attributes
+    ----------
+    fit : AnyFit
+    table : DataFrame
+        One row for each predictor.  Columns: ``taken_as``, such as "number", "ordered factor" or
+        "date"; ``columns``, its number of columns; ``values``, the range or the first levels in the
+        training rows; ``missing``, the training rows without a value; ``empty_cell`` and
+        ``new_level``, how a new row with an empty cell, or with a level that no training row has,
+        is treated.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("penguins").dropna()
+    >>> tree = odrf.odt("species ~ island + year", data, seed=1)
+    >>> tree.data_summary().table[["taken_as", "values", "missing"]]
+              taken_as                              values  missing
+    island      factor  3 levels: Biscoe, Dream, Torgersen        0
+    year        number                        2007 to 2009        0
+    """
+
+    def __init__(self, fit: AnyFit) -> None:
+        self.fit = fit
+        design, data = fit.design, fit.data
+        lines = [_line(design, data, j) for j in range(len(design.predictors))]
+        self.table = pd.DataFrame(lines, index=pd.Index(design.predictors))
+
+    def summary(self) -> Summary:
+        """Return the table as a summary with text, HTML and LaTeX output."""
+        sections = {"Predictors": self.table}
+        return Summary("Data of the fit", self.fit.call, self._facts, sections, _notes(self.table))
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        data = self.fit.data
+        dropped = f" ({data.n_dropped} dropped)" if data.n_dropped else ""
+        return {
+            "Response": _response(self.fit.design, data),
+            "Rows": f"{len(data.y)}{dropped}",
+            "Missing": self.fit.design.missing,
+        }
+
+    def _card(self) -> Card:
+        of_type = self.table["taken_as"].value_counts()
+        words = ", ".join(f"{count} {name}" for name, count in of_type.items())
+        title = f"Data of the fit: {quantity(len(self.table), 'predictor')}"
+        shown = self.table[["taken_as", "values", "missing"]]
+        return Card(title, {**self._facts, "Taken as": words}, shown)
+
+
+def with_data(summary: Summary, fit: AnyFit) -> Summary:
+    """Return the summary of a fit with the table of its data."""
+    report = DataSummary(fit)
+    sections = {**summary.sections, "Predictors as they were taken": report.table}
+    return replace(summary, sections=sections, notes=(*summary.notes, *_notes(report.table)))
+
+
+def _notes(table: pd.DataFrame) -> tuple[str, ...]:
+    """Return what ranks and dates mean, if there are any."""
+    kinds, notes = table["taken_as"], []
+    if kinds.str.contains("by rank").any():
+        notes.append("By rank: 32 bits cannot tell the values apart, so that their ranks are used.")
+    if kinds.str.startswith("date").any():
+        notes.append("A date counts as the seconds since the first one of the training rows.")
+    return tuple(notes)
+
+
+def _line(design: Design, data: TrainingData, j: int) -> dict[str, Any]:
+    """Return the row of predictor j."""
+    recipe = design.recipe
+    variables = [recipe.variables[v] for v in recipe.terms[j]]
+    first, last = (int(at) for at in design.first[j : j + 2])
+    return {
+        "taken_as": _taken_as(design, variables, j),
+        "columns": last - first,
+        "values": _values(design, data, variables, first),
+        "missing": _missing(design, data, variables, j),
+        "empty_cell": _empty_cell(design, variables, j),
+        "new_level": _new_level(design, variables),
+    }
+
+
+def _taken_as(design: Design, variables: list[Variable], j: int) -> str:
+    if len(variables) > 1:
+        factors = design.types[j] == INDICATORS
+        return "combinations of levels" if factors else "product"
+    (variable,) = variables
+    kind = _kind(variable.encoding)
+    held = dict(zip(design.schema.columns, design.schema.contents, strict=True))
+    if variable.is_number_column and held[variable.name] == LOGICAL:
+        kind = "True or False"
+    return kind if variable.evaluation is None else f"{kind} (computed)"
+
+
+def _kind(encoding: Encoding) -> str:
+    match encoding:
+        case Indicators():
+            return "factor"
+        case Ranks():
+            return "ordered factor"
+        case Moments():
+            return "date"
+        case Durations():
+            return "duration"
+        case OwnRanks(_, base):
+            return f"{_kind(base)} (by rank)"
+    return "number" if len(encoding.suffixes) == 1 else "several numbers"
+
+
+def _values(design: Design, data: TrainingData, variables: list[Variable], first: int) -> str:
+    """Return the range, or the first levels, of the predictor with this first column."""
+    if len(variables) > 1:
+        return ""
+    match variables[0].encoding:
+        case Indicators(levels, absent):
+            unused = f" ({len(absent)} without rows)" if len(absent) else ""
+            return f"{_levels(levels)}{unused}"
+        case Ranks(levels):
+            return _levels(levels, " < ")
+        case OwnRanks(own, base):
+            return _range([_own(base, own[0]), _own(base, own[-1])])
+        case Numbers(suffixes) if len(suffixes) > 1:
+            return ""
+    low, span, X = design.scaling.low[first], design.scaling.range[first], data.X[first]
+    ends = [float(low + span * float(end)) for end in (X.min(), X.max())]
+    match variables[0].encoding:
+        case Moments() as dates:
+            return _range([_day(dates.stamp(end).round("s")) for end in ends])
+        case Durations():
+            return _range([f"{number(end)} s" for end in ends])
+    return _range([number(end) for end in ends])
+
+
+def _own(base: Encoding, value: Any) -> str:
+    match base:
+        case Moments():
+            return _day(base.stamp_of(int(value)))
+        case Durations():
+            return f"{number(float(base.seconds(np.array([value]))[0]))} s"
+    return str(value)
+
+
+def _day(stamp: pd.Timestamp) -> str:
+    return str(stamp).removesuffix(" 00:00:00")
+
+
+def _range(ends: list[str]) -> str:
+    return f"{ends[0]} to {ends[1]}" if ends[0] != ends[1] else ends[0]
+
+
+def _levels(levels: pd.Index, between: str = ", ", one: str = "level", more: str = "") -> str:
+    named = between.join(str(level) for level in levels[:SHOWN])
+    rest = ", …" if len(levels) > SHOWN else ""
+    return f"{quantity(len(levels), one, more)}: {named}{rest}"
+
+
+def _missing(design: Design, data: TrainingData, variables: list[Variable], j: int) -> int:
+    """Return the number of training rows in which predictor j has no value."""
+    if design.recipe.holes[j]:
+        return int(data.X[int(design.first[j + 1]) - 1].sum())
+    columns = dict.fromkeys(name for variable in variables for name in variable.columns)
+    return sum(data.empty_cells.get(name, 0) for name in columns)
+
+
+def _empty_cell(design: Design, variables: list[Variable], j: int) -> str:
+    if design.missing in EMPTY_CELL:
+        known = design.missing != "split" or not design.recipe.holes[j]
+        return EMPTY_CELL[design.missing] if known else "the fill of each split"
+    columns = dict.fromkeys(name for variable in variables for name in variable.columns)
+    fills = [f"{_written(design.fills[name])}" for name in columns if name in design.fills]
+    return f"filled: {', '.join(fills)}" if fills else "an error"
+
+
+def _written(fill: Any) -> str:
+    return number(float(fill)) if isinstance(fill, float | int | np.number) else str(fill)
+
+
+def _new_level(design: Design, variables: list[Variable]) -> str:
+    encodings = [variable.encoding for variable in variables]
+    if any(isinstance(encoding, Ranks) for encoding in encodings):
+        return "an error"
+    if any(isinstance(encoding, Indicators) for encoding in encodings):
+        return "an error" if design.unseen == "raise" else "as missing"
+    return ""
+
+
+def _response(design: Design, data: TrainingData) -> str:
+    response = design.response
+    if response.classes is None:
+        return f"{response.name}: number, {_range([number(data.y.min()), number(data.y.max())])}"
+    between, ordered = (" < ", "ordered ") if response.ordered else (", ", "")
+    words = f"{ordered}class", f"{ordered}classes"
+    return f"{response.name}: {_levels(response.classes, between, *words)}"

@@ -1,0 +1,1 @@
+"""Which predictors are needed."""
