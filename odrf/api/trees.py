@@ -77,6 +77,10 @@ def odt(
     data : DataFrame
         One row per observation: a data frame of pandas, polars, pyarrow or any other library that
         narwhals knows.  A date counts as the seconds since the first one, a duration as seconds.
+        A column whose values 32 bits cannot tell apart, such as an identifier, counts as its rank;
+        its cuts are given in its own values.  Text that is different in nearly every row is refused
+        unless the formula has it in ``C()``.  `ODTResults.data_summary` shows what each predictor
+        was taken as.
     projection : str, Family or mapping, default "logistic"
         How directions are found: the name of a family of `odrf.projections`, or one of its objects
         with parameters, such as ``odrf.Patch(width=(2, 5))``.  ``"logistic"`` estimates the

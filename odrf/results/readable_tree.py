@@ -37,6 +37,9 @@ class ReadableTree(FittedResults):
         A row of the data goes to the left child of ``node`` if the sum of ``coefficient`` times
         ``column`` is at most ``threshold``, all in the units of the data.  To compare predictors
         use ``scaled_coefficient``: for columns scaled to [0, 1], and of Euclidean length 1.
+
+        Dates and durations are in seconds.  A column that counts as its rank (see `data_summary`)
+        has its own values where a node splits on it alone, and its rank, from 0, in a sum.
         """
         return splits_table(self.fit.forest, self.fit.design)
 
