@@ -9,9 +9,9 @@ from odrf.engine.boosting.fewer_predictors import draw_predictors, narrowed_feat
 from odrf.engine.boosting.losses import Derivatives
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
-from odrf.engine.directions.candidates import FeatureGroups, columns_of, count_terms
+from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
-from odrf.engine.rows.factors import Factors, narrowed
+from odrf.engine.rows.factors import Factors, n_kept, narrowed
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -44,7 +44,7 @@ def grown_on(
     # growth repeats this draw from the same state
     drawn = _drawn(state.copy(), weights, plan.sampling)
     columns_read = plan.mixture.columns_read(feature_groups, plan.settings, len(weights))
-    copied = pays_to_copy(int(count_terms(feature_groups).sum()), columns_read)
+    copied = pays_to_copy(n_kept(X, factors), columns_read)
     tree = grow_one(
         X,
         -derivatives.first[k] / derivatives.second[k],

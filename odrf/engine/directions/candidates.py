@@ -17,6 +17,7 @@ __all__ = [
     "Proposals",
     "columns_of",
     "count_terms",
+    "has_levels",
     "has_many_levels",
     "proposals_for",
 ]
@@ -76,6 +77,11 @@ class FeatureGroups(NamedTuple):
         """Number of columns of each predictor (P,)."""
         widths: NDArray[np.int64] = self.first[1:] - self.first[:-1]
         return widths
+
+
+def has_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:
+    """Return which predictors (P,) are factors, of several levels."""
+    return (feature_groups.types == INDICATORS) & (feature_groups.widths > 1)
 
 
 def has_many_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
-from odrf.engine.directions.estimation import UNRELATED, level_means, moments, normalise
+from odrf.engine.directions.estimation import UNRELATED, moments, normalise
 from odrf.engine.directions.filled_terms import load_with_holes
 from odrf.engine.directions.level_scores import reliability, score_levels
 from odrf.engine.randomness import below, shuffle_front, uniform
-from odrf.engine.rows.rows import load_column
+from odrf.engine.rows.rows import level_at, load_column
 
 __all__ = [
     "count_columns",
@@ -211,25 +211,32 @@ def draw_subset(state, n_rows, subset_size, order):
 
 
 @part
-def _score_few_levels(m, width, place, at, work):
-    """Replace a factor's `width` indicators in Z, from `place` on, by one column of scores there.
+def _score_few_levels(rows, lo, m, first, width, place, at, work):
+    """Load a factor of few levels, whose first column is `first`, as one term.
 
-    Scores are the mean targets of the levels, scaled to length 1.  They are written to work.scores
-    from `at` on.
+    The scores are the mean targets of the levels minus that of the rows, scaled to length 1.  They
+    are written to work.scores from `at` on, the scores of the m rows to work.Z[place].
     """
-    Z, scores = work.Z[place:], work.scores[at:]
-    level_means(Z, width, m, work.weights, work.moment, scores)
-    largest = 0.0
+    f, scores, largest = -1 - rows.place[first], work.scores[at:], 0.0
+    weight, moment = work.level_weight, work.level_moment
+    for k in range(width + 1):
+        weight[k], moment[k] = 0.0, 0.0
+    for i in range(m):
+        k = np.uint64(level_at(rows, f, lo + i))
+        weight[k] += work.weights[i]
+        moment[k] += work.moment[i]
     for k in range(width):
+        scores[k] = moment[k + 1] / weight[k + 1] if weight[k + 1] > 0.0 else 0.0
         largest = max(largest, abs(scores[k]))
     if not (largest > UNRELATED and normalise(scores, width)):
         for k in range(width):
             scores[k] = 0.0
     for i in range(m):
-        Z[0, i] *= scores[0]
-    for k in range(1, width):
-        for i in range(m):
-            Z[0, i] += scores[k] * Z[k, i]
+        k = level_at(rows, f, lo + i)
+        work.Z[place, i] = scores[k - 1] if k > 0 else 0.0
+    for k in range(width):
+        work.column[at + k], work.term[at + k] = first + k, place
+    work.covariance[place] = np.nan
 
 
 @part
@@ -286,15 +293,16 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
                 work.covariance[place + k] = np.nan
             place += terms
             continue
-        is_scored = factor and all_scored
+        if factor and all_scored and width > 1:
+            _score_few_levels(rows, lo, used, first, width, place, at, work)
+            place, at = place + 1, at + width
+            continue
         for k in range(width):
-            load_column(rows, lo, used, first + k, not is_scored, work.Z, place + k)
+            load_column(rows, lo, used, first + k, True, work.Z, place + k)
             work.column[at + k], work.scores[at + k] = first + k, 1.0
-            work.term[at + k] = place if is_scored else place + k
-            work.covariance[place if is_scored else place + k] = np.nan
-        if is_scored:
-            _score_few_levels(used, width, place, at, work)
-        place += 1 if is_scored else width
+            work.term[at + k] = place + k
+            work.covariance[place + k] = np.nan
+        place += width
         at += width
     work.size[0], work.size[1] = at, place if scored else 0
     alone = scored and place == 1

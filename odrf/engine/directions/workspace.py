@@ -35,7 +35,7 @@ class Workspace(NamedTuple):
     present : (W,) int64
         The levels that a node has.
     dismissed : (F,) int64
-        On how many rows of the node each factor of many levels was seen to differ by no more than
+        On how many rows of the node each factor, of many levels, was seen to differ by no more than
         chance for the present target; 0 if it was not.
     covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
@@ -82,7 +82,7 @@ class Workspace(NamedTuple):
 def workspace(D: int, R: int, W: int | None = None, S: int | None = None, F: int = 1) -> Workspace:
     """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R).
 
-    F is the number of factors of many levels.
+    F is the number of factors.
     """
     W, S = D if W is None else W, R if S is None else S
     return Workspace(

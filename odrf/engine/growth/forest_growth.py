@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.directions.candidates import FeatureGroups, count_terms
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.rotated_columns import (
     rotated_back,
     rotated_feature_groups,
@@ -27,7 +27,7 @@ from odrf.engine.growth.tree_kernel import (
 )
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.rows.coded import Matrix, indicated, stored
-from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of
+from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of, n_kept
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
@@ -92,9 +92,9 @@ def grow_forest(
     advance : callable
         Called after each tree, in the order of the trees.
     """
-    columns_read = mixture.columns_read(feature_groups, settings, len(y))
-    copied = pays_to_copy(int(count_terms(feature_groups).sum()), columns_read)
     array, factors = read_by_growth(X, feature_groups, mixture)
+    columns_read = mixture.columns_read(feature_groups, settings, len(y))
+    copied = pays_to_copy(n_kept(array, factors), columns_read)
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
@@ -114,7 +114,7 @@ def grow_forest(
 def read_by_growth(
     X: Matrix, feature_groups: FeatureGroups, mixture: SamplerMixture
 ) -> tuple[NDArray[np.float32], Factors]:
-    """Return the array that trees grow on, and the codes of factors of many levels.
+    """Return the array that trees grow on, and the codes of factors.
 
     A mixture that rotates all columns needs an indicator for each level.
     """

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import compiled_at_ease
-from odrf.engine.directions.candidates import FeatureGroups, count_terms
+from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.rotated_columns import (
     rotated_back,
     rotated_feature_groups,
@@ -27,7 +27,7 @@ from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
-from odrf.engine.rows.factors import Factors
+from odrf.engine.rows.factors import Factors, n_kept
 from odrf.engine.rows.rows import Rows, columns_at, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
@@ -136,7 +136,7 @@ def update_trees(
     columns_read = update.mixture.columns_read(
         update.feature_groups, update.settings, len(update.y)
     )
-    copied = pays_to_copy(int(count_terms(update.feature_groups).sum()), columns_read)
+    copied = pays_to_copy(n_kept(update.X, update.factors), columns_read)
 
     def updated(b: int) -> Updated:
         return _update_one(*trees[b], update, streams[b], copied)

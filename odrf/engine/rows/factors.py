@@ -1,4 +1,4 @@
-"""Factors of many levels: one code for each row, instead of an indicator column for each level."""
+"""Factors as growth reads them: one code for each row, not an indicator column for each level."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import FeatureGroups, has_many_levels
-from odrf.engine.rows.coded import Coded, Matrix
+from odrf.engine.directions.candidates import FeatureGroups, has_levels
+from odrf.engine.rows.coded import Matrix, layout_of, stored
 
-__all__ = ["NO_FACTORS", "Factors", "factors_of", "narrowed"]
+__all__ = ["NO_FACTORS", "Factors", "factors_of", "n_kept", "narrowed"]
 
 
 class Factors(NamedTuple):
-    """The codes of factors of many levels, by which growth reads them.
+    """The codes of factors, by which growth reads them.
 
-    The columns of such a factor are indicators, one for each level.  Growth moves and reads one
-    code instead: so the cost of a node does not depend on the number of levels.
+    The columns of a factor are indicators, one for each level.  Growth moves and reads one code
+    instead: so the cost of a node does not depend on the number of levels.
 
     Attributes
     ----------
@@ -37,35 +37,43 @@ class Factors(NamedTuple):
 NO_FACTORS = Factors(
     np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
 )
-"""Of a table without such factors."""
+"""Of a table without factors."""
 
 
 def factors_of(X: Matrix, feature_groups: FeatureGroups) -> Factors:
-    """Return the codes of the factors of many levels in X (p, n)."""
-    if isinstance(X, Coded):
-        place, level, n_numbers = X.layout
-        codes = X.stored[n_numbers:].astype(np.int32)
-        return Factors(codes, np.where(level > 0, n_numbers - 1 - place, place), level)
-    many = np.flatnonzero(has_many_levels(feature_groups))
-    if not len(many):
+    """Return the codes of the factors in X (p, n)."""
+    factors = np.flatnonzero(has_levels(feature_groups))
+    if not len(factors):
         return NO_FACTORS
-    first, p = feature_groups.first, int(feature_groups.first[-1])
-    codes = np.zeros((len(many), X.shape[1]), dtype=np.int32)
-    level, place = np.zeros(p, dtype=np.int32), np.zeros(p, dtype=np.int32)
-    for f, j in enumerate(many):
-        place[first[j] : first[j + 1]] = -1 - f
-        level[first[j] : first[j + 1]] = 1 + np.arange(first[j + 1] - first[j])
-        for column in range(first[j], first[j + 1]):
-            codes[f, X[column] > 0] = level[column]
-    return Factors(codes, np.where(place < 0, place, np.arange(p, dtype=np.int32)), level)
+    first, layout, array = feature_groups.first, layout_of(X), stored(X)
+    codes = np.zeros((len(factors), X.shape[1]), dtype=np.int32)
+    place, level = np.arange(len(X), dtype=np.int32), np.zeros(len(X), dtype=np.int32)
+    if layout is not None:
+        place = layout.place.copy()
+    for f, j in enumerate(factors):
+        columns = np.arange(first[j], first[j + 1])
+        level[columns] = 1 + np.arange(len(columns))
+        if layout is not None and layout.level[first[j]] > 0:
+            codes[f] = array[place[first[j]]]
+        else:
+            for column in columns:
+                codes[f, array[place[column]] > 0] = level[column]
+        place[columns] = -1 - f
+    return Factors(codes, place, level)
+
+
+def n_kept(X: NDArray[np.float32], factors: Factors) -> int:
+    """Return how many numbers growth keeps of a row of the array X (r, n)."""
+    n_factors = len(factors.codes)
+    return int((factors.place >= 0).sum()) + n_factors if n_factors else len(X)
 
 
 def narrowed(
     X: NDArray[np.float32], factors: Factors, columns: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], Factors]:
-    """Return the matrix and the factors of these columns (q,) alone, in their order.
+    """Return the array X and the factors of these columns (q,) alone, in their order.
 
-    The matrix leaves out the columns of factors of many levels.
+    The matrix leaves out the columns of factors.
     """
     if not len(factors.codes):
         return X[columns], factors

@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     ----------
     X : (p, n) float32
         A copy of the predictors for this tree, its rows in the order of `at`, without the columns
-        of factors of many levels; or, when `copied` is False, the predictors of all rows, which
+        of factors; or, when `copied` is False, the predictors of all rows, which
         `at` points into.
     at : (n,) int32
         Row numbers of the tree's rows, in random order within each node.
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
     unit : bool
         Whether all case weights are 1.
     codes : (F, n) int32
-        The levels of factors of many levels, see `odrf.engine.rows.factors.Factors`; copied or not
+        The levels of factors, see `odrf.engine.rows.factors.Factors`; copied or not
         as X.
     place : (p,) int32
         The row of X for each column; -1 - f for a column of factor f.  Empty if F = 0.
@@ -125,7 +125,7 @@ def columns_at(
 
 @part
 def level_at(rows, f, i):
-    """Return the level of row i in factor f of many levels, 1, 2, …; 0 if it has none."""
+    """Return the level of row i in factor f, 1, 2, …; 0 if it has none."""
     at = np.uint64(i) if rows.copied else np.uint64(rows.at[np.uint64(i)])
     return rows.codes[np.uint64(f), at]
 

@@ -13,6 +13,7 @@ from odrf.engine.directions.candidates import (
     ROUND,
     FeatureGroups,
     Proposals,
+    has_levels,
     has_many_levels,
     proposals_for,
 )
@@ -133,7 +134,7 @@ def scratch_for(
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
         whole_logs(settings.criterion, n),
-        workspace(terms, used, estimated, scored, len(levels)),
+        workspace(terms, used, estimated, scored, int(has_levels(feature_groups).sum())),
         proposals,
         samplers,
         np.empty(ROUND),
