@@ -1,8 +1,9 @@
 """Random subsets of a node's predictors: how they are drawn and their columns prepared.
 
 Zhan, Liu and Xia, section 5: each direction is estimated on a random subset of q predictors, with q
-fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of many levels enters as one
-term, its scored levels; a factor of few levels enters by its indicators.
+fixed or uniform on 1 … min(⌈N(A)^0.4⌉, P).  In a direction, a factor of more than two levels enters
+as one term, its scored levels: a coefficient for each level would be slow to estimate and poorly
+determined.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ __all__ = [
     "write_single",
 ]
 
+# A factor of two levels enters a direction by its indicators.
+TWO_LEVELS = 2
 # Values of F (1 - F) below this are rounding errors: one side is empty.
 NO_SHARE = 1e-12
 
@@ -194,7 +197,7 @@ def sample_sizes(feature_groups, order, q, m, most):
     terms, levels = 0, 0
     for i in range(q):
         width = feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
-        if feature_groups.types[order[i]] == INDICATORS and width > FEW_LEVELS:
+        if feature_groups.types[order[i]] == INDICATORS and width > TWO_LEVELS:
             terms, levels = terms + 1, max(levels, width)
         else:
             terms += width
@@ -267,12 +270,12 @@ def _relate(used, terms, total, work):
 
 
 @part
-def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, share, work):
+def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share, work):
     """Load the terms of the first q predictors of `order` to Z, for the first `used` rows.
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
-    factor if `all_scored`, otherwise of factors of many levels only.  A factor of many levels is
-    left out if these differ by no more than chance.  They are scored on m rows, for which `work`
+    factor if it is tried `alone`, otherwise of factors of more than two levels.  A factor is left
+    out if its levels differ by no more than chance, but one of few levels that is alone.  They are scored on m rows, for which `work`
     has the target, its moments, their `total` weight and its mean, the `share`.  Returns the number
     of terms, and weight and mean of the first rows.  The columns are written to work.column, their
     number to work.size[0].
@@ -282,7 +285,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
         first = feature_groups.first[order[i]]
         width = feature_groups.first[order[i] + 1] - first
         factor = feature_groups.types[order[i]] == INDICATORS
-        if factor and width > FEW_LEVELS:
+        if factor and width > (FEW_LEVELS if alone else TWO_LEVELS):
             present = _load_factor(rows, lo, m, used, first, share, place, at, work)
             if present > 0:
                 at, place, scored = at + present, place + 1, True
@@ -294,6 +297,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
             place += terms
             continue
         if factor and all_scored and width > 1:
+        if factor and alone and width > 1:
             _score_few_levels(rows, lo, used, first, width, place, at, work)
             place, at = place + 1, at + width
             continue
@@ -305,10 +309,10 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, all_scored, total, s
         place += width
         at += width
     work.size[0], work.size[1] = at, place if scored else 0
-    alone = scored and place == 1
-    if used < m and place > 0 and not alone:
+    single = scored and place == 1
+    if used < m and place > 0 and not single:
         total, share = moments(work.target, work.weights, used, work.moment)
-    if scored and not alone:
+    if scored and not single:
         _relate(used, place, total, work)
     return place, total, share
 
