@@ -152,7 +152,7 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
             write_single(feature_groups.first[chosen[0]], proposals, c)
             c += 1
             continue
-        used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows)
+        used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, True)
         by_shares = sampler.shares.used and feature_groups.types[chosen[0]] == INDICATORS
         column = feature_groups.first[chosen[0]]
         width = feature_groups.first[chosen[0] + 1] - column

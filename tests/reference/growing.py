@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, ROUND, FeatureGroups
+from odrf.engine.directions.subsets import TWO_LEVELS
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import AIC, NO_PENALTY
 from odrf.engine.splits.criteria import ENTROPY, ORDINAL
@@ -133,12 +134,18 @@ class Terms(NamedTuple):
 
 
 def _scored(
-    Z: NDArray, factors: list[slice], t: NDArray, a: NDArray, used: slice, others: int = 0
+    Z: NDArray,
+    factors: list[slice],
+    t: NDArray,
+    a: NDArray,
+    used: slice,
+    few: int,
+    others: int = 0,
 ) -> Terms:
     """One term for each factor, scoring its levels, or plain column.
 
-    Many levels are scored on all rows, unless they do not differ, other terms related to those
-    `used`.  The target was chosen among as many `others` by the levels.
+    More than `few` levels are shrunk and scored on all rows, unless they do not differ, other terms
+    related to those `used`.  The target was chosen among as many `others` by the levels.
     """
     terms, values, covariance, excess, at = [], [], [], [], 0
     while at < Z.shape[1]:
@@ -146,7 +153,7 @@ def _scored(
         term, noise = np.zeros(Z.shape[1]), 0.0
         term[at] = 1
         value, remaining = Z[:, at], None
-        if width > FEW_LEVELS:
+        if width > few:
             level = Z[:, at : at + width] @ np.arange(1, width + 1)
             scores = score_levels(level.astype(int), width, t, a, others)
             if not scores.of_levels.any():
@@ -192,7 +199,8 @@ def _estimated(
     types = [feature_groups.types[j] for j in predictors]
     kinds = list(zip(types, widths, strict=True))
     is_scored = [kind == INDICATORS and width > most for kind, width in kinds]
-    many = [width for kind, width in kinds if _is_many(kind, width)]
+    few = FEW_LEVELS if most == 1 else most
+    many = [width for kind, width in kinds if kind == INDICATORS and width > few]
     n_terms = len(columns) - sum(many) + len(many)
     used = slice(max(settings.direction_rows, 10 * n_terms))
     first = slice(max(used.stop, 10 * max(many, default=0)))
@@ -212,7 +220,7 @@ def _estimated(
     t = chosen.target
     parts = zip(is_scored, np.cumsum(widths), widths, strict=True)
     factors = [slice(end - width, end) for scored, end, width in parts if scored]
-    terms = _scored(Z, factors, t, a, used, chosen.others)
+    terms = _scored(Z, factors, t, a, used, few, chosen.others)
     if not len(terms.covariance):
         return Candidate(columns, None)
     theta = _direction(terms.of_rows[used], t[used], a[used], y[used], family, settings)
@@ -299,7 +307,7 @@ def draw_candidates(
         if width == 1 and settings.n_singles == P:
             return None
         return _estimated(
-            stream, X, node, feature_groups, chosen, FEW_LEVELS, settings.family, settings
+            stream, X, node, feature_groups, chosen, TWO_LEVELS, settings.family, settings
         )
 
     stream.shuffle_front(permutation, settings.n_singles)

@@ -23,8 +23,8 @@ __all__ = [
 ]
 
 PLAIN, INDICATORS, BASIS = 0, 1, 2
-# A factor of more levels has many.  They are scored, see `odrf.engine.directions.level_scores`: a
-# coefficient for each level would be slow to estimate and poorly determined.
+# A factor of more levels has many.  Alone, they are scored with shrinkage then, see
+# `odrf.engine.directions.level_scores`; random directions count such a factor as one column.
 FEW_LEVELS = 6
 # Most candidates in a round: enough for the lanes of `sort_lanes`, few enough for the cache.
 ROUND = 32

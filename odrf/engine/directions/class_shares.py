@@ -21,7 +21,7 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
 from odrf.engine.directions.eigen import Spectrum, right_singular
 from odrf.engine.directions.estimation import UNRELATED, moments
-from odrf.engine.rows.rows import level_at, load_column
+from odrf.engine.rows.rows import level_at
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import ENTROPY, ORDINAL
 
@@ -84,14 +84,14 @@ def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> Class
 
 
 @part
-def _tabulate_few(rows, lo, m, first, width, table, work):
+def _tabulate_few(rows, lo, m, first, width, table):
     """Write the class weights of each of `width` levels, from 0 on, to the table."""
     table[:width] = 0.0
-    for k in range(width):
-        load_column(rows, lo, m, first + k, False, work.Z, 0)
-        for i in range(m):
-            if work.Z[0, i] > 0.5:
-                table[k, int(rows.y[lo + i])] += rows.weights[lo + i]
+    f = -1 - rows.place[first]
+    for i in range(m):
+        level = level_at(rows, f, lo + i)
+        if level > 0:
+            table[level - 1, int(rows.y[lo + i])] += rows.weights[lo + i]
 
 
 @part
@@ -200,7 +200,7 @@ def principal_scores(rows, lo, m, first, width, shares, work):
     `odrf.engine.directions.subsets` does.  Returns False if all levels have the same class shares.
     """
     total = _add_up_classes(rows, lo, m, shares.value)
-    _tabulate_few(rows, lo, m, first, width, shares.table, work)
+    _tabulate_few(rows, lo, m, first, width, shares.table)
     g, d = _component(width, total, shares)
     largest = 0.0
     for at in range(g):

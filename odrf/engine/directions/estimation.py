@@ -1,4 +1,4 @@
-"""Directions estimated on a subset of predictors: least squares, logistic, LDA, level means.
+"""Directions estimated on a subset of predictors: least squares, logistic, LDA.
 
 Every estimator takes m rows of a node: d scaled predictors in the first d rows of Z (≥ d, ≥ m),
 weights a and a target t in [0, 1].  It writes the direction θ.  A ridge keeps each linear system
@@ -24,7 +24,6 @@ __all__ = [
     "covariances",
     "lda",
     "least_squares",
-    "level_means",
     "logistic",
     "moments",
     "normalise",
@@ -308,20 +307,3 @@ def lda(Z, d, m, a, y, total, share, class_weight, class_mean, work, theta):
     _gram(Z, d, m, a, work.A, work.product)
     add_within_ridge(work.A, d, total)
     solve(work.A, theta, d)
-
-
-@kernel
-def level_means(Z, d, m, a, moment, theta):
-    """Score each level of a factor by its mean target minus the overall mean.
-
-    Z holds the indicators of the levels; `moment` as written by `moments`.  The best cut of the
-    scores is the best of all binary partitions of the levels, for a numeric response and for two
-    classes (Breiman et al. 1984, Theorem 4.5).  A level absent from the node has score 0.
-    """
-    for j in range(d):
-        weight, score = 0.0, 0.0
-        for i in range(m):
-            if Z[j, i] > 0.5:
-                weight += a[i]
-                score += moment[i]
-        theta[j] = score / weight if weight > 0.0 else 0.0

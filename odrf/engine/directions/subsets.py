@@ -189,15 +189,16 @@ def count_columns(feature_groups, order, q):
 
 
 @part
-def sample_sizes(feature_groups, order, q, m, most):
+def sample_sizes(feature_groups, order, q, m, most, alone):
     """Return on how many of a node's m rows a direction is estimated, and levels are scored.
 
-    These are `most` rows, or ten per term if more; and ten per level of the factor with most.
+    These are `most` rows, or ten per term if more; and ten per level of the factor with most.  The
+    predictor may be tried `alone`, see `load_terms`.
     """
-    terms, levels = 0, 0
+    terms, levels, few = 0, 0, FEW_LEVELS if alone else TWO_LEVELS
     for i in range(q):
         width = feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
-        if feature_groups.types[order[i]] == INDICATORS and width > TWO_LEVELS:
+        if feature_groups.types[order[i]] == INDICATORS and width > few:
             terms, levels = terms + 1, max(levels, width)
         else:
             terms += width
@@ -275,10 +276,11 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
 
     A term is a column, or the scores of the levels of a factor for the target in `work`: of every
     factor if it is tried `alone`, otherwise of factors of more than two levels.  A factor is left
-    out if its levels differ by no more than chance, but one of few levels that is alone.  They are scored on m rows, for which `work`
-    has the target, its moments, their `total` weight and its mean, the `share`.  Returns the number
-    of terms, and weight and mean of the first rows.  The columns are written to work.column, their
-    number to work.size[0].
+    out if its levels differ by no more than chance, but one of few levels that is alone.  They are
+    scored on m rows, for which `work` has the target, its moments, their `total` weight and its
+    mean, the `share`; a factor of few levels alone is scored on the first `used` of them.  Returns
+    the number of terms, and weight and mean of the first rows.  The columns are written to
+    work.column, their number to work.size[0].
     """
     place, at, scored = 0, 0, False
     for i in range(q):
@@ -361,7 +363,7 @@ def draw_terms(
     if count_columns(feature_groups, order, q) == 1:
         write_single(feature_groups.first[order[0]], proposals, c)
         return -1, 0, 0.0, 0.0
-    used, scored = sample_sizes(feature_groups, order, q, m, most_rows)
+    used, scored = sample_sizes(feature_groups, order, q, m, most_rows, False)
     total, share, known = draw_target(state, rows, lo, scored, proposals, work)
     if not known:
         return 0, 0, 0.0, 0.0

@@ -181,7 +181,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
         following += sampler.each
         shuffle_front(state, proposals.order, sampler.size)
         order, q = proposals.order, sampler.size
-        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows)
+        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows, False)
         total, share, target_varies = _draw_target_and_sample(
             sampler, state, rows, lo, scored, proposals, work
         )

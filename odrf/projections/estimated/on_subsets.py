@@ -24,8 +24,8 @@ class OnSubsets(Family):
     """Directions estimated on random subsets of q predictors, one subset for each direction.
 
     Zhan, Liu and Xia, section 5; q is ``subset_size``, fixed or drawn anew for each direction.  In
-    a direction of several predictors, a factor of more than 6 levels enters as one column, its
-    levels scored by their mean target, shrunk towards that of the node; a factor of fewer levels
+    a direction of several predictors, a factor of more than two levels enters as one column, its
+    levels scored by their mean target, shrunk towards that of the node; a factor of two levels
     enters by its indicators.
     """
 

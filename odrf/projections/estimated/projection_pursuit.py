@@ -125,7 +125,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows)
+        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows, False)
         if scored != target_rows or len(proposals.chosen) > 2:
             target_rows = scored
             total, share, varies = draw_target(state, rows, lo, scored, proposals, work)

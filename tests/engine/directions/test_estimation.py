@@ -17,13 +17,11 @@ from odrf.engine.directions.estimation import (
     covariances,
     lda,
     least_squares,
-    level_means,
     logistic,
     moments,
     normalise,
 )
 from odrf.engine.directions.workspace import workspace
-from problems import indicators
 
 FAMILIES = ["least_squares", "logistic", "lda"]
 quick = settings(deadline=None)
@@ -215,18 +213,6 @@ def test_separable_classes_and_more_columns_than_rows_give_finite_directions(fam
     assert np.isfinite(theta).all()
     projected = Z @ theta
     assert projected[3:].min() > projected[:3].max()
-
-
-@quick
-@given(st.integers(2, 6), st.integers(1, 40), st.integers(0, 2**32))
-def test_level_means_are_those_of_the_twin(n_levels, n, seed):
-    rng = np.random.default_rng(seed)
-    Z = indicators(rng.integers(0, n_levels, n), n_levels).astype(float)
-    t, a = rng.random(n), rng.uniform(0.1, 2.0, n)
-    theta, moment = np.empty(n_levels), np.empty(n)
-    moments(t, a, n, moment)
-    level_means(Z, n_levels, n, a, moment, theta)
-    np.testing.assert_allclose(theta, twin.level_means(Z.T, t, a), atol=1e-12)
 
 
 @quick

@@ -134,7 +134,10 @@ def test_the_columns_of_a_predictor_move_together():
     predictors = [{0}, {1, 2, 3}, {4, 5}]
     for columns in roots(mixed(200, n_singles=0, n_projections=2, subset_size=2), 200):
         assert len(columns) == len(set(columns))
-        assert sum(block <= set(columns) for block in predictors) == 2
+        whole = sum(block <= set(columns) for block in predictors)
+        # a factor is left out where its levels differ by no more than chance
+        assert whole == 2 or (whole == 1 and predictors[1].isdisjoint(columns))
+        assert whole == sum(not block.isdisjoint(columns) for block in predictors)
     for columns in roots(mixed(200, n_singles=2), 200):
         assert set(columns) in predictors
 
