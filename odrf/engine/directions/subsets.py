@@ -298,7 +298,6 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
                 work.covariance[place + k] = np.nan
             place += terms
             continue
-        if factor and all_scored and width > 1:
         if factor and alone and width > 1:
             _score_few_levels(rows, lo, used, first, width, place, at, work)
             place, at = place + 1, at + width
