@@ -226,9 +226,9 @@ def _score_few_levels(rows, lo, m, first, width, place, at, work):
     for k in range(width + 1):
         weight[k], moment[k] = 0.0, 0.0
     for i in range(m):
-        k = np.uint64(level_at(rows, f, lo + i))
-        weight[k] += work.weights[i]
-        moment[k] += work.moment[i]
+        level = np.uint64(level_at(rows, f, lo + i))
+        weight[level] += work.weights[i]
+        moment[level] += work.moment[i]
     for k in range(width):
         scores[k] = moment[k + 1] / weight[k + 1] if weight[k + 1] > 0.0 else 0.0
         largest = max(largest, abs(scores[k]))
@@ -236,8 +236,8 @@ def _score_few_levels(rows, lo, m, first, width, place, at, work):
         for k in range(width):
             scores[k] = 0.0
     for i in range(m):
-        k = level_at(rows, f, lo + i)
-        work.Z[place, i] = scores[k - 1] if k > 0 else 0.0
+        present = level_at(rows, f, lo + i)
+        work.Z[place, i] = scores[present - 1] if present > 0 else 0.0
     for k in range(width):
         work.column[at + k], work.term[at + k] = first + k, place
     work.covariance[place] = np.nan
