@@ -261,7 +261,7 @@ def _check_answer(
     if type(answer).__module__.startswith(("odrf.reports", "odrf.results")):
         for question in (repr, lambda one: one._repr_html_(), lambda one: str(one.summary())):
             _attempt(f"{name} shown", lambda question=question: question(answer), found, show)
-        if drawn:
+        if drawn and hasattr(type(answer), "plot"):
             _attempt(f"{name} drawn", lambda: _drawn(answer), found, show)
     if type(answer).__module__.startswith("odrf.reports"):
         for part in dir(type(answer)):
