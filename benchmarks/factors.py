@@ -1,7 +1,7 @@
 """Forests and boosters on tables with factors.
 
     python benchmarks/factors.py --out factors.csv [--data DIR] [--tables a,b] [--methods a,b]
-                                 [--repeats 3] [--rows 2000] [--trees 500]
+                                 [--repeats 2] [--rows 1000] [--trees 300]
     python benchmarks/factors.py --report factors.csv
 
 This package's forest, CatBoost and LightGBM get factors as factors.  `odrf_indicators` and
@@ -110,7 +110,7 @@ def seconds_of_tables(lines: pd.DataFrame) -> str:
 
 def main() -> int:
     """Run the methods, or report an existing csv."""
-    asked = with_tables(parser(__doc__ or "", "factors.csv", repeats=3, trees=500), rows=2000)
+    asked = with_tables(parser(__doc__ or "", "factors.csv", repeats=2, trees=300), rows=1000)
     add = asked.add_argument
     add("--tables", default=",".join(TABLES), help="names with commas between them")
     add("--methods", default=",".join(METHODS), help="names with commas between them")
