@@ -105,9 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--missing",
-        choices=["raise", "split", "median", "drop"],
-        default="raise",
-        help="missing values: an error, keep them, fill by medians, or drop rows "
+        choices=["split", "median", "drop", "raise"],
+        default="split",
+        help="missing values: keep them, fill by medians, drop rows, or an error "
         "(default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="makes the fit reproducible")

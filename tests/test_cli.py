@@ -93,7 +93,9 @@ def test_type_chooses_what_is_predicted(diabetes, tmp_path):
 def test_missing_rows_are_left_out_on_request(tmp_path, capsys):
     path = tmp_path / "penguins.csv"
     load_data("penguins").to_csv(path, index=False)
-    assert "sex" in refusal(capsys, "species ~ .", str(path))
+    assert "sex" in refusal(capsys, "species ~ .", str(path), "--missing", "raise")
+    assert main(["species ~ .", str(path), *QUICK]) == 0
+    assert "(11 dropped)" not in capsys.readouterr().out
     assert main(["species ~ .", str(path), *QUICK, "--missing", "drop"]) == 0
 
 

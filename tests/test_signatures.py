@@ -31,7 +31,7 @@ BY_NAME: dict[str, tuple[Any, ...]] = {
     "interval": (None,),
     "level": (0.95,),
     "metric": ("auto",),
-    "missing": ("raise",),
+    "missing": ("split",),
     "n_jobs": (None,),
     "priors": (None,),
     "progress": (False,),

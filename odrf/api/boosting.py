@@ -50,7 +50,7 @@ def odbt(
     offset: str | ArrayLike | None = None,
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
-    missing: str = "raise",
+    missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,

@@ -32,7 +32,7 @@ def graf(
     batched: bool | str = "auto",
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
-    missing: str = "raise",
+    missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,

@@ -54,7 +54,7 @@ def odt(
     honest: bool = False,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
-    missing: str = "raise",
+    missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,
@@ -164,7 +164,7 @@ def odt(
         weight and keeps the sum of all weights.  Splits, class shares, predictions and all errors
         (out of bag, or by cross-validation) are then those of a population with these class shares,
         as with ``prior`` in rpart.  ``predict(priors=)`` corrects probabilities to other shares.
-    missing : {"raise", "split", "median", "drop"}, default "raise"
+    missing : {"split", "median", "drop", "raise"}, default "split"
         What is done with missing values of predictors.  ``"split"`` keeps them: each split says
         where they go.  A single predictor tries them on both sides of each cut; in a direction they
         count as the mean of the node, or as what a term for missing values finds best.  In a factor
@@ -238,7 +238,7 @@ def odrf(
     honest: bool = False,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
-    missing: str = "raise",
+    missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
     seed: Seed = None,

@@ -262,7 +262,7 @@ def build_design(
     data: pd.DataFrame,
     *,
     kind: str = "auto",
-    missing: str = "raise",
+    missing: str = "split",
     unseen: str = "missing",
     weights: str | ArrayLike | None = None,
     aside: str | None = None,
@@ -279,7 +279,7 @@ def build_design(
         The training rows.
     kind : str, default "auto"
         "regression", "classification", or "auto": by the type of the response.
-    missing : str, default "raise"
+    missing : str, default "split"
         What is done with missing values of predictors: "split" keeps them, and each split says
         where they go; "median" fills them by the median of the training rows, or by the most
         frequent level; "drop" leaves these rows out; "raise" raises an error.  Rows whose response

@@ -14,6 +14,7 @@ from numba import njit
 from odrf.engine.machine_code import CodeOnDisk
 
 __all__ = [
+    "MERGED",
     "ONE",
     "ZERO",
     "allocating",
@@ -77,6 +78,10 @@ part = _compiler(no_cpython_wrapper=True, **OPTIONS)
 # For a function with one caller: merged into it before compilation, so that LLVM does not
 # optimise the same code twice, on its own and inside the caller.
 inlined = _compiler(inline="always", **OPTIONS)
+
+# For an overload that LLVM must merge into its caller.  A call copies all arrays of its arguments, of
+# which the search has hundreds; whether LLVM merges by itself changes with every line of the search.
+MERGED = {**OPTIONS, "forceinline": True}
 
 # For a sum whose terms may be added in any order, so that LLVM may use SIMD lanes.  Never for a
 # projection: training and prediction must add it up in the same order.

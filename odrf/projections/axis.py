@@ -140,40 +140,59 @@ def begin_axis(sampler, state, proposals):
 def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Write single predictors; estimate the coefficients of those that have several columns."""
     last, holes = min(first + ROUND, sampler.number), feature_groups.holes
-    c, target_rows, total, share, varies = ZERO, ZERO, 0.0, 0.0, False
+    c, target = ZERO, (ZERO, 0.0, 0.0, False)
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
         if len(holes) > 0 and holes[chosen[0]] and feature_groups.types[chosen[0]] == PLAIN:
             column = feature_groups.first[chosen[0]]
             write_two_sided(column, column + 1, proposals, c)
             c += 1
-            continue
-        if count_columns(feature_groups, chosen, ONE) == 1:
+        elif count_columns(feature_groups, chosen, ONE) == 1:
             write_single(feature_groups.first[chosen[0]], proposals, c)
             c += 1
-            continue
-        used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, True)
-        by_shares = sampler.shares.used and feature_groups.types[chosen[0]] == INDICATORS
-        column = feature_groups.first[chosen[0]]
-        width = feature_groups.first[chosen[0] + 1] - column
-        if by_shares and width <= FEW_LEVELS:
-            if principal_scores(rows, lo, used, column, width, sampler.shares, work):
-                c += write_direction(work, proposals, c)
-            continue
-        # one predictor never has the moments of fewer rows written over those of the target
-        if by_shares:
-            total, share, varies = principal_target(rows, lo, scored, column, sampler.shares, work)
-        elif scored != target_rows or len(proposals.chosen) > 2:
-            target_rows = scored
-            total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
-        if not varies:
-            continue
-        terms, of_used, _ = load_terms(
-            rows, lo, used, scored, feature_groups, chosen, ONE, True, total, share, work
-        )
-        if _estimate_coefficients(terms, used, of_used, work):
-            c += write_direction(work, proposals, c)
+        else:
+            written, target = _propose_columns(
+                sampler, state, rows, lo, m, chosen, feature_groups, proposals, c, target, work
+            )
+            c += written
     return c, last
+
+
+# Apart from the loop over predictors, which is small without it: LLVM then merges that into the
+# search, and does not copy all scratch for every round.
+@part
+def _propose_columns(
+    sampler, state, rows, lo, m, chosen, feature_groups, proposals, c, target, work
+):
+    """Write proposal c, on the predictor chosen[0] of several columns.
+
+    `target` describes the target in `work`: of how many rows it is, their weight, its mean, and
+    whether it varies.  Returns whether there is a proposal, and the new `target`.
+    """
+    target_rows, total, share, varies = target
+    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, True)
+    by_shares = sampler.shares.used and feature_groups.types[chosen[0]] == INDICATORS
+    column = feature_groups.first[chosen[0]]
+    width = feature_groups.first[chosen[0] + 1] - column
+    if by_shares and width <= FEW_LEVELS:
+        if principal_scores(rows, lo, used, column, width, sampler.shares, work):
+            return write_direction(work, proposals, c), target
+        return False, target
+    # one predictor never has the moments of fewer rows written over those of the target
+    if by_shares:
+        total, share, varies = principal_target(rows, lo, scored, column, sampler.shares, work)
+    elif scored != target_rows or len(proposals.chosen) > 2:
+        target_rows = scored
+        total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
+    target = target_rows, total, share, varies
+    if not varies:
+        return False, target
+    terms, of_used, _ = load_terms(
+        rows, lo, used, scored, feature_groups, chosen, ONE, True, total, share, work
+    )
+    if _estimate_coefficients(terms, used, of_used, work):
+        return write_direction(work, proposals, c), target
+    return False, target
 
 
 @part

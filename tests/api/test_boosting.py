@@ -220,7 +220,7 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"offset": "f"}, "offset must be numbers"),
         ("y ~ a", {"offset": [1.0, 2.0]}, "offset has length 2 and the data 160 rows"),
         ("y ~ a", {"offset": "endless"}, "offset has 1 infinite values"),
-        ("y ~ a", {"offset": "gaps"}, "missing"),
+        ("y ~ a", {"offset": "gaps", "missing": "raise"}, "missing"),
         ("y ~ a", {"offset": [np.nan] + 159 * [0.0]}, "offset is missing for 1 row: give"),
         ("y ~ a", {"offset": 80 * [np.nan, 0.0]}, "offset is missing for 80 rows: give"),
         ("y ~ a", {"offset": np.nan}, "offset is missing for 160 rows"),

@@ -123,7 +123,7 @@ def test_rows_with_missing_values(table):
     holed = table.copy()
     holed.loc[["row3", "row7"], "a"] = np.nan
     with pytest.raises(InputError, match="missing"):
-        graf("c ~ a + b", holed, seed=1)
+        graf("c ~ a + b", holed, missing="raise", seed=1)
     fit = graf("c ~ a + b", holed, n_trees=5, missing="drop", seed=1)
     kept = holed.drop(["row3", "row7"])
     pd.testing.assert_frame_equal(fit.fit.frame, kept)

@@ -288,4 +288,4 @@ def test_bad_data_is_explained(cars, fit):
     with pytest.raises(
         InputError, match=r"5 of 397 rows have missing values, in 'horsepower' \(5\):"
     ):
-        fit("mpg ~ .", load_data("auto_mpg"))
+        fit("mpg ~ .", load_data("auto_mpg"), missing="raise")

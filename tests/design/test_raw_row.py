@@ -99,7 +99,7 @@ ODD = [
 @pytest.mark.parametrize("odd", ODD, ids=repr)
 @pytest.mark.parametrize("mapping", [True, False])
 def test_what_a_frame_refuses_is_refused_in_its_words(people, env, odd, mapping):
-    design = design_of(PLAIN, people, env)
+    design, _ = build_design(PLAIN, people, missing="raise", env=env)
     row = {**people.iloc[0].to_dict(), **odd}
     with pytest.raises(InputError) as refused:
         design.matrix(pd.DataFrame({name: pd.Series([value]) for name, value in row.items()}))

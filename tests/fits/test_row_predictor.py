@@ -89,9 +89,12 @@ def test_missing_values(table, number_forest, class_forest):
     missing = fit.row_predictor("prob")([np.nan, 1.0])
     assert list(missing) == ["low", "mid", "top"]
     assert np.isnan(list(missing.values())).all()
+    refusing = odrf.odrf("c ~ a + b", table, n_trees=3, missing="raise", seed=1)
+    with pytest.raises(InputError, match=r"missing values, in 'a'.*missing=.split"):
+        refusing.row_predictor()([None, 1.0])
     for fit in (number_forest, class_forest):
-        with pytest.raises(InputError, match=r"missing values, in 'a'.*missing=.split"):
-            fit.row_predictor()([None, 1.0, "x"])
+        row = {"a": None, "b": 1.0, "f": "x"}
+        assert fit.row_predictor()(row) == fit.predict(pd.DataFrame([row]))[0]
 
 
 def test_unseen_labels_are_said(class_forest, table):

@@ -161,7 +161,9 @@ def test_missing_values_as_the_fit_says(table):
     gaps.loc[["row80", "row95"], "a"] = np.nan
     gaps.loc["row90", "y"] = np.nan
     with pytest.raises(InputError, match="3 of 40 rows have missing values"):
-        forest(table[:80]).update(gaps[80:])
+        forest(table[:80], missing="raise").update(gaps[80:])
+    updated = forest(table[:80]).update(gaps[80:])
+    assert (updated.nobs, updated.fit.data.n_dropped) == (119, 1)
     fit = forest(table[:80], missing="drop").update(gaps[80:])
     require_same(fit, forest(table[:80]).update(gaps[80:].dropna()))
     assert fit.fit.data.n_dropped == 3

@@ -14,7 +14,7 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import OPTIONS, inlined
+from odrf.engine.compiling import MERGED, inlined
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
@@ -104,7 +104,7 @@ def begin_samplers(samplers, state, proposals):
     return sum(sampler.number for sampler in samplers)
 
 
-@overload(begin_samplers, jit_options=OPTIONS)
+@overload(begin_samplers, jit_options=MERGED)
 def _begin_samplers(samplers, state, proposals):
     begin = BEGINNINGS.get(samplers[0].instance_class, _nothing)
 
@@ -135,7 +135,7 @@ def draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, prop
     return n, following + before
 
 
-@overload(draw_round, jit_options=OPTIONS)
+@overload(draw_round, jit_options=MERGED)
 def _draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     draw = DRAWS[samplers[0].instance_class]
 

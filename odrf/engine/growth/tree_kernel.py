@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import inlined, kernel
+from odrf.engine.directions.candidates import INDICATORS
 from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.absent_levels import send_absent_levels
 from odrf.engine.splits.impurity import NEGLIGIBLE, describe
@@ -139,6 +140,9 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, 
         buffers.depth,
     )
     i, n_nodes, n_leaves, n_terms = reached
+    n_factors = 0
+    for kind in feature_groups.types:
+        n_factors += kind == INDICATORS
     widest = scratch.columns.shape[1]
     while (
         i < n_nodes
@@ -157,7 +161,10 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, 
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta
                 project(rows, lo, m, columns, theta, 0, size, scratch.values)
-                size, cut = send_absent_levels(rows, lo, node, feature_groups, size, cut, scratch)
+                if n_factors > 0:
+                    size, cut = send_absent_levels(
+                        rows, lo, node, feature_groups, size, cut, scratch
+                    )
                 n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import inlined, kernel, part
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.factors import NO_FACTORS, Factors
 
@@ -181,18 +181,18 @@ def _project_factor(rows, first, m, columns, theta, c, j, last, out):
     return j
 
 
-@part
+@inlined
 def _is_of_factor(rows, column):
     return len(rows.place) > 0 and rows.place[column] < 0
 
 
-@part
+@inlined
 def _row_of(rows, column):
     """Return the row of rows.X that has a column, which is not one of a factor of many levels."""
     return np.uint64(rows.place[column]) if len(rows.place) > 0 else np.uint64(column)
 
 
-@part
+@inlined
 def _project_one(rows, first, m, columns, theta, j, out):
     """Add the term number j."""
     row, coefficient = _row_of(rows, columns[j]), theta[j]
@@ -204,7 +204,7 @@ def _project_one(rows, first, m, columns, theta, j, out):
             out[i] += coefficient * rows.X[row, np.uint64(rows.at[first + i])]
 
 
-@part
+@inlined
 def _project_two(rows, first, m, columns, theta, j, out):
     """Add the terms number j and j + 1, in one pass: half as often as singly, `out` is moved."""
     next_one = j + np.uint64(1)
