@@ -160,19 +160,19 @@ def indicators(levels: NDArray[np.int64], n_levels: int) -> NDArray[np.float32]:
 
 
 def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, FeatureGroups]:
-    """Predictors on coarse grids: p a plain one, c a constant, f a factor, b a basis."""
+    """Predictors on coarse grids: p plain, c constant, f a factor, t of two levels, b a basis."""
     parts, types = [], []
     for kind in kinds:
         steps = rng.choice([2, 3, 6, 1000])
         grid = rng.integers(0, steps, n) / (steps - 1)
-        if kind == "f":
-            n_levels = rng.choice([2, 3, 4, FEW_LEVELS + 2])
+        if kind in "ft":
+            n_levels = 2 if kind == "t" else rng.choice([2, 3, 4, FEW_LEVELS + 2])
             parts.append(indicators(rng.integers(0, n_levels, n), n_levels))
         elif kind == "b":
             parts.append(np.array([grid, grid**2]))
         else:
             parts.append(grid[None, :] * (kind == "p"))
-        types.append({"f": INDICATORS, "b": BASIS}.get(kind, PLAIN))
+        types.append({"f": INDICATORS, "t": INDICATORS, "b": BASIS}.get(kind, PLAIN))
     first = np.cumsum([0] + [len(part) for part in parts])
     X = np.concatenate(parts).astype(np.float32)
     return X, FeatureGroups(first, np.array(types, dtype=np.int8))

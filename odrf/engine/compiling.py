@@ -79,8 +79,8 @@ part = _compiler(no_cpython_wrapper=True, **OPTIONS)
 # optimise the same code twice, on its own and inside the caller.
 inlined = _compiler(inline="always", **OPTIONS)
 
-# For an overload that LLVM must merge into its caller.  A call copies all arrays of its arguments, of
-# which the search has hundreds; whether LLVM merges by itself changes with every line of the search.
+# For an overload that LLVM must merge into its caller.  A call copies all arrays of its arguments,
+# of which the search has hundreds; whether LLVM merges on its own changes with every line.
 MERGED = {**OPTIONS, "forceinline": True}
 
 # For a sum whose terms may be added in any order, so that LLVM may use SIMD lanes.  Never for a

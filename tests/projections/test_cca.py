@@ -113,9 +113,9 @@ def test_more_directions_than_a_round_holds():
     )
 
 
-def test_all_predictors_give_the_twins_directions_without_a_bootstrap_also_with_factors():
+def test_all_predictors_give_the_twins_directions_without_a_bootstrap_also_with_two_levels():
     rng = np.random.default_rng(5)
-    X, feature_groups = design("ppfc", 80, rng)
+    X, feature_groups = design("pptc", 80, rng)
     y = np.floor(3 * np.clip(X[0] + rng.normal(size=80) / 5, 0, 0.99))
     a = rng.uniform(0.5, 2.0, 80)
     problem = cart(X, y, feature_groups, a, criterion=GINI, n_classes=3)

@@ -83,9 +83,9 @@ def test_a_penalty_of_a_thousandth_is_least_squares_of_this_package():
         np.testing.assert_allclose(one[1], other[1], rtol=1e-6)
 
 
-def test_directions_at_a_node_are_those_of_the_twin_also_with_factors_and_constant_columns():
+def test_directions_at_a_node_are_those_of_the_twin_also_with_two_levels_and_constant_columns():
     rng = np.random.default_rng(3)
-    X, feature_groups = design("pfcp", 50, rng)
+    X, feature_groups = design("ptcp", 50, rng)
     y = X[0] + X[-1] / 2 + rng.normal(size=50) / 5
     drawn = directions(Ridge(), cart(X, y, feature_groups, subset_size=4), 1, 3)
     t, a, Z = (y - y.min()) / np.ptp(y), np.ones(50), X.T.astype(float)
