@@ -45,6 +45,12 @@ MAX_CLASSES = 10
 FEW_ROWS = 300
 TOP = 10
 HONEST = "splits by half of a tree's rows, values by the others"
+# Columns whose missing values are counted in a note.
+MOST_COLUMNS = 10
+MISSING_IN_WORDS = {
+    "split": "which each split sends left or right",
+    "median": "filled by the median or the most frequent level",
+}
 
 
 def tree_summary(
@@ -144,10 +150,21 @@ def _choice_notes(fit: Fit) -> list[str]:
 
 
 def missing_notes(fit: AnyFit) -> list[str]:
-    """Return a note on the rows that were dropped for missing values, if any."""
-    counts = fit.data.missing_columns.items()
-    columns = ", ".join(f"{column} {count}" for column, count in counts)
-    return [f"Missing values in the rows dropped: {columns}."] if columns else []
+    """Return notes on the rows that were dropped for missing values, and on those that were not."""
+    notes = []
+    if fit.data.missing_columns:
+        notes.append(f"Missing values in the rows dropped: {_counted(fit.data.missing_columns)}.")
+    if fit.data.empty_cells and fit.design.missing in MISSING_IN_WORDS:
+        words = MISSING_IN_WORDS[fit.design.missing]
+        notes.append(f"Missing values of predictors, {words}: {_counted(fit.data.empty_cells)}.")
+    return notes
+
+
+def _counted(counts: dict[str, int]) -> str:
+    """Return the columns with most missing values, and their numbers."""
+    shown = [f"{column} {count}" for column, count in list(counts.items())[:MOST_COLUMNS]]
+    more = len(counts) - len(shown)
+    return ", ".join(shown) + (f" and {quantity(more, 'more column')}" if more else "")
 
 
 def _tree_scores(fit: Fit, fitted: NDArray[np.float64]) -> dict[str, str]:

@@ -79,6 +79,16 @@ def test_terms_without_a_fill_of_their_own_have_the_mean_of_the_node():
     assert (node_of == leaves).all()
 
 
+@pytest.mark.parametrize(
+    ("missing", "words"), [("split", "each split sends"), ("median", "filled by the median")]
+)
+def test_the_summary_counts_missing_values_of_predictors(missing, words):
+    data = table(holes="af")
+    fit = odrf.odt("y ~ a + b + f", data, missing=missing, seed=1)
+    said = str(fit.summary())
+    assert words in said and f"a {data['a'].isna().sum()}" in " ".join(said.split())
+
+
 def test_rows_without_new_empty_cells_are_read_by_the_fit_itself():
     data = table(holes="ab")
     fit = odrf.odt("y ~ a + b + c", data, missing="split", max_leaves=6, seed=1).fit
