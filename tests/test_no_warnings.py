@@ -71,7 +71,9 @@ def look_at(shown):
     repr(shown), shown._repr_html_()
     summary = shown.summary()
     summary.as_text(), summary.as_html(), summary.as_latex()
-    draw = getattr(shown, "plot", None) or shown.plot_image
+    draw = getattr(shown, "plot", None) or getattr(shown, "plot_image", None)
+    if draw is None:
+        return
     kinds = [{"kind": "importance"}] if "kind" in inspect.signature(draw).parameters else []
     for options in ({}, *kinds):
         try:

@@ -75,7 +75,7 @@ def ask(fit, data, folder):
             repr(answer)
             if type(answer).__module__.startswith("odrf.reports"):
                 str(answer.summary())
-                if fit.design.response.name in DRAWN:
+                if fit.design.response.name in DRAWN and hasattr(answer, "plot"):
                     answer.plot()
         except InputError as refusal:
             assert len(str(refusal)) > 20

@@ -24,6 +24,8 @@ def drawings(name, shown, p):
     if name.startswith("sensitivity"):
         numeric = data_with(p, "numbers").select_dtypes("number").columns[:2]
         return {} if p == 3 else {"rows": lambda: shown.plot(*numeric)}
+    if not hasattr(type(shown), "plot"):
+        return {}
     draw = {"plot": shown.plot}
     if "kind" in inspect.signature(shown.plot).parameters:
         draw["importance"] = lambda: shown.plot("importance")

@@ -184,7 +184,8 @@ def test_a_pruned_fit_shows_its_place_in_the_whole_growth(tree, forest, along):
         pd.testing.assert_frame_equal(path.table, whole.table)
         assert path.size < whole.size == whole.table[along].iloc[-1]
         assert path.grown is fit.fit
-        unit = "leaves" if along == "leaves" else "levels of splits"
+        one, several = ("leaf", "leaves") if along == "leaves" else ("level", "levels")
+        unit = one if path.size == 1 else several
         assert f"{path.size} {unit}" in str(path.summary())
 
 

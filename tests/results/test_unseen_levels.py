@@ -59,7 +59,7 @@ def test_declared_and_undeclared_levels_are_alike(rows, name, response):
     with pytest.warns(UserWarning, match="no training row has: 'new' in 2 rows"):
         X, _ = levels.design.matrix(of_level(rows, "new"))
     at = [i for i, column in enumerate(levels.design.columns) if column.startswith("C(f")]
-    assert (X[np.ix_(at, [3, 8])] == 0).all() and (X[at].sum(axis=0) == 1).sum() == 118
+    assert np.isnan(X[np.ix_(at, [3, 8])]).all() and (X[at].sum(axis=0) == 1).sum() == 118
     if hasattr(plain, "row_predictor"):
         new = of_level(rows, "new").loc["row3", ["a", "b", "f"]]
         for fit in (plain, aware):
@@ -67,12 +67,14 @@ def test_declared_and_undeclared_levels_are_alike(rows, name, response):
                 assert fit.row_predictor()(new) == found[0]["row3"]
 
 
-def test_such_rows_have_none_of_the_levels(rows):
-    fit = odrf.odt("y ~ a + f", rows, seed=1)
+@pytest.mark.parametrize("missing", ["split", "drop"])
+def test_such_rows_have_none_of_the_levels(rows, missing):
+    fit = odrf.odt("y ~ a + f", rows, missing=missing, seed=1)
     with pytest.warns(UserWarning, match="They are taken to have none of the known levels"):
         X, _ = fit.design.matrix(of_level(rows, "new"))
     assert fit.design.columns == ("a", "f[x]", "f[y]", "f[z]")
-    assert (X[1:, [3, 8]] == 0).all()
+    unknown = X[1:, [3, 8]]
+    assert np.isnan(unknown).all() if missing == "split" else (unknown == 0).all()
     assert (X[1:].sum(axis=0) == 1).sum() == 118
 
 
