@@ -36,7 +36,7 @@ from markdown import table as markdown_table
 from methods import Setting
 from protocol import Partition
 from runs import parser, with_tables
-from tables import Table, read_table
+from tables import Table, names_there, read_table
 
 TABLES = (
     "adult",
@@ -69,8 +69,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
         rows = partition_of(Table(name, table.task, data), options.seed + number)
         return table.task, Partition(rows.train.iloc[: options.rows], rows.test)
 
-    asked = options.tables.split(",")
-    there = [name for name in asked if (options.data / f"{name}.csv.gz").exists()]
+    there = names_there(options.data, options.tables.split(","))
     cases = [(name, number) for number in range(options.repeats) for name in there]
     setting = Setting(options.trees, options.seed, 1)
     comparison = Comparison(options.methods.split(","), setting, options.limit)

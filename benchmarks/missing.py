@@ -42,7 +42,7 @@ from methods import Setting
 from protocol import Partition
 from ranks import relative_differences, wilcoxon_against
 from runs import parser, with_tables
-from tables import Table, read_table, read_with_holes
+from tables import Table, names_there, read_table, read_with_holes
 
 OWN = "own"
 """Mechanism of tables that have empty cells of their own."""
@@ -105,8 +105,7 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def _cases(options: argparse.Namespace) -> list[tuple[str, str, float, int]]:
-    asked = options.tables.split(",")
-    there = [name for name in asked if (options.data / f"{name}.csv.gz").exists()]
+    there = names_there(options.data, options.tables.split(","))
     shares = [float(share) for share in options.shares.split(",")]
     return [
         (name, mechanism, share, number)

@@ -30,7 +30,7 @@ from markdown import table as markdown_table
 from odrf import odrf
 from raw_methods import fill_by_median
 from runs import go_on, parser, with_tables
-from tables import read_table
+from tables import names_there, read_table
 
 TABLES = ("california_housing", "cpu_act", "german_credit", "magic", "satimage")
 CELLS = ("whole", "empty", "filled")
@@ -67,7 +67,7 @@ def rows_of(options: argparse.Namespace, name: str, repeat: int, cells: str) -> 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
     """Time the fits that the csv lacks, the kinds of cells in turns."""
-    there = [name for name in TABLES if (options.data / f"{name}.csv.gz").exists()]
+    there = names_there(options.data, TABLES)
     asked = [cells for cells in CELLS if cells in options.cells.split(",")]
     tasks = [
         (name, repeat, options.label, cells)

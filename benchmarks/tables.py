@@ -7,13 +7,14 @@ table, ``<name>.csv.gz`` with the response in the last column, called ``y``, or,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["Table", "read_table", "read_with_holes", "table_names"]
+__all__ = ["Table", "names_there", "read_table", "read_with_holes", "table_names"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,11 @@ class Table:
 
 def table_names(folder: Path) -> list[str]:
     """Names of the tables that the folder holds, in the order of the index."""
-    names = pd.read_csv(folder / "index.csv")["name"]
+    return names_there(folder, pd.read_csv(folder / "index.csv")["name"])
+
+
+def names_there(folder: Path, names: Iterable[str]) -> list[str]:
+    """Those of the `names` of tables that the folder holds."""
     return [name for name in names if any(path.exists() for path in _paths(folder, name))]
 
 

@@ -54,13 +54,12 @@ def with_more_rows(
             f"newdata lacks column {absent[0]!r} of the response {design.response.name!r}"
             f"{nearest(absent[0], newdata.columns)}: new training rows need their responses"
         )
-    used = [*design.schema.columns, *design.response.columns]
-    used += [weights] if isinstance(weights, str) else []
+    used = [*design.response.columns, *([weights] if isinstance(weights, str) else [])]
+    if design.missing in ("raise", "drop"):
+        used = [*design.schema.columns, *used]
     missing = find_missing(newdata, list(dict.fromkeys(used)))
     if design.missing == "raise":
         missing.require_none()
-    if design.missing != "drop":
-        missing = find_missing(newdata, list(dict.fromkeys(used[len(design.schema.columns) :])))
     if not missing.complete.any():
         raise InputError(
             "newdata has no complete rows: every row has a missing value in the columns used"

@@ -157,17 +157,16 @@ class Design:
         Warns
         -----
         UserWarning
-            A factor has levels that no training row has: all its indicators are 0 there.
+            A factor has levels that no training row has: all its indicators are 0 there, or NaN if
+            `missing` is "split" and the factor has few levels.
         """
         frame = self.schema.select(data)
-        missing = find_missing(frame, self.schema.columns)
-        complete = missing.complete
-        if self.missing == "raise":
-            missing.require_none()
-        elif self.missing == "drop":
-            frame = missing.complete_rows(frame)
-        else:
-            complete = np.ones(len(frame), dtype=np.bool_)
+        complete: NDArray[np.bool_] = np.ones(len(frame), dtype=np.bool_)
+        if self.missing in ("raise", "drop"):
+            missing = find_missing(frame, self.schema.columns)
+            if self.missing == "raise":
+                missing.require_none()
+            frame, complete = missing.complete_rows(frame), missing.complete
         self.schema.check_contents(frame)
         frame = filled(frame, self.fills)
         with unseen_levels_refused() if self.unseen == "raise" else nullcontext():
@@ -337,7 +336,7 @@ def build_design(
     empty_cells = find_missing(frame, terms.columns).counts
     fills = learn_fills(frame, terms.columns) if missing == "median" else {}
     frame = filled(frame, fills)
-    recipe = learn_predictors(terms.terms, frame, env)
+    recipe = learn_predictors(terms.terms, frame, {} if fills else empty_cells, env)
     scaling, X = recipe.columns_on(frame).learned(recipe.columns)
     schema = learn_schema(frame, terms.columns)
     design = Design(

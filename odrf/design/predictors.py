@@ -16,7 +16,6 @@ from odrf.design.columns.encoding import BASIS, EMPTY, INDICATORS, PLAIN
 from odrf.design.columns.finite import require_finite, require_no_infinite
 from odrf.design.columns.frame import column_blocks, selected
 from odrf.design.columns.listing import listed
-from odrf.design.columns.missing import find_missing
 from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom
 from odrf.design.ranking import ranked_alone
@@ -171,7 +170,10 @@ class Predictors:
 
 
 def learn_predictors(
-    terms: Sequence[tuple[Atom, ...]], frame: pd.DataFrame, env: EvalEnvironment
+    terms: Sequence[tuple[Atom, ...]],
+    frame: pd.DataFrame,
+    empty: Mapping[str, int],
+    env: EvalEnvironment,
 ) -> Predictors:
     """Learn the predictors.
 
@@ -181,6 +183,8 @@ def learn_predictors(
         For each predictor the atoms whose product it is.
     frame : pandas.DataFrame
         The training rows.
+    empty : mapping of str to int
+        The numbers of empty cells by column, of the columns that have some.
     env : patsy.EvalEnvironment
         The user's environment, where functions are looked up.
 
@@ -191,8 +195,6 @@ def learn_predictors(
         the same name.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
-    used = list(dict.fromkeys(name for atom in atoms for name in atom.columns))
-    empty = find_missing(frame, used).counts
     variables = {atom: learn_variable(atom, _known_rows(frame, atom, empty), env) for atom in atoms}
     number = {atom: v for v, atom in enumerate(atoms)}
     names = pd.Index([":".join(atom.name for atom in term) for term in terms])

@@ -75,8 +75,8 @@ allocating = _compiler(**{**OPTIONS, "_nrt": True})
 # of tuples of arrays can take longer to compile than the function itself.
 part = _compiler(no_cpython_wrapper=True, **OPTIONS)
 
-# For a function with one caller: merged into it before compilation, so that LLVM does not
-# optimise the same code twice, on its own and inside the caller.
+# For a function with one caller, or a few lines: merged into it before compilation, so that LLVM
+# does not optimise the same code twice, on its own and inside the caller.
 inlined = _compiler(inline="always", **OPTIONS)
 
 # For an overload that LLVM must merge into its caller.  A call copies all arrays of its arguments,

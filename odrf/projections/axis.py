@@ -158,8 +158,6 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
     return c, last
 
 
-# Apart from the loop over predictors, which is small without it: LLVM then merges that into the
-# search, and does not copy all scratch for every round.
 @part
 def _propose_columns(
     sampler, state, rows, lo, m, chosen, feature_groups, proposals, c, target, work

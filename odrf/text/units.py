@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design
-from odrf.engine.splits.sides import FILL
+from odrf.engine.directions.holes import FILL
 from odrf.engine.trees.forest_arrays import Forest
 
 __all__ = ["UserSplits", "node_of_terms", "user_splits"]

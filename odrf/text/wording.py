@@ -122,12 +122,13 @@ class SplitWriter:
         self._user = user_splits(forest, design)
         self._predictors, self._columns = names_in_sums(design, max_characters)
         self._max_characters = max_characters
+        self._of_empty_cells = design.of_empty_cells
 
     def split(self, node: int) -> SplitText:
         """Return the split of `node`."""
         columns, coef, theta, threshold = self._terms(node)
         predictors = self._predictors_of(columns)
-        empty = self._design.of_empty_cells[columns]
+        empty = self._of_empty_cells[columns]
         if empty.all() and len(columns) == 1:
             return self._on_empty_cells(int(predictors[0]), float(coef[0]), threshold)
         if len(set(predictors)) == 1 and self._design.types[predictors[0]] == INDICATORS:

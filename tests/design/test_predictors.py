@@ -16,7 +16,7 @@ from odrf.errors import InputError
 
 def predictors(right, frame, env):
     terms = read_formula(f"y ~ {right}", list(frame.columns), env).terms
-    return learn_predictors(terms, frame, env)
+    return learn_predictors(terms, frame, {}, env)
 
 
 def columns_on(learned, frame):

@@ -83,19 +83,22 @@ def _require_shared(name: str, data: pd.Series, levels: pd.Index) -> None:
     """Raise `InputError` if nearly every row has a level of its own."""
     if len(levels) < FEWEST_OWN or len(levels) <= SHARE_OWN * len(data):
         return
-    numbers = pd.to_numeric(data, errors="coerce").notna().all()
-    dates = not numbers and pd.to_datetime(data, errors="coerce", format="ISO8601").notna().all()
-    advice = (
-        f"turn it into numbers with pd.to_numeric(data[{name!r}])"
-        if numbers
-        else f"turn it into dates with pd.to_datetime(data[{name!r}])"
-        if dates
-        else f"leave it out, encode what matters in it as columns of their own, or write C({name}) "
-        "if it is a factor nevertheless"
-    )
     raise InputError(
         f"{name!r} is text with {len(levels)} different values in {len(data)} rows, such as "
-        f"{listed(levels, 2)}, from which nothing can be learned for other rows: {advice}"
+        f"{listed(levels, 2)}, from which nothing can be learned for other rows: "
+        f"{_advice(name, data)}"
+    )
+
+
+def _advice(name: str, text: pd.Series) -> str:
+    """Return what to do with text that is different in nearly every row."""
+    if pd.to_numeric(text, errors="coerce").notna().all():
+        return f"turn it into numbers with pd.to_numeric(data[{name!r}])"
+    if pd.to_datetime(text, errors="coerce", format="ISO8601").notna().all():
+        return f"turn it into dates with pd.to_datetime(data[{name!r}])"
+    return (
+        f"leave it out, encode what matters in it as columns of their own, or write C({name}) if "
+        "it is a factor nevertheless"
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from odrf.design.columns.measurement import NUMBERS, contents
+from odrf.design.columns.missing import find_missing
 from odrf.errors import InputError
 
 __all__ = ["filled", "learn_fills"]
@@ -37,7 +38,7 @@ def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
 
 def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
     """Return `frame` with the empty cells of the columns in `fills` filled."""
-    empty = [name for name in fills if frame[name].isna().any()]
+    empty = find_missing(frame, list(fills)).counts
     if not empty:
         return frame
     columns = {name: _widened(frame[name], fills[name]).fillna(fills[name]) for name in empty}

@@ -15,9 +15,11 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.randomness import below
-from odrf.engine.splits.sides import FILL
 
-__all__ = ["fill_directions", "known_values", "settled", "write_two_sided"]
+__all__ = ["FILL", "fill_directions", "known_values", "settled", "write_two_sided"]
+
+FILL = np.float32(1e31)
+"""The fill of a single predictor's empty cells, or minus it: beyond all scaled values."""
 
 # Fills at both ends of the values, and the mean.
 FILLS = 3

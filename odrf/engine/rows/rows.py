@@ -181,6 +181,7 @@ def _project_factor(rows, first, m, columns, theta, c, j, last, out):
     return j
 
 
+# Merged into `project`, which would otherwise copy all arrays of `rows` for each term.
 @inlined
 def _is_of_factor(rows, column):
     return len(rows.place) > 0 and rows.place[column] < 0

@@ -17,7 +17,7 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     proposals_for,
 )
-from odrf.engine.directions.holes import fill_directions, settled
+from odrf.engine.directions.holes import FILL, fill_directions, settled
 from odrf.engine.directions.samplers import (
     DirectionSampler,
     SamplerMixture,
@@ -33,7 +33,6 @@ from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_la
 from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
 from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import (
-    FILL,
     bin_with_empty_cells,
     draw_side,
     empty_cells_first,

@@ -10,14 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import ZERO, kernel
+from odrf.engine.directions.holes import FILL
 from odrf.engine.randomness import below
 from odrf.engine.sorting import POSITION, value_of
 from odrf.engine.splits.scanning import best_of_some
 
-__all__ = ["FILL", "bin_with_empty_cells", "draw_side", "empty_cells_first", "other_side"]
+__all__ = ["bin_with_empty_cells", "draw_side", "empty_cells_first", "other_side"]
 
-# The fill of empty cells, beyond all scaled values.
-FILL = np.float32(1e31)
 # How far beyond the values the fill of random thresholds is, as a share of their range: so large is
 # the chance, in relation to that of another cut, that a threshold tells empty cells from others.
 BEYOND = np.float32(0.1)
