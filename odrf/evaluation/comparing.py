@@ -51,9 +51,10 @@ def compare(
         ``"C(y) ~ ."``.  None if every table comes with its own formula.
     data : DataFrame or mapping
         One table, or several by name: for each a data frame, or a pair (formula, data frame).
-        Rows with missing values are refused, because models that drop them would be evaluated on
-        different rows.  Where the training rows of a fold lack a level of a factor, fits of this
-        package take its test rows to have none of the known levels, without a warning.
+        Rows whose response is missing are left out.  A model must predict all others, also those
+        with missing values of predictors.  Where the training rows of a fold lack a level of a
+        factor, fits of this package take its test rows to have none of the known levels, without a
+        warning.
     models : mapping of str to model
         Two or more by name, each one of
 
@@ -64,9 +65,10 @@ def compare(
         - a formula with the same response, for `odrf`;
         - a pair (formula, function);
         - an estimator with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn.  A copy of it is
-          fitted to the columns of the formula's design matrix, each scaled to [0, 1] on the
-          training rows, with one 0/1 column per level of a factor.  If its ``random_state`` is
-          None, a seed is set.
+          fitted to the columns of the formula's design matrix, each scaled to a range of 1 on the
+          training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
+          of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
+          estimator takes no NaN.  If its ``random_state`` is None, a seed is set.
     cv : int, default 10
         Number of folds, stratified by class.  Every test row counts once, also if a model is
         fitted with case weights.

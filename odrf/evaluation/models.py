@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
 from odrf.api.trees import odrf
-from odrf.design import Response, build_design
+from odrf.design import INDICATORS, Design, Response, build_design
 from odrf.design.columns.unseen_levels import unseen_levels_expected
 from odrf.design.formulas.lookup import looked_up_in
-from odrf.engine.rows.coded import indicated
+from odrf.engine.rows.coded import Matrix, indicated
 from odrf.errors import InputError
 
 __all__ = ["Model", "Split", "named", "predictions", "read_models"]
@@ -106,10 +106,10 @@ class Estimator:
         y, classes = training.y, design.response.classes
         fit = _seeded(copy.deepcopy(self.estimator), split.seed)
         fit.fit(
-            indicated(training.X).T,
+            _with_nan(design, training.X).T,
             y if classes is None else classes.to_numpy()[y.astype(np.int64)],
         )
-        X = indicated(design.matrix(split.test)[0]).T
+        X = _with_nan(design, design.matrix(split.test)[0]).T
         if split.probabilities:
             return pd.DataFrame(fit.predict_proba(X), columns=pd.Index(fit.classes_))
         return fit.predict(X)
@@ -245,5 +245,24 @@ def _one_for_each_row(predicted: Any, n: int, n_axes: int) -> NDArray[Any]:
         )
     missing = np.asarray(pd.DataFrame(values).isna().any(axis=1))
     if missing.any():
-        raise InputError(f"it leaves {missing.sum()} of {n} rows without a prediction")
+        raise InputError(
+            f"it leaves {missing.sum()} of {n} rows without a prediction: models that leave out "
+            'rows with missing values cannot be compared with others; use missing="split" or '
+            '"median", or drop these rows of the table first'
+        )
     return values
+
+
+def _with_nan(design: Design, X: Matrix) -> NDArray[np.float32]:
+    """Return the columns of X (p, n) as other libraries read them: NaN in the empty cells.
+
+    Those that tell empty cells are left out.  An empty cell of a factor is a level of its own, or,
+    if training has none, no level.
+    """
+    values, tells = indicated(X), design.of_empty_cells
+    factors = np.repeat(design.types == INDICATORS, np.diff(design.first))
+    values = np.where(factors[:, np.newaxis] & np.isnan(values), np.float32(0), values)
+    for last in np.flatnonzero(tells):
+        j = np.searchsorted(design.first, last, side="right") - 1
+        values[design.first[j] : last, values[last] == 1] = np.nan
+    return values[~tells]

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design import Response, TrainingData, build_design
+from odrf.design import Response, build_design
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.measurement import TEXT, contents
 from odrf.errors import InputError, no_frame
@@ -32,7 +32,8 @@ class Task:
     name : str
     formula : str
     data : DataFrame
-        Its n rows.  Text columns are categorical, so that levels which a fold lacks stay known.
+        Its n rows that have a response.  Text columns are categorical, so that levels which a fold
+        lacks stay known.
     response : Response
         With the kind and the classes of the whole table.
     y : (n,) float64
@@ -61,8 +62,7 @@ class Task:
     def check_formula(self, formula: str, env: EvalEnvironment) -> None:
         """Raise `InputError` if another formula is invalid, or has another response."""
         kind = self.response.kind
-        _, training = build_design(formula, self.data, kind=kind, missing="drop", env=env)
-        _require_complete(training)
+        _, training = build_design(formula, self.data, kind=kind, env=env)
         if not np.array_equal(training.y, self.y):
             raise InputError(
                 f"formula {formula!r} has another response than {self.formula!r}: all models must "
@@ -91,23 +91,22 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
-    """Return the task of a formula and a table.
+    """Return the task of a formula and a table, whose rows without a response are left out.
 
     Raises
     ------
     InputError
-        If the formula or the table is invalid, or values are missing.
+        If the formula or the table is invalid.
     """
     if not isinstance(data, pd.DataFrame):
         raise no_frame(f"table {name!r}", data, ", or a pair (formula, DataFrame)")
     try:
         check_frame(data)
         data = _text_as_categories(data)
-        design, training = build_design(formula, data, missing="drop", env=env)
-        _require_complete(training)
+        design, training = build_design(formula, data, env=env)
     except InputError as error:
         raise InputError(f"table {name!r}: {error}") from error
-    return Task(name, formula, data, design.response, training.y)
+    return Task(name, formula, data[training.complete], design.response, training.y)
 
 
 def check_same_kind(tasks: list[Task]) -> None:
@@ -124,12 +123,3 @@ def check_same_kind(tasks: list[Task]) -> None:
 def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
     text = [name for name in data.columns if contents(data[name]) == TEXT]
     return data.astype(dict.fromkeys(text, "category"))
-
-
-def _require_complete(training: TrainingData) -> None:
-    if training.n_dropped:
-        listing = ", ".join(f"{name!r} ({n})" for name, n in training.missing_columns.items())
-        raise InputError(
-            f"{training.n_dropped} rows have missing values, in {listing}: fill them in or drop "
-            "these rows first, so that all models use the same rows"
-        )

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -282,12 +283,57 @@ def test_numbers_and_classes_do_not_mix(table):
         compare(None, tables, TWO)
 
 
-def test_rows_with_missing_values_are_refused(table):
-    holes = table.assign(a=table["a"].where(table["a"] > -1))
-    with pytest.raises(InputError, match=r"rows have missing values, in 'a' .*fill them in"):
-        compare("y ~ a", holes, TWO)
-    with pytest.raises(InputError, match=r"model 'x': .* rows have missing values, in 'a'"):
-        compare("y ~ b", holes, {**TWO, "x": "y ~ a"})
+@pytest.fixture
+def with_holes(table):
+    """Holes in a number, in a factor and, in two rows, in the response."""
+    holes = table.assign(a=table["a"].where(table["a"] > -1), f=table["f"].where(table["b"] > -1))
+    holes.loc[["row3", "row8"], "y"] = np.nan
+    return holes
+
+
+def test_rows_without_a_response_are_left_out_and_others_kept(with_holes):
+    seen = []
+    found = compare("y ~ .", with_holes, {**TWO, "rows": remembering(seen)}, cv=4, seed=1)
+    assert np.isfinite(found.scores.to_numpy()).all()
+    met = [label for fold in seen for label in fold["test"]]
+    assert sorted(met) == sorted(with_holes.index.drop(["row3", "row8"]))
+
+
+def test_an_estimator_gets_empty_cells_as_nan(with_holes):
+    class Recorder(DecisionTreeRegressor):
+        def fit(self, X, y):
+            met.append(X)
+            return super().fit(X, y)
+
+        def predict(self, X):
+            met.append(X)
+            return super().predict(X)
+
+    met = []
+    compare("y ~ a + f", with_holes, {**TWO, "x": Recorder(max_depth=2)}, cv=3, seed=1, n_jobs=1)
+    n_empty = with_holes.dropna(subset="y")["a"].isna().sum()
+    for train, test in zip(met[::2], met[1::2], strict=True):
+        assert np.isnan(train[:, 0]).sum() + np.isnan(test[:, 0]).sum() == n_empty > 0
+        assert train.shape[1] == test.shape[1] >= 4  # "a", and levels with one of empty cells
+        assert not np.isnan(train[:, 1:]).any() and not np.isnan(test[:, 1:]).any()
+
+
+def test_an_estimator_beside_models_of_rows_with_empty_cells_only_in_a_test_fold(table):
+    one_hole = table.copy()
+    one_hole.loc["row5", ["a", "f"]] = np.nan, None
+    models = {"tree": odrf.odt, "cart": DecisionTreeRegressor(random_state=1)}
+    assert np.isfinite(compare("y ~ a + f", one_hole, models, cv=5, seed=1).scores.to_numpy()).all()
+    models["cart"] = LinearRegression()
+    with pytest.raises(InputError, match=r"model 'cart' fails on .* contains NaN"):
+        compare("y ~ a + f", one_hole, models, cv=5, seed=1)
+    models["cart"] = make_pipeline(SimpleImputer(), LinearRegression())
+    assert np.isfinite(compare("y ~ a + f", one_hole, models, cv=5, seed=1).scores.to_numpy()).all()
+
+
+def test_a_model_that_leaves_out_rows_is_refused(with_holes):
+    models = {**TWO, "drops": partial(odrf.odt, missing="drop")}
+    with pytest.raises(InputError, match=r"'drops' fails .* without a prediction: .*drop these"):
+        compare("y ~ a", with_holes, models, cv=3, seed=1)
 
 
 class Answer:

@@ -85,6 +85,13 @@ def test_errors_table_and_law(data):
     assert (far["conf_low"] <= far["conf_high"]).all()
 
 
+def test_empty_cells_are_kept_and_rows_without_a_response_are_not(data):
+    holes = data.mask(np.random.default_rng(4).random(data.shape) < 0.1)
+    curve = odrf.learning_curve("y ~ a + b", holes, {"tree": odrf.odt}, repeats=2, seed=1)
+    assert np.isfinite(curve.errors.to_numpy()).all()
+    assert curve.n_test == round(0.25 * holes["y"].notna().sum())
+
+
 def test_threads_change_nothing(data):
     curves = [
         odrf.learning_curve("side ~ a + b", data, {"t": odrf.odt}, repeats=2, seed=7, n_jobs=jobs)

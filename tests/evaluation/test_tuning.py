@@ -67,6 +67,14 @@ def test_trees_are_judged_by_folds(data):
     assert "4-fold" in str(found.summary())
 
 
+@pytest.mark.parametrize("method", ["oob", "cv"])
+def test_options_are_chosen_on_a_table_with_empty_cells(data, method):
+    holes = data.mask(np.random.default_rng(4).random(data.shape) < 0.1)
+    grid = {"missing": ["split", "median"], "min_leaf": [2, 20]}
+    tuning = odrf.tune("y ~ a + b", holes, grid, method=method, cv=3, n_trees=60, seed=1)
+    assert np.isfinite(tuning.table["error"]).all() and len(tuning.table) == 4
+
+
 def test_halving_lets_the_better_half_go_on(data):
     grid = {"min_leaf": [1, 5, 20, 60, 100], "max_depth": [1, 2, 3, 4]}
     options = {"n_trees": 400, "blend": False, "projection": "axis", "max_leaves": 4, "seed": 1}
