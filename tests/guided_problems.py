@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from odrf.engine.directions.candidates import PLAIN, FeatureGroups
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.guided.guided_settings import GuidedSettings
@@ -44,9 +44,24 @@ def exact_weights(n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return found
 
 
+def with_empty_cells(
+    X: NDArray[np.float32], feature_groups: FeatureGroups, rng: np.random.Generator
+) -> tuple[NDArray[np.float32], FeatureGroups]:
+    """Empty some cells of some predictors that are no factors, and add the columns that tell."""
+    holes = (feature_groups.types != INDICATORS) & (rng.random(len(feature_groups.types)) < 0.6)
+    columns = []
+    for j, hole in enumerate(holes):
+        own = X[feature_groups.first[j] : feature_groups.first[j + 1]]
+        empty = hole & (rng.random(X.shape[1]) < 0.3)
+        columns += [np.where(empty, np.float32(0), own), [empty.astype(np.float32)][: int(hole)]]
+    widths = np.diff(feature_groups.first) + holes
+    together = np.concatenate([part for part in columns if len(part)])
+    return together, FeatureGroups(np.cumsum([0, *widths]), feature_groups.types, holes)
+
+
 @st.composite
 def guided_problems(draw: st.DrawFn, max_rows: int = 50) -> GuidedProblem:
-    """Ties, constant columns, factors and zero weights, K = 1 … 5.
+    """Ties, constant columns, factors, empty cells and zero weights, K = 1 … 5.
 
     Rows may be there more than once, or differ by so little that a plane may not tell them apart.
     The mean of a numeric response is 0: so its moments too add up without rounding, in any order.
@@ -65,6 +80,8 @@ def guided_problems(draw: st.DrawFn, max_rows: int = 50) -> GuidedProblem:
             X[0, rng.random(n) < 0.5] += np.float32(2**-23)
     if n_classes == 1:
         y[np.flatnonzero(weights == 1.0)[0]] -= weights @ y
+    if rng.random() < 0.4:
+        X, feature_groups = with_empty_cells(X, feature_groups, rng)
     settings = GuidedSettings(
         n_classes=n_classes,
         subspace=int(rng.integers(1, len(kinds) + 1)),

@@ -125,14 +125,31 @@ def draw_columns(
     return [c for j in sorted(varying[:size]) for c in columns_of[j] if scale[c] > 0]
 
 
+def tells_empty_cells_of(feature_groups: FeatureGroups, columns: list[int]) -> list[int]:
+    """For each column the place among `columns` of the one that tells its empty cells, or -1."""
+    tells = {}
+    for j in np.flatnonzero(feature_groups.holes):
+        *numbers, last = range(feature_groups.first[j], feature_groups.first[j + 1])
+        tells |= dict.fromkeys(numbers, last)
+    return [columns.index(tells[c]) if tells.get(c) in columns else -1 for c in columns]
+
+
 def draw_plane(
-    stream: Stream, Z: NDArray[np.float32], centre: NDArray, scale: NDArray, from_region: bool
+    stream: Stream,
+    Z: NDArray[np.float32],
+    centre: NDArray,
+    scale: NDArray,
+    empty: list[int],
+    from_region: bool,
 ) -> Plane:
-    """Equations (3) to (7) for the rows Z (C, m) of a region."""
+    """Equations (3) to (7) for the rows Z (C, m) of a region, whose empty cells are filled."""
     mean = np.array([added(column) / len(column) for column in Z])
     low, range_ = Z.min(axis=1).astype(float), np.ptp(Z, axis=1).astype(float)
     u = np.array([stream.uniform() for _ in Z])
     w = (low + u * range_ - (mean if from_region else centre)) / (scale * scale)
+    for j, tells in enumerate(empty):
+        if tells >= 0 and mean[tells] < 1:
+            w[tells] += w[j] * mean[j] / (1 - mean[tells])
     length = np.sqrt(added(w * w)) or 1.0
     theta = (w.astype(np.float32).astype(float) / length).astype(np.float32)
     return Plane(theta, np.float32(added(theta.astype(float) * mean)))
@@ -152,6 +169,7 @@ def grow(
     columns = draw_columns(stream, feature_groups, scale, settings.subspace)
     tree = GuidedTree(columns, [Region(np.arange(len(sample.y)))])
     X, centre, scale = sample.X[columns], sample.centre[columns], scale[columns]
+    empty = tells_empty_cells_of(feature_groups, columns)
 
     def divisible(rows: NDArray[np.int64]) -> bool:
         varies = bool((np.ptp(X[:, rows], axis=1) > 0).any()) if columns else False
@@ -179,7 +197,7 @@ def grow(
     while active:
         target = max(active, key=lambda region: impurity(sample, region.rows))
         drawn = [
-            draw_plane(stream, X[:, target.rows], centre, scale, settings.from_region)
+            draw_plane(stream, X[:, target.rows], centre, scale, empty, settings.from_region)
             for _ in range(settings.trials)
         ]
         working = [plane for plane in drawn if cuts(target, plane)]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import kernel
 from odrf.engine.guided.guided_kernel import ACTIVE, TARGET, GuidedGrowth, propose, settle
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.guided.planes import CandidatePlanes
+from odrf.engine.guided.planes import CandidatePlanes, TreeColumns
 from odrf.engine.guided.regions import Regions, impurity_after
 
 __all__ = ["grow_in_batches"]
@@ -57,8 +57,7 @@ def _evaluate(regions, growth, along, candidates):
 def grow_in_batches(
     regions: Regions,
     growth: GuidedGrowth,
-    centre: NDArray[np.float64],
-    scale: NDArray[np.float64],
+    columns: TreeColumns,
     settings: GuidedSettings,
     state: NDArray[np.uint64],
     candidates: CandidatePlanes,
@@ -67,7 +66,7 @@ def grow_in_batches(
     """Grow a tree as `odrf.engine.guided.guided_kernel.grow`, evaluating planes together."""
     T, C = candidates.theta.shape
     while growth.reached[ACTIVE] > 0 and budget > 0:
-        propose(regions, growth, centre, scale, settings, state, candidates)
+        propose(regions, growth, columns, settings, state, candidates)
         m = _gather(regions, growth, candidates.block)
         budget -= m
         block, along = candidates.block[: C * m], candidates.product[: T * m].reshape(T, m)

@@ -14,7 +14,7 @@ from odrf.engine.guided.batched import grow_in_batches
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_kernel import ACTIVE, PLANES, REGIONS, begin, grow, growth_for
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.guided.planes import planes_for
+from odrf.engine.guided.planes import TreeColumns, planes_for
 from odrf.engine.guided.regions import regions_for
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.randomness import shuffle_front
@@ -77,7 +77,8 @@ def grow_guided(
         columns = _draw_columns(state, feature_groups, scale, settings.subspace)
         return _grow_one(
             indicated(with_rows(X[columns], rows)), y[rows], weights[rows], columns,
-            centre[columns], scale[columns], shift, settings, state,
+            TreeColumns(centre[columns], scale[columns], _empty(feature_groups, columns)),
+            shift, settings, state,
         )  # fmt: skip
 
     def grown() -> Iterator[GuidedForest]:
@@ -124,13 +125,23 @@ def _draw_columns(
     return columns[scale[columns] > 0]
 
 
+def _empty(feature_groups: FeatureGroups, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of the column that tells empty cells of each of `columns` (C,), or -1."""
+    empty = np.full(len(columns), -1)
+    for j in np.flatnonzero(feature_groups.holes):
+        first, last = feature_groups.first[j : j + 2]
+        of_predictor = np.flatnonzero((first <= columns) & (columns < last))
+        if len(of_predictor) > 0 and columns[of_predictor[-1]] == last - 1:
+            empty[of_predictor[:-1]] = of_predictor[-1]
+    return empty
+
+
 def _grow_one(
     X: NDArray[np.float32],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
     columns: NDArray[np.int64],
-    centre: NDArray[np.float64],
-    scale: NDArray[np.float64],
+    known: TreeColumns,
     shift: float,
     settings: GuidedSettings,
     state: NDArray[np.uint64],
@@ -146,7 +157,7 @@ def _grow_one(
     budget = BUDGET // max(1, C * settings.trials)
     while growth.reached[ACTIVE] > 0:
         end_if_stopped()
-        grown(regions, growth, centre, scale, settings, state, candidates, budget)
+        grown(regions, growth, known, settings, state, candidates, budget)
     m, n_planes = int(growth.reached[REGIONS]), int(growth.reached[PLANES])
     weight = regions.weight[:m].copy()
     return GuidedForest(

@@ -60,14 +60,14 @@ def begin(regions, growth, min_split):
 
 
 @kernel
-def propose(regions, growth, centre, scale, settings, state, candidates):
+def propose(regions, growth, columns, settings, state, candidates):
     """Draw the candidate planes of a step for the most impure region, equation (9)."""
     active, most = growth.active, 0
     for i in range(1, growth.reached[ACTIVE]):
         if regions.impurity[active[i]] > regions.impurity[active[most]]:
             most = i
     growth.reached[TARGET] = most
-    draw_planes(state, regions, active[most], centre, scale, settings.from_region, candidates)
+    draw_planes(state, regions, active[most], columns, settings.from_region, candidates)
 
 
 @part
@@ -132,7 +132,7 @@ def settle(regions, growth, candidates, min_split):
 
 
 @kernel
-def grow(regions, growth, centre, scale, settings, state, candidates, budget):
+def grow(regions, growth, columns, settings, state, candidates, budget):
     """Grow a tree from where it is, until it is complete or the budget is used up.
 
     It is complete when all impure regions are too small or have equal rows.
@@ -143,8 +143,8 @@ def grow(regions, growth, centre, scale, settings, state, candidates, budget):
         The tree's rows; receives the regions.
     growth : GuidedGrowth
         Receives the planes.
-    centre, scale : (C,) float64
-        Mean and scale of each of the tree's columns.
+    columns : TreeColumns
+        What is known of the tree's columns.
     settings : GuidedSettings
         Options of growth.
     state : (4,) uint64
@@ -155,7 +155,7 @@ def grow(regions, growth, centre, scale, settings, state, candidates, budget):
         How much is done in one call: each step counts as the rows of the active regions.
     """
     while growth.reached[ACTIVE] > 0 and budget > 0:
-        propose(regions, growth, centre, scale, settings, state, candidates)
+        propose(regions, growth, columns, settings, state, candidates)
         active = growth.active[: growth.reached[ACTIVE]]
         for region in active:
             budget -= regions.end[region] - regions.begin[region]

@@ -17,6 +17,7 @@ from odrf.engine.randomness import uniform
 
 __all__ = [
     "CandidatePlanes",
+    "TreeColumns",
     "best_plane",
     "draw_planes",
     "evaluate_planes",
@@ -26,6 +27,22 @@ __all__ = [
 
 # Bound on the rounding error of a projection in float32, per column and relative to Σ|θ_j|.
 ROUNDING = 2.0**-22
+
+
+class TreeColumns(NamedTuple):
+    """What the planes of a tree need to know of its C columns.
+
+    Attributes
+    ----------
+    centre, scale : (C,) float64
+        Mean and scale of each column.
+    empty : (C,) int64
+        Which of these columns tells the empty cells of the column; -1 if none does.
+    """
+
+    centre: np.ndarray
+    scale: np.ndarray
+    empty: np.ndarray
 
 
 class CandidatePlanes(NamedTuple):
@@ -52,6 +69,8 @@ class CandidatePlanes(NamedTuple):
         Scratch for the class weights beyond a plane and on its other side.
     mean : (C,) float64
         Scratch for the mean of a region.
+    weight : (C,) float64
+        Scratch for the weights of a plane before they are scaled.
     block, product : float32, flat
         Input and output of the matrix product of `odrf.engine.guided.batched`.
     """
@@ -67,6 +86,7 @@ class CandidatePlanes(NamedTuple):
     beyond: np.ndarray
     here: np.ndarray
     mean: np.ndarray
+    weight: np.ndarray
     block: np.ndarray
     product: np.ndarray
 
@@ -86,21 +106,26 @@ def planes_for(T: int, C: int, n: int, K: int, batched: bool) -> CandidatePlanes
         np.empty(K),
         np.empty(K),
         np.empty(C),
+        np.empty(C),
         np.empty(C * together, dtype=np.float32),
         np.empty(T * together, dtype=np.float32),
     )
 
 
 @kernel
-def draw_planes(state, regions, region, centre, scale, from_region, candidates):
+def draw_planes(state, regions, region, columns, from_region, candidates):
     """Draw the candidate planes of a step for a region: equations (3) to (7).
 
     The weight of column j is w_j = (u - origin_j) / scale_j², with u uniform between the least and
-    the largest value of the column in the region.  The origin is `centre` (C,) or, if
+    the largest value of the column in the region.  The origin is the centre of the column or, if
     `from_region`, the mean of the region's rows.  The plane goes through the mean of the region's
     rows.
+
+    An empty cell counts as the mean f_j of the region's known values: its column is 0 there, and
+    the weight of the column that tells empty cells is w_j f_j more than drawn.
     """
-    C, mean = len(centre), candidates.mean
+    centre, scale, empty = columns
+    C, mean, weight = len(centre), candidates.mean, candidates.weight
     lo, hi = regions.begin[region], regions.end[region]
     for j in range(C):
         total = 0.0
@@ -108,13 +133,17 @@ def draw_planes(state, regions, region, centre, scale, from_region, candidates):
             total += regions.X[j, i]
         mean[j] = total / (hi - lo)
     for k in range(len(candidates.theta)):
-        theta, length = candidates.theta[k], 0.0
         for j in range(C):
             low, high = regions.low[region, j], regions.high[region, j]
             origin = mean[j] if from_region else centre[j]
-            w = (low + uniform(state) * (high - low) - origin) / (scale[j] * scale[j])
-            theta[j] = w
-            length += w * w
+            weight[j] = (low + uniform(state) * (high - low) - origin) / (scale[j] * scale[j])
+        for j in range(C):
+            if empty[j] >= 0 and mean[empty[j]] < 1.0:
+                weight[empty[j]] += weight[j] * mean[j] / (1.0 - mean[empty[j]])
+        theta, length = candidates.theta[k], 0.0
+        for j in range(C):
+            theta[j] = weight[j]
+            length += weight[j] * weight[j]
         length = math.sqrt(length)
         if length == 0.0:
             length = 1.0

@@ -14,7 +14,7 @@ from guided_problems import GuidedProblem
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.guided.guided_settings import GuidedSettings
-from odrf.engine.guided.planes import ROUNDING, draw_planes, may_cut, planes_for
+from odrf.engine.guided.planes import ROUNDING, TreeColumns, draw_planes, may_cut, planes_for
 from odrf.engine.guided.regions import begin_root, regions_for
 from odrf.engine.randomness import streams
 from reference.forests import goes_left
@@ -98,7 +98,8 @@ def drawn(T, from_region):
     )
     assert begin_root(regions, 2)
     regions.low[0, 2] = regions.high[0, 2] = 0.9
-    draw_planes(streams(4, 0, 1)[0], regions, 0, CENTRE, SCALE, from_region, candidates)
+    columns = TreeColumns(CENTRE, SCALE, np.full(3, -1))
+    draw_planes(streams(4, 0, 1)[0], regions, 0, columns, from_region, candidates)
     return regions, candidates, X.mean(axis=1, dtype=float)
 
 
@@ -121,6 +122,29 @@ def test_weights_are_uniform_between_the_ends_of_the_region(from_region):
 def test_planes_go_through_the_mean_of_the_region(from_region):
     _, candidates, mean = drawn(100, from_region)
     np.testing.assert_allclose(candidates.threshold, candidates.theta @ mean, atol=2e-7)
+
+
+def test_empty_cells_are_filled_by_the_mean_of_the_region():
+    """A plane is the one drawn without fills, on the filled column."""
+    rng = np.random.default_rng(6)
+    X = rng.random((3, 40)).astype(np.float32)
+    X[2] = rng.random(40) < 0.3
+    X[1, X[2] == 1] = 0
+    code, columns = np.repeat([0, 1], 20), TreeColumns(CENTRE, SCALE, np.array([-1, 2, -1]))
+    regions = regions_for(X, code, np.zeros(40), np.ones(40), 2)
+    candidates, plain = planes_for(50, 3, 40, 2, False), planes_for(50, 3, 40, 2, False)
+    assert begin_root(regions, 2)
+    draw_planes(streams(4, 0, 1)[0], regions, 0, columns, True, candidates)
+    draw_planes(
+        streams(4, 0, 1)[0], regions, 0, columns._replace(empty=np.full(3, -1)), True, plain
+    )
+    known_mean = X[1, X[2] == 0].mean(dtype=float)
+    filled = np.where(X[2] == 1, known_mean, X[1])
+    for theta, turned in zip(candidates.theta, plain.theta, strict=True):
+        length = turned[0] / theta[0]
+        here = length * (theta @ X)
+        there = turned[0] * X[0] + turned[1] * filled + turned[2] * X[2]
+        np.testing.assert_allclose(here, there, rtol=1e-4, atol=1e-4)
 
 
 def test_scores_of_levels_vary_like_a_predictor_with_a_weight_of_1():
