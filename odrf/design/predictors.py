@@ -228,12 +228,16 @@ def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd
     """
     if not empty.keys() & set(atom.columns):
         return frame
-    known = rows_known(frame, atom.columns)
-    if not known.any():
+    if len(atom.columns) == 1:
+        # many times as fast as selecting rows and columns of a frame
+        rows = frame[atom.columns[0]].dropna().to_frame()
+    else:
+        rows = selected(frame, atom.columns)[rows_known(frame, atom.columns)]
+    if rows.empty:
         raise InputError(
             f"predictor {atom.name!r} is missing in every row: leave it out of the formula"
         )
-    return selected(frame, atom.columns)[known]
+    return rows
 
 
 def _column_names(variables: Sequence[Variable]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from odrf.engine.compiling import part
+import numpy as np
+
+from odrf.engine.compiling import part, summing
 from odrf.engine.rows.rows import load_column
 
 __all__ = ["load_with_holes"]
@@ -15,13 +17,9 @@ TELLING = 2.0
 @part
 def _tells(m, empty, work):
     """Whether the rows in which Z[empty] is 1 differ from others in the target, beyond chance."""
-    total, missing, moment, squares = 0.0, 0.0, 0.0, 0.0
-    for i in range(m):
-        total += work.weights[i]
-        missing += work.weights[i] * work.Z[empty, i]
-        moment += work.moment[i] * work.Z[empty, i]
-        squares += work.moment[i] * work.moment[i]
-    share = missing / total
+    marks, weights, moments = work.Z[empty], work.weights, work.moment
+    share = _product(weights, marks, m) / _total(weights, m)
+    moment, squares = _product(moments, marks, m), _product(moments, moments, m)
     return moment * moment > TELLING * squares * share * (1.0 - share)
 
 
@@ -32,25 +30,39 @@ def load_with_holes(rows, lo, used, first, width, place, at, work):
     Empty cells are filled by the mean of the other rows.  The column of empty cells is a term too
     if it tells something about the target.
     """
-    Z, empty, known = work.Z, place + width - 1, 0.0
+    Z, weights, empty = work.Z, work.weights, place + width - 1
     load_column(rows, lo, used, first + width - 1, False, Z, empty)
-    for i in range(used):
-        known += work.weights[i] * (1.0 - Z[empty, i])
+    known = _total(weights, used) - _product(weights, Z[empty], used)
     n_numbers = width - 1
     for k in range(n_numbers):
         load_column(rows, lo, used, first + k, False, Z, place + k)
-        mean = 0.0
-        for i in range(used):
-            mean += work.weights[i] * Z[place + k, i]
-        mean = mean / known if known > 0.0 else 0.0
-        for i in range(used):
-            Z[place + k, i] = (Z[place + k, i] - mean) * (1.0 - Z[empty, i])
+        values, marks = Z[place + k], Z[empty]
+        mean = _product(weights, values, used) / known if known > 0.0 else 0.0
+        for i in range(np.uint64(used)):
+            values[i] = (values[i] - mean) * (1.0 - marks[i])
         _write_entry(at + k, first + k, 1.0, place + k, work)
         _write_entry(at + n_numbers + k, first + n_numbers, mean, place + k, work)
     if not _tells(used, empty, work):
         return n_numbers, at + 2 * n_numbers
     _write_entry(at + 2 * n_numbers, first + n_numbers, 1.0, empty, work)
     return width, at + 2 * n_numbers + 1
+
+
+@summing
+def _total(values, m):
+    total = 0.0
+    for i in range(np.uint64(m)):
+        total += values[i]
+    return total
+
+
+@summing
+def _product(a, b, m):
+    """Return the sum of the products of the first m values of two arrays."""
+    total = 0.0
+    for i in range(np.uint64(m)):
+        total += a[i] * b[i]
+    return total
 
 
 @part

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part, summing
+from odrf.engine.extremes import extremes
 from odrf.engine.splits.criteria import ENTROPY, GINI
 from odrf.engine.splits.impurity import (
     class_gain,
@@ -25,32 +26,15 @@ __all__ = [
     "MOST_BINS",
     "bin_values",
     "binned_cut",
-    "extremes",
+    "scan_bins",
+    "tally_bins",
     "write_words",
 ]
 
 MOST_BINS = 256
-SIGN_SHIFT, ALL_BUT_SIGN = np.int32(31), np.int32(0x7FFFFFFF)
 # The lower bits of a word hold a multiplicity, the upper bits a moment, which may be negative.
 COUNT_BITS, COUNT = np.int64(28), np.int64(2**28 - 1)
 LARGEST_SUM, TINY = 2.0**34, 1e-300
-
-
-@part
-def _in_order(bits):
-    """Map the bits of a float32 to an int32 that sorts as the float does, or back."""
-    return bits ^ ((bits >> SIGN_SHIFT) & ALL_BUT_SIGN)
-
-
-@part
-def extremes(values):
-    """Return the least and the largest of `values`; compared as integers, which LLVM vectorises."""
-    bits = values.view(np.int32)
-    low = high = _in_order(bits[0])
-    for i in range(np.uint64(len(bits))):
-        place = _in_order(bits[i])
-        low, high = min(low, place), max(high, place)
-    return np.int32(_in_order(low)).view(np.float32), np.int32(_in_order(high)).view(np.float32)
 
 
 @kernel
@@ -120,16 +104,20 @@ def _tally_weighted(bins, words, weights, tally, table):
 
 
 @part
-def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
-    weights, unit, logs = node.weights, node.unit, node.logs
+def _tally_moments(bins, words, tally, table, node, n_bins):
     for b in range(n_bins):
         tally[b] = tally[MOST_BINS + b] = 0
-    if unit:
+    if node.unit:
         _tally(bins, words, tally)
     else:
         for b in range(n_bins):
             table[b, 0] = table[b, 1] = 0.0
-        _tally_weighted(bins, words, weights, tally, table)
+        _tally_weighted(bins, words, node.weights, tally, table)
+
+
+@part
+def _binned_moments(quantum, tally, table, node, n_bins, min_leaf):
+    unit, logs = node.unit, node.logs
     weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
     second, baseline = node_moments(node)
     left_weight, left_rows, moment, best = 0.0, 0, 0.0, baseline
@@ -147,14 +135,20 @@ def _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf):
 
 
 @part
-def _binned_classes(bins, table, left, node, n_bins, min_leaf):
-    y, weights, counts, value, K = node.y, node.weights, node.counts, node.value, len(left)
+def _tally_classes(bins, table, node, n_bins):
+    """Add each row's weight to table[bin, class], and its multiplicity to table[bin, K]."""
+    y, weights, counts, K = node.y, node.weights, node.counts, table.shape[1] - 1
     for b in range(n_bins):
         for k in range(K + 1):
             table[b, k] = 0.0
     for i in range(np.uint64(len(bins))):
         table[np.uint64(bins[i]), np.uint64(y[i])] += weights[i]
         table[np.uint64(bins[i]), K] += counts[i]
+
+
+@part
+def _binned_classes(table, left, node, n_bins, min_leaf):
+    value, K = node.value, len(left)
     for k in range(K):
         left[k] = 0.0
     weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1
@@ -190,8 +184,21 @@ def _move_bin(table, b, totals, left):
 
 
 @part
+def _tally_counts(bins, table, node, n_bins):
+    """As `_tally_classes`, where weights are multiplicities; row `n_bins` is for the node."""
+    y, weights, K = node.y, node.weights, table.shape[1] - 1
+    for b in range(n_bins):
+        for k in range(K):
+            table[b, k] = 0.0
+    for i in range(np.uint64(len(bins))):
+        table[np.uint64(bins[i]), np.uint64(y[i])] += weights[i]
+    for k in range(K):
+        table[n_bins, k] = np.rint(node.value[k] * node.weight)
+
+
+@part
 def _binned_squares(table, left, node, n_bins, min_leaf):
-    """Return (gain, b) for the Gini index from the filled table; its row `n_bins` is the node."""
+    """Return (gain, b) for the Gini index from the table; its row `n_bins` is the node."""
     weight, passed, left_sum, products, node_sum, at = node.weight, 0.0, 0.0, 0.0, 0.0, -1
     for k in range(len(left)):
         node_sum += table[n_bins, k] * table[n_bins, k]
@@ -210,17 +217,12 @@ def _binned_squares(table, left, node, n_bins, min_leaf):
 
 
 @part
-def _binned_counts(bins, table, left, node, n_bins, min_leaf):
+def _binned_counts(table, left, node, n_bins, min_leaf):
     """As `_binned_classes`, where weights are whole numbers of rows."""
-    y, weights, criterion, logs, K = node.y, node.weights, node.criterion, node.logs, len(left)
-    for b in range(n_bins):
-        for k in range(K):
-            table[b, k] = 0.0
-    for i in range(np.uint64(len(bins))):
-        table[np.uint64(bins[i]), np.uint64(y[i])] += weights[i]
+    criterion, logs, K = node.criterion, node.logs, len(left)
     weight, passed, at = node.weight, 0.0, -1
     for k in range(K):
-        left[k], table[n_bins, k] = 0.0, np.rint(node.value[k] * weight)
+        left[k] = 0.0
     if criterion == GINI:
         return _binned_squares(table, left, node, n_bins, min_leaf)
     _, _, baseline = sums_of_counts(left, node)
@@ -239,6 +241,27 @@ def _binned_counts(bins, table, left, node, n_bins, min_leaf):
     return (best - baseline) / weight, at
 
 
+@part
+def tally_bins(bins, words, tally, table, left, node, n_bins):
+    """Add up what the cuts between bins need, by bin, in the tally or the table."""
+    if left is None:
+        _tally_moments(bins, words, tally, table, node, n_bins)
+    elif node.unit:
+        _tally_counts(bins, table, node, n_bins)
+    else:
+        _tally_classes(bins, table, node, n_bins)
+
+
+@part
+def scan_bins(quantum, tally, table, left, node, n_bins, min_leaf):
+    """Return (gain, b) as `binned_cut`, after `tally_bins`."""
+    if left is None:
+        return _binned_moments(quantum, tally, table, node, n_bins, min_leaf)
+    if node.unit:
+        return _binned_counts(table, left, node, n_bins, min_leaf)
+    return _binned_classes(table, left, node, n_bins, min_leaf)
+
+
 @kernel
 def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf):
     """Return (gain, b) of the best cut between bins, after bin b; b is -1 if no cut is allowed.
@@ -247,8 +270,5 @@ def binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
     of `write_words`.  tally (2·MOST_BINS,) int64, table (> n_bins, K + 1) and left (K,) or None are
     scratch.
     """
-    if left is None:
-        return _binned_moments(bins, words, quantum, tally, table, node, n_bins, min_leaf)
-    if node.unit:
-        return _binned_counts(bins, table, left, node, n_bins, min_leaf)
-    return _binned_classes(bins, table, left, node, n_bins, min_leaf)
+    tally_bins(bins, words, tally, table, left, node, n_bins)
+    return scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part, summing
+from odrf.engine.extremes import extremes
 from odrf.engine.randomness import uniform
-from odrf.engine.splits.binning import extremes
 from odrf.engine.splits.impurity import class_gain, is_allowed, moment_gain, node_moments
 
 __all__ = ["random_cut"]

@@ -27,7 +27,14 @@ from odrf.engine.directions.samplers import (
 from odrf.engine.directions.workspace import workspace
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
-from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
+from odrf.engine.splits.binning import (
+    MOST_BINS,
+    bin_values,
+    binned_cut,
+    scan_bins,
+    tally_bins,
+    write_words,
+)
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
@@ -35,7 +42,7 @@ from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import (
     bin_with_empty_cells,
     draw_side,
-    empty_cells_first,
+    last_bin_first,
     other_side,
 )
 
@@ -190,10 +197,11 @@ def _cut_of_both_sides(state, values, bins, n_bins, node, quantum, binned, setti
         return (other, elsewhere, -FILL) if other > gain else (gain, threshold, FILL)
     if not bin_with_empty_cells(values, bins, n_bins):
         return 0.0, np.float32(0.0), FILL
-    gain, _ = binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
-    if not empty_cells_first(bins, n_bins):
+    tally_bins(bins, words, tally, table, left, node, n_bins)
+    gain, _ = scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
+    if not last_bin_first(tally, table, left, node, n_bins):
         return gain, np.float32(0.0), FILL
-    other, _ = binned_cut(bins, words, quantum, tally, table, left, node, n_bins, min_leaf)
+    other, _ = scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
     return max(gain, other), np.float32(0.0), -FILL if other > gain else FILL
 
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, kernel
+from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.directions.holes import FILL
+from odrf.engine.extremes import LAST_PLACE, place_of, value_at
 from odrf.engine.randomness import below
 from odrf.engine.sorting import POSITION, value_of
+from odrf.engine.splits.binning import MOST_BINS
 from odrf.engine.splits.scanning import best_of_some
 
-__all__ = ["bin_with_empty_cells", "draw_side", "empty_cells_first", "other_side"]
+__all__ = ["bin_with_empty_cells", "draw_side", "last_bin_first", "other_side"]
+
+FILL_PLACE = np.int32(FILL.view(np.int32))
 
 # How far beyond the values the fill of random thresholds is, as a share of their range: so large is
 # the chance, in relation to that of another cut, that a threshold tells empty cells from others.
@@ -59,35 +63,60 @@ def bin_with_empty_cells(values, bins, n_bins):
     The others are in equal-width bins; the filled ones in the last bin, or in the first if they are
     filled below.
     """
-    low, high, n_filled, first = np.float32(np.inf), np.float32(-np.inf), 0, 0
-    for value in values:
-        if abs(value) >= FILL:
-            n_filled += 1
-            first = 1 if value < np.float32(0.0) else 0
-        else:
-            low, high = min(low, value), max(high, value)
+    low, high, n_filled, n_below = _extremes_of_known(values)
     if n_filled == len(values) or (n_filled == 0 and not high > low):
         return False
+    first = np.int32(n_below > 0)
+    own = np.int32(0 if n_below > 0 else n_bins - 1)
     scale = np.float32(n_bins - 1) / (high - low) if high > low else np.float32(0.0)
-    most = np.float32(n_bins - 2)
-    for i in range(len(values)):
-        if abs(values[i]) >= FILL:
-            bins[i] = np.uint8(0 if first == 1 else n_bins - 1)
-        else:
-            place = (values[i] - low) * scale
-            bins[i] = np.uint8(np.int32(place if place < most else most) + first)
+    most, zero = np.float32(n_bins - 2), np.float32(0.0)
+    for i in range(np.uint64(len(values))):
+        value = values[i]
+        place = (value - low) * scale
+        place = place if place < most else most
+        place = place if place > zero else zero
+        known = np.int32(place) + first
+        bins[i] = np.uint8(own if abs(value) >= FILL else known)
     return True
 
 
-@kernel
-def empty_cells_first(bins, n_bins):
-    """Move the last of the bins before the others; return whether it had any row."""
-    last, found = np.uint8(n_bins - 1), False
-    for i in range(len(bins)):
-        if bins[i] == last:
-            bins[i], found = np.uint8(0), True
-        else:
-            bins[i] += np.uint8(1)
+@part
+def _extremes_of_known(values):
+    """Return least and largest value, how many others are filled, and how many of them below.
+
+    Values are compared as integers, which LLVM vectorises.
+    """
+    bits = values.view(np.int32)
+    low, high, n_filled, n_below = LAST_PLACE, -LAST_PLACE, np.int32(0), np.int32(0)
+    for i in range(np.uint64(len(bits))):
+        place = place_of(bits[i])
+        above, below = place >= FILL_PLACE, place < -FILL_PLACE
+        low = min(low, LAST_PLACE if below else place)
+        high = max(high, -LAST_PLACE if above else place)
+        n_filled += np.int32(above | below)
+        n_below += np.int32(below)
+    return value_at(low), value_at(high), n_filled, n_below
+
+
+@part
+def last_bin_first(tally, table, left, node, n_bins):
+    """Move the sums of the last bin before those of the others; return whether it has any row.
+
+    The sums are those of `tally_bins`.
+    """
+    last, found = n_bins - 1, False
+    if left is None:
+        found = tally[last] + tally[MOST_BINS + last] != 0
+        for b in range(last, 0, -1):
+            for place in (b, MOST_BINS + b):
+                tally[place], tally[place - 1] = tally[place - 1], tally[place]
+    else:
+        for k in range(len(left)):
+            found |= table[last, k] > 0.0
+    if left is not None or not node.unit:
+        for b in range(last, 0, -1):
+            for k in range(table.shape[1]):
+                table[b, k], table[b - 1, k] = table[b - 1, k], table[b, k]
     return found
 
 
