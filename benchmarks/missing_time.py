@@ -2,6 +2,7 @@
 
     python benchmarks/missing_time.py --out missing_time.csv [--data DIR] [--repeats 5]
                                       [--trees 100] [--rows 2000] [--label now] [--cells whole]
+                                      [--one-kind]
     python benchmarks/missing_time.py --report missing_time.csv
 
 A forest is grown on a table without empty cells (``whole``), on the table with 30 % of its cells
@@ -10,6 +11,9 @@ medians and most frequent levels (``filled``), in turns, on one thread.  The csv
 seconds of training, and a checksum of the probabilities or numbers predicted.  For another version
 of this package run the script with another label and the same csv, with ``PYTHONPATH`` at that
 version: the report says whether its predictions are the same bits.
+
+A blend may choose other kinds of trees where cells are empty, which take more or less time to grow;
+with ``--one-kind`` all trees are of the first kind, so that like is compared with like.
 """
 
 from __future__ import annotations
@@ -45,6 +49,7 @@ def line_of(
     """Time a fit after a small one, which loads what is compiled."""
     data = rows_of(options, name, repeat, cells)
     of_all = {"seed": repeat, "n_jobs": 1, **OPTIONS.get(cells, {})}
+    of_all |= {"blend": False} if options.one_kind else {}
     odrf("y ~ .", data.head(200), n_trees=2, **of_all)
     began = time.process_time()
     forest = odrf("y ~ .", data, n_trees=options.trees, **of_all)
@@ -102,6 +107,7 @@ def main() -> int:
     asked = with_tables(parser(__doc__ or "", "missing_time.csv", repeats=5, trees=100), rows=2000)
     add = asked.add_argument
     add("--label", default="now", help="name of the version of this package")
+    add("--one-kind", action="store_true", help="no blend of several kinds of trees")
     add("--cells", default=",".join(CELLS), help="names with commas between them")
     options = asked.parse_args()
     print(report(run(options) if options.report is None else pd.read_csv(options.report)))

@@ -126,14 +126,11 @@ def draw_side(state, values):
 
     Returns the fill: `FILL`, or minus it.
     """
-    low, high = np.float32(np.inf), np.float32(-np.inf)
-    for value in values:
-        if value < FILL:
-            low, high = min(low, value), max(high, value)
-    beyond = BEYOND * (high - low) if high > low else np.float32(1.0)
+    low, high, n_filled, _ = _extremes_of_known(values)
     is_above = below(state, 2) == 1
-    fill = high + beyond if is_above else low - beyond
-    for i in range(len(values)):
-        if values[i] >= FILL:
-            values[i] = fill
+    if 0 < n_filled < len(values):
+        beyond = BEYOND * (high - low) if high > low else np.float32(1.0)
+        fill = high + beyond if is_above else low - beyond
+        for i in range(np.uint64(len(values))):
+            values[i] = fill if values[i] >= FILL else values[i]
     return FILL if is_above else -FILL

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nodes import CRITERIA, described, samples
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.holes import FILL
+from odrf.engine.randomness import streams
 from odrf.engine.splits.binning import (
     MOST_BINS,
     binned_cut,
@@ -17,7 +18,7 @@ from odrf.engine.splits.binning import (
     tally_bins,
     write_words,
 )
-from odrf.engine.splits.sides import bin_with_empty_cells, last_bin_first
+from odrf.engine.splits.sides import bin_with_empty_cells, draw_side, last_bin_first
 
 BINS = st.sampled_from([3, 32, MOST_BINS])
 
@@ -53,6 +54,19 @@ def test_filled_values_have_a_bin_of_their_own(known, n_filled, above, n_bins):
     places = (values[~filled].astype(float) - low) / (width or 1.0) * (n_bins - 1)
     places = np.minimum(places, n_bins - 2 + 0.5) + first
     assert (np.abs(bins[~filled] + 0.5 - places) < 0.5 + 1e-3).all()
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(-4, 4, width=32), max_size=30), st.integers(1, 9), st.integers(0, 99))
+def test_empty_cells_are_drawn_to_one_side_of_all_values(known, n_filled, seed):
+    assume(len(set(known)) < 2 or max(known) - min(known) > 1e-30)
+    values = np.array([*known, *[FILL] * n_filled], dtype=np.float32)
+    fill = draw_side(streams(seed, 0, 1)[0], values)
+    assert abs(fill) == FILL and (values[: len(known)] == np.array(known, dtype=np.float32)).all()
+    drawn = set(values[len(known) :])
+    assert len(drawn) == 1
+    if known:
+        assert drawn.pop() > max(known) if fill > 0 else drawn.pop() < min(known)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
