@@ -215,6 +215,7 @@ def odbt(
         ranges=design.scaling.range,
         grid=design.grid,
         terms=design.n_terms,
+        empty=design.of_empty_cells,
     )
     if offsets.given and control.n_outputs > 1:
         raise InputError(

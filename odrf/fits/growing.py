@@ -176,4 +176,5 @@ def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
         ranges=design.scaling.range,
         grid=design.grid,
         terms=design.n_terms,
+        empty=design.of_empty_cells,
     )

@@ -165,6 +165,7 @@ def resolve_boosting(
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
     terms: int | None = None,
+    empty: NDArray[np.bool_] | None = None,
 ) -> BoostingControl:
     """Check the options of a call, and resolve those that depend on the data.
 
@@ -179,7 +180,7 @@ def resolve_boosting(
         Predictors, columns and classes (1 for a regression) of the data.
     ordered : bool
         Whether the classes are ordered.
-    ranges, grid, terms
+    ranges, grid, terms, empty
         See `odrf.projections.family.Table`.
 
     Returns
@@ -208,6 +209,7 @@ def resolve_boosting(
         ranges,
         grid,
         math.ceil((p if terms is None else terms) * tree_predictors / P),
+        empty,
     )
     families, n_singles, n_projections = _candidates(options, tree_predictors)
     if tree_predictors < P:

@@ -196,6 +196,7 @@ def resolve(
     ranges: NDArray[np.float64] | None = None,
     grid: tuple[int, int, int] | None = None,
     terms: int | None = None,
+    empty: NDArray[np.bool_] | None = None,
 ) -> Control:
     """Check the options of a call, and resolve those that depend on the data.
 
@@ -207,7 +208,7 @@ def resolve(
         Rows, predictors, columns and classes (1 for a regression) of the data.
     ordinal : bool, default False
         Whether there are three or more ordered classes.
-    ranges, grid, terms
+    ranges, grid, terms, empty
         See `odrf.projections.family.Table`.
 
     Returns
@@ -223,7 +224,7 @@ def resolve(
     options = checked_options("odrf", request.options())
     n_trees, resample = options["n_trees"], options["resample"]
     single_tree = request.is_single_tree
-    table = Table(P, p, n_classes, n_trees == 1, ranges, grid, terms)
+    table = Table(P, p, n_classes, n_trees == 1, ranges, grid, terms, empty)
     mixture = mixture_for(families, request.n_singles, request.n_projections, table)
     max_leaves, max_leaves_rule = leaf_limit(request.max_leaves, n, single_tree)
     limits = (request.max_leaves, options["max_depth"], options["penalty"])

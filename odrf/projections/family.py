@@ -36,6 +36,8 @@ class Table(NamedTuple):
         Channels, height and width, if the data declare that predictors are pixels.
     terms : int, optional
         Number of columns, a factor of many levels counting as one; p by default.
+    empty : (p,) bool or None
+        Which columns tell the empty cells of a predictor; None if there are none.
     """
 
     P: int
@@ -45,6 +47,7 @@ class Table(NamedTuple):
     ranges: NDArray[np.float64] | None = None
     grid: tuple[int, int, int] | None = None
     terms: int | None = None
+    empty: NDArray[np.bool_] | None = None
 
 
 # The families by their names; each registers itself when its module is imported.

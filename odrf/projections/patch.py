@@ -43,6 +43,8 @@ class PatchSampler(NamedTuple):
         A permutation of the channels.
     ranges : (p,) float64
         Coefficient of each pixel, up to scaling.
+    place : (p,) int64
+        The column of each pixel, beside which there may be one that tells its empty cells.
     weight : (widest,) float64
         Scratch.
     """
@@ -57,6 +59,7 @@ class PatchSampler(NamedTuple):
     wrap: bool
     channel: np.ndarray
     ranges: np.ndarray
+    place: np.ndarray
     weight: np.ndarray
 
 
@@ -74,7 +77,8 @@ class Patch(Family):
     Pixels are added up in the units of the data.  As columns are scaled to [0, 1] for growth, the
     coefficient of a pixel is proportional to its range in training, which undoes the scaling.  A
     pixel that is constant in training has coefficient 0, and a patch of such pixels is no
-    candidate.
+    candidate.  A pixel without a value is filled by the node's mean, least or largest value, drawn
+    at random for each patch.
 
     Parameters
     ----------
@@ -161,10 +165,13 @@ class Patch(Family):
         """Return the family with the shape, channels and ranges of the table."""
         self.require(table)
         C, H, W = self._grid(table)
-        require_pixels(C, H, W, table.P, table.p)
+        numbers = np.ones(table.p, dtype=np.bool_) if table.empty is None else ~table.empty
+        require_pixels(C, H, W, table.P, int(numbers.sum()))
         self._require_room(H, W)
         family = replace(self, shape=(H, W), channels=C)
-        object.__setattr__(family, "ranges", table.ranges)
+        object.__setattr__(
+            family, "ranges", None if table.ranges is None else table.ranges[numbers]
+        )
         return family
 
     def _grid(self, table: Table) -> tuple[int, int, int]:
@@ -207,7 +214,7 @@ class Patch(Family):
     ) -> PatchSampler:
         """Return the sampler of a tree."""
         H, W = self.shape
-        p = int(feature_groups.first[-1])
+        p = len(feature_groups.types)
         ranges = np.ones(p) if self.ranges is None else self.ranges
         largest = ranges.max()
         return PatchSampler(
@@ -220,18 +227,19 @@ class Patch(Family):
             np.arange(p // (H * W)),
             # so that sums of squares cannot overflow
             ranges / largest if largest > 0 else ranges,
+            feature_groups.first[:-1],
             np.empty(self.widest(feature_groups, settings, n)),
         )
 
     def widest(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> int:
         """Return the number of pixels of the largest patch."""
         H, W = self.shape
-        return int(feature_groups.first[-1]) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
+        return len(feature_groups.types) // (H * W) * self._heights(H)[1] * self._widths(W)[1]
 
     def columns_read(self, feature_groups: FeatureGroups, settings: Settings, n: int) -> float:
         """Return the mean number of pixels of a patch that is not cut off at the border."""
         H, W = self.shape
-        C = int(feature_groups.first[-1]) // (H * W)
+        C = len(feature_groups.types) // (H * W)
         return (C + 1) / 2 * sum(self._heights(H)) / 2 * sum(self._widths(W)) / 2
 
 
@@ -261,9 +269,10 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             for i in range(top, bottom):
                 begin = (sampler.channel[k] * H + i % H) * W
                 for j in range(left, right):
-                    pixel_range = sampler.ranges[begin + j % W]
+                    pixel = begin + j % W
+                    pixel_range = sampler.ranges[pixel]
                     if pixel_range > 0.0:
-                        columns[c, size], weight[size] = begin + j % W, pixel_range
+                        columns[c, size], weight[size] = sampler.place[pixel], pixel_range
                         size += 1
                         length += pixel_range * pixel_range
         length = math.sqrt(length)

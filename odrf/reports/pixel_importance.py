@@ -51,8 +51,9 @@ class PixelImportance(Carded):
         Splits of all trees.
     table : DataFrame
         One row for each pixel, by its name, in the order of the predictors.  Columns: ``channel``,
-        ``row`` and ``column``, from 0; ``count`` π_k, the splits of all trees in which the pixel
-        has a nonzero coefficient; ``share``, ``count`` divided by the number of splits.
+        ``row`` and ``column``, from 0; ``count`` π_k, the splits of all trees in which the pixel,
+        or the column that tells its empty cells, has a nonzero coefficient; ``share``, ``count``
+        divided by the number of splits.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class PixelImportance(Carded):
         self.call: str = fit.call
         C, H, W = self._grid = _grid(fit, shape, channels)
         self.n_splits = int(fit.forest.is_split().sum())
-        count = usage(fit.forest, C * H * W)
+        count = usage(fit.forest, fit.design.first)
         channel, row, column = np.unravel_index(np.arange(C * H * W), (C, H, W))
         self.table = pd.DataFrame(
             {
@@ -82,7 +83,7 @@ class PixelImportance(Carded):
                 "count": count,
                 "share": count / max(self.n_splits, 1),
             },
-            index=pd.Index(fit.design.columns, name="pixel"),
+            index=pd.Index(fit.design.predictors, name="pixel"),
         )
 
     @property
@@ -147,7 +148,8 @@ def _grid(
     C, *size = (1, 0, 0) if known is None else known
     H, W = size if shape is None else grid_shape("shape", shape)
     C = C if channels is None else checked_whole("channels", channels, 1)
-    require_pixels(C, H, W, len(fit.design.predictors), len(fit.design.columns))
+    n_numbers = len(fit.design.columns) - int(fit.design.of_empty_cells.sum())
+    require_pixels(C, H, W, len(fit.design.predictors), n_numbers)
     return C, H, W
 
 

@@ -188,10 +188,15 @@ def importance_by_tree(
     return removed.reshape(forest.n_trees, len(chosen)).astype(np.float64)
 
 
-def usage(forest: Forest, p: int) -> NDArray[np.int64]:
-    """Return the number of splits (p,) of all trees in which each column has a coefficient.
+def usage(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of splits (P,) of all trees in which each predictor has a coefficient.
 
-    π_k of Perry (2020), section 3.2; pruned splits do not count.
+    π_k of Perry (2020), section 3.2; pruned splits do not count.  Predictor j has the columns
+    ``first[j]:first[j + 1]``; a split that has several of them counts once.
     """
-    in_split = forest.is_split()[node_of_terms(forest)]
-    return np.bincount(forest.index[in_split], minlength=p)
+    node = node_of_terms(forest)
+    in_split = forest.is_split()[node]
+    predictor = np.searchsorted(first, forest.index[in_split], side="right") - 1
+    P = len(first) - 1
+    once = np.unique(node[in_split] * P + predictor)
+    return np.bincount(once % P, minlength=P)

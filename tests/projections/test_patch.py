@@ -197,6 +197,21 @@ def test_patches_tell_segments_apart_that_single_pixels_cannot():
     assert min(errors["axis"], errors["sparse"]) > 0.3
 
 
+@pytest.mark.parametrize("fit", [odrf.odrf, odrf.odbt])
+def test_pixels_may_be_missing(fit):
+    data = odrf.simulate.impulse(height=4.0).sample(150, seed=1)
+    rng, pixels = np.random.default_rng(2), data.columns.drop("y")
+    holes = data.copy()
+    holes[pixels] = data[pixels].mask(rng.random((150, len(pixels))) < 0.1)
+    holes.attrs = data.attrs
+    filled = fit("y ~ .", holes, projection="patch", n_trees=60, seed=1)
+    assert np.mean(filled.predict(data) != data["y"]) < 0.1
+    table = filled.pixel_importance().table
+    assert table.index.tolist() == pixels.tolist()
+    assert table["share"].between(0, 1).all()
+    assert table["share"].idxmax() in ("x19", "x20", "x21")
+
+
 def test_a_number_fixes_a_length():
     assert Patch(height=2, width=(2, 9)) == Patch(height=(2, 2), width=(2, 9))
 
