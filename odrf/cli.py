@@ -105,10 +105,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--missing",
-        choices=["split", "median", "drop", "raise"],
+        choices=["split", "surrogate", "median", "drop", "raise"],
         default="split",
-        help="missing values: keep them, fill by medians, drop rows, or an error "
-        "(default: %(default)s)",
+        help="missing values: keep them, keep them by surrogate splits (with --tree), fill by "
+        "medians, drop rows, or an error (default: %(default)s)",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="makes the fit reproducible")
     parser.add_argument("--progress", action="store_true", help="show a progress bar for a forest")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
 from odrf.design.columns.frame import check_frame
+from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
 from odrf.errors import InputError
@@ -203,6 +204,7 @@ def odbt(
     call = spelled_call(odbt, formula, options)
     check_frame(data)
     offsets = offset_of(offset, data)
+    require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2), offsets.column)
     control = resolve_boosting(
         options,

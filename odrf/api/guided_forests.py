@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from odrf.api.calling import design_of, spelled_call
 from odrf.checks import Seed
+from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.guided_fit import grow_guided_fit
 from odrf.options.guided_control import resolve_guided
@@ -137,6 +138,7 @@ def graf(
     for name in ("formula", "data", "progress"):
         del options[name]
     call = spelled_call(graf, formula, options)
+    require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
     control = resolve_guided(
         options,

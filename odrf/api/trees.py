@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from odrf.api.calling import DESIGN_ARGUMENTS, design_of, is_default, spelled_call
 from odrf.checks import Seed
+from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_forest, sized_tree
@@ -164,14 +165,19 @@ def odt(
         weight and keeps the sum of all weights.  Splits, class shares, predictions and all errors
         (out of bag, or by cross-validation) are then those of a population with these class shares,
         as with ``prior`` in rpart.  ``predict(priors=)`` corrects probabilities to other shares.
-    missing : {"split", "median", "drop", "raise"}, default "split"
+    missing : {"split", "surrogate", "median", "drop", "raise"}, default "split"
         What is done with missing values of predictors.  ``"split"`` keeps them: each split says
         where they go.  A single predictor tries them on both sides of each cut; in a direction they
         count as the mean of the node, or as what a term for missing values finds best.  In a factor
-        they are one more level.  ``"median"`` fills them by the median of the training rows, or by
-        the most frequent level.  ``"drop"`` leaves these rows out, and predicts them as missing.
-        ``"raise"`` raises an error.  Rows whose response is missing are left out in any case, and
-        the summary counts them.
+        they are one more level.  ``"surrogate"`` also keeps them, as rpart does (Breiman et al.
+        1984, section 5.3): a split is scored on the rows that have values for it, and a row that
+        has none goes by the first of up to five surrogates that it has values for, else to the
+        larger side.  Surrogates are the splits on other predictors that send most rows to the same
+        side; a split on several predictors may have an oblique one.  The summary lists them, and
+        `ODTResults.surrogates` is their table.  ``"median"`` fills missing values by the median of
+        the training rows, or by the most frequent level.  ``"drop"`` leaves these rows out, and
+        predicts them as missing.  ``"raise"`` raises an error.  Rows whose response is missing are
+        left out in any case, and the summary counts them.
     unseen : {"missing", "raise"}, default "missing"
         What is done, in new rows, with levels of factors that no training row has: they count as
         missing values, with a warning, or raise an error.
@@ -333,6 +339,7 @@ def odrf(
     for name in ("formula", "data", "progress"):
         del options[name]
     call = spelled_call(odrf, formula, options)
+    require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
     request = _request(odrf, options, {})
     return ODRFResults(sized_forest(grow_fit(call, design, training, request, progress)))

@@ -17,7 +17,7 @@ from odrf.design.class_weights import class_factors
 from odrf.design.columns.encoding import INDICATORS
 from odrf.design.columns.fills import filled, learn_fills
 from odrf.design.columns.frame import Schema, check_frame, learn_schema
-from odrf.design.columns.missing import MISSING, Missing, find_missing
+from odrf.design.columns.missing import MISSING, SURROGATE, Missing, find_missing
 from odrf.design.columns.scaling import Scaling
 from odrf.design.columns.sparse_columns import with_sparse_columns
 from odrf.design.columns.unseen_levels import UNSEEN, unseen_levels_refused
@@ -27,7 +27,7 @@ from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response, require_variation
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
-from odrf.engine.directions.candidates import FeatureGroups, count_terms
+from odrf.engine.directions.candidates import NO_HOLES, FeatureGroups, count_terms
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.errors import InputError
 
@@ -97,9 +97,13 @@ class Design:
     def feature_groups(self) -> FeatureGroups:
         """Which columns make up each predictor, in the form that the engine uses."""
         holes = self.recipe.holes & (self.types != INDICATORS)
-        if not holes.any():
-            return FeatureGroups(self.first, self.types)
-        return FeatureGroups(self.first, self.types, holes)
+        missing_level = self.recipe.holes & (self.types == INDICATORS)
+        return FeatureGroups(
+            self.first,
+            self.types,
+            holes if holes.any() else NO_HOLES,
+            missing_level if self.missing == SURROGATE else NO_HOLES,
+        )
 
     @property
     def of_empty_cells(self) -> NDArray[np.bool_]:
@@ -107,6 +111,11 @@ class Design:
         marks = np.zeros(len(self.columns), dtype=np.bool_)
         marks[self.first[1:][self.recipe.holes & (self.types != INDICATORS)] - 1] = True
         return marks
+
+    @property
+    def has_fills(self) -> bool:
+        """Whether terms of splits have fills for empty cells: not if there are surrogates."""
+        return self.missing != SURROGATE and bool(self.of_empty_cells.any())
 
     @property
     def n_terms(self) -> int:
@@ -280,9 +289,9 @@ def build_design(
         "regression", "classification", or "auto": by the type of the response.
     missing : str, default "split"
         What is done with missing values of predictors: "split" keeps them, and each split says
-        where they go; "median" fills them by the median of the training rows, or by the most
-        frequent level; "drop" leaves these rows out; "raise" raises an error.  Rows whose response
-        is missing are left out in any case.
+        where they go; "surrogate" keeps them, and other splits decide in their place; "median"
+        fills them by the median of the training rows, or by the most frequent level; "drop" leaves
+        these rows out; "raise" raises an error.  Rows whose response is missing are left out.
     unseen : str, default "missing"
         What is done in new rows with levels of factors that no training row has: "missing" treats
         them as missing values, with a warning; "raise" raises an error.

@@ -39,6 +39,8 @@ class Settings(NamedTuple):
     exact_rows : int
         Nodes of up to this many rows try every cut point; larger ones those between bins, and then
         every cut point in the two bins around the best.
+    surrogates : bool
+        Whether each split has surrogates, and is scored on the rows that have values for it.
     """
 
     criterion: int
@@ -52,3 +54,4 @@ class Settings(NamedTuple):
     direction_rows: int
     n_thresholds: int
     exact_rows: int
+    surrogates: bool = False

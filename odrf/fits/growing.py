@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
+from odrf.design.columns.missing import SURROGATE
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
@@ -177,4 +178,5 @@ def _resolve(request: Request, design: Design, data: TrainingData) -> Control:
         grid=design.grid,
         terms=design.n_terms,
         empty=design.of_empty_cells,
+        surrogates=design.missing == SURROGATE,
     )

@@ -197,6 +197,7 @@ def resolve(
     grid: tuple[int, int, int] | None = None,
     terms: int | None = None,
     empty: NDArray[np.bool_] | None = None,
+    surrogates: bool = False,
 ) -> Control:
     """Check the options of a call, and resolve those that depend on the data.
 
@@ -210,6 +211,8 @@ def resolve(
         Whether there are three or more ordered classes.
     ranges, grid, terms, empty
         See `odrf.projections.family.Table`.
+    surrogates : bool, default False
+        Whether missing values go by surrogate splits.
 
     Returns
     -------
@@ -247,6 +250,7 @@ def resolve(
         direction_rows=direction_rows,
         n_thresholds=0 if isinstance(thresholds, str) else thresholds,
         exact_rows=exact_rows,
+        surrogates=_surrogates(surrogates, mixture),
     )
     return Control(
         kind=kind,
@@ -308,6 +312,15 @@ def checked_thresholds(value: Any, families: Collection[Family]) -> str | int:
     if isinstance(value, str) and value != ALL:
         raise InputError(f'n_thresholds={value!r}: use "auto", "all" or a whole number')
     return value if isinstance(value, str) else checked_whole("n_thresholds", value, 1, MOST)
+
+
+def _surrogates(wanted: bool, mixture: Mixture) -> bool:
+    if wanted and mixture.rotates:
+        raise InputError(
+            'missing="surrogate": a family that rotates all predictors has splits that need every '
+            'one of them: use another projection=, or missing="split"'
+        )
+    return wanted
 
 
 def _min_leaf(min_leaf: int, n: int) -> int:

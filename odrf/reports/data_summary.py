@@ -29,6 +29,7 @@ EMPTY_CELL = {
     "raise": "an error",
     "drop": "no prediction",
     "split": "the node's mean",
+    "surrogate": "the surrogates of each split",
 }
 
 

@@ -70,7 +70,7 @@ def splits_table(tree: Forest, design: Design) -> pd.DataFrame:
             "scaled_coefficient": tree.coef[at],
         }
     )
-    return table.assign(fill=user.fill[at]) if design.of_empty_cells.any() else table
+    return table.assign(fill=user.fill[at]) if design.has_fills else table
 
 
 def _in_own_values(

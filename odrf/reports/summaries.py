@@ -20,6 +20,7 @@ from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.pruning_path import PruningPath
+from odrf.reports.surrogates import surrogates_section
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
 from odrf.text.rules_in_words import rule_in_words
@@ -49,6 +50,7 @@ HONEST = "splits by half of a tree's rows, values by the others"
 MOST_COLUMNS = 10
 MISSING_IN_WORDS = {
     "split": "which each split sends left or right",
+    "surrogate": "for which surrogates decide",
     "median": "filled by the median or the most frequent level",
 }
 
@@ -129,6 +131,8 @@ def _summary(
     if fit.blend is not None:
         sections["Kinds of trees"] = kinds_table(fit.blend, fit.kinds)
     sections |= importance_section(importance)
+    surrogates, further = surrogates_section(fit.forest, fit.design)
+    sections, notes = sections | surrogates, notes + further
     notes += [*importance.notes, *missing_notes(fit), *_choice_notes(fit)]
     return Summary(f"{name}: {fit.kind}", fit.call, facts, sections, tuple(notes))
 

@@ -68,11 +68,12 @@ def _fills(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return `fill` and `told` of `UserSplits`; `node` (z,) is that of each coefficient."""
     fills, told = np.full(len(forest.index), np.nan), np.zeros(len(forest.index), dtype=np.bool_)
+    if not design.has_fills:
+        return fills, told
     groups = design.feature_groups
     column = np.full(len(design.columns), -1)
-    if len(groups.holes):
-        first = design.first[:-1][groups.holes & (groups.n_numbers == 1)]
-        column[first] = first + 1
+    first = design.first[:-1][groups.holes & (groups.n_numbers == 1)]
+    column[first] = first + 1
     terms = np.flatnonzero(column[forest.index] >= 0)
     if not len(terms):
         return fills, told

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.design import INDICATORS, Design
 from odrf.design.columns.encoding import Encoding, Indicators, Ranks
+from odrf.design.columns.missing import SURROGATE
 from odrf.design.columns.moments import Durations, Moments
 from odrf.design.columns.ranked import OwnRanks
 from odrf.engine.trees.forest_arrays import Forest
@@ -238,6 +239,8 @@ class SplitWriter:
     def _set(self, predictor: int, columns: NDArray, coef: NDArray, threshold: float) -> SplitText:
         # one indicator of a row is 1, so the projection is the coefficient of that level
         first, last = self._design.first[predictor : predictor + 2]
+        if self._design.recipe.holes[predictor] and self._design.missing == SURROGATE:
+            last -= 1  # the level of empty cells, which surrogates send
         projection = np.zeros(last - first)
         projection[columns - first] = coef
         has_coefficient = np.isin(np.arange(first, last), columns)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from odrf.design.columns.frame import column_blocks
 from odrf.errors import InputError
 
-__all__ = ["MISSING", "Missing", "find_missing"]
+__all__ = ["MISSING", "SURROGATE", "Missing", "find_missing", "require_no_surrogates"]
 
-MISSING = ("split", "median", "drop", "raise")
+SURROGATE = "surrogate"
+MISSING = ("split", SURROGATE, "median", "drop", "raise")
 """The known treatments of missing values."""
 
 _SHOWN = 5
@@ -56,6 +57,15 @@ class Missing:
             raise InputError(
                 f'{self}: fit with missing="split", which keeps these rows, or fill them in'
             )
+
+
+def require_no_surrogates(missing: str) -> None:
+    """Raise `InputError` if missing values are to go by surrogate splits, which only `odt` has."""
+    if missing == SURROGATE:
+        raise InputError(
+            'missing="surrogate" is for single trees, whose splits are read one by one: use '
+            'missing="split", or grow a tree with odt()'
+        )
 
 
 def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:

@@ -11,6 +11,7 @@ __all__ = [
     "BASIS",
     "FEW_LEVELS",
     "INDICATORS",
+    "NO_HOLES",
     "PLAIN",
     "ROUND",
     "FeatureGroups",
@@ -47,11 +48,15 @@ class FeatureGroups(NamedTuple):
     holes : (P,) bool, or (0,) if there are none
         Whether cells of the predictor are empty, and it is no factor.  The last of its columns is
         then 1 in these rows, where the others are 0, and 0 elsewhere.
+    missing_level : (P,) bool, or (0,)
+        In a tree with surrogates, whether the predictor is a factor whose last column is the level
+        of its empty cells.
     """
 
     first: np.ndarray
     types: np.ndarray
     holes: np.ndarray = NO_HOLES
+    missing_level: np.ndarray = NO_HOLES
 
     @property
     def n_numbers(self) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from odrf.engine.directions.rotated_columns import (
 )
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.honesty import fill
+from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import (
     NEXT,
     NODES,
@@ -33,6 +34,7 @@ from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.searching import Scratch, scratch_for
+from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = [
@@ -158,7 +160,12 @@ def grow_one(
     buffers = buffers_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, len(rows.at), 0
     reached = np.array([0, 1, 1, 0])
-    buffers = grow_on(rows, feature_groups, settings, state, buffers, scratch, reached, most + 2)
+    growing = rows, feature_groups, settings, state, buffers, scratch, reached, most + 2
+    surrogates = None
+    if settings.surrogates:
+        buffers, surrogates = grow_with_surrogates(*growing)
+    else:
+        buffers = grow_on(*growing)
     if sampling.honest:
         drawn = np.flatnonzero(filling)
         filling_rows = rows_at(drawn, X, y, weights, filling, matrix is not None, factors)
@@ -168,8 +175,9 @@ def grow_one(
         fill(
             filling_rows, buffers, reached[NODES], settings.criterion, scratch.columns,
             scratch.theta, scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
+            surrogates, scratch.surrogates,
         )  # fmt: skip
-    tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered)
+    tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
     return tree if matrix is None else rotated_back(tree, matrix)
 
 
@@ -200,7 +208,12 @@ def grow_on(
     return buffers
 
 
-def as_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> Forest:
+def as_tree(
+    buffers: TreeBuffers,
+    reached: NDArray[np.int64],
+    ordered: bool,
+    surrogates: SurrogateSplits | None = None,
+) -> Forest:
     """Return the grown tree as a forest of one; `ordered` is whether its classes are ordered."""
     n_nodes, n_terms = reached[NODES], reached[TERMS]
     return Forest(
@@ -217,6 +230,7 @@ def as_tree(buffers: TreeBuffers, reached: NDArray[np.int64], ordered: bool) -> 
         gain=buffers.gain[:n_nodes].copy(),
         order=buffers.order[:n_nodes].copy(),
         ordered=np.bool_(ordered),
+        surrogates=surrogates,
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from odrf.engine.compiling import ZERO, inlined, kernel
 from odrf.engine.rows.rows import divide, project
 from odrf.engine.splits.impurity import describe
+from odrf.engine.surrogates.sending import send_by_surrogates
 
 __all__ = ["fill"]
 
@@ -37,7 +38,10 @@ def _impurity_decrease(buffers, node):
 
 
 @kernel
-def fill(rows, buffers, n_nodes, criterion, columns, theta, values, goes_left, moments, logs):
+def fill(
+    rows, buffers, n_nodes, criterion, columns, theta, values, goes_left, moments, logs,
+    surrogates, work,
+):  # fmt: skip
     """Send rows down a grown tree and recompute value, counts, impurity and gain of every node.
 
     A node that no row reaches gets the value and impurity of its parent.
@@ -58,6 +62,8 @@ def fill(rows, buffers, n_nodes, criterion, columns, theta, values, goes_left, m
         Scratch for the rows.
     logs : (≥ 1,) float64
         As `odrf.engine.splits.impurity.describe` takes them.
+    surrogates : SurrogateSplits or None; work : SurrogateScratch or None
+        Those of the tree, if it has any, and scratch.
     """
     left, begin, end, value = buffers.left, buffers.begin, buffers.end, buffers.value
     weight, count, impurity, gain = buffers.weight, buffers.n_rows, buffers.impurity, buffers.gain
@@ -71,6 +77,7 @@ def fill(rows, buffers, n_nodes, criterion, columns, theta, values, goes_left, m
         if m > 0 and child >= 0:
             size = _load_direction(buffers, i, columns, theta)
             project(rows, lo, m, columns, theta, ZERO, size, values)
+            send_by_surrogates(rows, lo, m, columns, size, surrogates, i, values, work)
             middle += divide(rows, lo, m, buffers.threshold[i], values, goes_left, moments)
         if child >= 0:
             begin[child], end[child] = lo, middle

@@ -16,6 +16,7 @@ from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.absent_levels import send_absent_levels
 from odrf.engine.splits.impurity import NEGLIGIBLE, describe
 from odrf.engine.splits.searching import search
+from odrf.engine.surrogates.sending import send_with_new_surrogates
 
 __all__ = ["NEXT", "NODES", "TERMS", "TreeBuffers", "buffers_for", "enlarged", "grow_tree"]
 
@@ -165,6 +166,7 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, 
                     size, cut = send_absent_levels(
                         rows, lo, node, feature_groups, size, cut, scratch
                     )
+                size = send_with_new_surrogates(rows, lo, m, size, cut, scratch, scratch.surrogates)
                 n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments

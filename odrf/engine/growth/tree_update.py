@@ -24,6 +24,7 @@ from odrf.engine.directions.rotated_columns import (
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import FIRST_ROOM, as_tree, grow_on, pays_to_copy
 from odrf.engine.growth.honesty import fill
+from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
@@ -34,6 +35,7 @@ from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.impurity import whole_logs
 from odrf.engine.splits.searching import scratch_for
+from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.trees.branching import compacted, with_branches
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -226,15 +228,17 @@ def _refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, Tre
     n_nodes, m = tree.n_nodes, len(rows.at)
     buffers = _buffers_of(tree)
     widest = max(1, int(np.diff(tree.start).max()))
+    splits, work = tree.surrogates, None
+    if splits is not None:
+        work = surrogate_scratch(m, splits.marks, tree.value.shape[1])
     fill(
         rows, buffers, np.int64(n_nodes), settings.criterion,
         np.empty((1, widest), dtype=np.int64), np.empty((1, widest), dtype=np.float32),
         np.empty(m, dtype=np.float32), np.empty(m, dtype=np.bool_), np.empty(m),
-        whole_logs(settings.criterion, m),
+        whole_logs(settings.criterion, m), splits, work,
     )  # fmt: skip
-    return as_tree(
-        buffers, np.array([n_nodes, n_nodes, 0, len(tree.index)]), bool(tree.ordered)
-    ), buffers
+    reached = np.array([n_nodes, n_nodes, 0, len(tree.index)])
+    return as_tree(buffers, reached, bool(tree.ordered), splits), buffers
 
 
 def _buffers_of(tree: Forest) -> TreeBuffers:
@@ -296,8 +300,13 @@ def _branches(
     branches.begin[1 : L + 1], branches.end[1 : L + 1] = ends - sizes, ends
     branches.depth[1 : L + 1] = buffers.depth[leaves]
     reached = np.array([1, L + 1, n_leaves, 0])
-    branches = grow_on(leaf_rows, feature_groups, settings, state, branches, scratch, reached, most)
-    grown = as_tree(branches, reached, CRITERIA[settings.criterion].ordered)
+    growing = leaf_rows, feature_groups, settings, state, branches, scratch, reached, most
+    surrogates = None
+    if settings.surrogates:
+        branches, surrogates = grow_with_surrogates(*growing)
+    else:
+        branches = grow_on(*growing)
+    grown = as_tree(branches, reached, CRITERIA[settings.criterion].ordered, surrogates)
     deepest = int(branches.depth[1 : reached[NODES]].max())
     return grown if matrix is None else rotated_back(grown, matrix), deepest
 

@@ -23,11 +23,11 @@ from odrf.engine.splits.impurity import (
     node_moments,
 )
 
-__all__ = ["best_of_lane", "best_of_some", "sums_of_counts"]
+__all__ = ["best_of_lane", "best_of_some", "midpoint", "sums_of_counts"]
 
 
 @part
-def _between(low, high):
+def midpoint(low, high):
     """Return a threshold with low ≤ threshold < high, their midpoint where floats allow."""
     middle = np.float32(0.5) * low + np.float32(0.5) * high
     return middle if low <= middle < high else low
@@ -128,7 +128,7 @@ def _threshold(keys, lane, lanes, at):
     if at < 0:
         return np.float32(0.0)
     place = lane + at * lanes
-    return _between(value_of(keys[place]), value_of(keys[place + lanes]))
+    return midpoint(value_of(keys[place]), value_of(keys[place + lanes]))
 
 
 @part

@@ -45,6 +45,9 @@ from odrf.engine.splits.sides import (
     last_bin_first,
     other_side,
 )
+from odrf.engine.surrogates.known_gains import is_scored_on_some, remove_marks, score_on_known_rows
+from odrf.engine.surrogates.scratch import SurrogateScratch, surrogate_scratch
+from odrf.engine.surrogates.surrogate_splits import marks_of
 
 __all__ = ["SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
 
@@ -84,6 +87,8 @@ class Scratch(NamedTuple):
     columns : (1, max(W, FEW_LEVELS)) int64
     theta : (1, max(W, FEW_LEVELS)) float32
         The best direction so far, with room for all levels of a factor.
+    surrogates : SurrogateScratch or None
+        None if splits have no surrogates.
     """
 
     values: np.ndarray
@@ -104,6 +109,7 @@ class Scratch(NamedTuple):
     thresholds: np.ndarray
     columns: np.ndarray
     theta: np.ndarray
+    surrogates: SurrogateScratch | None
 
 
 def scratch_for(
@@ -147,6 +153,7 @@ def scratch_for(
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, room), dtype=np.int64),
         np.empty((1, room), dtype=np.float32),
+        surrogate_scratch(n, marks_of(feature_groups), K) if settings.surrogates else None,
     )
 
 
@@ -279,6 +286,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     work.dismissed[:] = 0
     n_candidates = begin_samplers(samplers, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
+    refined = False
     while first < n_candidates:
         proposals.reliability[:], proposals.two_sided[:] = 1.0, False
         n, first = draw_round(
@@ -295,7 +303,9 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
         )
         if len(proposals.empty) > 0:
             fill_directions(state, rows, lo, len(node.y), n, proposals)
+        remove_marks(proposals, n, scratch.surrogates)
         _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)
+        score_on_known_rows(state, rows, lo, node, n, settings, scratch, scratch.surrogates)
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
             score = gain * proposals.reliability[c] ** 2
@@ -308,14 +318,15 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
             if score > best:
                 best, decrease, threshold = score, gain, scratch.thresholds[c]
                 size = _keep(proposals, c, scratch.columns, scratch.theta)
+                refined = binned and not is_scored_on_some(c, scratch.surrogates)
         if settings.penalty == NO_PENALTY and best >= PERFECT * node.impurity:
             break
-    if binned and size > 0:
+    if refined:
         decrease, threshold = _refine(rows, lo, node, size, quantum, settings, scratch)
         decrease = min(decrease, node.impurity)
     if decrease <= NEGLIGIBLE * node.impurity:
         decrease = 0.0
-    if len(proposals.empty) > 0 and size > 0:
+    if len(proposals.empty) > 0 and size > 0 and not settings.surrogates:
         threshold, size = settled(
             rows, lo, len(node.y), scratch.columns, scratch.theta, threshold, size, proposals.empty
         )

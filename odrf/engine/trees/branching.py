@@ -27,13 +27,15 @@ def compacted(tree: Forest, n_at_split: NDArray[np.int32]) -> tuple[Forest, NDAr
     order = np.zeros(tree.n_nodes, dtype=np.int32)
     order[np.flatnonzero(splits)[np.argsort(tree.order[splits])]] = 1 + np.arange(splits.sum())
     terms = np.repeat(splits, sizes)
-    arrays = {name: getattr(tree, name)[kept] for name in OF_NODES}
+    arrays: dict[str, Any] = {name: getattr(tree, name)[kept] for name in OF_NODES}
     arrays |= {name: getattr(tree, name)[terms] for name in OF_TERMS}
     arrays["left"] = np.where(splits, number[tree.left], -1)[kept]
     arrays["threshold"] = np.where(splits, tree.threshold, np.float32(np.nan))[kept]
     arrays["gain"] = np.where(splits, tree.gain, 0.0)[kept]
     arrays["order"] = order[kept]
     start = np.concatenate([[0], np.cumsum(np.where(splits, sizes, 0)[kept])])
+    if tree.surrogates is not None:
+        arrays["surrogates"] = tree.surrogates.of_nodes(np.flatnonzero(kept))
     root = np.array([0, int(kept.sum())])
     return replace(tree, root=root, start=start, **arrays), n_at_split[kept]
 
@@ -80,4 +82,9 @@ def with_branches(tree: Forest, leaves: NDArray[np.int64], branches: Forest) -> 
         merged = np.empty(len(terms), dtype=old.dtype)
         merged[~terms], merged[terms] = old, new[:first]
         parts[name] = np.concatenate([merged, new[first:]])
+    if tree.surrogates is not None and branches.surrogates is not None:
+        nodes = np.arange(m + branches.n_nodes)
+        nodes[leaves] = m + 1 + np.arange(L)
+        both = tree.surrogates.followed_by([branches.surrogates])
+        parts["surrogates"] = both.of_nodes(np.delete(nodes, m + np.arange(L + 1)))
     return replace(tree, root=np.array([0, len(parts["left"])]), start=start, **parts)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
+from odrf.engine.surrogates.chains import pack_with_surrogates
+from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.packing import Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 
@@ -67,6 +69,8 @@ class Forest:
         tree has τ + 1 leaves; 0 for a node never split.
     ordered : () bool
         Whether it was grown by the impurity of ordered classes: it then predicts their median.
+    surrogates : SurrogateSplits or None
+        Where rows go that have an empty cell in what a split needs; None if splits have fills.
 
     A pruned tree has the same arrays with ``left`` set to -1 where it was cut: nodes below a cut
     stay in the arrays but no row reaches them.
@@ -85,6 +89,7 @@ class Forest:
     gain: NDArray[np.float64]
     order: NDArray[np.int32]
     ordered: np.bool_
+    surrogates: SurrogateSplits | None = None
 
     @property
     def prediction_rule(self) -> int:
@@ -123,6 +128,8 @@ class Forest:
 
     def _pack(self, layout: Layout | None) -> Packed:
         arrays = self.root, self.left, self.threshold, self.start, self.index, self.coef
+        if self.surrogates is not None:
+            return pack_with_surrogates(*arrays, self.surrogates, layout)
         return pack(*arrays, layout)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -136,7 +143,11 @@ class Forest:
         arrays = {name: getattr(self, name)[lo:hi] for name in OF_NODES}
         arrays |= {name: getattr(self, name)[first:last] for name in OF_TERMS}
         arrays["left"] = np.where(left < 0, -1, left - lo)
-        return replace(self, root=np.array([0, hi - lo]), start=start - first, **arrays)
+        surrogates = self.surrogates
+        if surrogates is not None:
+            surrogates = surrogates.of_nodes(np.arange(lo, hi))
+        root = np.array([0, hi - lo])
+        return replace(self, root=root, start=start - first, surrogates=surrogates, **arrays)
 
     def keeping(self, splits: NDArray[np.bool_]) -> Forest:
         """Return the forest pruned to the splits in the mask `splits` (m,)."""
@@ -184,8 +195,10 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     arrays: dict[str, NDArray] = {}
     used = dict.fromkeys(_array_names(), 0)
     ordered: np.bool_ = np.False_
+    surrogates: list[SurrogateSplits] = []
     for tree in trees:
         ordered = tree.ordered
+        surrogates += [] if tree.surrogates is None else [tree.surrogates]
         for name, part in _moved(tree, used["left"], used["index"]).items():
             end = used[name] + len(part)
             if name not in arrays:
@@ -201,11 +214,12 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         used[name] += 1
     for name, array in arrays.items():
         array.resize((used[name], *array.shape[1:]), refcheck=False)
-    return Forest(**arrays, ordered=ordered)
+    of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
+    return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
 
 
 def _array_names() -> list[str]:
-    return [field.name for field in fields(Forest) if field.name != "ordered"]
+    return [field.name for field in fields(Forest) if field.name not in ("ordered", "surrogates")]
 
 
 def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:

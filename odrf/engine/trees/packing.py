@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from odrf.engine.rows.coded import Layout
 from odrf.engine.trees.level_tables import with_level_tables
 
-__all__ = ["HEAD", "Packed", "pack"]
+__all__ = ["HEAD", "Packed", "pack", "write_terms"]
 
 # Numbers in a record before its terms: left, right, threshold, number of terms.
 HEAD = 4
@@ -83,7 +83,7 @@ def pack(
         _write_heads(packed, place, left[nodes] - nodes.start, threshold[nodes], sizes)
         # a cut leaves its node's terms in the arrays
         kept = np.repeat(split, sizes)
-        _write_terms(packed, begin, sizes[split], index[terms][kept], coef[terms][kept])
+        write_terms(packed, begin, sizes[split], index[terms][kept], coef[terms][kept])
         begin = end
     return packed
 
@@ -122,7 +122,7 @@ def _write_heads(
     packed.words[at + 3] = sizes[split]
 
 
-def _write_terms(
+def write_terms(
     packed: Packed,
     begin: int,
     sizes: NDArray[np.integer],

@@ -112,8 +112,13 @@ def _with_forest(fit: AnyFit, data: TrainingData, forest: Forest) -> AnyFit:
 
 
 def filling_forest(fit: AnyFit, columns: NDArray[np.int64]) -> Forest:
-    """Return the trees of the fit, with fills for the `columns` (q,) as terms p … p + q - 1."""
+    """Return the trees of the fit, with fills for the `columns` (q,) as terms p … p + q - 1.
+
+    If they have surrogates, these columns tell empty cells instead.
+    """
     forest, p = fit.forest, len(fit.design.columns)
+    if forest.surrogates is not None:
+        return replace(forest, surrogates=forest.surrogates.marked_by(columns))
     rank = np.full(p, -1)
     rank[columns] = np.arange(len(columns))
     node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.start))

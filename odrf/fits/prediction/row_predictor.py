@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
 from odrf.design.columns.listing import listed
+from odrf.design.columns.missing import SURROGATE
 from odrf.design.raw_row import RawRow, RowPlan, plan_row
 from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.prediction_rule import predicted_classes
@@ -140,7 +141,7 @@ def row_predictor(fit: AnyFit, type: str) -> RowPredictor:
         type,
         plan_row(fit.design),
         forest.packed_for(fit.data.X),
-        filling_rule(fit) if fit.design.missing == "split" else None,
+        filling_rule(fit) if fit.design.missing in ("split", SURROGATE) else None,
         forest.value,
         labels,
         votes,

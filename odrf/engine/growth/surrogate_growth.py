@@ -1,0 +1,67 @@
+"""Grow a tree whose splits have surrogates, node by node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, enlarged, grow_tree
+from odrf.engine.parallel import end_if_stopped
+from odrf.engine.rows.rows import Rows
+from odrf.engine.settings import Settings
+from odrf.engine.splits.searching import Scratch
+from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, no_surrogates
+
+__all__ = ["grow_with_surrogates"]
+
+# Small enough that one call grows one node.
+ONE_NODE = 1
+
+
+def grow_with_surrogates(
+    rows: Rows,
+    feature_groups: FeatureGroups,
+    settings: Settings,
+    state: NDArray[np.uint64],
+    buffers: TreeBuffers,
+    scratch: Scratch,
+    reached: NDArray[np.int64],
+    most: int,
+) -> tuple[TreeBuffers, SurrogateSplits]:
+    """Grow a tree to its end, from where it has `reached`; return its buffers and surrogates.
+
+    The arguments are those of `odrf.engine.growth.forest_growth.grow_on`.  The gain of a split that
+    some rows have no value for is set to the decrease of impurity when all rows have been sent.
+    """
+    work: Any = scratch.surrogates
+    none = no_surrogates(1, work.marks)
+    widest, of_nodes, n_before = scratch.columns.shape[1], [], int(reached[NEXT])
+    incomplete = []
+    while reached[NEXT] < reached[NODES]:
+        end_if_stopped()
+        if reached[NODES] + 2 > len(buffers.left) or reached[TERMS] + widest > len(buffers.column):
+            buffers = enlarged(buffers, min(2 * len(buffers.left), most), 2 * len(buffers.column))
+        node = int(reached[NEXT])
+        grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, ONE_NODE)
+        if buffers.left[node] < 0:
+            of_nodes.append(none)
+            continue
+        of_nodes.append(_copied(work.chosen))
+        if work.n_unknown[0] > 0:
+            incomplete.append(node)
+    _recompute_gains(buffers, np.array(incomplete, dtype=np.int64))
+    return buffers, no_surrogates(n_before, work.marks).followed_by(of_nodes)
+
+
+def _copied(chosen: SurrogateSplits) -> SurrogateSplits:
+    """Return a copy of the surrogates of one node, without the room for more."""
+    return chosen.of_nodes(np.zeros(1, dtype=np.int64))
+
+
+def _recompute_gains(buffers: TreeBuffers, nodes: NDArray[np.int64]) -> None:
+    left, weight, impurity = buffers.left[nodes], buffers.weight, buffers.impurity
+    remaining = weight[left] * impurity[left] + weight[left + 1] * impurity[left + 1]
+    buffers.gain[nodes] = np.maximum(0.0, impurity[nodes] - remaining / weight[nodes])

@@ -1,0 +1,175 @@
+"""Scratch for finding and using the surrogates of a node."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from odrf.engine.directions.candidates import ROUND
+from odrf.engine.directions.workspace import Workspace, workspace
+from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES, Marks, SurrogateSplits
+
+__all__ = ["KnownRows", "Ranked", "SurrogateScratch", "surrogate_scratch"]
+
+
+class KnownRows(NamedTuple):
+    """The rows of a node that have values for a direction, as `describe` reads them.
+
+    Attributes
+    ----------
+    y, weights : (n,) float64
+    counts : (n,) int32
+    unit : bool
+        Whether gains are computed from numbers of rows.
+    """
+
+    y: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    unit: bool
+
+
+class Ranked(NamedTuple):
+    """The best surrogates so far; the s-th, in the order of their agreement, is in row place[s].
+
+    Attributes
+    ----------
+    place : (MOST_SURROGATES,) int64
+    sizes : (MOST_SURROGATES,) int64
+    columns : (MOST_SURROGATES, W) int64
+    theta : (MOST_SURROGATES, W) float32
+    threshold : (MOST_SURROGATES,) float32
+    flipped : (MOST_SURROGATES,) bool
+    agree, adj : (MOST_SURROGATES,) float64
+    """
+
+    place: np.ndarray
+    sizes: np.ndarray
+    columns: np.ndarray
+    theta: np.ndarray
+    threshold: np.ndarray
+    flipped: np.ndarray
+    agree: np.ndarray
+    adj: np.ndarray
+
+
+class SurrogateScratch(NamedTuple):
+    """Scratch for the surrogates of a tree of n rows, with p columns of P predictors.
+
+    Attributes
+    ----------
+    marks : Marks
+    tested : (1, p) int64; ones : (1, p) float32
+        A test as `odrf.engine.surrogates.known_rows.write_test` writes it.
+    columns : (1, p) int64; theta : (1, p) float32
+        A candidate.
+    values : (n,) float32
+    known, waiting : (n,) bool
+    side : (n,) int8
+    keys : (n,) uint64
+    levels : (n,) int32
+    left, right : (L + 1,) float64; n_rows : (L + 1,) int64; sent : (L + 1,) int8
+        For the levels of a factor.
+    used : (P,) bool
+        The predictors of the split, False between calls.
+    known_node : KnownRows
+    known_values : (n,) float32; moments : (n,) float64; mean : (K,) float64
+        The values of these rows, and scratch for describing them.
+    is_scored : (ROUND,) bool
+        Which candidates of a round were scored on a part of the rows.
+    ranked : Ranked
+    n_sent : (MOST_SURROGATES,) int32
+        How many rows took each surrogate of a node.
+    n_unknown : (1,) int64
+        How many rows of a node did not have all values for its split.
+    chosen : SurrogateSplits
+        Those of one node.
+    work : Workspace
+        For the direction of an oblique surrogate.
+    """
+
+    marks: Marks
+    tested: np.ndarray
+    ones: np.ndarray
+    columns: np.ndarray
+    theta: np.ndarray
+    values: np.ndarray
+    known: np.ndarray
+    waiting: np.ndarray
+    side: np.ndarray
+    keys: np.ndarray
+    levels: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    n_rows: np.ndarray
+    sent: np.ndarray
+    used: np.ndarray
+    known_node: KnownRows
+    known_values: np.ndarray
+    moments: np.ndarray
+    mean: np.ndarray
+    is_scored: np.ndarray
+    ranked: Ranked
+    n_sent: np.ndarray
+    n_unknown: np.ndarray
+    chosen: SurrogateSplits
+    work: Workspace
+
+
+def surrogate_scratch(n: int, marks: Marks, K: int) -> SurrogateScratch:
+    """Allocate scratch for n rows, K classes, and these predictors."""
+    p, P, most = len(marks.predictor), len(marks.mark), MOST_SURROGATES
+    widths = np.diff(marks.first)[marks.factor]
+    L = 1 + int(widths.max(initial=0))
+    ranked = Ranked(
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+        np.empty((most, p), dtype=np.int64),
+        np.empty((most, p), dtype=np.float32),
+        np.empty(most, dtype=np.float32),
+        np.empty(most, dtype=np.bool_),
+        np.empty(most),
+        np.empty(most),
+    )
+    chosen = SurrogateSplits(
+        np.zeros(2, dtype=np.int64),
+        np.zeros(1, dtype=np.bool_),
+        np.zeros(most + 1, dtype=np.int64),
+        np.empty(most, dtype=np.float32),
+        np.empty(most, dtype=np.bool_),
+        np.empty(most),
+        np.empty(most),
+        np.empty(most, dtype=np.int32),
+        np.empty(most * p, dtype=np.int32),
+        np.empty(most * p, dtype=np.float32),
+        marks,
+    )
+    return SurrogateScratch(
+        marks,
+        np.empty((1, p), dtype=np.int64),
+        np.empty((1, p), dtype=np.float32),
+        np.empty((1, p), dtype=np.int64),
+        np.empty((1, p), dtype=np.float32),
+        np.empty(n, dtype=np.float32),
+        np.empty(n, dtype=np.bool_),
+        np.empty(n, dtype=np.bool_),
+        np.empty(n, dtype=np.int8),
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.int32),
+        np.empty(L),
+        np.empty(L),
+        np.empty(L, dtype=np.int64),
+        np.empty(L, dtype=np.int8),
+        np.zeros(P, dtype=np.bool_),
+        KnownRows(np.empty(n), np.empty(n), np.empty(n, dtype=np.int32), False),
+        np.empty(n, dtype=np.float32),
+        np.empty(n),
+        np.empty(K),
+        np.zeros(ROUND, dtype=np.bool_),
+        ranked,
+        np.zeros(most, dtype=np.int32),
+        np.zeros(1, dtype=np.int64),
+        chosen,
+        workspace(most, n),
+    )
