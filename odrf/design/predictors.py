@@ -17,9 +17,9 @@ from odrf.design.columns.finite import require_finite, require_no_infinite
 from odrf.design.columns.frame import column_blocks, selected
 from odrf.design.columns.listing import listed
 from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
-from odrf.design.formulas.atoms import Atom
+from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.ranking import ranked_alone
-from odrf.design.variable import Variable, learn_variable, rows_known
+from odrf.design.variable import Variable, columns_of_numbers, learn_variable, rows_known
 from odrf.errors import InputError
 
 __all__ = ["Predictors", "learn_predictors"]
@@ -195,7 +195,13 @@ def learn_predictors(
         the same name.
     """
     atoms = dict.fromkeys(atom for term in terms for atom in term)
-    variables = {atom: learn_variable(atom, _known_rows(frame, atom, empty), env) for atom in atoms}
+    numbers = columns_of_numbers(frame)
+    variables = {
+        atom: numbers[atom.name]
+        if isinstance(atom, Column) and atom.name in numbers and empty.get(atom.name) != len(frame)
+        else learn_variable(atom, _known_rows(frame, atom, empty), env)
+        for atom in atoms
+    }
     number = {atom: v for v, atom in enumerate(atoms)}
     names = pd.Index([":".join(atom.name for atom in term) for term in terms])
     if not names.is_unique:

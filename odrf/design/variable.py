@@ -19,7 +19,7 @@ from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.spelling import quoted
 
-__all__ = ["Variable", "learn_variable", "rows_known", "training_values"]
+__all__ = ["Variable", "columns_of_numbers", "learn_variable", "rows_known", "training_values"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +98,19 @@ class Variable:
         if self.evaluation is None:
             return column_values(frame, self.name)
         return self.evaluation.values(frame)
+
+
+def columns_of_numbers(frame: pd.DataFrame) -> dict[str, Variable]:
+    """Return the variables of the columns that NumPy holds as numbers, by name.
+
+    There may be thousands: it looks at the types alone, and reads no column.
+    """
+    numbers = Numbers()
+    return {
+        name: Variable(name, None, numbers)
+        for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+    }
 
 
 def learn_variable(atom: Atom, frame: pd.DataFrame, env: EvalEnvironment) -> Variable:
