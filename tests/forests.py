@@ -10,5 +10,6 @@ def same_bits(one: Any, other: Any) -> bool:
     """Whether two forests of arrays, of one class, have the same types and bits in all of them."""
     pairs = [(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)]
     return type(one) is type(other) and all(
-        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs
+        a is b or (a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+        for a, b in pairs
     )

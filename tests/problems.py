@@ -60,6 +60,7 @@ class Recipe(NamedTuple):
     direction_rows: int
     n_thresholds: int
     exact_rows: int
+    surrogates: bool = False
 
     @property
     def settings(self) -> Settings:

@@ -62,7 +62,7 @@ def surrogates_section(tree: Forest, design: Design) -> tuple[dict[str, pd.DataF
 
     Both are empty if the tree has no surrogates.
     """
-    if tree.surrogates is None:
+    if tree.surrogates is None or not len(tree.surrogates.agree):
         return {}, []
     table = surrogates_table(tree, design, max_terms=MOST_TERMS)
     shown = table.head(MOST_ROWS).round({"agree": 3, "adj": 3}).set_index("node")

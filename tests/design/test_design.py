@@ -209,7 +209,7 @@ def test_nothing_left(people):
         ({"kind": "classify"}, "kind='classify' is not known: use one of 'auto'"),
         (
             {"missing": "omit"},
-            "missing='omit' is not known: use one of 'split', 'median', 'drop', 'raise'",
+            "missing='omit' is not known: use one of 'split', 'surrogate', 'median', 'drop', ",
         ),
         ({"weights": "agee"}, "weights='agee' .*did you mean 'age'"),
         ({"weights": -np.ones(30)}, "weights has 30 negative"),

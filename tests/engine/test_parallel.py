@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.parallel import ROWS_PER_BLOCK, available_cores, in_order, row_blocks
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.engine.trees.out_of_bag_losses import out_of_bag, permutation_loss
 from odrf.engine.trees.routing import leaf_nodes, predict
 from problems import noisy
@@ -68,7 +68,7 @@ def test_the_same_bits_for_any_number_of_threads(n_jobs):
 
     def everything(n_jobs):
         forest = problem.grow(7, n_jobs)
-        yield from (getattr(forest, field.name) for field in fields(Forest))
+        yield from (getattr(forest, name) for name in ARRAYS)
         yield leaf_nodes(forest, problem.X, n_jobs)
         yield predict(forest, problem.X, n_jobs)
         draws = Draws(problem.weights, [problem.sampling] * 7, streams, n_jobs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import pytest
 from numba import njit
 
 import odrf
+from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.errors import InputError
 from odrf.projections import Custom, below, uniform
 from tests.users import of_python, said
@@ -33,7 +33,7 @@ def forest(function, **options):
 
 
 def bits(fit):
-    return [getattr(fit.forest, field.name).tobytes() for field in fields(fit.forest)]
+    return [getattr(fit.forest, name).tobytes() for name in ARRAYS]
 
 
 def test_a_function_of_python_grows_the_trees_of_the_compiled_one(monkeypatch):

@@ -16,7 +16,7 @@ from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.packing import Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 
-__all__ = ["OF_NODES", "OF_TERMS", "Forest", "joined"]
+__all__ = ["ARRAYS", "OF_NODES", "OF_TERMS", "Forest", "joined"]
 
 # Memory is reserved for trees this much larger than the first: they are of similar size.
 ROOM = 1.25
@@ -186,6 +186,12 @@ class Forest:
         return np.add.reduceat(self.is_leaf().astype(np.int64), self.root[:-1])
 
 
+ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogates")
+"""The fields that are arrays in every forest."""
+
+_PER_TREE = tuple(name for name in ARRAYS if name != "ordered")
+
+
 def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
@@ -193,7 +199,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     reserved for trees like the first; the system hands out memory only where it is written to.
     """
     arrays: dict[str, NDArray] = {}
-    used = dict.fromkeys(_array_names(), 0)
+    used = dict.fromkeys(_PER_TREE, 0)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
     for tree in trees:
@@ -218,16 +224,12 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
 
 
-def _array_names() -> list[str]:
-    return [field.name for field in fields(Forest) if field.name not in ("ordered", "surrogates")]
-
-
 def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:
     """Return the arrays of a tree renumbered to follow so many `nodes` and `terms`.
 
     `root` and `start` come without their last entries.
     """
-    arrays = {name: getattr(tree, name) for name in _array_names()}
+    arrays = {name: getattr(tree, name) for name in _PER_TREE}
     arrays["root"] = tree.root[:-1] + nodes
     arrays["left"] = np.where(tree.left < 0, -1, tree.left + np.int64(nodes))
     arrays["start"] = tree.start[:-1] + terms

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.projections.estimated.linear import LOGISTIC
 from problems import CART, noisy, problems
 
@@ -22,7 +20,7 @@ def plain_groups(P):
 def grow(problem, copied):
     state = problem.streams()[0]
     tree = grow_one(*problem.growth, state, copied)
-    return [getattr(tree, field.name).tobytes() for field in fields(Forest)], state.tolist()
+    return [getattr(tree, name).tobytes() for name in ARRAYS], state.tolist()
 
 
 @settings(max_examples=60, deadline=None)

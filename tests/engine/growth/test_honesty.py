@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from odrf.engine.rows.sampling import (
     draw_counts,
     filling_counts,
 )
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest_arrays import ARRAYS
 from problems import noisy, problems
 from reference.honesty import filled
 from reference.randomness import Stream
@@ -105,8 +105,8 @@ def test_a_copy_of_the_rows_changes_no_bit():
     problem = honest(replace(noisy(n=300, n_projections=3), sampling=Sampling(BOOTSTRAP, 1.0)))
     state = problem.streams()[0]
     one, other = (grow_one(*problem.growth, state.copy(), copied) for copied in (False, True))
-    for field in fields(Forest):
-        assert getattr(one, field.name).tobytes() == getattr(other, field.name).tobytes()
+    for name in ARRAYS:
+        assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
 
 
 def test_noise_gains_nothing_on_rows_that_did_not_choose_it():

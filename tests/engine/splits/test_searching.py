@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from odrf.engine.growth.forest_growth import grow_one
 from odrf.engine.settings import BIC, NO_PENALTY
 from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.projections.estimated.linear import LOGISTIC
 from problems import noisy, plain, problems
 
@@ -22,7 +22,7 @@ DEFAULT = {"exact_rows": 64, "direction_rows": 200}
 
 
 def contents(forest):
-    return [getattr(forest, field.name).tobytes() for field in fields(Forest)]
+    return [getattr(forest, name).tobytes() for name in ARRAYS]
 
 
 def stream_after(problem):

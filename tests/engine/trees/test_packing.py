@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.trees import packing
+from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.engine.trees.packing import HEAD
 from odrf.engine.trees.routing import leaf_nodes
 from problems import noisy, problems
@@ -69,8 +70,7 @@ def test_records_are_made_once_and_not_pickled():
 
 def narrow(forest):
     """The same forest, its whole numbers of 32 bits."""
-    names = [field.name for field in fields(forest)]
-    whole = [name for name in names if getattr(forest, name).dtype == np.int64]
+    whole = [name for name in ARRAYS if getattr(forest, name).dtype == np.int64]
     return replace(forest, **{name: getattr(forest, name).astype(np.int32) for name in whole})
 
 
