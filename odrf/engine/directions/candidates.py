@@ -125,6 +125,8 @@ class Proposals(NamedTuple):
         if it has levels scored by the target, see `odrf.engine.directions.level_scores`.
     two_sided : (ROUND,) bool
         Whether the direction is a single predictor whose empty cells are tried on both sides.
+    factor : (ROUND,) int64
+        The factor that all columns of the direction belong to; -1 if there is none.
     order : (P,) int64
         A permutation of the predictors.
     mixed : (p',) int64
@@ -150,6 +152,7 @@ class Proposals(NamedTuple):
     sizes: np.ndarray
     reliability: np.ndarray
     two_sided: np.ndarray
+    factor: np.ndarray
     order: np.ndarray
     mixed: np.ndarray
     units: np.ndarray
@@ -171,6 +174,7 @@ def proposals_for(
         np.empty(ROUND, dtype=np.int64),
         np.ones(ROUND),
         np.zeros(ROUND, dtype=np.bool_),
+        np.empty(ROUND, dtype=np.int64),
         np.arange(P),
         _of_numbers(feature_groups),
         _units(feature_groups),

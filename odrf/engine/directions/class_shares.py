@@ -42,8 +42,9 @@ class ClassShares(NamedTuple):
         Whether factors are ordered by it: for three or more classes without an order.
     entropy : bool
         Whether the criterion is the entropy.
-    table : (L, K) float64
-        The weight of each class in each level; then the deviations of the shares.
+    table : (L + 1, K) float64
+        The weight of each class in each level; then the deviations of the shares.  The last row in
+        use is that of rows without a level.
     row : (L + 1,) int64
         1 + the row of each level of a factor of many levels; 0 between calls.
     levels : (L,) int64
@@ -52,6 +53,8 @@ class ClassShares(NamedTuple):
         √w, with w the weight of a level.
     value : (K,) float64
         The weight of each class; then its target.
+    share, unit : (K,) float64
+        The share of each class, and what its deviations are multiplied by.
     spectrum : Spectrum
     """
 
@@ -62,6 +65,8 @@ class ClassShares(NamedTuple):
     levels: np.ndarray
     roots: np.ndarray
     value: np.ndarray
+    share: np.ndarray
+    unit: np.ndarray
     spectrum: Spectrum
 
 
@@ -74,24 +79,38 @@ def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> Class
     return ClassShares(
         used,
         settings.criterion == ENTROPY,
-        np.empty((L, K)),
+        np.empty((L + 1 if used else 0, K)),
         np.zeros(L + 1, dtype=np.int64),
         np.empty(L, dtype=np.int64),
         np.empty(L),
+        np.empty(K),
+        np.empty(K),
         np.empty(K),
         Spectrum(np.empty((D, K)), np.empty((D, K)), np.empty(D)),
     )
 
 
 @part
-def _tabulate_few(rows, lo, m, first, width, table):
-    """Write the class weights of each of `width` levels, from 0 on, to the table."""
-    table[:width] = 0.0
-    f = -1 - rows.place[first]
-    for i in range(m):
-        level = level_at(rows, f, lo + i)
-        if level > 0:
-            table[level - 1, int(rows.y[lo + i])] += rows.weights[lo + i]
+def _tabulate_few(rows, lo, m, first, width, table, value):
+    """Write the class weights of each of `width` levels, from 0 on, to the table.
+
+    Those of all rows are written to `value`; returns their sum.
+    """
+    codes, y, weights = rows.codes[-1 - rows.place[first]], rows.y, rows.weights
+    first_row, one, total = np.uint64(lo), np.uint64(1), 0.0
+    for level in range(width + 1):
+        for k in range(len(value)):
+            table[level, k] = 0.0
+    without = np.uint64(width)
+    for i in range(first_row, first_row + np.uint64(m)):
+        code = np.uint64(codes[i if rows.copied else np.uint64(rows.at[i])])
+        table[code - one if code > 0 else without, np.uint64(y[i])] += weights[i]
+    for k in range(len(value)):
+        value[k] = 0.0
+        for level in range(width + 1):
+            value[k] += table[level, k]
+        total += value[k]
+    return total
 
 
 @part
@@ -125,18 +144,21 @@ def _write_deviations(number, total, shares):
     """
     table, value, K = shares.table, shares.value, len(shares.value)
     g = d = 0
+    for k in range(K):
+        share = value[k] / total
+        shares.share[k] = share
+        shares.unit[k] = 1.0 / math.sqrt(share) if shares.entropy and share > 0.0 else 1.0
     for level in range(number):
         weight = 0.0
         for k in range(K):
             weight += table[level, k]
         if not weight > 0.0:
             continue
-        d, root = 0, math.sqrt(weight)
+        d, root, part_of_one = 0, math.sqrt(weight), 1.0 / weight
         for k in range(K):
-            share = value[k] / total
-            if share > 0.0:
-                unit = math.sqrt(share) if shares.entropy else 1.0
-                table[g, d] = root * (table[level, k] / weight - share) / unit
+            if shares.share[k] > 0.0:
+                deviation = table[level, k] * part_of_one - shares.share[k]
+                table[g, d] = root * deviation * shares.unit[k]
                 d += 1
         shares.levels[g], shares.roots[g] = level, root
         g += 1
@@ -199,8 +221,7 @@ def principal_scores(rows, lo, m, first, width, shares, work):
     Writes columns and scores to `work` as those of one term, as `load_terms` of
     `odrf.engine.directions.subsets` does.  Returns False if all levels have the same class shares.
     """
-    total = _add_up_classes(rows, lo, m, shares.value)
-    _tabulate_few(rows, lo, m, first, width, shares.table)
+    total = _tabulate_few(rows, lo, m, first, width, shares.table, shares.value)
     g, d = _component(width, total, shares)
     largest = 0.0
     for at in range(g):

@@ -219,7 +219,7 @@ def _score_few_levels(rows, lo, m, first, width, place, at, work):
     """Load a factor of few levels, whose first column is `first`, as one term.
 
     The scores are the mean targets of the levels minus that of the rows, scaled to length 1.  They
-    are written to work.scores from `at` on, the scores of the m rows to work.Z[place].
+    are written to work.scores from `at` on.  Those of the rows are not: the term is the only one.
     """
     f, scores, largest = -1 - rows.place[first], work.scores[at:], 0.0
     weight, moment = work.level_weight, work.level_moment
@@ -235,9 +235,6 @@ def _score_few_levels(rows, lo, m, first, width, place, at, work):
     if not (largest > UNRELATED and normalise(scores, width)):
         for k in range(width):
             scores[k] = 0.0
-    for i in range(m):
-        present = level_at(rows, f, lo + i)
-        work.Z[place, i] = scores[present - 1] if present > 0 else 0.0
     for k in range(width):
         work.column[at + k], work.term[at + k] = first + k, place
     work.covariance[place] = np.nan
@@ -252,11 +249,42 @@ def _load_factor(rows, lo, m, used, first, share, place, at, work):
     f = -1 - rows.place[first]
     if work.dismissed[f] == m:
         return 0
+    keeps = len(work.kept) > 0
+    if keeps and work.kept[f, 0] == m and work.kept[f, 1] == used:
+        return _load_kept(f, used, place, at, work)
     present = score_levels(rows, lo, m, used, f, share, place, at, work)
     if present == 0:
         work.dismissed[f] = m
     for k in range(present):
         work.column[at + k], work.term[at + k] = first + work.present[k] - 1, place
+    if keeps and present > 0:
+        _keep(f, m, used, present, place, at, work)
+    return present
+
+
+@part
+def _keep(f, m, used, present, place, at, work):
+    """Keep the scores of a factor for the next direction that has it."""
+    work.kept[f, 0], work.kept[f, 1], work.kept[f, 2] = m, used, present
+    for k in range(present):
+        work.kept_columns[f, k], work.kept_scores[f, k] = work.column[at + k], work.scores[at + k]
+    for i in range(used):
+        work.kept_rows[f, i] = work.Z[place, i]
+    work.kept_covariance[f, 0] = work.covariance[place]
+    work.kept_covariance[f, 1] = work.excess[place]
+
+
+@part
+def _load_kept(f, used, place, at, work):
+    """Load a factor whose scores are kept, as `_load_factor` does."""
+    present = work.kept[f, 2]
+    for k in range(present):
+        work.column[at + k], work.scores[at + k] = work.kept_columns[f, k], work.kept_scores[f, k]
+        work.term[at + k] = place
+    for i in range(used):
+        work.Z[place, i] = work.kept_rows[f, i]
+    work.covariance[place] = work.kept_covariance[f, 0]
+    work.excess[place] = work.kept_covariance[f, 1]
     return present
 
 

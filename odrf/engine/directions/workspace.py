@@ -37,6 +37,16 @@ class Workspace(NamedTuple):
     dismissed : (F,) int64
         On how many rows of the node each factor, of many levels, was seen to differ by no more than
         chance for the present target; 0 if it was not.
+    kept : (F, 3) int64
+        For each factor of many levels, on how many rows its levels were scored for the present
+        target, how many of these rows are used, and how many levels were scored.  The first is 0
+        if they were not.
+    kept_columns : (F, L) int64
+    kept_scores : (F, L) float64
+    kept_rows : (F, R) float64
+    kept_covariance : (F, 2) float64
+        Their columns and scores, the scores of the rows, covariance and excess; for the next
+        direction with the factor.  F is 0 if every direction has a target of its own.
     covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
         `odrf.engine.directions.level_scores`.
@@ -69,6 +79,11 @@ class Workspace(NamedTuple):
     seen: np.ndarray
     present: np.ndarray
     dismissed: np.ndarray
+    kept: np.ndarray
+    kept_columns: np.ndarray
+    kept_scores: np.ndarray
+    kept_rows: np.ndarray
+    kept_covariance: np.ndarray
     covariance: np.ndarray
     excess: np.ndarray
     freedom: np.ndarray
@@ -79,12 +94,15 @@ class Workspace(NamedTuple):
     sums: np.ndarray
 
 
-def workspace(D: int, R: int, W: int | None = None, S: int | None = None, F: int = 1) -> Workspace:
+def workspace(
+    D: int, R: int, W: int | None = None, S: int | None = None, F: int = 1, L: int = 0
+) -> Workspace:
     """Allocate the scratch for D terms of W columns (by default D), R rows and S (by default R).
 
-    F is the number of factors.
+    F is the number of factors, L that of the levels whose scores are kept, 0 if they are not.
     """
     W, S = D if W is None else W, R if S is None else S
+    kept = F if L > 0 else 0
     return Workspace(
         np.empty((D, R)),
         np.empty((D, R)),
@@ -106,6 +124,11 @@ def workspace(D: int, R: int, W: int | None = None, S: int | None = None, F: int
         np.zeros(W + 1, dtype=np.bool_),
         np.empty(W, dtype=np.int64),
         np.zeros(F, dtype=np.int64),
+        np.zeros((kept, 3), dtype=np.int64),
+        np.empty((kept, L), dtype=np.int64),
+        np.empty((kept, L)),
+        np.empty((kept, R)),
+        np.empty((kept, 2)),
         np.empty(D),
         np.empty(D),
         np.zeros(1),

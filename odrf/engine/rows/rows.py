@@ -163,25 +163,29 @@ def load_column(rows, lo, m, column, shifted, Z, j):
             Z[j, i] = rows.X[column, np.uint64(rows.at[first + i])] - origin
 
 
-@part
-def _project_factor(rows, first, m, columns, theta, c, j, last, out):
-    """Add the terms of columns[c] of one factor, from number j on; return the next number.
+# Merged into `project`, which would otherwise copy all arrays of `rows` for each term.
+@inlined
+def _project_factor(rows, first, m, columns, theta, j, last, out):
+    """Add the terms of one factor, from number j on; return the next number.
 
     Each row has one of the levels at most, so that its code finds its only term that is not 0.
     """
-    one, begin, f = np.uint64(1), j, -1 - rows.place[columns[c, j]]
-    coefficients = rows.coefficients
-    while j < last and rows.place[columns[c, j]] == -1 - f:
-        coefficients[rows.level[columns[c, j]]] = theta[c, j]
-        j += one
-    for i in range(m):
-        out[i] += coefficients[np.uint64(level_at(rows, f, first + i))]
+    begin, place, coefficients = j, rows.place[columns[j]], rows.coefficients
+    codes = rows.codes[-1 - place]
+    while j < last and rows.place[columns[j]] == place:
+        coefficients[rows.level[columns[j]]] = theta[j]
+        j += np.uint64(1)
+    if rows.copied:
+        for i in range(m):
+            out[i] += coefficients[np.uint64(codes[first + i])]
+    else:
+        for i in range(m):
+            out[i] += coefficients[np.uint64(codes[np.uint64(rows.at[first + i])])]
     for t in range(begin, j):
-        coefficients[rows.level[columns[c, t]]] = np.float32(0.0)
+        coefficients[rows.level[columns[t]]] = np.float32(0.0)
     return j
 
 
-# Merged into `project`, which would otherwise copy all arrays of `rows` for each term.
 @inlined
 def _is_of_factor(rows, column):
     return len(rows.place) > 0 and rows.place[column] < 0
@@ -233,7 +237,7 @@ def project(rows, lo, m, columns, theta, c, size, out):
     j, last, one = np.uint64(0), np.uint64(size), np.uint64(1)
     while j < last:
         if _is_of_factor(rows, columns[c, j]):
-            j = _project_factor(rows, first, m, columns, theta, c, j, last, out)
+            j = _project_factor(rows, first, m, columns[c], theta[c], j, last, out)
         elif j + one < last and not _is_of_factor(rows, columns[c, j + one]):
             _project_two(rows, first, m, columns[c], theta[c], j, out)
             j += np.uint64(2)

@@ -9,7 +9,10 @@ from odrf.engine.extremes import extremes
 from odrf.engine.randomness import uniform
 from odrf.engine.splits.impurity import class_gain, is_allowed, moment_gain, node_moments
 
-__all__ = ["random_cut"]
+__all__ = ["draw_threshold", "random_cut"]
+
+# Up to so many classes one pass over the rows for each is quicker than one for all.
+FEW_CLASSES = 8
 
 
 @summing
@@ -32,13 +35,37 @@ def _left_moment(values, threshold, moments):
     return moment
 
 
+@summing
+def _left_class(values, threshold, y, weights, k):
+    """Return the weight of class k in the rows with values up to the threshold."""
+    weight = 0.0
+    for i in range(np.uint64(len(values))):
+        weight += weights[i] if values[i] <= threshold and y[i] == k else 0.0
+    return weight
+
+
 @part
 def _left_classes(values, threshold, node, left):
-    """Write to left (K,) the class weights of the rows with values up to the threshold."""
+    """Write to left (K,) the class weights of the rows with values up to the threshold.
+
+    Sums of whole numbers are the same in any order: so those of few classes are added up in SIMD
+    lanes, one class after another.
+    """
+    if node.unit and len(left) <= FEW_CLASSES:
+        for k in range(len(left)):
+            left[k] = _left_class(values, threshold, node.y, node.weights, float(k))
+        return
     for k in range(len(left)):
         left[k] = 0.0
     for i in range(np.uint64(len(values))):
         left[np.uint64(node.y[i])] += node.weights[i] if values[i] <= threshold else 0.0
+
+
+@part
+def draw_threshold(state, low, high):
+    """Return a random number between the least and the largest value."""
+    threshold = np.float32(low + np.float32(uniform(state)) * (high - low))
+    return min(max(threshold, low), high)
 
 
 @kernel
@@ -54,8 +81,7 @@ def random_cut(state, values, left, node, n_thresholds, min_leaf):
     second, baseline = node_moments(node)
     best, chosen = 0.0, np.float32(0.0)
     for _ in range(n_thresholds):
-        threshold = np.float32(low + np.float32(uniform(state)) * (high - low))
-        threshold = min(max(threshold, low), high)
+        threshold = draw_threshold(state, low, high)
         weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
         if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf):
             continue

@@ -23,7 +23,7 @@ from odrf.engine.splits.impurity import (
     node_moments,
 )
 
-__all__ = ["best_of_lane", "best_of_some", "midpoint", "sums_of_counts"]
+__all__ = ["best_of_lane", "best_of_some", "midpoint", "sums_of_counts", "threshold_after"]
 
 
 @part
@@ -124,7 +124,8 @@ def _scan_counts(keys, lane, lanes, n, node, left_rows, left, min_leaf):
 
 
 @part
-def _threshold(keys, lane, lanes, at):
+def threshold_after(keys, lane, lanes, at):
+    """Return the threshold after key number `at` of a lane of sorted keys; 0 if `at` is -1."""
     if at < 0:
         return np.float32(0.0)
     place = lane + at * lanes
@@ -154,4 +155,4 @@ def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, momen
         gain, at = _scan_counts(keys, lane, lanes, m, node, left_rows, left, min_leaf)
     else:
         gain, at = _scan_classes(keys, lane, lanes, m, node, left_weight, left_rows, left, min_leaf)
-    return gain, _threshold(keys, lane, lanes, at)
+    return gain, threshold_after(keys, lane, lanes, at)

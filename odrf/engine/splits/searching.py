@@ -38,6 +38,13 @@ from odrf.engine.splits.binning import (
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
+from odrf.engine.splits.level_cuts import (
+    LevelSums,
+    best_cut_of_levels,
+    factor_of,
+    level_sums_for,
+    random_cut_of_levels,
+)
 from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import (
     bin_with_empty_cells,
@@ -76,6 +83,7 @@ class Scratch(NamedTuple):
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
         As in `odrf.engine.splits.scanning`.
+    levels : LevelSums
     logs : (≥ 1,) float64
         As returned by `odrf.engine.splits.impurity.whole_logs`.
     work : Workspace
@@ -101,6 +109,7 @@ class Scratch(NamedTuple):
     tally: np.ndarray
     table: np.ndarray
     left: np.ndarray | None
+    levels: LevelSums
     logs: np.ndarray
     work: tuple
     proposals: Proposals
@@ -145,8 +154,16 @@ def scratch_for(
         np.empty(2 * MOST_BINS, dtype=np.int64),
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
+        level_sums_for(feature_groups, K),
         whole_logs(settings.criterion, n),
-        workspace(terms, used, estimated, scored, int(has_levels(feature_groups).sum())),
+        workspace(
+            terms,
+            used,
+            estimated,
+            scored,
+            int(has_levels(feature_groups).sum()),
+            int(levels.max(initial=0)) if K <= 2 else 0,
+        ),
         proposals,
         samplers,
         np.empty(ROUND),
@@ -212,9 +229,25 @@ def _cut_of_both_sides(state, values, bins, n_bins, node, quantum, binned, setti
     return max(gain, other), np.float32(0.0), -FILL if other > gain else FILL
 
 
+@part
+def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, left, levels):
+    """Return gain and threshold of the cut of direction c, which is along factor f alone."""
+    if settings.n_thresholds > 0:
+        return random_cut_of_levels(
+            state, rows, lo, f, node, columns, theta, c, size, left, settings.n_thresholds,
+            levels, settings.min_leaf,
+        )  # fmt: skip
+    return best_cut_of_levels(
+        rows, lo, f, node, columns, theta, c, size, left, levels, settings.min_leaf
+    )
+
+
 @inlined
 def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch):
-    """Write the gains of a round's n candidates, and the thresholds unless they are `binned`."""
+    """Write the gains of a round's n candidates.
+
+    Their thresholds are written too, unless they are `binned`: but those along one factor always.
+    """
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
     keys, table, left, min_leaf = scratch.keys, scratch.table, scratch.left, settings.min_leaf
@@ -223,10 +256,22 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
     columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
     random = settings.n_thresholds > 0
     together = not (random or binned) and m <= SORTED_TOGETHER
+    lanes, lane = ZERO, ZERO
     for c in range(n):
+        proposals.factor[c] = factor_of(rows.place, columns, c, sizes[c])
+        lanes += proposals.factor[c] < 0
+    for c in range(n):
+        if proposals.factor[c] >= 0:
+            if not together:
+                gains[c], thresholds[c] = _cut_of_levels(
+                    state, rows, lo, proposals.factor[c], node, columns, theta, c, sizes[c],
+                    settings, left, scratch.levels,
+                )  # fmt: skip
+            continue
         project(rows, lo, m, columns, theta, c, sizes[c], values)
         if together:
-            write_lane(values, keys, c, n)
+            write_lane(values, keys, lane, lanes)
+            lane += 1
         elif proposals.two_sided[c]:
             gains[c], thresholds[c], theta[c, 1] = _cut_of_both_sides(
                 state, values, bins, n_bins, node, quantum, binned, settings, scratch
@@ -244,10 +289,20 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
         else:
             gains[c] = 0.0
     if together:
-        exact_cuts(keys, n, left, node, min_leaf, gains, thresholds)
-        for c in range(n):
+        if lanes > 0:
+            exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds)
+        for back in range(n):
+            c = n - 1 - back
+            if proposals.factor[c] >= 0:
+                gains[c], thresholds[c] = _cut_of_levels(
+                    state, rows, lo, proposals.factor[c], node, columns, theta, c, sizes[c],
+                    settings, left, scratch.levels,
+                )  # fmt: skip
+                continue
+            lane -= 1
+            gains[c], thresholds[c] = gains[lane], thresholds[lane]
             if proposals.two_sided[c]:
-                gain, threshold = other_side(keys, c, n, left, node, min_leaf)
+                gain, threshold = other_side(keys, lane, lanes, left, node, min_leaf)
                 if gain > gains[c]:
                     gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
 
@@ -283,7 +338,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     quantum = 0.0
     if binned and scratch.left is None:
         quantum = write_words(node, scratch.words)
-    work.dismissed[:] = 0
+    work.dismissed[:], work.kept[:, 0] = 0, 0
     n_candidates = begin_samplers(samplers, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     refined = False
@@ -318,7 +373,8 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
             if score > best:
                 best, decrease, threshold = score, gain, scratch.thresholds[c]
                 size = _keep(proposals, c, scratch.columns, scratch.theta)
-                refined = binned and not is_scored_on_some(c, scratch.surrogates)
+                refined = binned and proposals.factor[c] < 0
+                refined = refined and not is_scored_on_some(c, scratch.surrogates)
         if settings.penalty == NO_PENALTY and best >= PERFECT * node.impurity:
             break
     if refined:

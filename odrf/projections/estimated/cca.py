@@ -202,7 +202,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
                 work.theta[j] = sampler.spectrum.vectors[r, j]
             c += write_direction(work, proposals, c)
     if sampler.bootstrap:  # other directions are not estimated on the sample
-        work.dismissed[:] = 0
+        work.dismissed[:], work.kept[:, 0] = 0, 0
     return c, min(following, sampler.number)
 
 
@@ -224,7 +224,7 @@ def _draw_target_and_sample(sampler, state, rows, lo, m, proposals, work):
         return total, share, target_varies
     for i in range(m):
         work.weights[i] *= sampler.times[i]
-    work.dismissed[:] = 0
+    work.dismissed[:], work.kept[:, 0] = 0, 0
     total, share = moments(work.target, work.weights, m, work.moment)
     return total, share, target_varies
 

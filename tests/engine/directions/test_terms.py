@@ -28,8 +28,11 @@ def load_terms(rows, order, q, total, share, work):
     return loaded(rows, 0, USED, SCORED, GROUPS, order, q, False, total, share, work)
 
 
-def load(predictors, effect, seed):
-    """The terms of some predictors of a node in which levels have an effect, or none."""
+def load(predictors, effect, seed, times=1):
+    """The terms of some predictors of a node in which levels have an effect, or none.
+
+    They are loaded so many times, for the same target.
+    """
     rng = np.random.default_rng(seed)
     level = rng.integers(0, LEVELS, SCORED)
     y = rng.random(SCORED) + effect * level
@@ -39,11 +42,16 @@ def load(predictors, effect, seed):
         streams(seed, 0, 1)[0], X, y, rng.uniform(0.5, 2, SCORED),
         np.ones(SCORED, dtype=np.int64), True, factors_of(X, GROUPS),
     )  # fmt: skip
-    work = workspace(2 + LEVELS, SCORED, 2 + LEVELS)
+    work = workspace(2 + LEVELS, SCORED, 2 + LEVELS, L=LEVELS if times > 1 else 0)
     work.weights[:], work.target[:] = rows.weights, rows.y
     total, share = moments(work.target, work.weights, SCORED, work.moment)
     differs = score_levels(level[rows.at] + 1, LEVELS, rows.y, rows.weights).of_levels.any()
     order = np.array(predictors)
+    for _ in range(times - 1):
+        load_terms(rows, order, len(order), total, share, work)
+        moments(work.target, work.weights, SCORED, work.moment)
+        work.Z[:], work.scores[:], work.column[:], work.term[:] = np.nan, np.nan, -1, -1
+        work.covariance[:], work.excess[:] = np.nan, np.nan
     return load_terms(rows, order, len(order), total, share, work), work, bool(differs)
 
 
@@ -70,3 +78,20 @@ def test_a_factor_whose_levels_do_not_differ_is_not_scored_again():
         [1], 0.0, next(s for s in range(9) if not load([1], 0, s)[2])
     )
     assert (terms, differs, work.dismissed[0]) == (0, False, SCORED)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("predictors", [[1], [1, 2], [0, 1, 2]])
+@pytest.mark.parametrize("effect", [0.0, 1.0])
+def test_kept_scores_are_those_of_the_first_time(predictors, effect, seed):
+    (terms, total, share), first, differs = load(predictors, effect, seed)
+    (again, *others), second, _ = load(predictors, effect, seed, times=2)
+    assert (again, *others) == (terms, total, share)
+    np.testing.assert_array_equal(first.size, second.size)
+    size = first.size[0]
+    for name in ("scores", "column", "term"):
+        np.testing.assert_array_equal(getattr(first, name)[:size], getattr(second, name)[:size])
+    np.testing.assert_array_equal(first.Z[:terms, :USED], second.Z[:terms, :USED])
+    for name in ("covariance", "excess") if differs else ():
+        np.testing.assert_array_equal(getattr(first, name)[:terms], getattr(second, name)[:terms])
+    assert second.kept[0, 0] == (SCORED if differs else 0)
