@@ -118,3 +118,67 @@ def sent(side, weights, ranked):
                 counts[s] += 1
         rows.append(left >= right if goes_left is None else goes_left)
     return rows, counts
+
+
+def best_known_gain(x, y, min_leaf):
+    """Return the largest decrease of the squared error by a cut of x (n,), NaN where it is empty.
+
+    It is that among the rows with a value, divided by the number of all rows.
+    """
+    known, best = ~np.isnan(x), 0.0
+    values = np.unique(x[known])
+    for cut in values[:-1]:
+        left, right = y[known & (x <= cut)], y[known & (x > cut)]
+        if min(len(left), len(right)) >= min_leaf:
+            sides = sum(((side - side.mean()) ** 2).sum() for side in (left, right))
+            best = max(best, (((y[known] - y[known].mean()) ** 2).sum() - sides) / len(y))
+    return best
+
+
+def is_known(row, columns, marks, own_levels=False):
+    """Whether a row of scaled columns has values for a direction on these columns."""
+    predictors = {int(marks.predictor[column]) for column in columns}
+    if own_levels and len(predictors) == 1 and marks.factor[min(predictors)]:
+        return any(row[column] == 1 for column in columns)
+    for j in predictors:
+        of_j = range(marks.first[j], marks.first[j + 1])
+        if marks.factor[j] and not any(row[c] == 1 for c in of_j if c != marks.mark[j]):
+            return False
+        if marks.mark[j] >= 0 and row[marks.mark[j]] == 1:
+            return False
+    return True
+
+
+def leaf_by_surrogates(forest, row):
+    """Return the leaf that a row of scaled columns reaches in a tree, by itself."""
+    splits, node = forest.surrogates, 0
+
+    def goes_left(terms, column, coef, threshold):
+        projected = np.float32(0.0)
+        for t in terms:
+            projected = np.float32(projected + coef[t] * row[column[t]])
+        return bool(projected <= threshold)
+
+    while forest.left[node] >= 0:
+        terms = range(forest.start[node], forest.start[node + 1])
+        left = bool(splits.majority_left[node])
+        if is_known(row, forest.index[list(terms)], splits.marks):
+            left = goes_left(terms, forest.index, forest.coef, forest.threshold[node])
+        else:
+            for s in range(splits.first[node], splits.first[node + 1]):
+                terms = range(splits.start[s], splits.start[s + 1])
+                if is_known(row, splits.column[list(terms)], splits.marks, own_levels=True):
+                    left = goes_left(terms, splits.column, splits.coef, splits.threshold[s])
+                    left = left != splits.flipped[s]
+                    break
+        node = forest.left[node] + (not left)
+    return node
+
+
+def ridge_direction(Z, target, weights, share):
+    """Return θ (d,) of least squares of the target on Z (d, n), with a relative ridge."""
+    mean = Z @ weights / weights.sum()
+    centred = Z - mean[:, None]
+    A = (weights * centred) @ centred.T
+    A += share * np.trace(A) / len(A) * np.eye(len(A))
+    return np.linalg.solve(A, (weights * centred) @ (target - target @ weights / weights.sum()))

@@ -1,0 +1,144 @@
+"""Growth of trees with surrogates: how splits are scored, and where rows go."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
+from odrf.engine.directions.estimation import RIDGE
+from odrf.engine.rows.coded import Coded, Layout
+from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES
+from odrf.engine.trees.routing import leaf_nodes
+from problems import cart
+from reference.holes import with_column
+from reference.surrogates import best_known_gain, leaf_by_surrogates, ridge_direction
+
+# Numbers with empty cells, one without, and a factor of three levels and one of empty cells.
+TYPES = np.array([PLAIN, PLAIN, PLAIN, INDICATORS], dtype=np.int8)
+GROUPS = FeatureGroups(
+    np.array([0, 2, 4, 5, 9]),
+    TYPES,
+    np.array([True, True, False, False]),
+    np.array([False, False, False, True]),
+)
+ALONE = FeatureGroups(np.array([0, 2]), TYPES[:1], np.array([True]))
+
+
+def matrix(n: int, seed: int, share: float = 0.3) -> np.ndarray:
+    """Return the columns (9, n) of the predictors of `GROUPS`, which predict each other."""
+    rng = np.random.default_rng(seed)
+    common = rng.random(n)
+    numbers = [np.round(common + rng.random(n), 1) / 2 for _ in range(3)]
+    for x in numbers[:2]:
+        x[rng.random(n) < share] = np.nan
+    level = np.where(rng.random(n) < share, 3, (3 * common).astype(int))
+    indicators = (level == np.arange(4)[:, None]).astype(np.float32)
+    return np.concatenate(
+        [*(with_column(x) for x in numbers[:2]), numbers[2][None], indicators]
+    ).astype(np.float32)
+
+
+def response(X: np.ndarray, seed: int) -> np.ndarray:
+    return X[0] + X[2] - X[4] + np.random.default_rng(seed).normal(size=X.shape[1]) / 5
+
+
+@given(
+    st.lists(st.sampled_from([np.nan, 0.0, 0.25, 0.5, 1.0]), min_size=4, max_size=40),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 3),
+)
+def test_a_split_is_scored_on_the_rows_with_a_value(x, seed, min_leaf):
+    x = np.array(x)
+    y = np.random.default_rng(seed).integers(0, 5, len(x)).astype(float)
+    problem = cart(with_column(x), y, ALONE, max_leaves=2, min_leaf=min_leaf, surrogates=True)
+    tree = problem.grow()
+    expected = best_known_gain(x, y, min_leaf)
+    assert (tree.left[0] >= 0) == (expected > 1e-9)
+    if tree.left[0] >= 0:
+        cut, known = tree.threshold[0] / tree.coef[0], ~np.isnan(x)
+        sides = [y[known & (x <= cut)], y[known & (x > cut)]]
+        remaining = sum(((side - side.mean()) ** 2).sum() for side in sides) / len(y)
+        total = ((y[known] - y[known].mean()) ** 2).sum() / len(y)
+        assert total - remaining == pytest.approx(expected, abs=1e-9)
+        # no other predictor: empty cells go to the larger side
+        assert tree.count[1] == (x <= cut).sum() + (~known).sum() * (len(sides[0]) >= len(sides[1]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 2**31),
+    st.integers(10, 120),
+    st.sampled_from([{}, {"n_projections": 4}, {"n_sparse": 4}, {"exact_rows": 1}]),
+    st.booleans(),
+)
+def test_routing_and_growth_send_rows_as_a_walk_of_one_row(seed, n, options, coded):
+    X = matrix(n, seed)
+    options = {"max_leaves": 8, "n_singles": 4, "surrogates": True, **options}
+    problem = cart(X, response(X, seed), GROUPS, **options)
+    tree = problem.grow()
+    counts = np.bincount(leaf_nodes(tree, X, 1)[:, 0], minlength=tree.n_nodes)
+    assert (counts == tree.count)[tree.is_leaf()].all()
+    new = matrix(40, seed + 1, share=0.5)
+    new[5:, :4] = 0.0  # rows without any level, as unseen ones are
+    routed: object = new
+    if coded:
+        place, level = np.arange(9, dtype=np.int32), np.zeros(9, dtype=np.int32)
+        place[5:], level[5:] = 5, np.arange(1, 5)
+        codes = (new[5:] * np.arange(1, 5)[:, None]).sum(axis=0, keepdims=True)
+        stored = np.concatenate([new[:5], codes]).astype(np.float32)
+        routed = Coded(stored, Layout(place, level, 5))
+    found = leaf_nodes(tree, routed, 1)[:, 0].tolist()
+    assert found == [leaf_by_surrogates(tree, row) for row in new.T]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**31), st.integers(40, 150))
+def test_an_oblique_surrogate_is_the_least_squares_direction_of_the_side(seed, n):
+    rng = np.random.default_rng(seed)
+    X = rng.random((4, n)).astype(np.float32)
+    X[2:] = (X[:2] + rng.random((2, n)) / 4).astype(np.float32)
+    groups = FeatureGroups(np.arange(5), np.zeros(4, dtype=np.int8))
+    y = (X[0] + X[1] > 1) * 1.0
+    problem = cart(
+        X, y, groups, max_leaves=2, n_singles=0, n_projections=40, subset_size=2, surrogates=True
+    )
+    tree = problem.grow()
+    splits, used = tree.surrogates, set(tree.index[: tree.start[1]].tolist())
+    assert splits.first[1] <= MOST_SURROGATES
+    several = [s for s in range(splits.first[1]) if splits.start[s + 1] - splits.start[s] > 1]
+    assert len(several) <= 1 and (len(used) > 1 or not several)
+    for s in several:
+        terms = slice(splits.start[s], splits.start[s + 1])
+        columns = splits.column[terms]
+        assert not used & set(columns.tolist())
+        goes_right = (leaf_nodes(tree, X, 1)[:, 0] == 2) * 1.0
+        theta = ridge_direction(X[columns].astype(float), goes_right, np.ones(n), RIDGE)
+        np.testing.assert_allclose(splits.coef[terms], theta / np.linalg.norm(theta), atol=1e-4)
+
+
+def test_only_so_many_surrogates_are_kept_and_the_best_come_first():
+    rng = np.random.default_rng(0)
+    x = rng.random(200)
+    X = np.array([x + rng.random(200) * k / 10 for k in range(9)], dtype=np.float32)
+    groups = FeatureGroups(np.arange(10), np.zeros(9, dtype=np.int8))
+    tree = cart(X, x, groups, max_leaves=2, n_singles=9, surrogates=True).grow()
+    splits = tree.surrogates
+    assert splits.first[1] == MOST_SURROGATES
+    assert splits.agree.tolist() == sorted(splits.agree, reverse=True)
+    assert tree.index[0] not in splits.column
+
+
+def test_surrogates_of_nodes_are_taken_and_joined():
+    X = matrix(150, 0)
+    problem = cart(X, response(X, 0), GROUPS, max_leaves=6, n_singles=4, surrogates=True)
+    tree = problem.grow()
+    splits, m = tree.surrogates, tree.n_nodes
+    parts = [splits.of_nodes(np.array([i])) for i in range(m)]
+    again = parts[0].followed_by(parts[1:])
+    for name in splits._fields[:-1]:
+        np.testing.assert_array_equal(getattr(again, name), getattr(splits, name))
+    swapped = splits.of_nodes(np.arange(m)[::-1]).of_nodes(np.arange(m)[::-1])
+    np.testing.assert_array_equal(swapped.coef, splits.coef)
