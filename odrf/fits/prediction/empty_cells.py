@@ -2,6 +2,8 @@
 
 A term of a split is then filled by the mean of its predictor among the training rows that reach the
 node.  A split on one factor alone keeps what it does with a level that the node does not have.
+
+A tree with surrogates needs no fills: it only has to be told which cells are empty.
 """
 
 from __future__ import annotations

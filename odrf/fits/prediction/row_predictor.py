@@ -43,8 +43,8 @@ class RowPredictor:
     packed : Packed
         The trees.
     filling : FillingRule or None
-        The trees with a fill for each term, for rows with empty cells in predictors that have none
-        in training; with ``missing="split"`` only.
+        The trees for rows with empty cells in predictors that have none in training: with a fill
+        for each term, or surrogates.  None unless ``missing`` is "split" or "surrogate".
     value : (m, K) float64
         Mean response, or class shares, of the nodes.
     labels : (K,) tuple
