@@ -44,6 +44,8 @@ def results_of(p: int) -> dict[str, object]:
         out[f"forest of {kind}"] = odrf.odrf(formula, data, **TREES)
         out[f"boosted {kind}"] = odrf.odbt(formula, data, n_trees=4, seed=1)
         out[f"guided {kind}"] = odrf.graf(formula, data, **TREES)
+    formula, data = FORMULAS["numbers"], data_with(p, "numbers")
+    out["tree with surrogates"] = odrf.odt(formula, data, missing="surrogate", seed=1)
     return out
 
 

@@ -12,6 +12,7 @@ from odrf.design import Design
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
+from odrf.text.quantity import quantity
 from odrf.text.wording import SplitWriter
 
 __all__ = ["surrogates_section", "surrogates_table"]
@@ -60,16 +61,17 @@ def surrogates_table(
 def surrogates_section(tree: Forest, design: Design) -> tuple[dict[str, pd.DataFrame], list[str]]:
     """Return the table for a summary under its heading, and a note if it is not the whole table.
 
-    Both are empty if the tree has no surrogates.
+    Both are empty if the tree has no surrogates.  A split is written once, before its surrogates.
     """
     if tree.surrogates is None or not len(tree.surrogates.agree):
         return {}, []
     table = surrogates_table(tree, design, max_terms=MOST_TERMS)
-    shown = table.head(MOST_ROWS).round({"agree": 3, "adj": 3}).set_index("node")
+    shown = table.head(MOST_ROWS).round({"agree": 3, "adj": 3})
+    shown["split"] = shown["split"].mask(shown["node"].duplicated(), "")
     title = "Surrogates (rows go left if …; agree: share sent as by the split)"
     more = len(table) - len(shown)
-    note = f"{more} further surrogates: see the table surrogates of the tree."
-    return {title: shown}, [note] if more else []
+    note = f"{quantity(more, 'further surrogate')}: see the table surrogates of the tree."
+    return {title: shown.set_index("node")}, [note] if more else []
 
 
 def _as_splits(tree: Forest, splits: SurrogateSplits) -> Forest:

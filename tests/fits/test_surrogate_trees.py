@@ -215,8 +215,10 @@ def test_the_summary_lists_surrogates():
     assert "Surrogates (rows go left if" in text and "for which surrogates decide" in text
     first = tree.surrogates.iloc[0]
     assert f"{first['agree']:.3f}" in text
+    (section,) = [table for table in tree.summary().tables if "n_split" in table]
+    assert (section["split"] != "").sum() == section.index.nunique()
     many = grown(table(), alpha=None)
-    assert "further surrogates" in str(many.summary())
+    assert "further surrogate" in str(many.summary())
 
 
 @pytest.mark.parametrize("fit", [odrf.odrf, odrf.odbt, odrf.graf])
