@@ -126,7 +126,10 @@ def test_methods_of_results(fit, table, response):
     call_all(result)
 
 
-@pytest.mark.parametrize("name", ["forest of classes", "tree of numbers", "guided classes"])
+NAMES = ["forest of classes", "tree of numbers", "tree with surrogates", "guided classes"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_methods_of_results_with_many_classes(name):
     call_all(results_of(3)[name])
 
