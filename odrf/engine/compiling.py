@@ -21,6 +21,7 @@ __all__ = [
     "compiled_at_ease",
     "inlined",
     "kernel",
+    "merged",
     "part",
     "summing",
 ]
@@ -82,6 +83,9 @@ inlined = _compiler(inline="always", **OPTIONS)
 # For an overload that LLVM must merge into its caller.  A call copies all arrays of its arguments,
 # of which the search has hundreds; whether LLVM merges on its own changes with every line.
 MERGED = {**OPTIONS, "forceinline": True}
+
+# The same for a function that only kernels call, where its branches on None must be compiled away.
+merged = _compiler(no_cpython_wrapper=True, **MERGED)
 
 # For a sum whose terms may be added in any order, so that LLVM may use SIMD lanes.  Never for a
 # projection: training and prediction must add it up in the same order.

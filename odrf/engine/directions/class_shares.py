@@ -31,6 +31,8 @@ __all__ = ["ClassShares", "class_shares_for", "principal_scores", "principal_tar
 EQUAL = 1.0 - 1e-9
 # Scores below this share of the largest are 0 but for rounding.
 ROUNDING = 1e-9
+# So many classes, all present, need no iteration.
+THREE = 3
 
 
 class ClassShares(NamedTuple):
@@ -75,7 +77,7 @@ def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> Class
     widths = feature_groups.widths[feature_groups.types == INDICATORS]
     used = settings.n_classes > 2 and settings.criterion != ORDINAL and len(widths) > 0
     L, K = (int(widths.max()), settings.n_classes) if used else (0, 0)
-    D = min(L, K)
+    D = max(min(L, K), min(K, THREE))
     return ClassShares(
         used,
         settings.criterion == ENTROPY,
@@ -166,6 +168,38 @@ def _write_deviations(number, total, shares):
 
 
 @part
+def _principal_of_three(g, shares):
+    """Write the first squared singular value and right singular vector of g rows, for 3 classes.
+
+    Each row is orthogonal to u, whose entries are 1 or the roots of the shares: so the vector is in
+    the plane of two others, in which it has a closed form.
+    """
+    u, table, spectrum = shares.unit, shares.table, shares.spectrum
+    first, second, third = 1.0 / u[0], 1.0 / u[1], 1.0 / u[2]
+    across = math.sqrt(first * first + second * second)
+    length = math.sqrt(across * across + third * third)
+    # the basis of the plane: (e, f, 0), and its vector product with u
+    e, f = second / across, -first / across
+    h, j, k = -f * third / length, e * third / length, (f * first - e * second) / length
+    xx, xy, yy = 0.0, 0.0, 0.0
+    for i in range(g):
+        x = e * table[i, 0] + f * table[i, 1]
+        y = h * table[i, 0] + j * table[i, 1] + k * table[i, 2]
+        xx += x * x
+        xy += x * y
+        yy += y * y
+    half = 0.5 * (xx - yy)
+    radius = math.sqrt(half * half + xy * xy)
+    along, beside = (half + radius, xy) if half >= 0.0 else (xy, radius - half)
+    if radius == 0.0:
+        along = 1.0
+    spectrum.values[0] = yy + half + radius
+    spectrum.vectors[0, 0] = along * e + beside * h
+    spectrum.vectors[0, 1] = along * f + beside * j
+    spectrum.vectors[0, 2] = beside * k
+
+
+@part
 def _component(number, total, shares):
     """Write v to the first of the vectors; return how many levels and classes are present.
 
@@ -174,7 +208,10 @@ def _component(number, total, shares):
     g, d = _write_deviations(number, total, shares)
     if g < 2 or d < 2:
         return 0, 0
-    right_singular(shares.table, g, d, shares.spectrum)
+    if d == len(shares.unit) == THREE:
+        _principal_of_three(g, shares)
+    else:
+        right_singular(shares.table, g, d, shares.spectrum)
     if not shares.spectrum.values[0] > UNRELATED * UNRELATED * total:
         return 0, 0
     vector, largest, sign = shares.spectrum.vectors[0], 0.0, 1.0

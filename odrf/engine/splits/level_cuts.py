@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ONE, ZERO, kernel, part
+from odrf.engine.compiling import ONE, ZERO, kernel, merged, part
 from odrf.engine.directions.candidates import FeatureGroups, has_levels
 from odrf.engine.sorting import POSITION, VALUE_SHIFT, key_of, sort_keys
 from odrf.engine.splits.impurity import (
@@ -79,7 +79,7 @@ def factor_of(place, columns, c, size):
     return -1 - first
 
 
-@part
+@merged
 def _add_up(rows, lo, f, node, left, levels, n):
     """Write the sums of the first n slots."""
     codes, slot, sums, first = rows.codes[f], levels.slot, levels.sums, np.uint64(lo)
@@ -102,7 +102,7 @@ def _add_up(rows, lo, f, node, left, levels, n):
                 sums[s, last] += counts[i]
 
 
-@part
+@merged
 def _tabulate(rows, lo, f, node, columns, theta, c, size, left, levels):
     """Write sums and projections of the slots, and their unsorted keys; return how many have rows.
 
@@ -128,7 +128,7 @@ def _tabulate(rows, lo, f, node, columns, theta, c, size, left, levels):
     return used
 
 
-@part
+@merged
 def _move_left(sums, s, left, unit, weight, n_rows, moment):
     """Add slot s to the sums of the left side: weight, number of rows and moment, and `left`."""
     if left is None:
@@ -141,7 +141,7 @@ def _move_left(sums, s, left, unit, weight, n_rows, moment):
     return weight + moved, n_rows + (moved if unit else sums[s, sums.shape[1] - 1]), moment
 
 
-@part
+@merged
 def _gain(
     left_weight, left_rows, moment, left, value, weight, n_rows, factor, second, baseline,
     criterion, unit, logs, min_leaf,
@@ -162,7 +162,7 @@ def _gain(
     return (gain - baseline) / weight
 
 
-@part
+@merged
 def _empty_left(left, node):
     """Empty the left side; return S of the node and the baseline of its gains, see `_gain`."""
     if left is None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ONE, ZERO, inlined, part
+from odrf.engine.compiling import ONE, ZERO, inlined, merged, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     ROUND,
@@ -92,6 +92,9 @@ class Scratch(NamedTuple):
     gains : (ROUND,) float64
     thresholds : (ROUND,) float32
         Gains of the candidates of a round and, unless bins were used, their thresholds.
+    lane_gains : (ROUND,) float64
+    lane_thresholds : (ROUND,) float32
+        The same of the candidates that are sorted together.
     columns : (1, max(W, FEW_LEVELS)) int64
     theta : (1, max(W, FEW_LEVELS)) float32
         The best direction so far, with room for all levels of a factor.
@@ -116,6 +119,8 @@ class Scratch(NamedTuple):
     samplers: tuple[DirectionSampler, ...]
     gains: np.ndarray
     thresholds: np.ndarray
+    lane_gains: np.ndarray
+    lane_thresholds: np.ndarray
     columns: np.ndarray
     theta: np.ndarray
     surrogates: SurrogateScratch | None
@@ -166,6 +171,8 @@ def scratch_for(
         ),
         proposals,
         samplers,
+        np.empty(ROUND),
+        np.empty(ROUND, dtype=np.float32),
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, room), dtype=np.int64),
@@ -229,7 +236,7 @@ def _cut_of_both_sides(state, values, bins, n_bins, node, quantum, binned, setti
     return max(gain, other), np.float32(0.0), -FILL if other > gain else FILL
 
 
-@part
+@merged
 def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, left, levels):
     """Return gain and threshold of the cut of direction c, which is along factor f alone."""
     if settings.n_thresholds > 0:
@@ -262,11 +269,10 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
         lanes += proposals.factor[c] < 0
     for c in range(n):
         if proposals.factor[c] >= 0:
-            if not together:
-                gains[c], thresholds[c] = _cut_of_levels(
-                    state, rows, lo, proposals.factor[c], node, columns, theta, c, sizes[c],
-                    settings, left, scratch.levels,
-                )  # fmt: skip
+            gains[c], thresholds[c] = _cut_of_levels(
+                state, rows, lo, proposals.factor[c], node, columns, theta, c, sizes[c], settings,
+                left, scratch.levels,
+            )  # fmt: skip
             continue
         project(rows, lo, m, columns, theta, c, sizes[c], values)
         if together:
@@ -288,23 +294,19 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
             )
         else:
             gains[c] = 0.0
-    if together:
-        if lanes > 0:
-            exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds)
-        for back in range(n):
-            c = n - 1 - back
+    if together and lanes > 0:
+        lane_gains, lane_thresholds = scratch.lane_gains, scratch.lane_thresholds
+        exact_cuts(keys, lanes, left, node, min_leaf, lane_gains, lane_thresholds)
+        lane = ZERO
+        for c in range(n):
             if proposals.factor[c] >= 0:
-                gains[c], thresholds[c] = _cut_of_levels(
-                    state, rows, lo, proposals.factor[c], node, columns, theta, c, sizes[c],
-                    settings, left, scratch.levels,
-                )  # fmt: skip
                 continue
-            lane -= 1
-            gains[c], thresholds[c] = gains[lane], thresholds[lane]
+            gains[c], thresholds[c] = lane_gains[lane], lane_thresholds[lane]
             if proposals.two_sided[c]:
                 gain, threshold = other_side(keys, lane, lanes, left, node, min_leaf)
                 if gain > gains[c]:
                     gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
+            lane += 1
 
 
 @inlined
