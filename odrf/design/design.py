@@ -27,7 +27,7 @@ from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response, require_variation
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
-from odrf.engine.directions.candidates import NO_HOLES, FeatureGroups, count_terms
+from odrf.engine.directions.candidates import NO_LEVEL, FeatureGroups, count_terms
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
 from odrf.errors import InputError
 
@@ -101,8 +101,8 @@ class Design:
         return FeatureGroups(
             self.first,
             self.types,
-            holes if holes.any() else NO_HOLES,
-            missing_level if self.missing == SURROGATE else NO_HOLES,
+            holes if holes.any() else None,
+            missing_level if self.missing == SURROGATE else NO_LEVEL,
         )
 
     @property

@@ -24,7 +24,7 @@ from odrf.engine.directions.class_shares import (
     principal_target,
 )
 from odrf.engine.directions.estimation import covariances, least_squares
-from odrf.engine.directions.holes import write_two_sided
+from odrf.engine.directions.holes import has_holes, write_two_sided
 from odrf.engine.directions.samplers import begins, draws
 from odrf.engine.directions.subsets import (
     count_columns,
@@ -143,9 +143,9 @@ def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, propos
     c, target = ZERO, (ZERO, 0.0, 0.0, False)
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
-        if len(holes) > 0 and holes[chosen[0]] and feature_groups.types[chosen[0]] == PLAIN:
+        if has_holes(holes, chosen[0]) and feature_groups.types[chosen[0]] == PLAIN:
             column = feature_groups.first[chosen[0]]
-            write_two_sided(column, column + 1, proposals, c)
+            write_two_sided(column, column + 1, proposals, c, proposals.two_sided)
             c += 1
         elif count_columns(feature_groups, chosen, ONE) == 1:
             write_single(feature_groups.first[chosen[0]], proposals, c)

@@ -68,9 +68,9 @@ def _fills(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return `fill` and `told` of `UserSplits`; `node` (z,) is that of each coefficient."""
     fills, told = np.full(len(forest.index), np.nan), np.zeros(len(forest.index), dtype=np.bool_)
-    if not design.has_fills:
-        return fills, told
     groups = design.feature_groups
+    if groups.holes is None or not design.has_fills:
+        return fills, told
     column = np.full(len(design.columns), -1)
     first = design.first[:-1][groups.holes & (groups.n_numbers == 1)]
     column[first] = first + 1

@@ -127,8 +127,8 @@ def draw_columns(
 
 def tells_empty_cells_of(feature_groups: FeatureGroups, columns: list[int]) -> list[int]:
     """For each column the place among `columns` of the one that tells its empty cells, or -1."""
-    tells = {}
-    for j in np.flatnonzero(feature_groups.holes):
+    tells, holes = {}, feature_groups.holes
+    for j in [] if holes is None else np.flatnonzero(holes):
         *numbers, last = range(feature_groups.first[j], feature_groups.first[j + 1])
         tells |= dict.fromkeys(numbers, last)
     return [columns.index(tells[c]) if tells.get(c) in columns else -1 for c in columns]

@@ -32,7 +32,7 @@ def narrowed_feature_groups(
     first = np.concatenate([[0], np.cumsum(feature_groups.widths[predictors])])
     holes = feature_groups.holes
     return FeatureGroups(
-        first, feature_groups.types[predictors], holes[predictors] if len(holes) else holes
+        first, feature_groups.types[predictors], None if holes is None else holes[predictors]
     )
 
 

@@ -11,7 +11,7 @@ __all__ = [
     "BASIS",
     "FEW_LEVELS",
     "INDICATORS",
-    "NO_HOLES",
+    "NO_LEVEL",
     "PLAIN",
     "ROUND",
     "FeatureGroups",
@@ -31,8 +31,8 @@ FEW_LEVELS = 6
 ROUND = 32
 
 
-NO_HOLES = np.empty(0, dtype=np.bool_)
-"""Of a table without empty cells."""
+NO_LEVEL = np.empty(0, dtype=np.bool_)
+"""Of a tree without surrogates."""
 
 
 class FeatureGroups(NamedTuple):
@@ -45,9 +45,10 @@ class FeatureGroups(NamedTuple):
     types : (P,) int8
         `PLAIN` (one column), `INDICATORS` (one 0/1 column per level) or `BASIS` (several
         numeric columns, such as a spline).
-    holes : (P,) bool, or (0,) if there are none
+    holes : (P,) bool or None
         Whether cells of the predictor are empty, and it is no factor.  The last of its columns is
-        then 1 in these rows, where the others are 0, and 0 elsewhere.
+        then 1 in these rows, where the others are 0, and 0 elsewhere.  None if there are none: as
+        None has a type of its own in Numba, such tables then need no code for empty cells.
     missing_level : (P,) bool, or (0,)
         In a tree with surrogates, whether the predictor is a factor whose last column is the level
         of its empty cells.
@@ -55,13 +56,13 @@ class FeatureGroups(NamedTuple):
 
     first: np.ndarray
     types: np.ndarray
-    holes: np.ndarray = NO_HOLES
-    missing_level: np.ndarray = NO_HOLES
+    holes: np.ndarray | None = None
+    missing_level: np.ndarray = NO_LEVEL
 
     @property
     def n_numbers(self) -> NDArray[np.int64]:
         """Number of columns of each predictor (P,), without that of its empty cells."""
-        if not len(self.holes):
+        if self.holes is None:
             return self.widths
         numbers: NDArray[np.int64] = self.widths - self.holes.astype(np.int64)
         return numbers
@@ -72,10 +73,15 @@ class FeatureGroups(NamedTuple):
 
         Each of its numbers has a fill, and the column of empty cells a coefficient of its own.
         """
-        if not len(self.holes):
+        if self.holes is None:
             return self.widths
         entries: NDArray[np.int64] = self.widths + np.where(self.holes, self.n_numbers, 0)
         return entries
+
+    @property
+    def n_holes(self) -> int:
+        """Number of predictors with empty cells."""
+        return 0 if self.holes is None else int(self.holes.sum())
 
     @property
     def widths(self) -> NDArray[np.int64]:
@@ -123,8 +129,9 @@ class Proposals(NamedTuple):
     reliability : (ROUND,) float64
         The share of a direction's relation with the target that would remain in new rows; below 1
         if it has levels scored by the target, see `odrf.engine.directions.level_scores`.
-    two_sided : (ROUND,) bool
-        Whether the direction is a single predictor whose empty cells are tried on both sides.
+    two_sided : (ROUND,) bool or None
+        Whether the direction is a single predictor whose empty cells are tried on both sides; None
+        if no predictor has empty cells.
     factor : (ROUND,) int64
         The factor that all columns of the direction belong to; -1 if there is none.
     order : (P,) int64
@@ -134,9 +141,9 @@ class Proposals(NamedTuple):
     units : (U,) int64
         The same with one entry -1 - j for all columns of predictor j if it is a factor of many
         levels.
-    empty : (p,) int64
-        For each column the column of its predictor's empty cells; -1 if there are none.  Its shape
-        is (0,) if no predictor has empty cells.
+    empty : (p,) int64 or None
+        For each column the column of its predictor's empty cells; -1 if there are none.  None if no
+        predictor has empty cells.
     singly : (1,) bool
         Whether every predictor is tried singly at the node.
     class_weight : (K,) float64
@@ -151,12 +158,12 @@ class Proposals(NamedTuple):
     theta: np.ndarray
     sizes: np.ndarray
     reliability: np.ndarray
-    two_sided: np.ndarray
+    two_sided: np.ndarray | None
     factor: np.ndarray
     order: np.ndarray
     mixed: np.ndarray
     units: np.ndarray
-    empty: np.ndarray
+    empty: np.ndarray | None
     singly: np.ndarray
     class_weight: np.ndarray
     chosen: np.ndarray
@@ -173,7 +180,7 @@ def proposals_for(
         np.empty((ROUND, widest), dtype=np.float32),
         np.empty(ROUND, dtype=np.int64),
         np.ones(ROUND),
-        np.zeros(ROUND, dtype=np.bool_),
+        None if feature_groups.holes is None else np.zeros(ROUND, dtype=np.bool_),
         np.empty(ROUND, dtype=np.int64),
         np.arange(P),
         _of_numbers(feature_groups),
@@ -189,13 +196,13 @@ def proposals_for(
 def _of_numbers(feature_groups: FeatureGroups) -> NDArray[np.int64]:
     """Return the columns in order, without those of empty cells."""
     columns, holes = np.arange(feature_groups.first[-1]), feature_groups.holes
-    return np.delete(columns, feature_groups.first[1:][holes] - 1) if len(holes) else columns
+    return columns if holes is None else np.delete(columns, feature_groups.first[1:][holes] - 1)
 
 
-def _empty(feature_groups: FeatureGroups) -> NDArray[np.int64]:
+def _empty(feature_groups: FeatureGroups) -> NDArray[np.int64] | None:
     """Return for each column that of its predictor's empty cells, see `Proposals`."""
-    if not len(feature_groups.holes):
-        return np.empty(0, dtype=np.int64)
+    if feature_groups.holes is None:
+        return None
     column = np.where(feature_groups.holes, feature_groups.first[1:] - 1, -1)
     return np.repeat(column, feature_groups.widths)
 

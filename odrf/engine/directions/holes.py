@@ -17,7 +17,16 @@ from odrf.engine.compiling import kernel, part, summing
 from odrf.engine.extremes import LAST_PLACE, place_of, value_at
 from odrf.engine.randomness import below
 
-__all__ = ["FILL", "fill_directions", "known_values", "settled", "write_two_sided"]
+__all__ = [
+    "FILL",
+    "clear_sides",
+    "fill_directions",
+    "has_holes",
+    "is_two_sided",
+    "known_values",
+    "settled",
+    "write_two_sided",
+]
 
 FILL = np.float32(1e31)
 """The fill of a single predictor's empty cells, or minus it: beyond all scaled values."""
@@ -72,12 +81,41 @@ def _sums(values, marks):
     return total, len(values) - int(empty)
 
 
+# Arguments below are None if no predictor has empty cells: the functions then compile to nothing.
+
+
 @part
-def write_two_sided(column, empty, proposals, c):
+def has_holes(holes, j):
+    """Whether predictor j has empty cells; holes (P,) or None."""
+    if holes is None:
+        return False
+    return holes[j]
+
+
+@part
+def is_two_sided(two_sided, c):
+    """Whether the empty cells of proposal c are tried on both sides; two_sided (ROUND,) or None."""
+    if two_sided is None:
+        return False
+    return two_sided[c]
+
+
+@part
+def clear_sides(two_sided):
+    """Note that no proposal is tried on both sides."""
+    if two_sided is None:
+        return
+    two_sided[:] = False
+
+
+@part
+def write_two_sided(column, empty, proposals, c, two_sided):
     """Write proposal c: a single predictor, whose empty cells are tried on both sides."""
+    if two_sided is None:
+        return
     proposals.columns[c, 0], proposals.theta[c, 0] = column, 1.0
     proposals.columns[c, 1], proposals.theta[c, 1] = empty, FILL
-    proposals.sizes[c], proposals.two_sided[c] = 2, True
+    proposals.sizes[c], two_sided[c] = 2, True
 
 
 @part
@@ -101,13 +139,15 @@ def _append_fill(columns, theta, size, column, value):
 
 
 @kernel
-def fill_directions(state, rows, lo, m, n, proposals):
+def fill_directions(state, rows, lo, m, n, proposals, empty):
     """Append fills to those of n proposals that have terms without one.
 
     A fill is the mean of the node, or its least or largest value, drawn at random: so random
     directions can send empty cells to either end too.  Of large nodes the first rows are used.
     """
-    used, empty = min(m, FILL_ROWS), proposals.empty
+    if empty is None:
+        return
+    used = min(m, FILL_ROWS)
     for c in range(n):
         columns, theta, size = proposals.columns[c], proposals.theta[c], proposals.sizes[c]
         n_terms = size
@@ -131,6 +171,8 @@ def settled(rows, lo, m, columns, theta, threshold, size, empty):
     replaced by the column of empty cells: new rows with values beyond those of the node then go
     with the others.  If the node has no empty cells, the fill is the mean.
     """
+    if empty is None:
+        return threshold, size
     if size != 2 or empty[columns[0, 0]] != columns[0, 1]:
         return threshold, size
     low, high, mean, known = known_values(rows, lo, m, columns[0, 0], columns[0, 1])

@@ -14,6 +14,7 @@ from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
 from odrf.engine.directions.estimation import UNRELATED, moments, normalise
 from odrf.engine.directions.filled_terms import load_with_holes
+from odrf.engine.directions.holes import has_holes
 from odrf.engine.directions.level_scores import reliability, score_levels
 from odrf.engine.randomness import below, shuffle_front, uniform
 from odrf.engine.rows.rows import level_at, load_column
@@ -183,8 +184,7 @@ def count_columns(feature_groups, order, q):
     width = 0
     for i in range(q):
         width += feature_groups.first[order[i] + 1] - feature_groups.first[order[i]]
-        if len(feature_groups.holes) > 0:
-            width -= feature_groups.holes[order[i]]
+        width -= has_holes(feature_groups.holes, order[i])
     return width
 
 
@@ -320,8 +320,10 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
             if present > 0:
                 at, place, scored = at + present, place + 1, True
             continue
-        if len(feature_groups.holes) > 0 and feature_groups.holes[order[i]]:
-            terms, at = load_with_holes(rows, lo, used, first, width, place, at, work)
+        if has_holes(feature_groups.holes, order[i]):
+            terms, at = load_with_holes(
+                rows, lo, used, first, width, place, at, work, feature_groups.holes
+            )
             for k in range(terms):
                 work.covariance[place + k] = np.nan
             place += terms

@@ -128,6 +128,8 @@ def _draw_columns(
 def _empty(feature_groups: FeatureGroups, columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of the column that tells empty cells of each of `columns` (C,), or -1."""
     empty = np.full(len(columns), -1)
+    if feature_groups.holes is None:
+        return empty
     for j in np.flatnonzero(feature_groups.holes):
         first, last = feature_groups.first[j : j + 2]
         of_predictor = np.flatnonzero((first <= columns) & (columns < last))

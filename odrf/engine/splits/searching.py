@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ONE, ZERO, inlined, merged, part
+from odrf.engine.compiling import ZERO, inlined, merged, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     ROUND,
@@ -17,7 +17,13 @@ from odrf.engine.directions.candidates import (
     has_many_levels,
     proposals_for,
 )
-from odrf.engine.directions.holes import FILL, fill_directions, settled
+from odrf.engine.directions.holes import (
+    FILL,
+    clear_sides,
+    fill_directions,
+    is_two_sided,
+    settled,
+)
 from odrf.engine.directions.samplers import (
     DirectionSampler,
     SamplerMixture,
@@ -27,14 +33,7 @@ from odrf.engine.directions.samplers import (
 from odrf.engine.directions.workspace import workspace
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
-from odrf.engine.splits.binning import (
-    MOST_BINS,
-    bin_values,
-    binned_cut,
-    scan_bins,
-    tally_bins,
-    write_words,
-)
+from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.cuts import exact_cut, exact_cuts, refined_cut, write_lane
 from odrf.engine.splits.impurity import NEGLIGIBLE, uses_moments, whole_logs
@@ -46,12 +45,7 @@ from odrf.engine.splits.level_cuts import (
     random_cut_of_levels,
 )
 from odrf.engine.splits.random_thresholds import random_cut
-from odrf.engine.splits.sides import (
-    bin_with_empty_cells,
-    draw_side,
-    last_bin_first,
-    other_side,
-)
+from odrf.engine.splits.sides import bin_best, cut_of_both_sides, other_side_of
 from odrf.engine.surrogates.known_gains import is_scored_on_some, remove_marks, score_on_known_rows
 from odrf.engine.surrogates.scratch import SurrogateScratch, surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import marks_of
@@ -137,7 +131,7 @@ def scratch_for(
 
     `tree_rows` is its number of rows counting repetitions, which limits the size of random subsets.
     """
-    K, holes = settings.n_classes, int(feature_groups.holes.sum())
+    K, holes = settings.n_classes, feature_groups.n_holes
     samplers = mixture.samplers(feature_groups, settings, tree_rows)
     widest = mixture.widest(feature_groups, settings, tree_rows) + holes
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
@@ -210,32 +204,6 @@ def _keep(proposals, c, columns, theta):
     return size
 
 
-@part
-def _cut_of_both_sides(state, values, bins, n_bins, node, quantum, binned, settings, scratch):
-    """Return gain and threshold of the best cut of a predictor with empty cells, and their fill.
-
-    The threshold of a cut between bins is not computed.
-    """
-    left, min_leaf = scratch.left, settings.min_leaf
-    words, tally, table = scratch.words, scratch.tally, scratch.table
-    if settings.n_thresholds > 0:
-        fill = draw_side(state, values)
-        gain, threshold = random_cut(state, values, left, node, settings.n_thresholds, min_leaf)
-        return gain, threshold, fill
-    if not binned:
-        gain, threshold = exact_cut(values, scratch.all_keys, left, node, min_leaf)
-        other, elsewhere = other_side(scratch.all_keys, ZERO, ONE, left, node, min_leaf)
-        return (other, elsewhere, -FILL) if other > gain else (gain, threshold, FILL)
-    if not bin_with_empty_cells(values, bins, n_bins):
-        return 0.0, np.float32(0.0), FILL
-    tally_bins(bins, words, tally, table, left, node, n_bins)
-    gain, _ = scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
-    if not last_bin_first(tally, table, left, node, n_bins):
-        return gain, np.float32(0.0), FILL
-    other, _ = scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
-    return max(gain, other), np.float32(0.0), -FILL if other > gain else FILL
-
-
 @merged
 def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, left, levels):
     """Return gain and threshold of the cut of direction c, which is along factor f alone."""
@@ -278,10 +246,11 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
         if together:
             write_lane(values, keys, lane, lanes)
             lane += 1
-        elif proposals.two_sided[c]:
-            gains[c], thresholds[c], theta[c, 1] = _cut_of_both_sides(
-                state, values, bins, n_bins, node, quantum, binned, settings, scratch
-            )
+        elif is_two_sided(proposals.two_sided, c):
+            gains[c], thresholds[c], theta[c, 1] = cut_of_both_sides(
+                state, values, bins, n_bins, node, quantum, binned, settings, scratch,
+                proposals.two_sided,
+            )  # fmt: skip
         elif random:
             gains[c], thresholds[c] = random_cut(
                 state, values, left, node, settings.n_thresholds, min_leaf
@@ -302,8 +271,10 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
             if proposals.factor[c] >= 0:
                 continue
             gains[c], thresholds[c] = lane_gains[lane], lane_thresholds[lane]
-            if proposals.two_sided[c]:
-                gain, threshold = other_side(keys, lane, lanes, left, node, min_leaf)
+            if is_two_sided(proposals.two_sided, c):
+                gain, threshold = other_side_of(
+                    keys, lane, lanes, left, node, min_leaf, proposals.two_sided
+                )
                 if gain > gains[c]:
                     gains[c], thresholds[c], theta[c, 1] = gain, threshold, -FILL
             lane += 1
@@ -315,10 +286,7 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
     project(rows, lo, m, scratch.columns, scratch.theta, 0, size, values)
-    if size == 2 and abs(scratch.theta[0, 1]) >= FILL:
-        bin_with_empty_cells(values, bins, n_bins)
-    else:
-        bin_values(values, bins, n_bins)
+    bin_best(values, bins, n_bins, size, scratch.theta, scratch.proposals.two_sided)
     _, at = binned_cut(
         bins, scratch.words, quantum, scratch.tally, scratch.table, scratch.left,
         node, n_bins, settings.min_leaf,
@@ -345,7 +313,8 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     refined = False
     while first < n_candidates:
-        proposals.reliability[:], proposals.two_sided[:] = 1.0, False
+        proposals.reliability[:] = 1.0
+        clear_sides(proposals.two_sided)
         n, first = draw_round(
             samplers,
             state,
@@ -358,8 +327,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
             proposals,
             work,
         )
-        if len(proposals.empty) > 0:
-            fill_directions(state, rows, lo, len(node.y), n, proposals)
+        fill_directions(state, rows, lo, len(node.y), n, proposals, proposals.empty)
         remove_marks(proposals, n, scratch.surrogates)
         _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)
         score_on_known_rows(state, rows, lo, node, n, settings, scratch, scratch.surrogates)
@@ -384,7 +352,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
         decrease = min(decrease, node.impurity)
     if decrease <= NEGLIGIBLE * node.impurity:
         decrease = 0.0
-    if len(proposals.empty) > 0 and size > 0 and not settings.surrogates:
+    if size > 0 and not settings.surrogates:
         threshold, size = settled(
             rows, lo, len(node.y), scratch.columns, scratch.theta, threshold, size, proposals.empty
         )

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, kernel, part
+from odrf.engine.compiling import ONE, ZERO, kernel, part
 from odrf.engine.directions.holes import FILL
 from odrf.engine.extremes import LAST_PLACE, place_of, value_at
 from odrf.engine.randomness import below
 from odrf.engine.sorting import POSITION, value_of
-from odrf.engine.splits.binning import MOST_BINS
+from odrf.engine.splits.binning import MOST_BINS, bin_values, scan_bins, tally_bins
+from odrf.engine.splits.cuts import exact_cut
+from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.scanning import best_of_some
 
-__all__ = ["bin_with_empty_cells", "draw_side", "last_bin_first", "other_side"]
+__all__ = [
+    "bin_best",
+    "bin_with_empty_cells",
+    "cut_of_both_sides",
+    "draw_side",
+    "last_bin_first",
+    "other_side_of",
+]
 
 FILL_PLACE = np.int32(FILL.view(np.int32))
 
@@ -134,3 +143,51 @@ def draw_side(state, values):
         for i in range(np.uint64(len(values))):
             values[i] = fill if values[i] >= FILL else values[i]
     return FILL if is_above else -FILL
+
+
+@part
+def cut_of_both_sides(
+    state, values, bins, n_bins, node, quantum, binned, settings, scratch, two_sided
+):
+    """Return gain and threshold of the best cut of a predictor with empty cells, and their fill.
+
+    The threshold of a cut between bins is not computed.  `two_sided` is that of the proposals: it
+    is None where the function is never called, so that it compiles to nothing, as the next ones do.
+    """
+    if two_sided is None:
+        return 0.0, np.float32(0.0), FILL
+    left, min_leaf = scratch.left, settings.min_leaf
+    words, tally, table = scratch.words, scratch.tally, scratch.table
+    if settings.n_thresholds > 0:
+        fill = draw_side(state, values)
+        gain, threshold = random_cut(state, values, left, node, settings.n_thresholds, min_leaf)
+        return gain, threshold, fill
+    if not binned:
+        gain, threshold = exact_cut(values, scratch.all_keys, left, node, min_leaf)
+        other, elsewhere = other_side(scratch.all_keys, ZERO, ONE, left, node, min_leaf)
+        return (other, elsewhere, -FILL) if other > gain else (gain, threshold, FILL)
+    if not bin_with_empty_cells(values, bins, n_bins):
+        return 0.0, np.float32(0.0), FILL
+    tally_bins(bins, words, tally, table, left, node, n_bins)
+    gain, _ = scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
+    if not last_bin_first(tally, table, left, node, n_bins):
+        return gain, np.float32(0.0), FILL
+    other, _ = scan_bins(quantum, tally, table, left, node, n_bins, min_leaf)
+    return max(gain, other), np.float32(0.0), -FILL if other > gain else FILL
+
+
+@part
+def other_side_of(keys, lane, lanes, left, node, min_leaf, two_sided):
+    """Return (gain, threshold) of the best cut with the empty cells on the left, in a lane."""
+    if two_sided is None:
+        return 0.0, np.float32(0.0)
+    return other_side(keys, lane, lanes, left, node, min_leaf)
+
+
+@part
+def bin_best(values, bins, n_bins, size, theta, two_sided):
+    """Write the bins of the values along the best direction, which is in theta[0]."""
+    if two_sided is not None and size == 2 and abs(theta[0, 1]) >= FILL:
+        bin_with_empty_cells(values, bins, n_bins)
+        return
+    bin_values(values, bins, n_bins)

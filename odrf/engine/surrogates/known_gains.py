@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from odrf.engine.compiling import part
+from odrf.engine.directions.holes import clear_sides
 from odrf.engine.rows.rows import project
 from odrf.engine.splits.cuts import exact_cut
 from odrf.engine.splits.impurity import describe
@@ -20,8 +21,8 @@ def remove_marks(proposals, n, work):
     """
     if work is None:
         return
+    clear_sides(proposals.two_sided)
     for c in range(n):
-        proposals.two_sided[c] = False
         proposals.sizes[c] = without_marks(
             proposals.columns, proposals.theta, c, proposals.sizes[c], work.marks
         )

@@ -49,9 +49,10 @@ def marks_of(feature_groups: FeatureGroups) -> Marks:
     first, P = feature_groups.first, len(feature_groups.types)
     holes, missing_level = feature_groups.holes, feature_groups.missing_level
     marked = np.zeros(P, dtype=np.bool_)
-    for some in (holes, missing_level):
-        if len(some):
-            marked |= some
+    if holes is not None:
+        marked |= holes
+    if len(missing_level):
+        marked |= missing_level
     predictor = np.repeat(np.arange(P), feature_groups.widths)
     mark = np.where(marked, first[1:] - 1, -1)
     return Marks(first, predictor, mark, feature_groups.types == INDICATORS)

@@ -18,13 +18,14 @@ from odrf.engine.rows.rows import gather_rows
 from problems import cart
 from reference.holes import best_placement, filled, with_column
 
-GROUPS = FeatureGroups(np.array([0, 2]), np.array([PLAIN], dtype=np.int8), np.array([True]))
+HOLES = np.array([True])
+GROUPS = FeatureGroups(np.array([0, 2]), np.array([PLAIN], dtype=np.int8), HOLES)
 
 
 @kernel
 def load(rows, m, work):
     """Call what only kernels can call."""
-    return load_with_holes(rows, 0, m, 0, 2, 0, 0, work)
+    return load_with_holes(rows, 0, m, 0, 2, 0, 0, work, HOLES)
 
 
 def values(least: int) -> st.SearchStrategy[list[float]]:
@@ -110,7 +111,7 @@ def test_random_directions_are_filled_by_the_mean_or_an_end(x, seed):
     proposals.columns[0, 0], proposals.theta[0, 0], proposals.sizes[0] = 0, -0.5, 1
     proposals.columns[1, :2], proposals.theta[1, :2], proposals.sizes[1] = [0, 1], [0.5, 7.0], 2
     rows = rows_of(x, np.zeros(len(x)))
-    holes.fill_directions(streams(seed, 0, 1)[0], rows, 0, len(x), 2, proposals)
+    holes.fill_directions(streams(seed, 0, 1)[0], rows, 0, len(x), 2, proposals, proposals.empty)
     known = x[~np.isnan(x)]
     assert proposals.sizes.tolist()[:2] == [1 + (len(known) > 0), 2]
     assert proposals.theta[1, 1] == 7.0
