@@ -37,6 +37,7 @@ def load_with_holes(rows, lo, used, first, width, place, at, work, holes):
     load_column(rows, lo, used, first + width - 1, False, Z, empty)
     known = _total(weights, used) - _product(weights, Z[empty], used)
     n_numbers = width - 1
+    work.covariance[place : place + width] = np.nan
     for k in range(n_numbers):
         load_column(rows, lo, used, first + k, False, Z, place + k)
         values, marks = Z[place + k], Z[empty]

@@ -324,8 +324,6 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
             terms, at = load_with_holes(
                 rows, lo, used, first, width, place, at, work, feature_groups.holes
             )
-            for k in range(terms):
-                work.covariance[place + k] = np.nan
             place += terms
             continue
         if factor and alone and width > 1:
