@@ -225,6 +225,9 @@ def test_the_summary_lists_surrogates():
 def test_other_fits_refuse_surrogates(fit):
     with pytest.raises(odrf.InputError, match=r'missing="surrogate" is for single trees.*use'):
         fit("y ~ a + b", table(), missing="surrogate")
+    with pytest.raises(odrf.InputError, match="missing='surogate' is not known") as caught:
+        fit("y ~ a + b", table(), missing="surogate")
+    assert "surrogate" not in str(caught.value)
 
 
 def test_families_that_rotate_all_predictors_refuse_surrogates():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.checks import checked_choice
 from odrf.design.columns.frame import column_blocks
 from odrf.errors import InputError
 
@@ -60,12 +61,13 @@ class Missing:
 
 
 def require_no_surrogates(missing: str) -> None:
-    """Raise `InputError` if missing values are to go by surrogate splits, which only `odt` has."""
-    if missing == SURROGATE:
+    """Raise `InputError` unless `missing` is a choice of all models: surrogates only `odt` has."""
+    if isinstance(missing, str) and missing == SURROGATE:
         raise InputError(
             'missing="surrogate" is for single trees, whose splits are read one by one: use '
             'missing="split", or grow a tree with odt()'
         )
+    checked_choice("missing", missing, [choice for choice in MISSING if choice != SURROGATE])
 
 
 def find_missing(frame: pd.DataFrame, columns: Sequence[str]) -> Missing:

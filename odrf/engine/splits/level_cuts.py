@@ -53,9 +53,15 @@ class LevelSums(NamedTuple):
     keys: np.ndarray
 
 
-def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums:
-    """Allocate the scratch for the factors among these predictors, and K classes."""
+def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums | None:
+    """Allocate the scratch for the factors among these predictors, and K classes.
+
+    None if there are none: as None has a type of its own in Numba, such tables then need no code
+    for cuts along a factor.
+    """
     L = int(feature_groups.widths[has_levels(feature_groups)].max(initial=0))
+    if L == 0:
+        return None
     return LevelSums(
         np.zeros(L + 1, dtype=np.int32),
         np.empty((L + 1, max(K, 2) + 1)),
@@ -65,11 +71,13 @@ def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums:
 
 
 @part
-def factor_of(place, columns, c, size):
+def factor_of(place, columns, c, size, levels):
     """Return the factor that all columns of direction c belong to; -1 if there is none.
 
-    `place` is that of `odrf.engine.rows.rows.Rows`.
+    `place` is that of `odrf.engine.rows.rows.Rows`; `levels` is None if no predictor is a factor.
     """
+    if levels is None:
+        return -1
     if len(place) == 0 or size == 0 or place[columns[c, 0]] >= 0:
         return -1
     first = place[columns[c, 0]]

@@ -77,7 +77,7 @@ class Scratch(NamedTuple):
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
         As in `odrf.engine.splits.scanning`.
-    levels : LevelSums
+    levels : LevelSums or None
     logs : (≥ 1,) float64
         As returned by `odrf.engine.splits.impurity.whole_logs`.
     work : Workspace
@@ -106,7 +106,7 @@ class Scratch(NamedTuple):
     tally: np.ndarray
     table: np.ndarray
     left: np.ndarray | None
-    levels: LevelSums
+    levels: LevelSums | None
     logs: np.ndarray
     work: tuple
     proposals: Proposals
@@ -206,7 +206,12 @@ def _keep(proposals, c, columns, theta):
 
 @merged
 def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, left, levels):
-    """Return gain and threshold of the cut of direction c, which is along factor f alone."""
+    """Return gain and threshold of the cut of direction c, which is along factor f alone.
+
+    `levels` is None where the function is never called, so that it compiles to nothing.
+    """
+    if levels is None:
+        return 0.0, np.float32(0.0)
     if settings.n_thresholds > 0:
         return random_cut_of_levels(
             state, rows, lo, f, node, columns, theta, c, size, left, settings.n_thresholds,
@@ -233,7 +238,7 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
     together = not (random or binned) and m <= SORTED_TOGETHER
     lanes, lane = ZERO, ZERO
     for c in range(n):
-        proposals.factor[c] = factor_of(rows.place, columns, c, sizes[c])
+        proposals.factor[c] = factor_of(rows.place, columns, c, sizes[c], scratch.levels)
         lanes += proposals.factor[c] < 0
     for c in range(n):
         if proposals.factor[c] >= 0:
