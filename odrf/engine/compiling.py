@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core.caching import FunctionCache
 
 from odrf.engine.machine_code import CodeOnDisk
+from odrf.engine.parts import PartCache, PartCompiler
 
 __all__ = [
     "MERGED",
@@ -46,7 +48,8 @@ def _compiler(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         dispatcher = decorate(function)
         if dispatcher is function:  # NUMBA_DISABLE_JIT
             return _silent(function)
-        dispatcher._cache = CodeOnDisk(function)
+        files = PartCache if "pipeline_class" in options else FunctionCache
+        dispatcher._cache = CodeOnDisk(function, files)
         return dispatcher
 
     return compiled
@@ -72,9 +75,11 @@ ZERO, ONE = np.int64(0), np.int64(1)
 # For a kernel that allocates arrays.
 allocating = _compiler(**{**OPTIONS, "_nrt": True})
 
-# For functions that only kernels call: without the wrapper for calls from Python.  Its unpacking
-# of tuples of arrays can take longer to compile than the function itself.
-part = _compiler(no_cpython_wrapper=True, **OPTIONS)
+# For functions that only kernels call: without machine code of their own, and without the wrapper
+# for calls from Python, whose unpacking of tuples of arrays can take longer to compile than the
+# function itself.
+PART = {**OPTIONS, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
+part = _compiler(**PART)
 
 # For a function with one caller, or a few lines: merged into it before compilation, so that LLVM
 # does not optimise the same code twice, on its own and inside the caller.
@@ -82,14 +87,14 @@ inlined = _compiler(inline="always", **OPTIONS)
 
 # For an overload that LLVM must merge into its caller.  A call copies all arrays of its arguments,
 # of which the search has hundreds; whether LLVM merges on its own changes with every line.
-MERGED = {**OPTIONS, "forceinline": True}
+MERGED = {**PART, "forceinline": True}
 
 # The same for a function that only kernels call, where its branches on None must be compiled away.
-merged = _compiler(no_cpython_wrapper=True, **MERGED)
+merged = _compiler(**MERGED)
 
 # For a sum whose terms may be added in any order, so that LLVM may use SIMD lanes.  Never for a
 # projection: training and prediction must add it up in the same order.
-summing = _compiler(fastmath={"reassoc", "nsz"}, no_cpython_wrapper=True, **OPTIONS)
+summing = _compiler(fastmath={"reassoc", "nsz"}, **PART)
 
 
 @contextmanager

@@ -33,13 +33,15 @@ class CodeOnDisk:
     ----------
     function : callable
         The function to be compiled.
+    files : type
+        Numba's cache of machine code, or that of parts.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], files: type = FunctionCache) -> None:
         self._cache: Any = NullCache()
         self._nowhere = False
         try:
-            cache = FunctionCache(function)
+            cache = files(function)
         except RuntimeError:
             self._nowhere = True
         else:

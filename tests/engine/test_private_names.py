@@ -10,7 +10,14 @@ from collections import namedtuple
 import numpy as np
 from llvmlite import ir
 from numba import njit, typeof
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    NullCache,
+)
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CR_FIELDS, Compiler
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 from patsy import desc, eval, parse_formula, splines
@@ -51,6 +58,15 @@ def test_numba_s_cache_has_the_pieces_that_are_replaced():
     names = ("_load_index", "_save_index", "_load_data", "_save_data", "_data_name", "_dump")
     assert all(hasattr(IndexDataCacheFile, name) for name in names), "engine/machine_code.py"
     assert NullCache().load_overload(None, None) is None
+
+
+def test_numba_s_libraries_have_the_steps_that_parts_leave_out():
+    assert FunctionCache._impl_class is CompileResultCacheImpl
+    assert hasattr(Compiler, "define_pipelines")
+    names = ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals")
+    names += ("get_pointer_to_function", "serialize_using_object_code", "serialize_using_bitcode")
+    assert all(hasattr(JITCodeLibrary, name) for name in names), "engine/parts.py overrides them"
+    assert {"library", "entry_point", "fndesc", "environment", "referenced_envs"} <= set(CR_FIELDS)
 
 
 def test_llvmlite_builds_what_prefetching_does():
