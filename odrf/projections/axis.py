@@ -11,7 +11,6 @@ import numpy as np
 from odrf.engine.compiling import ONE, ZERO, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
-    INDICATORS,
     PLAIN,
     ROUND,
     FeatureGroups,
@@ -20,6 +19,7 @@ from odrf.engine.directions.candidates import (
 from odrf.engine.directions.class_shares import (
     ClassShares,
     class_shares_for,
+    is_ordered_by_shares,
     principal_scores,
     principal_target,
 )
@@ -58,7 +58,7 @@ class AxisSampler(NamedTuple):
     number: int
     singles: np.ndarray
     direction_rows: int
-    shares: ClassShares
+    shares: ClassShares | None
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _propose_columns(
     """
     target_rows, total, share, varies = target
     used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, True)
-    by_shares = sampler.shares.used and feature_groups.types[chosen[0]] == INDICATORS
+    by_shares = is_ordered_by_shares(sampler.shares, feature_groups, chosen[0])
     column = feature_groups.first[chosen[0]]
     width = feature_groups.first[chosen[0] + 1] - column
     if by_shares and width <= FEW_LEVELS:

@@ -18,14 +18,20 @@ from typing import NamedTuple
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
+from odrf.engine.directions.candidates import INDICATORS, FeatureGroups, has_levels
 from odrf.engine.directions.eigen import Spectrum, right_singular
 from odrf.engine.directions.estimation import UNRELATED, moments
 from odrf.engine.rows.rows import level_at
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import ENTROPY, ORDINAL
 
-__all__ = ["ClassShares", "class_shares_for", "principal_scores", "principal_target"]
+__all__ = [
+    "ClassShares",
+    "class_shares_for",
+    "is_ordered_by_shares",
+    "principal_scores",
+    "principal_target",
+]
 
 # Entries of an eigenvector are equally large if they differ by no more than this share.
 EQUAL = 1.0 - 1e-9
@@ -40,8 +46,6 @@ class ClassShares(NamedTuple):
 
     Attributes
     ----------
-    used : bool
-        Whether factors are ordered by it: for three or more classes without an order.
     entropy : bool
         Whether the criterion is the entropy.
     table : (L + 1, K) float64
@@ -60,7 +64,6 @@ class ClassShares(NamedTuple):
     spectrum : Spectrum
     """
 
-    used: bool
     entropy: bool
     table: np.ndarray
     row: np.ndarray
@@ -72,16 +75,20 @@ class ClassShares(NamedTuple):
     spectrum: Spectrum
 
 
-def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> ClassShares:
-    """Allocate the scratch for the factors among these predictors."""
-    widths = feature_groups.widths[feature_groups.types == INDICATORS]
-    used = settings.n_classes > 2 and settings.criterion != ORDINAL and len(widths) > 0
-    L, K = (int(widths.max()), settings.n_classes) if used else (0, 0)
+def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> ClassShares | None:
+    """Allocate the scratch for the factors among these predictors.
+
+    None if no factor is ordered by it: if there are none, or fewer than three classes, or their
+    order is known.  As None has a type of its own in Numba, no code is needed then.
+    """
+    widths = feature_groups.widths[has_levels(feature_groups)]
+    if settings.n_classes <= 2 or settings.criterion == ORDINAL or not len(widths):
+        return None
+    L, K = int(widths.max()), settings.n_classes
     D = max(min(L, K), min(K, THREE))
     return ClassShares(
-        used,
         settings.criterion == ENTROPY,
-        np.empty((L + 1 if used else 0, K)),
+        np.empty((L + 1, K)),
         np.zeros(L + 1, dtype=np.int64),
         np.empty(L, dtype=np.int64),
         np.empty(L),
@@ -90,6 +97,14 @@ def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> Class
         np.empty(K),
         Spectrum(np.empty((D, K)), np.empty((D, K)), np.empty(D)),
     )
+
+
+@part
+def is_ordered_by_shares(shares, feature_groups, predictor):
+    """Return whether the levels of a predictor, a factor, are ordered by their class shares."""
+    if shares is None:
+        return False
+    return feature_groups.types[predictor] == INDICATORS
 
 
 @part
@@ -256,8 +271,11 @@ def principal_scores(rows, lo, m, first, width, shares, work):
     """Score the few levels of a factor, whose columns start at `first`, on the m rows from `lo` on.
 
     Writes columns and scores to `work` as those of one term, as `load_terms` of
-    `odrf.engine.directions.subsets` does.  Returns False if all levels have the same class shares.
+    `odrf.engine.directions.subsets` does.  Returns False if all levels have the same class shares,
+    or without `shares`.
     """
+    if shares is None:
+        return False
     total = _tabulate_few(rows, lo, m, first, width, shares.table, shares.value)
     g, d = _component(width, total, shares)
     largest = 0.0
@@ -280,9 +298,11 @@ def principal_target(rows, lo, m, first, shares, work):
 
     The factor's columns start at `first`.  Writes weights and moments too; returns the sum of the
     weights, the mean of the target, and whether it varies: it does not if all levels have the same
-    class shares.  The shares of d classes vary in d - 1 directions: work.freedom counts those
-    besides v.
+    class shares, or without `shares`.  The shares of d classes vary in d - 1 directions:
+    work.levels.freedom counts those besides v.
     """
+    if shares is None:
+        return 0.0, 0.0, False
     total = _add_up_classes(rows, lo, m, shares.value)
     number = _tabulate_many(rows, lo, m, -1 - rows.place[first], shares)
     _, d = _component(number, total, shares)
@@ -292,7 +312,7 @@ def principal_target(rows, lo, m, first, shares, work):
     for i in range(m):
         work.target[i] = shares.value[int(rows.y[lo + i])]
         work.weights[i] = rows.weights[lo + i]
-    work.freedom[0] = d - 2.0
-    work.dismissed[:] = 0
+    work.levels.freedom[0] = d - 2.0
+    work.levels.dismissed[:] = 0
     total, share = moments(work.target, work.weights, m, work.moment)
     return total, share, True

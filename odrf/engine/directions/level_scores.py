@@ -47,16 +47,17 @@ ROUNDING = 1e-9
 def _add_up(rows, lo, m, f, share, work):
     """Add up weights and moments of each level; return Σ a, Σ a·(t - t̄)², the number of levels.
 
-    The levels that are present are written to work.present, in any order.
+    The levels that are present are written to work.levels.present, in any order.
     """
-    weight, moment, seen = work.level_weight, work.level_moment, work.seen
+    levels = work.levels
+    weight, moment, seen = levels.weight, levels.moment, levels.seen
     total, squares, present = 0.0, 0.0, 0
     for i in range(m):
         k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
         if not seen[k]:
             weight[k], moment[k], seen[k] = 0.0, 0.0, True
             if k > 0:
-                work.present[present] = k
+                work.levels.present[present] = k
                 present += 1
         weight[k] += a
         moment[k] += s
@@ -64,7 +65,7 @@ def _add_up(rows, lo, m, f, share, work):
         squares += s * (work.target[i] - share)
     seen[0] = False
     for p in range(present):
-        seen[work.present[p]] = False
+        seen[work.levels.present[p]] = False
     return total, squares, present
 
 
@@ -121,17 +122,17 @@ def _without_choice(unchosen, freedom, other, noise):
 def score_levels(rows, lo, m, used, f, share, term, at, work):
     """Score the levels of factor f on the m rows from `lo` on, for the target in `work`.
 
-    The `share` is its mean.  Writes the levels that the rows have to work.present, in ascending
-    order, and their scores to work.scores from `at` on; the leave-one-out scores of the first
-    `used` rows to work.Z[term]; and to work.covariance[term] and work.excess[term] the covariance
-    with the target that is left without noise, and the rest, per weight.  Returns the number of
-    levels scored: 0, and nothing is written, if they differ by no more than chance.
+    The `share` is its mean.  Writes the levels that the rows have to work.levels.present, in
+    ascending order, and their scores to work.scores from `at` on; the leave-one-out scores of the
+    first `used` rows to work.Z[term]; and to work.covariance[term] and work.excess[term] the
+    covariance with the target that is left without noise, and the rest, per weight.  Returns the
+    number of levels scored: 0, and nothing is written, if they differ by no more than chance.
     """
     total, squares, present = _add_up(rows, lo, m, f, share, work)
-    weight, moment, scores = work.level_weight, work.level_moment, work.scores
+    weight, moment, scores = work.levels.weight, work.levels.moment, work.scores
     between, weight_squares = 0.0, 0.0
     for p in range(present):
-        k = work.present[p]
+        k = work.levels.present[p]
         if weight[k] > 0.0:
             between += moment[k] * moment[k] / weight[k]
             weight_squares += weight[k] * weight[k]
@@ -139,7 +140,7 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
     noise = max(squares - between, 0.0) + PRIOR * squares / max(m - 1.0, 1.0)
     known = max(m - present, 0.0) + PRIOR
     noise /= known
-    other = work.freedom[0] if freedom > FREE else 0.0
+    other = work.levels.freedom[0] if freedom > FREE else 0.0
     by_chance = _edge(freedom, other)
     above, chance = between - noise * by_chance, ROUNDING * squares
     if freedom > FREE:
@@ -151,11 +152,11 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
         return 0
     unchosen = between - freedom * noise
     evidence = _without_choice(unchosen, freedom, other, noise)
-    _sort(work.present, present, work.seen)
+    _sort(work.levels.present, present, work.levels.seen)
     shrinkage = noise * (total - weight_squares / total) / max(evidence, noise)
     largest, apparent, left_out = 0.0, 0.0, 0.0
     for p in range(present):
-        k = work.present[p]
+        k = work.levels.present[p]
         score = moment[k] / (weight[k] + shrinkage)
         scores[at + p] = score
         apparent += score * moment[k]

@@ -12,12 +12,14 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
-from odrf.engine.directions.estimation import UNRELATED, moments, normalise
+from odrf.engine.directions.estimation import moments, normalise
+from odrf.engine.directions.factor_terms import load_few_levels, load_many_levels
 from odrf.engine.directions.filled_terms import load_with_holes
 from odrf.engine.directions.holes import has_holes
-from odrf.engine.directions.level_scores import reliability, score_levels
+from odrf.engine.directions.level_scores import reliability
+from odrf.engine.directions.workspace import note_free_target
 from odrf.engine.randomness import below, shuffle_front, uniform
-from odrf.engine.rows.rows import level_at, load_column
+from odrf.engine.rows.rows import load_column
 
 __all__ = [
     "count_columns",
@@ -169,9 +171,7 @@ def draw_target(state, rows, lo, m, proposals, work):
     """
     if not _write_target(state, rows.y, rows.weights, lo, m, proposals, work.target):
         return 0.0, 0.0, False
-    work.freedom[0] = 0.0
-    if len(proposals.chosen) > 2:
-        work.dismissed[:] = 0
+    note_free_target(work.levels, len(proposals.chosen) > 2)
     for i in range(m):
         work.weights[i] = rows.weights[lo + i]
     total, share = moments(work.target, work.weights, m, work.moment)
@@ -215,80 +215,6 @@ def draw_subset(state, n_rows, subset_size, order):
 
 
 @part
-def _score_few_levels(rows, lo, m, first, width, place, at, work):
-    """Load a factor of few levels, whose first column is `first`, as one term.
-
-    The scores are the mean targets of the levels minus that of the rows, scaled to length 1.  They
-    are written to work.scores from `at` on.  Those of the rows are not: the term is the only one.
-    """
-    f, scores, largest = -1 - rows.place[first], work.scores[at:], 0.0
-    weight, moment = work.level_weight, work.level_moment
-    for k in range(width + 1):
-        weight[k], moment[k] = 0.0, 0.0
-    for i in range(m):
-        level = np.uint64(level_at(rows, f, lo + i))
-        weight[level] += work.weights[i]
-        moment[level] += work.moment[i]
-    for k in range(width):
-        scores[k] = moment[k + 1] / weight[k + 1] if weight[k + 1] > 0.0 else 0.0
-        largest = max(largest, abs(scores[k]))
-    if not (largest > UNRELATED and normalise(scores, width)):
-        for k in range(width):
-            scores[k] = 0.0
-    for k in range(width):
-        work.column[at + k], work.term[at + k] = first + k, place
-    work.covariance[place] = np.nan
-
-
-@part
-def _load_factor(rows, lo, m, used, first, share, place, at, work):
-    """Load a factor of many levels as one term; return how many columns it has.
-
-    It has none, and there is no term, if its levels differ by no more than chance.
-    """
-    f = -1 - rows.place[first]
-    if work.dismissed[f] == m:
-        return 0
-    keeps = len(work.kept) > 0
-    if keeps and work.kept[f, 0] == m and work.kept[f, 1] == used:
-        return _load_kept(f, used, place, at, work)
-    present = score_levels(rows, lo, m, used, f, share, place, at, work)
-    if present == 0:
-        work.dismissed[f] = m
-    for k in range(present):
-        work.column[at + k], work.term[at + k] = first + work.present[k] - 1, place
-    if keeps and present > 0:
-        _keep(f, m, used, present, place, at, work)
-    return present
-
-
-@part
-def _keep(f, m, used, present, place, at, work):
-    """Keep the scores of a factor for the next direction that has it."""
-    work.kept[f, 0], work.kept[f, 1], work.kept[f, 2] = m, used, present
-    for k in range(present):
-        work.kept_columns[f, k], work.kept_scores[f, k] = work.column[at + k], work.scores[at + k]
-    for i in range(used):
-        work.kept_rows[f, i] = work.Z[place, i]
-    work.kept_covariance[f, 0] = work.covariance[place]
-    work.kept_covariance[f, 1] = work.excess[place]
-
-
-@part
-def _load_kept(f, used, place, at, work):
-    """Load a factor whose scores are kept, as `_load_factor` does."""
-    present = work.kept[f, 2]
-    for k in range(present):
-        work.column[at + k], work.scores[at + k] = work.kept_columns[f, k], work.kept_scores[f, k]
-        work.term[at + k] = place
-    for i in range(used):
-        work.Z[place, i] = work.kept_rows[f, i]
-    work.covariance[place] = work.kept_covariance[f, 0]
-    work.excess[place] = work.kept_covariance[f, 1]
-    return present
-
-
-@part
 def _relate(used, terms, total, work):
     """Write the covariances of the terms that are not scored, per weight of the rows `used`."""
     for j in range(terms):
@@ -316,7 +242,9 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
         width = feature_groups.first[order[i] + 1] - first
         factor = feature_groups.types[order[i]] == INDICATORS
         if factor and width > (FEW_LEVELS if alone else TWO_LEVELS):
-            present = _load_factor(rows, lo, m, used, first, share, place, at, work)
+            present = load_many_levels(
+                rows, lo, m, used, first, share, place, at, work, work.levels
+            )
             if present > 0:
                 at, place, scored = at + present, place + 1, True
             continue
@@ -327,7 +255,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
             place += terms
             continue
         if factor and alone and width > 1:
-            _score_few_levels(rows, lo, used, first, width, place, at, work)
+            load_few_levels(rows, lo, used, first, width, place, at, work, work.levels)
             place, at = place + 1, at + width
             continue
         for k in range(width):

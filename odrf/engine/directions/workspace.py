@@ -6,7 +6,51 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Workspace", "workspace"]
+from odrf.engine.compiling import part
+
+__all__ = ["LevelScores", "Workspace", "forget_levels", "note_free_target", "workspace"]
+
+
+class LevelScores(NamedTuple):
+    """Scratch for scoring the levels of factors, and the scores that a node keeps.
+
+    Attributes
+    ----------
+    weight, moment : (W + 1,) float64
+        Sums over the rows of each level of a factor.
+    seen : (W + 1,) bool
+        Scratch, False between calls.
+    present : (W,) int64
+        The levels that a node has.
+    dismissed : (F,) int64
+        On how many rows of the node each factor, of many levels, was seen to differ by no more than
+        chance for the present target; 0 if it was not.
+    kept : (F, 3) int64
+        For each factor of many levels, on how many rows its levels were scored for the present
+        target, how many of these rows are used, and how many levels were scored.  The first is 0
+        if they were not.
+    kept_columns : (F, L) int64
+    kept_scores : (F, L) float64
+    kept_rows : (F, R) float64
+    kept_covariance : (F, 2) float64
+        Their columns and scores, the scores of the rows, covariance and excess; for the next
+        direction with the factor.  F is 0 if every direction has a target of its own.
+    freedom : (1,) float64
+        In how many other directions the target could vary, if it was chosen by the levels that it
+        scores, see `odrf.engine.directions.class_shares`; else 0.
+    """
+
+    weight: np.ndarray
+    moment: np.ndarray
+    seen: np.ndarray
+    present: np.ndarray
+    dismissed: np.ndarray
+    kept: np.ndarray
+    kept_columns: np.ndarray
+    kept_scores: np.ndarray
+    kept_rows: np.ndarray
+    kept_covariance: np.ndarray
+    freedom: np.ndarray
 
 
 class Workspace(NamedTuple):
@@ -28,31 +72,12 @@ class Workspace(NamedTuple):
     column : (W,) int64
     coefficient : (W,) float64
         The columns and their coefficients.
-    level_weight, level_moment : (W + 1,) float64
-        Sums over the rows of each level of a factor.
-    seen : (W + 1,) bool
-        Scratch, False between calls.
-    present : (W,) int64
-        The levels that a node has.
-    dismissed : (F,) int64
-        On how many rows of the node each factor, of many levels, was seen to differ by no more than
-        chance for the present target; 0 if it was not.
-    kept : (F, 3) int64
-        For each factor of many levels, on how many rows its levels were scored for the present
-        target, how many of these rows are used, and how many levels were scored.  The first is 0
-        if they were not.
-    kept_columns : (F, L) int64
-    kept_scores : (F, L) float64
-    kept_rows : (F, R) float64
-    kept_covariance : (F, 2) float64
-        Their columns and scores, the scores of the rows, covariance and excess; for the next
-        direction with the factor.  F is 0 if every direction has a target of its own.
+    levels : LevelScores or None
+        None if there are no factors: as None has a type of its own in Numba, such tables then need
+        no code for scores of levels.
     covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
         `odrf.engine.directions.level_scores`.
-    freedom : (1,) float64
-        In how many other directions the target could vary, if it was chosen by the levels that it
-        scores, see `odrf.engine.directions.class_shares`; else 0.
     size : (2,) int64
         Number of columns; and of terms if one of them is a factor of many levels, else 0.
     A : (D + 1, D + 1) float64
@@ -74,19 +99,9 @@ class Workspace(NamedTuple):
     scores: np.ndarray
     column: np.ndarray
     coefficient: np.ndarray
-    level_weight: np.ndarray
-    level_moment: np.ndarray
-    seen: np.ndarray
-    present: np.ndarray
-    dismissed: np.ndarray
-    kept: np.ndarray
-    kept_columns: np.ndarray
-    kept_scores: np.ndarray
-    kept_rows: np.ndarray
-    kept_covariance: np.ndarray
+    levels: LevelScores | None
     covariance: np.ndarray
     excess: np.ndarray
-    freedom: np.ndarray
     size: np.ndarray
     A: np.ndarray
     theta: np.ndarray
@@ -102,7 +117,6 @@ def workspace(
     F is the number of factors, L that of the levels whose scores are kept, 0 if they are not.
     """
     W, S = D if W is None else W, R if S is None else S
-    kept = F if L > 0 else 0
     return Workspace(
         np.empty((D, R)),
         np.empty((D, R)),
@@ -119,6 +133,20 @@ def workspace(
         np.empty(W),
         np.empty(W, dtype=np.int64),
         np.empty(W),
+        _level_scores(W, R, F, L) if F > 0 else None,
+        np.empty(D),
+        np.empty(D),
+        np.zeros(2, dtype=np.int64),
+        np.empty((D + 1, D + 1)),
+        np.empty(D + 1),
+        np.empty(D + 1),
+        np.empty(D + 1),
+    )
+
+
+def _level_scores(W: int, R: int, F: int, L: int) -> LevelScores:
+    kept = F if L > 0 else 0
+    return LevelScores(
         np.empty(W + 1),
         np.empty(W + 1),
         np.zeros(W + 1, dtype=np.bool_),
@@ -129,12 +157,26 @@ def workspace(
         np.empty((kept, L)),
         np.empty((kept, R)),
         np.empty((kept, 2)),
-        np.empty(D),
-        np.empty(D),
         np.zeros(1),
-        np.zeros(2, dtype=np.int64),
-        np.empty((D + 1, D + 1)),
-        np.empty(D + 1),
-        np.empty(D + 1),
-        np.empty(D + 1),
     )
+
+
+@part
+def forget_levels(levels):
+    """Forget what is kept of the levels of factors, for a new target."""
+    if levels is None:
+        return
+    levels.dismissed[:], levels.kept[:, 0] = 0, 0
+
+
+@part
+def note_free_target(levels, another):
+    """Note that the levels of factors did not choose the target, and whether it is `another` one.
+
+    Then factors that were dismissed may be related to it.
+    """
+    if levels is None:
+        return
+    levels.freedom[0] = 0.0
+    if another:
+        levels.dismissed[:] = 0

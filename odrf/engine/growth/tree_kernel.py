@@ -164,7 +164,7 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, 
                 project(rows, lo, m, columns, theta, 0, size, scratch.values)
                 if n_factors > 0:
                     size, cut = send_absent_levels(
-                        rows, lo, node, feature_groups, size, cut, scratch
+                        rows, lo, node, feature_groups, size, cut, scratch, scratch.levels
                     )
                 size = send_with_new_surrogates(rows, lo, m, size, cut, scratch, scratch.surrogates)
                 n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)

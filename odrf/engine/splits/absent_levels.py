@@ -111,13 +111,16 @@ def _shift(theta, size, cut, to_left):
 
 
 @part
-def send_absent_levels(rows, lo, node, feature_groups, size, cut, scratch):
+def send_absent_levels(rows, lo, node, feature_groups, size, cut, scratch, levels):
     """Send levels that the node does not have to the side with more weight; the left one if equal.
 
     Only if the split, in scratch.columns and scratch.theta with `size` terms, is along one factor.
     Its rows, from `lo` on, stay on their sides.  scratch.values holds their projections, and again
-    afterwards.  Returns the number of terms and the threshold.
+    afterwards.  `levels` are those of the scratch, None if no predictor is a factor.  Returns the
+    number of terms and the threshold.
     """
+    if levels is None:
+        return size, cut
     columns, theta, values, m = scratch.columns, scratch.theta, scratch.values, len(node.y)
     predictor = _factor_alone(feature_groups, columns, size)
     if predictor < 0:
@@ -131,7 +134,9 @@ def send_absent_levels(rows, lo, node, feature_groups, size, cut, scratch):
         return size, cut
     first, last = feature_groups.first[predictor], feature_groups.first[predictor + 1]
     if last - first > FEW_LEVELS:
-        number = _add_many(rows, lo, m, first, columns, theta, size, values, scratch.work.seen)
+        number = _add_many(
+            rows, lo, m, first, columns, theta, size, values, scratch.work.levels.seen
+        )
     else:
         number = _add_few(rows, lo, m, first, last, columns, theta, size, values, scratch.proposals)
     if number > 0:

@@ -30,7 +30,7 @@ from odrf.engine.directions.samplers import (
     begin_samplers,
     draw_round,
 )
-from odrf.engine.directions.workspace import workspace
+from odrf.engine.directions.workspace import forget_levels, workspace
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
@@ -313,7 +313,7 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     quantum = 0.0
     if binned and scratch.left is None:
         quantum = write_words(node, scratch.words)
-    work.dismissed[:], work.kept[:, 0] = 0, 0
+    forget_levels(work.levels)
     n_candidates = begin_samplers(samplers, state, proposals)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     refined = False

@@ -25,6 +25,7 @@ from odrf.engine.directions.estimation import (
 from odrf.engine.directions.samplers import draws
 from odrf.engine.directions.scatter import ClassScatter, between, class_scatter_for, varies, whiten
 from odrf.engine.directions.subsets import draw_target, load_terms, sample_sizes, write_direction
+from odrf.engine.directions.workspace import forget_levels
 from odrf.engine.randomness import below, shuffle_front
 from odrf.engine.settings import Settings
 from odrf.projections.estimated.on_subsets import widest_columns
@@ -202,7 +203,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
                 work.theta[j] = sampler.spectrum.vectors[r, j]
             c += write_direction(work, proposals, c)
     if sampler.bootstrap:  # other directions are not estimated on the sample
-        work.dismissed[:], work.kept[:, 0] = 0, 0
+        forget_levels(work.levels)
     return c, min(following, sampler.number)
 
 
@@ -224,7 +225,7 @@ def _draw_target_and_sample(sampler, state, rows, lo, m, proposals, work):
         return total, share, target_varies
     for i in range(m):
         work.weights[i] *= sampler.times[i]
-    work.dismissed[:], work.kept[:, 0] = 0, 0
+    forget_levels(work.levels)
     total, share = moments(work.target, work.weights, m, work.moment)
     return total, share, target_varies
 

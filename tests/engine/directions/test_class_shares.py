@@ -38,7 +38,7 @@ def prepared(level, n_levels, y, a, K, criterion, copied=True):
     )
     options = CART._replace(criterion=criterion, n_classes=K).settings
     shares, work = class_shares_for(groups, options), workspace(n_levels, n)
-    assert shares.used
+    assert shares is not None
     return rows, shares, work
 
 
@@ -92,7 +92,7 @@ def test_levels_are_ordered_as_by_the_twin(case, criterion, copied):
     if found is None or not expected.determined:
         return
     if many:
-        assert work.freedom[0] == expected.others
+        assert work.levels.freedom[0] == expected.others
         np.testing.assert_allclose(found[a > 0], expected.target[a > 0], atol=1e-6)
         return
     weight = np.array([a[level == k].sum() for k in range(1, n_levels + 1)])
@@ -106,7 +106,7 @@ def test_two_classes_that_are_left_have_the_targets_0_and_1():
     level, y, a = np.array([1, 1, 2, 2, 7, 7, 0]), np.array([1.0, 3, 3, 3, 1, 1, 1]), np.ones(7)
     rows, shares, work = prepared(level, 7, y, a, 5, GINI)
     np.testing.assert_allclose(target_of(level, y, a, rows, shares, work), y == 3, atol=1e-12)
-    assert work.freedom[0] == 0
+    assert work.levels.freedom[0] == 0
 
 
 @pytest.mark.parametrize("n_levels", [3, 7])
@@ -123,7 +123,7 @@ def test_levels_of_the_same_shares_have_no_order(n_levels):
 @pytest.mark.parametrize("criterion, K", [(GINI, 2), (ORDINAL, 4), (SQUARED_ERROR, 1)])
 def test_other_responses_need_no_table(criterion, K):
     shares = class_shares_for(factor(4), CART._replace(criterion=criterion, n_classes=K).settings)
-    assert not shares.used and not shares.table.size
+    assert shares is None
 
 
 def shortfalls(n_levels, K, criterion, n=300, number=40):

@@ -39,12 +39,12 @@ def scored(level, n_levels, t, a, copied=True, others=0):
     work.weights[:] = rows.weights
     work.target[:] = rows.y
     _, mean = moments(rows.y, rows.weights, n, work.moment)
-    work.Z[0], work.covariance[0], work.excess[0], work.freedom[0] = 0.0, 0.0, 0.0, others
+    work.Z[0], work.covariance[0], work.excess[0], work.levels.freedom[0] = 0.0, 0.0, 0.0, others
     present = score_levels(rows, 0, n, n, 0, mean, 0, 0, work)
     of_rows, of_levels = np.empty(n), np.zeros(n_levels)
     of_rows[rows.at] = work.Z[0]
-    of_levels[work.present[:present] - 1] = work.scores[:present]
-    assert (np.diff(work.present[:present]) > 0).all()
+    of_levels[work.levels.present[:present] - 1] = work.scores[:present]
+    assert (np.diff(work.levels.present[:present]) > 0).all()
     return work, of_levels, of_rows
 
 

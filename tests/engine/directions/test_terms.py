@@ -77,7 +77,7 @@ def test_a_factor_whose_levels_do_not_differ_is_not_scored_again():
     (terms, _, _), work, differs = load(
         [1], 0.0, next(s for s in range(9) if not load([1], 0, s)[2])
     )
-    assert (terms, differs, work.dismissed[0]) == (0, False, SCORED)
+    assert (terms, differs, work.levels.dismissed[0]) == (0, False, SCORED)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -94,4 +94,4 @@ def test_kept_scores_are_those_of_the_first_time(predictors, effect, seed):
     np.testing.assert_array_equal(first.Z[:terms, :USED], second.Z[:terms, :USED])
     for name in ("covariance", "excess") if differs else ():
         np.testing.assert_array_equal(getattr(first, name)[:terms], getattr(second, name)[:terms])
-    assert second.kept[0, 0] == (SCORED if differs else 0)
+    assert second.levels.kept[0, 0] == (SCORED if differs else 0)
