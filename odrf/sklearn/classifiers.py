@@ -1,0 +1,176 @@
+"""The classifiers."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from odrf.api.boosting import odbt
+from odrf.api.guided_forests import graf
+from odrf.api.trees import odrf, odt
+from odrf.errors import InputError
+from odrf.sklearn.continuing import Growing, Updating
+from odrf.sklearn.estimator import TreeEstimator
+from odrf.sklearn.inputs import class_column
+
+__all__ = ["GRAFClassifier", "ODBTClassifier", "ODRFClassifier", "ODTClassifier"]
+
+Same = TypeVar("Same", bound="UpdatingClassifier")
+
+
+class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+    """Base class of the classifiers."""
+
+    _kind: ClassVar[str] = "classification"
+
+    def _response(self, y: Any, n: int, fitting: bool) -> Any:
+        labels = class_column(self, y, n)
+        if isinstance(labels, pd.Series):
+            if fitting:
+                self.classes_ = np.unique(np.asarray(labels))
+            return labels
+        if not fitting:
+            return labels
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        return pd.Series(pd.Categorical.from_codes(codes, pd.Index(self.classes_)))
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        (n,) array of labels
+            The most probable class, the first of ties; of ordered classes the median.
+        """
+        labels = self._asked(X, type="class")
+        return self.classes_[pd.Index(self.classes_).get_indexer(pd.Index(labels))]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        (n, K) float64
+            The columns are those of `classes_`.
+        """
+        shares = pd.DataFrame(self._asked(X, type="prob"))
+        return shares.reindex(columns=self.classes_, fill_value=0.0).to_numpy(dtype=np.float64)
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of `predict_proba`; -inf for a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+
+class UpdatingClassifier(TreeClassifier, Updating):
+    """Base class of the classifiers with ``partial_fit``."""
+
+    def partial_fit(  # type: ignore[override]  # classes come third, as in scikit-learn
+        self: Same, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Same:
+        """Add rows to the fit, from which its trees continue to grow; the first call is `fit`.
+
+        All rows are kept, so that the result is that of ``results_.update()``: the trees take new
+        rows into account nearly as if they had been there from the start.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array-like of shape (K,), optional
+            The classes of all rows to come, which the first rows must have.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If the first rows lack one of `classes`, or a row has a class that they do not have.
+        """
+        if classes is not None:
+            known = getattr(self, "classes_", None)
+            absent = np.setdiff1d(classes, np.unique(y) if known is None else known).tolist()
+            if absent:
+                raise InputError(
+                    f"classes= names {absent[0]!r}, which no row of the first partial_fit() has: "
+                    "begin with rows of all classes"
+                )
+        return super().partial_fit(X, y, sample_weight)
+
+
+class ODTClassifier(UpdatingClassifier, function=odt):
+    """An oblique decision tree as a classifier of scikit-learn; the tree of `odrf.odt`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import ODTClassifier
+    >>> data = odrf.load_data("penguins")
+    >>> tree = ODTClassifier(max_leaves=6, random_state=1)
+    >>> tree = tree.fit(data.drop(columns="species"), data["species"])
+    >>> tree.classes_.tolist()
+    ['Adelie', 'Chinstrap', 'Gentoo']
+    >>> print(tree.results_.call)
+    odt('species ~ .', data, max_leaves=6, kind='classification', seed=1)
+    """
+
+
+class ODRFClassifier(UpdatingClassifier, Growing, function=odrf):
+    """A forest of oblique decision trees as a classifier of scikit-learn; that of `odrf.odrf`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import ODRFClassifier
+    >>> data = odrf.load_data("breast_cancer")
+    >>> X, y = data.drop(columns="diagnosis"), data["diagnosis"]
+    >>> forest = ODRFClassifier(n_trees=20, random_state=1).fit(X[:400], y[:400])
+    >>> bool(forest.score(X[400:], y[400:]) > 0.9)
+    True
+    >>> forest.results_.nobs
+    400
+    """
+
+
+class GRAFClassifier(TreeClassifier, Growing, function=graf):
+    """A guided random forest as a classifier of scikit-learn; that of `odrf.graf`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import GRAFClassifier
+    >>> data = odrf.load_data("wine")
+    >>> X, y = data.drop(columns="cultivar"), data["cultivar"]
+    >>> forest = GRAFClassifier(n_trees=20, random_state=1).fit(X[::2], y[::2])
+    >>> bool(forest.score(X[1::2], y[1::2]) > 0.9)
+    True
+    """
+
+
+class ODBTClassifier(TreeClassifier, Growing, function=odbt):
+    """Boosted oblique trees as a classifier of scikit-learn; those of `odrf.odbt`.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import ODBTClassifier
+    >>> data = odrf.load_data("breast_cancer")
+    >>> X, y = data.drop(columns="diagnosis"), data["diagnosis"]
+    >>> fit = ODBTClassifier(n_trees=20, random_state=1).fit(X[:400], y[:400])
+    >>> bool(fit.score(X[400:], y[400:]) > 0.9)
+    True
+    """

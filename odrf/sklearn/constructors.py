@@ -1,0 +1,124 @@
+"""The constructor of an estimator, and its documentation, from those of the function it calls.
+
+So an estimator has every option of its function, with the same name and default.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from odrf.errors import UnknownArgumentError, nearest
+
+__all__ = ["constructor_with", "defaults_of", "documented"]
+
+# Arguments of the functions that are not options of an estimator: what is fitted comes with fit().
+OF_FIT = ("formula", "data", "weights", "kind")
+OWN_WORDS = {
+    "offset": """
+        offset : str, optional
+            The column of X with a known part of each row's score, on the scale of
+            ``results_.predict(type="link")``; see `odrf.odbt`.  It is no predictor.
+        """,
+    "random_state": """
+        random_state : int, RandomState, Generator or None, default None
+            Makes the fit reproducible, for any number of threads.  It is the argument `seed` of the
+            function; ``results_.seed`` is the seed that was used.
+        """,
+    "n_jobs": """
+        n_jobs : int, optional
+            Threads of fits and predictions.  By default, and by -1, all cores; in a worker of
+            joblib, such as those of ``GridSearchCV(n_jobs=2)``, the worker's share of them.
+        """,
+    "warm_start": """
+        warm_start : bool, default False
+            With True, `fit` to the rows of the fit before keeps its trees and adds those that
+            `n_trees` has more.  The result is that of ``results_.grow()``.
+        """,
+}
+ATTRIBUTES = """
+Attributes
+----------
+results_ : object
+    The full result, as the function returns it: with ``summary()``, ``plot()``, ``importance()``.
+{classes}n_features_in_ : int
+    Number of columns of X.
+feature_names_in_ : (n_features_in_,) array of str
+    Their names, if X was a data frame whose columns are named by text.
+feature_importances_ : (n_features_in_,) array of float
+    Impurity decrease of each column of X, as shares of their sum.
+"""
+OF_CLASSES = """classes_ : (K,) array
+    The classes, sorted, as in the columns of `predict_proba`.
+"""
+
+
+def defaults_of(
+    function: Callable[..., Any], left_out: tuple[str, ...], extra: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the parameters of an estimator and their defaults.
+
+    Parameters
+    ----------
+    function : callable
+        One of `odrf.odt`, `odrf.odrf`, `odrf.odbt` and `odrf.graf`.
+    left_out : tuple of str
+        Options that the estimator does not have.
+    extra : mapping of str to object
+        What it has in addition.
+    """
+    options = {
+        "random_state" if name == "seed" else name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in (*OF_FIT, *left_out)
+    }
+    return {**options, **extra}
+
+
+def constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., None]:
+    """Return the ``__init__`` of the estimator called `name`: it stores its arguments untouched."""
+
+    def __init__(self: Any, **options: Any) -> None:  # noqa: N807
+        for option in options:
+            if option not in defaults:
+                raise UnknownArgumentError(
+                    f"{name}() has no argument {option!r}{nearest(option, defaults)}"
+                )
+        for option, default in defaults.items():
+            setattr(self, option, options.get(option, default))
+
+    kinds = inspect.Parameter
+    place = kinds("self", kinds.POSITIONAL_OR_KEYWORD)
+    by_name = [kinds(option, kinds.KEYWORD_ONLY, default=each) for option, each in defaults.items()]
+    __init__.__signature__ = inspect.Signature([place, *by_name])  # type: ignore[attr-defined]
+    return __init__
+
+
+def documented(
+    own: str, function: Callable[..., Any], defaults: Mapping[str, Any], classes: bool
+) -> str:
+    """Return the docstring of an estimator: its `own`, with parameters and attributes inserted."""
+    summary, examples = inspect.cleandoc(own).split("\nExamples\n--------\n")
+    words = "\n".join(_descriptions(function, defaults))
+    attributes = ATTRIBUTES.format(classes=OF_CLASSES if classes else "")
+    return (
+        f"{summary}\nParameters\n----------\n{words}\n{attributes}\nExamples\n--------\n{examples}"
+    )
+
+
+def _descriptions(function: Callable[..., Any], defaults: Mapping[str, Any]) -> list[str]:
+    """Return the descriptions of the parameters, with heads that name only those there are."""
+    text = inspect.getdoc(function) or ""
+    section = text.split("Parameters\n----------\n")[1].split("\nReturns\n-------\n")[0].rstrip()
+    found = []
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, body = entry.partition("\n")
+        names, colon, kind = head.partition(" : ")
+        kept = [name for name in names.split(", ") if name in defaults and name not in OWN_WORDS]
+        if kept:
+            found.append(f"{', '.join(kept)}{colon}{kind}\n{body}")
+    own = [textwrap.dedent(words).strip() for name, words in OWN_WORDS.items() if name in defaults]
+    return [*found, *own]

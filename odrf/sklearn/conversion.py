@@ -1,0 +1,109 @@
+"""From a result to a fitted estimator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from odrf.errors import InputError
+from odrf.fits.fit import Fit
+from odrf.projections.axis import Axis
+from odrf.projections.mixture import Mixture
+from odrf.results.boosted import ODBTResults
+from odrf.results.fitted import FittedResults
+from odrf.results.forest import ODRFResults
+from odrf.results.guided import GRAFResults
+from odrf.results.tree import ODTResults
+from odrf.sklearn.classifiers import GRAFClassifier, ODBTClassifier, ODRFClassifier, ODTClassifier
+from odrf.sklearn.estimator import TreeEstimator
+from odrf.sklearn.regressors import GRAFRegressor, ODBTRegressor, ODRFRegressor, ODTRegressor
+
+__all__ = ["estimator_of"]
+
+CLASSES: dict[type, tuple[type[TreeEstimator], type[TreeEstimator]]] = {
+    ODTResults: (ODTClassifier, ODTRegressor),
+    ODRFResults: (ODRFClassifier, ODRFRegressor),
+    GRAFResults: (GRAFClassifier, GRAFRegressor),
+    ODBTResults: (ODBTClassifier, ODBTRegressor),
+}
+
+
+def estimator_of(results: FittedResults) -> TreeEstimator:
+    """Return a fitted estimator with these results; see `FittedResults.to_sklearn`.
+
+    Raises
+    ------
+    InputError
+        The fit has offsets that are no column of its data.
+    """
+    of_classes, of_numbers = CLASSES[type(results)]
+    kind = of_numbers if results.classes is None else of_classes
+    known = kind().get_params()
+    options = {name: each for name, each in _options(results).items() if name in known}
+    estimator = kind(**options, random_state=results.seed)
+    columns = list(results.design.schema.columns)
+    if options.get("offset") is not None:
+        columns.append(options["offset"])
+    estimator.results_ = results
+    estimator.n_features_in_ = len(columns)
+    estimator.feature_names_in_ = np.array(columns, dtype=object)
+    if results.classes is not None:
+        estimator.classes_ = np.unique(results.classes.to_numpy())
+    return estimator
+
+
+def _options(results: FittedResults) -> dict[str, Any]:
+    """Return the options of a fit by name: as they were given, or as they were resolved."""
+    fit, design = results.fit, results.design
+    data = {
+        "missing": design.missing,
+        "unseen": design.unseen,
+        "class_weights": _class_weights(results),
+    }
+    if isinstance(fit, Fit):
+        given = fit.request.options()
+        return {**given, **data, "n_trees": fit.forest.n_trees, "n_jobs": None}
+    control: Any = fit.control
+    own = {name: getattr(control, name) for name in dir(control) if not name.startswith("_")}
+    if isinstance(results, ODBTResults):
+        own |= _of_mixture(control.mixture)
+        own |= {
+            "run_predictors": control.run_predictors / len(design.predictors),
+            "predictor_fraction": control.tree_predictors / control.run_predictors,
+            "offset": _offset_column(results),
+        }
+    return {**own, **data, "n_jobs": None}
+
+
+def _class_weights(results: FittedResults) -> dict[Any, float] | None:
+    factors = results.fit.data.class_weights
+    if factors is None or results.classes is None:
+        return None
+    return dict(zip(results.classes.tolist(), factors.tolist(), strict=True))
+
+
+def _of_mixture(mixture: Mixture) -> dict[str, Any]:
+    """Return the options that give this mixture again."""
+    numbers = {family: number for family, number in mixture.shares if number > 0}
+    if len(numbers) > 1:
+        return {
+            "projection": numbers,
+            "n_projections": sum(numbers.values()),
+            "n_singles": "auto",
+        }
+    ((family, number),) = numbers.items()
+    return {
+        "projection": family,
+        "n_singles" if isinstance(family, Axis) else "n_projections": number,
+    }
+
+
+def _offset_column(results: ODBTResults) -> str | None:
+    offset = results.fit.offset
+    if offset.given and offset.column is None:
+        raise InputError(
+            "the offsets of this fit are numbers without a column, which predict() of an "
+            "estimator could not have for new rows: fit with offset= the name of a column"
+        )
+    return offset.column

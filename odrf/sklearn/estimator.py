@@ -1,0 +1,193 @@
+"""What all estimators share: they call a function of the package, and predict by its result."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from odrf.design.formulas.spelling import quoted
+from odrf.errors import InputError
+from odrf.sklearn.constructors import constructor_with, defaults_of, documented
+from odrf.sklearn.inputs import feature_names, predictors_of, response_name, weights_of
+from odrf.sklearn.leaf_paths import passed_nodes
+from odrf.sklearn.sharing import threads_for, with_threads
+
+__all__ = ["TreeEstimator"]
+
+Same = TypeVar("Same", bound="TreeEstimator")
+
+# Choices of `missing` with which rows with empty cells are fitted and predicted.
+KEEPING = ("split", "surrogate", "median")
+
+
+class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base class of all estimators.
+
+    A class with ``function=`` gets its constructor and the words on its parameters from there.
+    """
+
+    _kind: ClassVar[str]
+    _function: ClassVar[Callable[..., Any]]
+    _left_out: ClassVar[tuple[str, ...]] = ()
+    _extra: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(
+        cls, *, function: Callable[..., Any] | None = None, **kwargs: Any
+    ) -> None:
+        if function is not None:
+            defaults = defaults_of(function, cls._left_out, cls._extra)
+            cls._function = staticmethod(function)
+            cls.__init__ = constructor_with(cls.__name__, defaults)  # type: ignore[method-assign]
+            classes = cls._kind == "classification"
+            cls.__doc__ = documented(cls.__doc__ or "", function, defaults, classes)
+        super().__init_subclass__(**kwargs)
+
+    def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
+        """Fit to the rows of X and y.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+            Predictors.  Columns of text and categories of a data frame are factors; empty cells
+            (NaN, None) are treated as `missing` says.
+        y : array-like of shape (n,)
+            Responses: numbers of a regression, labels of a classification.  The categories of an
+            ordered categorical series are ordered classes.
+        sample_weight : array-like of shape (n,), optional
+            Case weights.  Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            If an option or a column is invalid.  The message names it and says what to use.
+        """
+        table, name, weights = self._training_table(X, y, sample_weight)
+        self.results_ = self._grown(name, table, weights)
+        return self
+
+    def _training_table(
+        self, X: Any, y: Any, sample_weight: Any, fitting: bool = True
+    ) -> tuple[pd.DataFrame, str, NDArray[np.float64] | None]:
+        """Return predictors and response, the response's name, and the weights if not all are 1."""
+        frame = predictors_of(self, X, fitting=fitting)
+        response = self._response(y, len(frame), fitting)
+        weights = weights_of(sample_weight, frame)
+        name = response_name(y, frame.columns) if fitting else self.results_.design.response.name
+        table = frame.copy(deep=False)
+        table[name] = response.array if isinstance(response, pd.Series) else response
+        if weights is not None and (weights == 0).any() and (weights != 0).any():
+            table, weights = table[weights != 0], weights[weights != 0]
+        if fitting and self._kind == "classification" and table[name].nunique() < 2:
+            counted = "rows" if sample_weight is None else "rows of positive weight"
+            raise InputError(
+                f"y has one class in all {counted}: a classifier needs two classes or more"
+            )
+        return table, name, weights
+
+    def _response(self, y: Any, n: int, fitting: bool) -> Any:
+        raise NotImplementedError
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options of the function, as they are set."""
+        known = inspect.signature(self._function).parameters
+        options = {name: value for name, value in self.get_params().items() if name in known}
+        if options.get("offset") is not None and not isinstance(options["offset"], str):
+            raise InputError(
+                "offset= must be the name of a column of X, which predict() needs as well"
+            )
+        return {**options, "n_jobs": threads_for(self.n_jobs)}
+
+    def _seed(self) -> Any:
+        """Return `random_state` as a seed: a number drawn from it, if it is a RandomState."""
+        state = self.random_state
+        return state.randint(2**31) if isinstance(state, np.random.RandomState) else state
+
+    def _grown(self, name: str, table: pd.DataFrame, weights: NDArray[np.float64] | None) -> Any:
+        return self._function(
+            f"{quoted(name)} ~ .",
+            table,
+            **self._options(),
+            weights=weights,
+            kind=self._kind,
+            seed=self._seed(),
+        )
+
+    def _asked(self, X: Any, **how: Any) -> pd.Series | pd.DataFrame:
+        """Return what the result predicts of the rows of X."""
+        check_is_fitted(self)
+        frame = predictors_of(self, X, fitting=False)
+        results = with_threads(self.results_, threads_for(self.n_jobs))
+        found = results.predict(frame, **how)
+        if self.missing == "drop" and bool(np.asarray(found.isna()).any()):
+            raise InputError(
+                'X has rows with empty cells, which missing="drop" does not predict: use '
+                'missing="split", or leave these rows out'
+            )
+        return found
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        (n,) or (n, B) int64
+            The number of the leaf within its tree: for one tree, or for each of B trees.
+        """
+        return self._asked(X, type="leaf").to_numpy(dtype=np.int64)
+
+    def decision_path(self, X: Any) -> csr_matrix | tuple[csr_matrix, NDArray[np.int64]]:
+        """Return the nodes that each row passes.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n, p)
+
+        Returns
+        -------
+        csr_matrix of shape (n, m)
+            1 for the nodes on the row's way, from the root to its leaf.  Of several trees a pair:
+            this matrix for the nodes of all trees one after the other, and an array (B + 1,) that
+            says where the nodes of each tree begin.
+        """
+        leaves = self.apply(X)
+        forest = self.results_.forest
+        path = passed_nodes(forest, leaves.reshape(len(leaves), -1))
+        return path if leaves.ndim == 1 else (path, forest.root)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Impurity decrease of each column of X, as shares of their sum.
+
+        The rows that chose the splits also judge them, so that columns with many values seem more
+        important than they are.  ``results_.importance()`` has importances by other rows.
+        """
+        check_is_fitted(self)
+        shares = self.results_.importance("impurity")["share"]
+        return shares.reindex(feature_names(self), fill_value=0.0).to_numpy(dtype=np.float64)
+
+    def _keeps_empty_cells(self) -> bool:
+        return self.missing in KEEPING
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._keeps_empty_cells()
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn 1.5
+        return {"allow_nan": self._keeps_empty_cells()}

@@ -1,0 +1,141 @@
+"""From what scikit-learn's tools hand over to the data frame that the functions take."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from odrf.design.row_numbers import row_numbers
+from odrf.errors import InputError
+from odrf.public import in_pandas
+
+__all__ = [
+    "class_column",
+    "feature_names",
+    "number_column",
+    "predictors_of",
+    "response_name",
+    "weights_of",
+]
+
+# The names of an argument of check_array since scikit-learn 1.6, and before.
+_NAMES = inspect.signature(check_array).parameters
+WITH_NAN = {
+    name: "allow-nan" for name in ("ensure_all_finite", "force_all_finite") if name in _NAMES
+}
+
+
+def predictors_of(estimator: Any, X: Any, *, fitting: bool) -> pd.DataFrame:
+    """Return X as a data frame of named columns.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Receives, if `fitting`, the number of columns and their names; else X is compared with them.
+    X : data frame of any library that narwhals knows, or array-like of shape (n, p)
+    fitting : bool
+
+    Raises
+    ------
+    ValueError
+        X is no table, is empty, sparse or complex, has an infinite value, or other columns than in
+        training.
+    """
+    frame = in_pandas(X)
+    if isinstance(frame, pd.DataFrame):
+        _note_columns(estimator, frame, fitting)
+    else:
+        least = 2 if fitting else 1
+        array = check_array(
+            X, dtype="numeric", ensure_min_samples=least, estimator=estimator, **WITH_NAN
+        )
+        _note_columns(estimator, array, fitting)
+        frame = pd.DataFrame(array)
+    return frame.set_axis(feature_names(estimator), axis=1)
+
+
+def feature_names(estimator: Any) -> pd.Index:
+    """Return the names of the columns of X (p,): x0, x1, … if they have none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{j}" for j in range(estimator.n_features_in_)]
+    return pd.Index(names, dtype=object)
+
+
+def _note_columns(estimator: Any, X: Any, fitting: bool) -> None:
+    """Set number and names of the columns on the estimator, or compare them."""
+    try:
+        from sklearn.utils.validation import validate_data  # noqa: PLC0415
+    except ImportError:  # scikit-learn 1.5
+        estimator._validate_data(X, reset=fitting, cast_to_ndarray=False)
+    else:
+        validate_data(estimator, X, reset=fitting, skip_check_array=True)
+
+
+def response_name(y: Any, columns: pd.Index) -> str:
+    """Return the name of y if it is a series with one, else ``"y"``; never that of a column."""
+    given = getattr(y, "name", None)
+    name = given if isinstance(given, str) and given else "y"
+    while name in columns:
+        name += "_"
+    return name
+
+
+def number_column(estimator: Any, y: Any, n: int) -> NDArray:
+    """Return the responses (n,) of a regression.
+
+    Raises
+    ------
+    ValueError
+        y is None, no column of n finite numbers.
+    """
+    values = column_or_1d(_given(estimator, y), warn=True)
+    values = check_array(
+        values, ensure_2d=False, dtype="numeric", input_name="y", estimator=estimator
+    )
+    check_consistent_length(values, range(n))
+    return values
+
+
+def class_column(estimator: Any, y: Any, n: int) -> NDArray | pd.Series:
+    """Return the labels (n,); of ordered categories as they are, so that their order is known.
+
+    Raises
+    ------
+    ValueError
+        y is None, no column of n labels, or holds measurements.
+    """
+    values = column_or_1d(_given(estimator, y), warn=True)
+    check_classification_targets(values)
+    check_consistent_length(values, range(n))
+    if isinstance(y, pd.Series) and isinstance(y.dtype, pd.CategoricalDtype) and y.dtype.ordered:
+        return y
+    return values
+
+
+def _given(estimator: Any, y: Any) -> Any:
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+    return y
+
+
+def weights_of(sample_weight: Any, frame: pd.DataFrame) -> NDArray[np.float64] | None:
+    """Return the weights of the rows by position; None if all are 1.
+
+    Raises
+    ------
+    InputError
+        They are not one number for each row.
+    """
+    if sample_weight is None:
+        return None
+    weights = row_numbers("sample_weight", np.asarray(sample_weight), frame)
+    return None if (weights == 1).all() else weights

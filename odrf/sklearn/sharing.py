@@ -1,0 +1,41 @@
+"""Threads beside the workers of joblib: together no more than there are cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numba
+from joblib.parallel import get_active_backend
+
+from odrf.checks import checked_jobs
+from odrf.engine.parallel import available_cores
+
+__all__ = ["threads_for", "with_threads"]
+
+Result = TypeVar("Result", bound=Any)
+
+
+def threads_for(n_jobs: int | None) -> int | None:
+    """Return the argument `n_jobs` of the functions for that of an estimator.
+
+    It is the same, except by default, for all cores, in a worker of joblib.  joblib tells each of
+    its worker processes how many threads it may use, by the variables that libraries read, Numba
+    among them; a worker thread gets one.
+    """
+    checked_jobs(n_jobs)
+    backend, _ = get_active_backend()
+    if not backend.nesting_level or n_jobs not in (None, -1):
+        return n_jobs
+    if multiprocessing.parent_process() is None:
+        return 1
+    return min(available_cores(), numba.config.NUMBA_NUM_THREADS)
+
+
+def with_threads(results: Result, n_jobs: int | None) -> Result:
+    """Return the results, which predict with so many threads; the predictions are the same."""
+    fit, threads = results.fit, checked_jobs(n_jobs)
+    if fit.control.n_jobs == threads:
+        return results
+    return type(results)(replace(fit, control=replace(fit.control, n_jobs=threads)))

@@ -1,0 +1,293 @@
+"""The estimators are their functions: same options, same fits, same errors."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+
+import odrf
+import odrf.sklearn
+from estimators.instances import DEFAULT
+from odrf.engine.parallel import available_cores
+from odrf.errors import InputError
+from odrf.sklearn import (
+    GRAFRegressor,
+    ODBTClassifier,
+    ODBTRegressor,
+    ODRFClassifier,
+    ODRFRegressor,
+    ODTClassifier,
+    ODTRegressor,
+)
+from odrf.sklearn.sharing import threads_for
+
+FUNCTIONS = {"ODT": odrf.odt, "ODRF": odrf.odrf, "GRAF": odrf.graf, "ODBT": odrf.odbt}
+IDS = [type(each).__name__ for each in DEFAULT]
+PREDICTORS = ["a", "b", "f"]
+
+
+def function_of(estimator):
+    return FUNCTIONS[type(estimator).__name__.removesuffix("Classifier").removesuffix("Regressor")]
+
+
+def response_of(estimator):
+    return "c" if is_classifier(estimator) else "y"
+
+
+@pytest.fixture(params=DEFAULT, ids=IDS)
+def fitted(request, table):
+    estimator = clone(request.param).set_params(random_state=1)
+    return estimator.fit(table[PREDICTORS], table[response_of(estimator)])
+
+
+@pytest.mark.parametrize("estimator", DEFAULT, ids=IDS)
+def test_every_option_is_a_parameter_with_the_same_default_and_is_described(estimator):
+    options = inspect.signature(function_of(estimator)).parameters
+    parameters = inspect.signature(type(estimator)).parameters
+    elsewhere = {"formula", "data", "weights", "kind"}
+    if not is_classifier(estimator):
+        elsewhere.add("class_weights")
+    expected = {"random_state" if name == "seed" else name for name in options.keys() - elsewhere}
+    assert parameters.keys() - {"warm_start"} == expected
+    for name, parameter in parameters.items():
+        if name in options:
+            assert parameter.default is options[name].default
+        assert parameter.kind is parameter.KEYWORD_ONLY
+    section = inspect.getdoc(type(estimator)).split("Parameters\n-")[1].split("Attributes\n-")[0]
+    heads = [line.split(" : ")[0] for line in section.splitlines()[1:] if line[:1].isidentifier()]
+    assert {name for head in heads for name in head.split(", ")} == set(parameters)
+
+
+def test_the_result_is_that_of_the_function(fitted, table):
+    y, X = response_of(fitted), table[PREDICTORS]
+    options = {"n_trees": fitted.n_trees} if hasattr(fitted, "n_trees") else {}
+    fit = function_of(fitted)(f"{y} ~ a + b + f", table, seed=1, **options)
+    assert type(fitted.results_) is type(fit)
+    assert (fitted.predict(X) == np.asarray(fit.predict(table))).all()
+    assert fitted.results_.formula == f"{y} ~ ."
+    assert fitted.results_.fit.data.index.equals(table.index)
+    if is_classifier(fitted):
+        assert (fitted.predict_proba(X) == fit.predict(table, "prob").to_numpy()).all()
+        logs = fitted.predict_log_proba(X)
+        np.testing.assert_allclose(np.exp(logs), fitted.predict_proba(X))
+    shares = fit.importance("impurity")["share"].reindex(PREDICTORS)
+    np.testing.assert_allclose(fitted.feature_importances_, shares)
+
+
+def test_there_and_back(fitted, table):
+    X = table[PREDICTORS]
+    back = fitted.results_.to_sklearn()
+    assert type(back) is type(fitted)
+    assert back.results_ is fitted.results_
+    assert (back.predict(X) == fitted.predict(X)).all()
+    assert back.feature_names_in_.tolist() == PREDICTORS
+    again = clone(back).fit(X, table[response_of(fitted)])
+    assert (again.predict(X) == fitted.predict(X)).all()
+
+
+def test_paths_lead_from_the_roots_to_the_leaves(fitted, table):
+    X, forest = table[PREDICTORS], fitted.results_.forest
+    leaves, path = fitted.apply(X), fitted.decision_path(X)
+    if forest.n_trees > 1:
+        path, first = path
+        assert first.tolist() == forest.root.tolist()
+    leaves = leaves.reshape(len(X), -1)
+    assert path.shape == (len(X), forest.n_nodes)
+    assert set(path.data) == {1}
+    assert (path.toarray()[:, forest.root[:-1]] == 1).all()
+    rows = np.arange(len(X))[:, np.newaxis]
+    assert (path.toarray()[rows, leaves + forest.root[:-1]] == 1).all()
+    depths = forest.depth()[leaves + forest.root[:-1]]
+    assert np.asarray(path.sum(axis=1)).ravel().tolist() == (depths + 1).sum(axis=1).tolist()
+
+
+def test_arrays_have_columns_without_names(table):
+    X = table[["a", "b"]].to_numpy()
+    tree = ODTRegressor(random_state=1).fit(X, table["y"].to_numpy())
+    assert not hasattr(tree, "feature_names_in_")
+    assert tree.results_.design.predictors == ("x0", "x1")
+    named = ODTRegressor(random_state=1).fit(table[["a", "b"]], table["y"])
+    assert (named.predict(table[["a", "b"]]) == tree.predict(X)).all()
+
+
+def test_a_column_may_be_called_as_the_response(table):
+    X = table[["a", "b"]].set_axis(["y", "y_"], axis=1)
+    tree = ODTRegressor(random_state=1).fit(X, table["y"])
+    assert tree.results_.formula == "y__ ~ ."
+
+
+def test_labels_of_any_kind_come_back(table):
+    X, codes = table[["a", "b"]], (table["a"] > 0).astype(int)
+    for labels in ([False, True], [-1.0, 2.0], ["no", "yes"], [7, 3]):
+        y = np.array(labels)[codes]
+        tree = ODTClassifier(random_state=1).fit(X, y)
+        assert tree.classes_.tolist() == sorted(labels)
+        assert tree.predict(X).dtype == y.dtype
+        assert (tree.predict(X) == y).mean() > 0.95
+
+
+def test_ordered_classes_stay_ordered(table):
+    y = pd.Series(pd.Categorical(table["c"], ["top", "mid", "low"], ordered=True), table.index)
+    tree = ODTClassifier(random_state=1).fit(table[["a", "b"]], y)
+    assert tree.classes_.tolist() == ["low", "mid", "top"]
+    assert tree.results_.classes.tolist() == ["top", "mid", "low"]
+    assert tree.results_.control.criterion == "ordinal"
+    shares = tree.results_.predict(table, "prob")[["low", "mid", "top"]]
+    assert (tree.predict_proba(table[["a", "b"]]) == shares.to_numpy()).all()
+
+
+def test_a_class_whose_rows_have_no_weight_is_never_predicted(table):
+    X, weight = table[["a", "b"]], (table["c"] != "mid").astype(float)
+    tree = ODTClassifier(random_state=1).fit(X, table["c"], weight)
+    assert tree.classes_.tolist() == ["low", "mid", "top"]
+    assert (tree.predict_proba(X)[:, 1] == 0).all()
+
+
+def test_rows_that_cannot_be_predicted_are_refused(table):
+    X = table[["a", "b"]]
+    empty = X.assign(a=X["a"].mask(np.arange(len(X)) == 5))
+    tree = ODTRegressor(missing="drop", random_state=1).fit(empty, table["y"])
+    with pytest.raises(InputError, match="rows with empty cells"):
+        tree.predict(empty)
+    assert ODTRegressor()._more_tags() == {"allow_nan": True}
+    assert tree._more_tags() == {"allow_nan": False}
+
+
+def test_a_regression_forest_has_quantiles(table):
+    X = table[PREDICTORS]
+    forest = ODRFRegressor(n_trees=12, random_state=1).fit(X, table["y"])
+    found = forest.predict_quantiles(X, [0.1, 0.5, 0.9])
+    assert (np.diff(found, axis=1) >= 0).all()
+    expected = forest.results_.predict(table, quantiles=[0.1, 0.5, 0.9])
+    assert (found == expected.to_numpy()).all()
+    assert not hasattr(GRAFRegressor(), "predict_quantiles")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [ODRFRegressor(random_state=1), ODRFClassifier(random_state=1), GRAFRegressor(random_state=1),
+     ODBTRegressor(random_state=1)],
+    ids=lambda each: type(each).__name__,
+)  # fmt: skip
+def test_warm_start_adds_trees(estimator, table):
+    X, y = table[PREDICTORS], table[response_of(estimator)]
+    at_once = clone(estimator).set_params(n_trees=12).fit(X, y)
+    warm = clone(estimator).set_params(n_trees=5, warm_start=True).fit(X, y)
+    warm.set_params(n_trees=12, n_jobs=1).fit(X, y)
+    assert (warm.predict(X) == at_once.predict(X)).all()
+    before = warm.results_
+    assert warm.fit(X, y).results_ is before
+    with pytest.raises(InputError, match="cannot be below the 12 trees"):
+        warm.set_params(n_trees=5).fit(X, y)
+    with pytest.raises(InputError, match="other rows or with other options"):
+        warm.set_params(n_trees=20).fit(X[1:], y[1:])
+    warm.set_params(warm_start=False).fit(X[1:], y[1:])
+    assert warm.results_.nobs == 119
+
+
+@pytest.mark.parametrize("estimator", [ODTRegressor(), ODRFClassifier(n_trees=12)], ids=str)
+def test_partial_fit_is_an_update(estimator, table):
+    X, y = table[PREDICTORS], table[response_of(estimator)]
+    estimator.set_params(random_state=1)
+    parts = clone(estimator).partial_fit(X[:80], y[:80]).partial_fit(X[80:], y[80:])
+    expected = clone(estimator).fit(X[:80], y[:80]).results_.update(table[80:])
+    assert parts.results_.nobs == 120
+    assert (parts.predict(X) == np.asarray(expected.predict(table))).all()
+    weighted = clone(estimator).partial_fit(X[:80], y[:80], sample_weight=np.full(80, 2.0))
+    weighted.partial_fit(X[80:], y[80:])
+    assert weighted.results_.fit.data.weights.tolist() == [2.0] * 80 + [1.0] * 40
+
+
+def test_partial_fit_begins_with_all_classes(table):
+    X, y = table[["a", "b"]], table["c"]
+    some = (y != "mid").to_numpy()
+    with pytest.raises(InputError, match="classes= names 'mid'"):
+        ODTClassifier().partial_fit(X[some], y[some], classes=["low", "mid", "top"])
+    tree = ODTClassifier(random_state=1).partial_fit(X[some], y[some])
+    with pytest.raises(InputError, match="classes that no training row has"):
+        tree.partial_fit(X, y)
+
+
+def test_an_offset_is_a_column(table):
+    X = table[["a", "b"]].assign(known=np.log(2.0))
+    counts = np.random.default_rng(1).poisson(2 * np.exp(table["a"] / 2))
+    fit = ODBTRegressor(loss="poisson", n_trees=20, offset="known", random_state=1).fit(X, counts)
+    assert "known" not in fit.results_.design.predictors
+    double = fit.predict(X.assign(known=np.log(4.0)))
+    np.testing.assert_allclose(double, 2 * fit.predict(X))
+    assert fit.feature_importances_[2] == 0
+    assert fit.results_.to_sklearn().feature_names_in_.tolist() == ["a", "b", "known"]
+    with pytest.raises(InputError, match="name of a column of X"):
+        ODBTRegressor(offset=np.zeros(120)).fit(X, counts)
+
+
+def test_a_random_state_gives_the_seed(table):
+    X, y = table[["a", "b"]], table["y"]
+    one, other = (
+        ODTRegressor(random_state=np.random.RandomState(4)).fit(X, y).results_.seed
+        for _ in range(2)
+    )
+    assert one == other
+    assert ODTRegressor(random_state=7).fit(X, y).results_.seed == 7
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: ODRFClassifier(ntrees=3), "no argument 'ntrees'; did you mean 'n_trees'"),
+        (lambda X, y: ODTRegressor(min_leaf=0).fit(X, y), "min_leaf=0"),
+        (lambda X, y: ODTRegressor(n_jobs=0).fit(X, y), "n_jobs=0"),
+        (lambda X, y: ODTClassifier().fit(X, ["one"] * 120), "y has one class in all rows"),
+        (lambda X, y: ODTRegressor().fit(X, None), "requires y to be passed"),
+        (lambda X, y: ODTRegressor().fit(X, y, [1.0, 2.0]), "sample_weight has length 2"),
+        (lambda X, y: ODTRegressor().fit(X, y, -np.ones(120)), "negative"),
+    ],
+)
+def test_errors_name_the_way_out(call, message, table):
+    with pytest.raises(InputError, match=message):
+        call(table[["a", "b"]], table["y"])
+
+
+@pytest.mark.parametrize("method", ["predict", "apply", "decision_path"])
+def test_an_estimator_that_is_not_fitted_says_so(method, table):
+    with pytest.raises(NotFittedError):
+        getattr(ODBTClassifier(), method)(table[PREDICTORS])
+    assert not hasattr(ODBTClassifier(), "feature_importances_")
+
+
+def test_workers_share_the_cores():
+    assert [threads_for(n_jobs) for n_jobs in (None, -1, 3)] == [None, -1, 3]
+    in_threads = Parallel(n_jobs=2, backend="threading")(
+        delayed(threads_for)(n_jobs) for n_jobs in (None, -1, 3)
+    )
+    assert in_threads == [1, 1, 3]
+    in_processes = Parallel(n_jobs=2)(delayed(threads_for)(None) for _ in range(2))
+    assert in_processes == [max(available_cores() // 2, 1)] * 2
+    assert Parallel(n_jobs=1)([delayed(threads_for)(None)]) == [None]
+
+
+def test_a_fitted_estimator_predicts_with_the_threads_that_it_may_use(table):
+    X = table[PREDICTORS]
+    forest = ODRFRegressor(n_trees=12, n_jobs=2, random_state=1).fit(X, table["y"])
+    before, results = forest.predict(X), forest.results_
+    forest.set_params(n_jobs=1)
+    assert (forest.predict(X) == before).all()
+    assert forest.results_ is results
+
+
+def test_the_package_does_not_need_scikit_learn():
+    code = (
+        "import sys; sys.modules['sklearn'] = None; import odrf; "
+        "tree = odrf.odt('cultivar ~ .', odrf.load_data('wine'), max_leaves=2, seed=1)\n"
+        "try: tree.to_sklearn()\nexcept odrf.InputError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 'pip install "odrf[sklearn]"' in done.stdout
