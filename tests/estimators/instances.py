@@ -1,14 +1,16 @@
 """Estimators that every check of scikit-learn is run on.
 
-One of the checks fits with weights, and again with each row repeated as often as its weight says,
-on 15 rows of 30 columns, and compares the predictions.  They are the same only if no random draw
-decides between splits that are equally good, of which so few rows have many.  So these trees make
-at most one split of so few rows, and more of more rows; guided forests and the boosted classifier,
-whose random draws and sums of floats leave no such split, make none.  The boosted regressor adds up
-derivatives that are 1 or -1, without rounding.
+One of the checks, since scikit-learn 1.6, fits with weights, and again with each row repeated as
+often as its weight says, on 15 rows of 30 columns, and compares the predictions.  They are the same
+only if no random draw decides between splits that are equally good, of which so few rows have many.
+So these trees make at most one split of so few rows, and more of more rows.  Guided forests, whose
+planes depend on the number of rows, and the boosted classifier, whose sums of floats break ties,
+make none there.  The boosted regressor adds up derivatives that are 1 or -1, without rounding.
 """
 
 from __future__ import annotations
+
+from sklearn.utils import estimator_checks
 
 from odrf.sklearn import (
     GRAFClassifier,
@@ -24,11 +26,14 @@ from odrf.sklearn import (
 __all__ = ["DEFAULT", "EXACT"]
 
 
-def few_leaves(n: int) -> float:
-    """Return t_n, the most leaves of a tree: 2 for up to 80 rows."""
-    return max(2, n / 40)
+def few_leaves(n: int) -> int:
+    """Return t_n, the most leaves of a tree: one for every 10 rows, but at least 2."""
+    return max(2, n // 10)
 
 
+REPEATING = hasattr(estimator_checks, "check_sample_weight_equivalence_on_dense_data")
+GUIDED = {"min_split": 30} if REPEATING else {}
+BOOSTED = {"min_leaf": 20} if REPEATING else {}
 TREE = {"projection": "axis", "min_leaf": 1, "alpha": None, "max_leaves": few_leaves}
 FOREST = {**TREE, "n_trees": 3, "n_singles": 1000, "resample": "none"}
 EXACT = [
@@ -36,9 +41,9 @@ EXACT = [
     ODTRegressor(**TREE),
     ODRFClassifier(**FOREST),
     ODRFRegressor(**FOREST),
-    GRAFClassifier(n_trees=3, min_split=30),
-    GRAFRegressor(n_trees=20, min_split=30, subspace="all"),
-    ODBTClassifier(n_trees=10, min_leaf=20, projection="axis"),
+    GRAFClassifier(n_trees=3, **GUIDED),
+    GRAFRegressor(n_trees=20, subspace="all", **GUIDED),
+    ODBTClassifier(n_trees=10, projection="axis", **BOOSTED),
     ODBTRegressor(n_trees=20, min_leaf=1, loss="absolute", learning_rate=0.4, projection="axis"),
 ]
 """With options by which a weight of k is the same as k rows."""
