@@ -111,7 +111,7 @@ def documented(
 
 def _descriptions(function: Callable[..., Any], defaults: Mapping[str, Any]) -> list[str]:
     """Return the descriptions of the parameters, with heads that name only those there are."""
-    text = inspect.getdoc(function) or ""
+    text = re.sub(r" \[\d+\]_", "", inspect.getdoc(function) or "")  # references stay there
     section = text.split("Parameters\n----------\n")[1].split("\nReturns\n-------\n")[0].rstrip()
     found = []
     for entry in re.split(r"\n(?=\S)", section):
