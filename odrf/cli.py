@@ -17,6 +17,7 @@ from matplotlib.backend_bases import FigureCanvasBase
 from patsy import EvalEnvironment
 
 from odrf import __version__, odrf, odt
+from odrf.api.warming import compile_beforehand
 from odrf.design import build_design
 from odrf.design.columns.frame import check_frame
 from odrf.design.formulas.formula import read_formula
@@ -81,6 +82,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+class _Warm(argparse.Action):
+    """``--warm``, which needs no formula and no table."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Compile, and exit."""
+        compile_beforehand()
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="odrf",
@@ -88,6 +98,13 @@ def _parser() -> argparse.ArgumentParser:
         epilog='example: odrf "diagnosis ~ ." breast_cancer.csv --plot forest.png',
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument(
+        "--warm",
+        action=_Warm,
+        nargs=0,
+        help="compile what trees and forests need, and exit; else the first fits do, for minutes "
+        "in all",
+    )
     parser.add_argument(
         "formula",
         help='the model, such as "y ~ ." or "log(y) ~ a + b"; it may use the functions of the '

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 import numpy as np
@@ -12,6 +13,9 @@ from hypothesis import settings
 
 import odrf
 from together import group_of, unit_of
+
+# Tests look at what is written to stderr; that kernels are compiled depends on their order.
+os.environ["ODRF_QUIET"] = "1"
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.
 settings.register_profile("unhurried", deadline=None)

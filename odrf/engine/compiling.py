@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache
 
+from odrf.engine.announcing import announce_compilation
 from odrf.engine.machine_code import CodeOnDisk
 from odrf.engine.parts import PartCache, PartCompiler
 
@@ -102,10 +103,14 @@ def compiled_at_ease(function: Any) -> Iterator[None]:
     """Pause the garbage collector while a process compiles `function` for the first time.
 
     The compiler builds millions of objects that live on.  Scanning them again and again would take
-    a fifth of the compilation time.
+    a fifth of the compilation time.  If no process of this machine has compiled the function yet,
+    a line on stderr says what takes so long.
     """
     # without a compiler, by NUMBA_DISABLE_JIT, a function has no signatures
-    pause = gc.isenabled() and not getattr(function, "signatures", True)
+    first = not getattr(function, "signatures", True)
+    if first:
+        announce_compilation(function)
+    pause = gc.isenabled() and first
     if pause:
         gc.disable()
     try:

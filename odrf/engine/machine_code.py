@@ -86,6 +86,13 @@ class CodeOnDisk:
             )
             self._cache = NullCache()
 
+    def is_kept(self) -> bool:
+        """Return whether machine code of the function is on disk, for any types of arguments."""
+        try:
+            return bool(self._cache._cache_file._load_index())
+        except Exception:  # there is no folder, or its files are damaged
+            return False
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cache, name)
 

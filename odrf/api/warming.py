@@ -1,0 +1,81 @@
+"""Compiling what the main functions need, before the first fit: ``odrf --warm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from odrf.api.boosting import odbt
+from odrf.api.guided_forests import graf
+from odrf.api.trees import odrf, odt
+
+__all__ = ["compile_beforehand"]
+
+ROWS: Final = 60
+RESPONSES: Final = {"numbers": 1, "two classes": 2, "three classes": 3}
+# Whether a predictor is a factor, and whether cells are missing.
+PREDICTORS: Final = {
+    "": (False, False),
+    ", with a factor": (True, False),
+    ", with missing cells": (False, True),
+    ", with both": (True, True),
+}
+
+
+def compile_beforehand(progress: bool = True) -> None:
+    """Compile what trees and forests need, and keep it on disk for later processes.
+
+    Fits trees and forests to small made-up tables: for numbers and for classes as responses, with
+    numbers, a factor and missing cells as predictors.  What is on disk already is not compiled
+    again.
+
+    Parameters
+    ----------
+    progress : bool, default True
+        Whether to show a progress bar.
+    """
+    fits = _fits()
+    with tqdm(fits.items(), unit="kind of fit", disable=not progress) as bar:
+        for words, fit in bar:
+            bar.set_postfix_str(words)
+            fit()
+
+
+def _fits() -> dict[str, Callable[[], Any]]:
+    """Return the fits, by what they are."""
+    fits: dict[str, Callable[[], Any]] = {}
+    for words, K in RESPONSES.items():
+        for others, (factor, missing) in PREDICTORS.items():
+            table = _table(K, factor, missing)
+            fits[f"forest for {words}{others}"] = partial(_forest, table)
+            fits[f"tree for {words}{others}"] = partial(odt, "y ~ .", table, seed=1)
+        table = _table(K, False, False)
+        fits[f"boosted trees for {words}"] = partial(odbt, "y ~ .", table, n_trees=2, seed=1)
+        fits[f"guided forest for {words}"] = partial(graf, "y ~ .", table, n_trees=2, seed=1)
+    return fits
+
+
+def _forest(table: pd.DataFrame) -> None:
+    """Fit a forest to a table, and predict."""
+    fit = odrf("y ~ .", table, n_trees=2, seed=1)
+    fit.predict(table)
+    fit.importance()
+
+
+def _table(K: int, factor: bool, missing: bool) -> pd.DataFrame:
+    """Return a table with a number (K = 1) or one of K classes to predict."""
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(ROWS, 3)), columns=["a", "b", "c"])
+    signal = table["a"] + table["b"]
+    ranks = signal.rank(method="first").astype(int) - 1
+    table["y"] = signal if K == 1 else (ranks * K // ROWS).map("class {}".format)
+    if factor:
+        table["f"] = rng.choice(list("uvwxyzst"), ROWS)
+    if missing:
+        table.loc[rng.random(ROWS) < 0.2, "b"] = np.nan
+    return table
