@@ -121,10 +121,18 @@ def test_data_frames_of_polars(X, table, forest):
     assert (polars.predict(frame) == pandas.predict(X)).all()
 
 
-def test_five_thousand_columns_take_no_longer_than_by_the_function():
+def test_five_thousand_columns_are_read_without_a_formula_that_lists_them():
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(60, 5000)), columns=[f"gene {j}" for j in range(5000)])
     tree = ODTClassifier(projection="axis", alpha=None, random_state=1)
-    tree.fit(X.to_numpy(), X["gene 7"] > 0)
     assert tree.fit(X, X["gene 7"] > 0).score(X, X["gene 7"] > 0) == 1.0
+    assert tree.results_.formula == "`gene 7_` ~ ."
     assert tree.feature_importances_[7] == 1.0
+    assert tree.fit(X.to_numpy(), X["gene 7"] > 0).feature_importances_[7] == 1.0
+
+
+def test_arrays_with_empty_cells(table):
+    X = table[["a", "b"]].to_numpy(copy=True)
+    X[::7, 0] = np.nan
+    tree = ODTClassifier(alpha=None, random_state=1).fit(X, table["c"])
+    assert tree.score(X, table["c"]) > 0.8
