@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
+from odrf.api.loading_fits import load
 from odrf.api.trees import odrf, odt
 from odrf.datasets import load_data
 from odrf.datasets.images import from_images
 from odrf.errors import InputError
-from odrf.fits.saving import load
 from odrf.loading import loaded_later
 from odrf.projections import Patch
 from odrf.version import __version__

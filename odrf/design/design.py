@@ -253,6 +253,16 @@ class TrainingData:
         self.__dict__.update(state, X=with_layout(array.matrix(), layout))
 
     @property
+    def has_rows(self) -> bool:
+        """Whether the rows are there; see `odrf.design.withheld`."""
+        return True
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows n."""
+        return len(self.index)
+
+    @property
     def n_dropped(self) -> int:
         """Number of rows left out because of missing values."""
         return int((~self.complete).sum())

@@ -16,7 +16,7 @@ class RuleFunction:
     """A function of n, given as the value of an option.
 
     It is pickled by its name and that of its module, and imported again when it is next needed.
-    So a saved fit can be loaded where the function does not exist.
+    So a pickled fit can be loaded where the function does not exist.
 
     Parameters
     ----------
@@ -45,7 +45,22 @@ class RuleFunction:
             self._function = self._imported()
         return self._function
 
+    @classmethod
+    def named(cls, option: str, name: str, function: Callable[[int], float] | None) -> RuleFunction:
+        """Return the function of a fit from a file, which holds its name alone.
+
+        Without `function`, the fit can do all that does not need it.
+        """
+        rule = cls.__new__(cls)
+        rule.option, rule.module, rule.name, rule._function = option, "", name, function
+        return rule
+
     def _imported(self) -> Callable[[int], float]:
+        if not self.module:
+            raise InputError(
+                f"{self.option}= was a function of n, {self.name!r}, which the file does not hold: "
+                f"use load(path, functions={{{self.name!r}: …}})"
+            )
         try:
             return attrgetter(self.name)(import_module(self.module))
         except (AttributeError, ImportError, ValueError):

@@ -19,6 +19,7 @@ from odrf.engine.randomness import streams
 from odrf.engine.rows.rows import load_column
 from odrf.engine.settings import Settings
 from odrf.errors import InputError
+from odrf.projections.absent_function import AbsentFunction
 from odrf.projections.estimated.on_subsets import few_directions
 from odrf.projections.family import Family, Table
 
@@ -167,6 +168,8 @@ def compiled(function: Callable[..., Any]) -> Dispatcher:
     """Return the function as kernels can call it: itself if compiled, else a call from a kernel."""
     if isinstance(function, Dispatcher):
         return function
+    if isinstance(function, AbsentFunction):
+        function()
 
     def arrays(X, y, weights, rng):
         index, coef = function(X, y, weights, rng)

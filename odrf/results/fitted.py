@@ -103,7 +103,7 @@ class FittedResults(Measured):
     @property
     def nobs(self) -> int:
         """Number of training rows, without rows dropped for missing values."""
-        return len(self.fit.data.index)
+        return self.fit.data.n_rows
 
     @cached_property
     def n_leaves(self) -> NDArray[np.int64]:
@@ -272,20 +272,29 @@ class FittedResults(Measured):
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, data: bool = True) -> None:
         """Save the fit to a file; `odrf.load` reads it.
 
-        A file that exists is replaced as a whole: if saving fails, it is as it was.
+        A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
+        arrays and plain text, no code; `odrf.fits.files` describes it.
 
         Parameters
         ----------
         path : str or path
             The file.
+        data : bool, default True
+            Whether the file holds the training rows.  Without them the loaded fit predicts new
+            rows and shows its trees, and is smaller.  What is computed from training rows raises
+            `InputError`: predictions of them, errors, importances, intervals, summaries, pruning by
+            held-out rows, `update`, and more trees.  Even then the file tells what predictions
+            need: the formula, the ranges and levels of columns, the values of leaves, and all
+            values of a column that 32 bits cannot tell apart, such as an identifier.
 
         Raises
         ------
         InputError
-            If the folder does not exist, or the file cannot be written.
+            If the folder does not exist, or the file cannot be written; if the fit has a part of
+            another library, such as a column of its type or a projection of your own class.
 
         Warns
         -----
@@ -293,7 +302,7 @@ class FittedResults(Measured):
             If the formula uses functions of your own, or other code that `odrf.load` does not
             trust.  The file does not hold such functions; the message says how to load it.
         """
-        save(self, path)
+        save(type(self).__name__, self.fit, path, checked_truth("data", data))
 
     def to_sklearn(self) -> Any:
         """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.

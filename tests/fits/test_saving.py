@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import errno
-import hashlib
 import math
 import os
 import pickle
@@ -21,7 +20,6 @@ import pytest
 import odrf
 from odrf import InputError
 from odrf.fits import saving
-from odrf.fits.saving import MARK, WITHOUT_CHECKSUM
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,12 +56,6 @@ def test_a_fit_comes_back_as_it_was(data, tmp_path, fit):
         assert (after.parent.n_leaves == before.parent.n_leaves).all()
 
 
-def written(version, body):
-    """The content of a file with the right checksum."""
-    digest = hashlib.sha256(version + b"\n" + body).hexdigest().encode()
-    return MARK + version + b"\n" + digest + b"\n" + body
-
-
 def test_another_version_warns(small, tmp_path, monkeypatch):
     file = tmp_path / "fit.odrf"
     monkeypatch.setattr(saving, "__version__", "0.0.0")
@@ -80,8 +72,9 @@ def test_another_version_warns(small, tmp_path, monkeypatch):
         (None, "there is no such file"),
         (b"a,b\n1,2\n", "is not a fit"),
         (b"", "is not a fit"),
-        (MARK + odrf.__version__.encode() + b"\nno checksum", "damaged"),
-        (written(odrf.__version__.encode(), b"no pickle"), "cannot be loaded"),
+        (b"PK\x03\x04 an archive of something else", "is not a fit"),
+        (b"odrf fit with checksum, version 0.1.0\n", "is a pickle.*fit again"),
+        (b"odrf fit, version 0.1.0\n", "is a pickle.*fit again"),
     ],
 )
 def test_files_without_a_fit(tmp_path, content, message):
@@ -104,10 +97,7 @@ def test_no_flipped_bit_goes_unnoticed(small, tmp_path):
     file = tmp_path / "fit.odrf"
     small.save(file)
     whole = file.read_bytes()
-    head = whole.index(b"\n", whole.index(b"\n") + 1) + 1
-    rng = np.random.default_rng(1)
-    bits = [*range(8 * head), *rng.integers(8 * head, 8 * len(whole), 300)]
-    for bit in bits:
+    for bit in np.random.default_rng(1).permutation(8 * len(whole))[:600]:
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         file.write_bytes(damaged)
@@ -115,22 +105,36 @@ def test_no_flipped_bit_goes_unnoticed(small, tmp_path):
             odrf.load(file)
 
 
-def test_no_shortened_file_goes_unnoticed(small, tmp_path):
+def test_no_shortened_or_lengthened_file_goes_unnoticed(small, tmp_path):
     file = tmp_path / "fit.odrf"
     small.save(file)
     whole = file.read_bytes()
-    for size in (0, 1, len(MARK), 60, 120, 130, len(whole) // 2, len(whole) - 1):
+    for size in (0, 1, 30, 120, 420, 430, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:size])
         with pytest.raises(InputError, match=r"damaged|is not a fit"):
             odrf.load(file)
-
-
-def test_a_file_of_an_older_version_is_loaded_if_trusted(small, tmp_path):
-    file = tmp_path / "fit.odrf"
-    file.write_bytes(WITHOUT_CHECKSUM + odrf.__version__.encode() + b"\n" + pickle.dumps(small))
-    with pytest.raises(InputError, match=r"no checksum.*trusted=True"):
+    file.write_bytes(whole + b"x")
+    with pytest.raises(InputError, match="damaged"):
         odrf.load(file)
-    assert odrf.load(file, trusted=True).predict().equals(small.predict())
+
+
+class Exploit:
+    def __init__(self, file):
+        self.file = file
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.file),)
+
+
+@pytest.mark.parametrize("start", [b"", b"odrf fit, version 0.1.0\n"])
+def test_a_pickle_is_refused_and_never_loaded(tmp_path, start):
+    file, made = tmp_path / "fit.odrf", tmp_path / "made"
+    file.write_bytes(start + pickle.dumps(Exploit(made)))
+    with pytest.raises(InputError, match=r"is a pickle.*load\(\) does not read it.*fit again"):
+        odrf.load(file)
+    assert not made.exists()
+    pickle.loads(pickle.dumps(Exploit(made)))
+    assert made.exists()
 
 
 SAVING = """

@@ -1,9 +1,10 @@
 """Evaluation of expressions by patsy, in a form that can be pickled."""
 
 from __future__ import annotations
+import __future__
 
 import importlib
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
@@ -18,10 +19,16 @@ from odrf.design.columns.moments import as_dates
 from odrf.design.columns.values import Values, result_values
 from odrf.design.formulas.atoms import Expression
 from odrf.design.formulas.functions import FUNCTIONS, users_names
-from odrf.design.formulas.trusted import TRUSTED_MODULES, is_harmless, untrusted_part
+from odrf.design.formulas.trusted import is_harmless, untrusted_part
 from odrf.errors import InputError
 
 __all__ = ["Evaluation", "restored"]
+
+LONGEST_CODE = 20_000
+# What `from __future__ import` changes, which patsy notes of where a formula was written.
+FUTURE_FLAGS = 0
+for _name in __future__.all_feature_names:
+    FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
 
 
 class Evaluation:
@@ -85,31 +92,36 @@ class Evaluation:
         return [name for name, value in self._names.items() if not is_harmless(value)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.state(())
+        names = {name: _packed(value) for name, value in self._names.items()}
+        return {**self.learned, "expression": self.expression, "names": names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.expression = state["expression"]
-        self._names = {name: _unpacked(*packed) for name, packed in state["names"].items()}
-        self._flags = state["flags"]
+        names = {name: _unpacked(*packed) for name, packed in state["names"].items()}
+        self._restore(state["expression"], names, state)
+
+    def _restore(
+        self, expression: Expression, names: dict[str, Any], learned: Mapping[str, Any]
+    ) -> None:
+        self.expression, self._names, self._flags = expression, names, learned["flags"]
         self._connect()
-        for name, attributes in state["transforms"].items():
+        for name, attributes in learned["transforms"].items():
             transform = self._state["transforms"][name]
             vars(transform).clear()
             vars(transform).update(attributes)
 
-    def state(self, without: Collection[str]) -> dict[str, Any]:
-        """Return the state, in a form that can be pickled, but for the names in `without`."""
-        return {
-            "expression": self.expression,
-            "names": {
-                name: _packed(value) for name, value in self._names.items() if name not in without
-            },
-            "flags": self._flags,
-            # patsy forbids pickling its transforms, but their attributes are plain arrays.
-            "transforms": {
-                name: vars(transform) for name, transform in self._state["transforms"].items()
-            },
-        }
+    @property
+    def learned(self) -> dict[str, Any]:
+        """What was learned from the training rows, as plain values and arrays."""
+        # patsy forbids pickling its transforms, but their attributes are plain.
+        transforms = self._state["transforms"]
+        attributes = {name: dict(vars(transform)) for name, transform in transforms.items()}
+        return {"flags": self._flags, "transforms": attributes}
+
+    @property
+    def plain_names(self) -> dict[str, Any]:
+        """The values of the names that are not `given`: data, or functions that are trusted."""
+        given = self.given
+        return {name: value for name, value in self._names.items() if name not in given}
 
     def untrusted_part(self) -> str | None:
         """Return the first part of the code, beside the names `given`, that is not trusted."""
@@ -117,15 +129,22 @@ class Evaluation:
         return untrusted_part(expression.code, expression.columns, self._names, self.given)
 
 
-def restored(state: Mapping[str, Any], given: Mapping[str, Any], trusted: bool) -> Evaluation:
-    """Return the evaluation of a state that was written elsewhere.
+def restored(
+    expression: Expression,
+    names: Mapping[str, Any],
+    given: Mapping[str, Any],
+    learned: Mapping[str, Any],
+    trusted: bool,
+) -> Evaluation:
+    """Return an evaluation that was written elsewhere.
 
     Parameters
     ----------
-    state : mapping
-        Made by `Evaluation.state`.
+    expression : Expression
+    names, learned
+        As `Evaluation.plain_names` and `Evaluation.learned` were.
     given : mapping of str to object
-        What the state was made without, by name.
+        The values of the names in `Evaluation.given`.
     trusted : bool
         Whether the code may be any.  Otherwise it may use what is `given` and what
         `untrusted_part` trusts.
@@ -135,14 +154,9 @@ def restored(state: Mapping[str, Any], given: Mapping[str, Any], trusted: bool) 
     InputError
         The code is not trusted.
     """
-    kept = {
-        name: packed
-        for name, packed in state["names"].items()
-        if trusted or packed[0] != "module" or packed[1] in TRUSTED_MODULES
-    }
-    expression = state["expression"]
-    values = {name: _unpacked(*packed) for name, packed in kept.items()}
-    part = untrusted_part(expression.code, expression.columns, values, given)
+    if len(expression.code) > LONGEST_CODE or learned["flags"] & ~FUTURE_FLAGS:
+        raise InputError("an expression of its formula was never one")
+    part = untrusted_part(expression.code, expression.columns, names, given)
     if part is not None and not trusted:
         raise InputError(
             f"{expression.name!r} in the formula uses {part!r}, which is neither a function of the "
@@ -150,8 +164,7 @@ def restored(state: Mapping[str, Any], given: Mapping[str, Any], trusted: bool) 
             "for a file that you trust"
         )
     evaluation = Evaluation.__new__(Evaluation)
-    packed = {name: _packed(value) for name, value in given.items()}
-    evaluation.__setstate__({**state, "names": {**kept, **packed}})
+    evaluation._restore(expression, {**names, **given}, learned)
     return evaluation
 
 

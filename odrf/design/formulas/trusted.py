@@ -24,7 +24,7 @@ from odrf.design.formulas.formula import Formula
 from odrf.design.formulas.functions import FUNCTIONS
 from odrf.errors import InputError
 
-__all__ = ["TRUSTED_MODULES", "is_harmless", "require_trusted", "untrusted_part"]
+__all__ = ["is_harmless", "require_trusted", "trusted_name", "trusted_value", "untrusted_part"]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -74,16 +74,21 @@ _OF_MODULE = {
     np: _numpy_names(),
     math: frozenset(name for name in vars(math) if not name.startswith("_")),
 }
-TRUSTED_MODULES = tuple(module.__name__ for module in _OF_MODULE)
 _BY_NAME: dict[str, Any] = {
     **{name: getattr(builtins, name) for name in OF_PYTHON},
     **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
     **FUNCTIONS,
 }
-_FUNCTIONS = [
-    *_BY_NAME.values(),
-    *(getattr(module, name) for module, names in _OF_MODULE.items() for name in names),
-]
+_TRUSTED: dict[str, Any] = {
+    **_BY_NAME,
+    **{module.__name__: module for module in _OF_MODULE},
+    **{
+        f"{module.__name__}.{name}": getattr(module, name)
+        for module, names in _OF_MODULE.items()
+        for name in sorted(names)
+    },
+}
+_FUNCTIONS = list(_TRUSTED.values())
 _TRANSFORMS = {
     value.__patsy_stateful_transform__
     for value in _BY_NAME.values()
@@ -107,6 +112,27 @@ def is_harmless(value: Any) -> bool:
     if transform is not None:
         return transform in _TRANSFORMS
     return isinstance(value, _PLAIN) or any(value is trusted for trusted in _FUNCTIONS)
+
+
+def trusted_name(value: Any) -> str | None:
+    """Return the name of a function, transform or module that is trusted; None for all else."""
+    transform = _transform_of(value)
+    for name, trusted in _TRUSTED.items():
+        same = transform is not None and transform is _transform_of(trusted)
+        if same or (value is trusted and not isinstance(value, _PLAIN)):
+            return name
+    return None
+
+
+def trusted_value(name: str) -> Any:
+    """Return what `trusted_name` gives this name; raise `InputError` if it gives it to nothing."""
+    if name not in _TRUSTED:
+        raise InputError(f"{name!r} is no function that this version knows")
+    return _TRUSTED[name]
+
+
+def _transform_of(value: Any) -> Any:
+    return getattr(value, "__patsy_stateful_transform__", None)
 
 
 def untrusted_part(

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.read_later import ReadLater
 
 __all__ = ["GuidedForest"]
 
 
 @dataclass(frozen=True)
-class GuidedForest:
+class GuidedForest(ReadLater):
     """Guided trees as flat arrays: m regions, W planes on the columns of B trees.
 
     A row x (scaled predictors) of region i goes to ``left[i]`` if θᵀx on the columns of the tree,

@@ -15,6 +15,7 @@ from odrf.engine.surrogates.chains import pack_with_surrogates
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.packing import Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
+from odrf.engine.trees.read_later import ReadLater
 
 __all__ = ["ARRAYS", "OF_NODES", "OF_TERMS", "Forest", "joined"]
 
@@ -26,7 +27,7 @@ OF_TERMS = ("index", "coef")
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(ReadLater):
     """Trees as flat arrays over the m nodes of all B trees.
 
     A row x (scaled predictors) goes from node i to ``left[i]`` when Σ coef·x[index] over

@@ -1,0 +1,119 @@
+"""The function that loads a fit from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from odrf.errors import InputError
+from odrf.fits.files.archive import ArchiveReader, NotAFit
+from odrf.fits.files.graph_reading import FitReader
+from odrf.fits.saving import as_mapping, names_listed, path_named
+from odrf.public import public
+from odrf.results.boosted import ODBTResults
+from odrf.results.forest import ODRFResults
+from odrf.results.guided import GRAFResults
+from odrf.results.tree import ODTResults
+from odrf.version import __version__
+from odrf.warn import warn_user
+
+__all__ = ["load"]
+
+RESULTS: dict[str, Any] = {
+    kind.__name__: kind for kind in (ODTResults, ODRFResults, GRAFResults, ODBTResults)
+}
+# What a file begins with that version 0.1 wrote, and a pickle.
+OF_FIRST_VERSION, PICKLE = b"odrf fit", b"\x80"
+
+
+@public
+def load(
+    path: str | PathLike[str], *, functions: Mapping[str, Any] | None = None, trusted: bool = False
+) -> Any:
+    """Load a fit from a file that its method `save` wrote.
+
+    No code runs that the file holds: it has arrays and plain text, and formulas as text.  What a
+    file contains, and how to read it without this package, is said in `odrf.fits.files`.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    functions : mapping of str to object, optional
+        The functions, modules and other objects of your own that the formula uses, by name, as in
+        ``{"twice": twice}``.  A file does not hold them; `save` said which they are.
+    trusted : bool, default False
+        Whether the formula may run any code.  By default it may use only `functions`, those of the
+        package and of patsy (such as ``log``, ``bs`` and ``C``), the functions of NumPy that
+        compute (such as ``np.log`` and ``np.where``), those of ``math``, ``abs``, ``bool``,
+        ``float``, ``int``, ``len``, ``max``, ``min``, ``pow``, ``round``, ``str`` and ``sum``, and
+        methods of columns that compute (such as ``x.clip(0, 1)`` and ``x.str.lower()``).
+
+    Returns
+    -------
+    ODTResults, ODRFResults, GRAFResults or ODBTResults
+        The fit as it was saved, including its data and its ``parent``.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is not a saved fit, or it was damaged; if the formula needs
+        `functions` that are not given, or code that is not trusted; if the file has no checksum,
+        as those of older versions, unless it is trusted.
+
+    Warns
+    -----
+    UserWarning
+        If another version of the package wrote the file.
+
+    Examples
+    --------
+    >>> import odrf, tempfile
+    >>> tree = odrf.odt("progression ~ .", odrf.load_data("diabetes"), max_leaves=4, seed=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tree.save(f"{folder}/tree.odrf")
+    ...     again = odrf.load(f"{folder}/tree.odrf")
+    >>> again.predict().equals(tree.predict())
+    True
+    """
+    file = path_named(path)
+    if not file.is_file():
+        raise InputError(f"path={str(path)!r}: there is no such file")
+    named = f"path={str(path)!r}"
+    try:
+        archive = ArchiveReader(file)
+        reader = FitReader(archive, functions or {}, bool(trusted))
+        kind, fit = reader.read()
+        if not reader.absent:
+            result = RESULTS[kind](fit)
+    except NotAFit:
+        raise _no_fit(named, file.open("rb").read(len(OF_FIRST_VERSION))) from None
+    except InputError as error:
+        raise InputError(f"{named} cannot be loaded: {error}") from None
+    except Exception as error:  # whatever a file that somebody has changed may cause
+        raise InputError(
+            f"{named} cannot be loaded: it is damaged ({type(error).__name__}): use a copy, or fit "
+            "again"
+        ) from error
+    if reader.absent:
+        raise InputError(
+            f"{named}: the formula uses {names_listed(reader.absent)} of your own, which the file "
+            f"does not hold: use load(path, functions={as_mapping(reader.absent)})"
+        )
+    if archive.version != __version__:
+        warn_user(
+            f"{str(path)!r} was written by odrf {archive.version}, this is {__version__}: fit "
+            "again if it does not work"
+        )
+    return result
+
+
+def _no_fit(named: str, start: bytes) -> InputError:
+    if start == OF_FIRST_VERSION or start.startswith(PICKLE):
+        return InputError(
+            f"{named} is a pickle, as version 0.1 wrote, which can run any code when it is loaded, "
+            "so load() does not read it: fit again and save that; or load it with the version that "
+            "wrote it, if you trust it"
+        )
+    return InputError(f"{named} is not a fit: load() reads files that save() wrote")

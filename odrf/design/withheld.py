@@ -1,0 +1,83 @@
+"""What stands for the training rows of a fit that was saved without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.design import TrainingData
+from odrf.errors import InputError
+
+__all__ = ["WithheldData"]
+
+_OF_ROWS = ("X", "y", "weights", "index", "complete")
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class WithheldData(TrainingData):
+    """Training rows that were left out of a file; whoever needs them is told so.
+
+    Parameters
+    ----------
+    rows, dropped : int
+        How many there were, and how many others had been left out for missing values.
+    missing_columns, empty_cells, class_weights, weight_unit
+        As in `TrainingData`.
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        dropped: int,
+        missing_columns: dict[str, int],
+        empty_cells: dict[str, int],
+        class_weights: NDArray[np.float64] | None,
+        weight_unit: float,
+    ) -> None:
+        self.__dict__.update(
+            rows=rows,
+            dropped=dropped,
+            missing_columns=missing_columns,
+            empty_cells=empty_cells,
+            class_weights=class_weights,
+            weight_unit=weight_unit,
+        )
+
+    @property
+    def has_rows(self) -> bool:
+        """False."""
+        return False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows n."""
+        return int(self.__dict__["rows"])
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows left out because of missing values."""
+        return int(self.__dict__["dropped"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _OF_ROWS:
+                raise _needs_rows()
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def _needs_rows() -> InputError:
+    """Return what to raise where the training rows are needed."""
+    return InputError(
+        "this needs the training rows, and the fit was saved without them, by save(data=False): "
+        "load a file that has them, or fit again"
+    )

@@ -1,0 +1,305 @@
+"""A file of named members that is checked before it is believed: a zip archive with checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import weakref
+import zlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from odrf.errors import InputError
+from odrf.fits.files.zip_layout import (
+    DEFLATED,
+    STORED,
+    Member,
+    directory_entry,
+    end_of_directory,
+    local_header,
+)
+from odrf.version import __version__
+
+__all__ = ["ArchiveReader", "ArchiveWriter", "NotAFit", "Part", "damaged"]
+
+FORMAT = 1
+ABOUT, CONTENT = "odrf.json", "fit.json"
+# The first member has this size, so that it can be written last.
+ABOUT_SIZE = 384
+# Digits of checksums: no damage is overlooked, and small files stay small.
+DIGITS = 16
+# What is compressed at once, by one thread.
+CHUNK = 2**22
+# Compressed content smaller than this share of itself is worth the time of reading it.
+WORTH = 0.97
+# An archive may say that it takes this many times its size in memory, beside a little: more would
+# be a trap.  Whoever has to write more does not compress it.
+MOST_RATIO, LITTLE = 1000, 2**20
+
+
+class NotAFit(Exception):  # noqa: N818
+    """The file is no archive of a fit."""
+
+
+class Part(NamedTuple):
+    """Where a member is, and its checksum, which includes its header.
+
+    Attributes
+    ----------
+    file : str
+        Its name.
+    at, stored, size : int
+        Where it begins in the archive, its bytes there, and those of its content.
+    check : str
+        Its checksum: the first digits of its SHA-256.
+    """
+
+    file: str
+    at: int
+    stored: int
+    size: int
+    check: str
+
+
+class ArchiveWriter:
+    """Writes members one after the other; `finish` writes what must come first or last.
+
+    Parameters
+    ----------
+    file : binary file
+        Can be written and searched.
+    version : str
+        Of the package.
+    compress : bool
+    """
+
+    def __init__(self, file: IO[bytes], version: str, compress: bool) -> None:
+        self._file, self._version, self._compress = file, version, compress
+        self._about = Member(ABOUT, STORED, 0, ABOUT_SIZE, ABOUT_SIZE, 0)
+        self._members: list[Member] = []
+        self._at = len(local_header(self._about)) + ABOUT_SIZE
+        file.seek(self._at)
+
+    def add(self, name: str, content: Sequence[Any], strategy: int) -> Part:
+        """Write a member whose content is that of some buffers, with this strategy of `zlib`."""
+        if sum(map(len, content)) <= CHUNK:
+            content = [b"".join(content)]
+        crc = size = 0
+        for buffer in content:
+            crc, size = zlib.crc32(buffer, crc), size + len(buffer)
+        method, stored = STORED, list(content)
+        if self._compress:
+            packed = list(_deflated(content, strategy))
+            if sum(map(len, packed)) < WORTH * size:
+                method, stored = DEFLATED, packed
+        member = Member(name, method, crc, sum(map(len, stored)), size, self._at)
+        digest = hashlib.sha256()
+        for piece in [local_header(member), *stored]:
+            self._file.write(piece)
+            digest.update(piece)
+            self._at += len(piece)
+        self._members.append(member)
+        return Part(name, member.offset, member.stored, size, _check(digest))
+
+    def finish(self, content: bytes, memory: int) -> bool:
+        """Write the list of all contents, and what is said of the file.
+
+        `memory` is what the fit takes in memory.  Return whether a reader believes that.
+        """
+        at, digest = self._at, hashlib.sha256()
+        part = self.add(CONTENT, [content], zlib.Z_DEFAULT_STRATEGY)
+        self._file.seek(at)
+        digest.update(self._file.read())
+        first, entries = self._at, b"".join(map(directory_entry, self._members))
+        digest.update(entries)
+        said: dict[str, Any] = {
+            "what": "a fit of the Python package odrf",
+            "format": FORMAT,
+            "version": self._version,
+            "memory": memory,
+            "at": at,
+            "stored": part.stored,
+            "size": part.size,
+            "directory": first,
+            "members": len(self._members) + 1,
+            "bytes": first + len(entries) + len(_end(b"", first, 0, 0)),
+            "rest": _check(digest),
+        }
+        about = _about_text(said)
+        self._file.seek(first)
+        self._file.write(entries + _end(about, first, len(entries), len(self._members) + 1))
+        self._file.seek(0)
+        self._file.write(local_header(_about_member(about)) + about)
+        return memory <= _most_memory(said["bytes"])
+
+
+class ArchiveReader:
+    """Reads an archive that `ArchiveWriter` wrote, and believes nothing unchecked.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it stays open as long as this object exists.
+
+    Attributes
+    ----------
+    version : str
+        Of the package that wrote it.
+    memory : int
+        What the fit takes in memory, as the file says.
+
+    Raises
+    ------
+    NotAFit
+        The file is something else.
+    InputError
+        It is damaged, or a later version wrote it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+        weakref.finalize(self, self._file.close)
+        self._lock = threading.Lock()
+        self._size = os.fstat(self._file.fileno()).st_size
+        start = local_header(_about_member(bytes(ABOUT_SIZE)))
+        head = self._bytes(0, min(len(start) + ABOUT_SIZE, self._size))
+        name = ABOUT.encode()
+        if not head.startswith(start[:4]) or head[30 : 30 + len(name)] != name:
+            raise NotAFit
+        said = _said(head[len(start) :])
+        if (
+            said is None
+            or head != local_header(_about_member(head[len(start) :])) + head[len(start) :]
+        ):
+            raise damaged()
+        if said["format"] != FORMAT:
+            raise InputError(
+                f"odrf {said['version']} wrote it in a form that this version, {__version__}, does "
+                "not know: install a later version"
+            )
+        if said["bytes"] != self._size:
+            raise damaged()
+        self.version, self.memory = said["version"], said["memory"]
+        if self.memory > _most_memory(self._size):
+            raise InputError("it says that it takes far more memory than a file of its size can")
+        self._part = Part(CONTENT, said["at"], said["stored"], said["size"], "")
+        self._check_rest(said, head[len(start) :])
+
+    def content(self) -> bytes:
+        """Return the JSON of the fit."""
+        return self._content(self._part, check=False)
+
+    def read(self, part: Part) -> bytes:
+        """Return the content of a member; raise `InputError` if it is damaged."""
+        return self._content(part, check=True)
+
+    def _content(self, part: Part, check: bool) -> bytes:
+        header = len(local_header(Member(part.file, STORED, 0, part.stored, part.size, 0)))
+        if part.size > self.memory or part.stored > part.size or part.at + part.stored > self._size:
+            raise damaged()
+        region = self._bytes(part.at, header + part.stored)
+        if check and _check(hashlib.sha256(region)) != part.check:
+            raise damaged()
+        stored = memoryview(region)[header:]
+        if part.stored == part.size:
+            return bytes(stored)
+        unpacker = zlib.decompressobj(-15)
+        content = unpacker.decompress(stored, part.size + 1)
+        if len(content) != part.size or not unpacker.eof:
+            raise damaged()
+        return content
+
+    def _check_rest(self, said: dict[str, Any], about: bytes) -> None:
+        """Check what is beside the members: the list of contents, and the list of members."""
+        first, digest = said["directory"], hashlib.sha256()
+        end = self._size - len(_end(about, first, 0, said["members"]))
+        if not 0 <= said["at"] <= first <= end:
+            raise damaged()
+        for at in range(said["at"], end, CHUNK):
+            digest.update(self._bytes(at, min(CHUNK, end - at)))
+        rest = _end(about, first, end - first, said["members"])
+        if _check(digest) != said["rest"] or self._bytes(end, self._size - end) != rest:
+            raise damaged()
+
+    def _bytes(self, at: int, count: int) -> bytes:
+        with self._lock:
+            self._file.seek(at)
+            found = self._file.read(count)
+        while len(found) < count:  # more than the system reads at once, or a file cut short
+            with self._lock:
+                self._file.seek(at + len(found))
+                more = self._file.read(count - len(found))
+            if not more:
+                raise damaged()
+            found += more
+        return found
+
+
+def damaged() -> InputError:
+    """Return what to raise for a file that is not as it was written."""
+    return InputError("it is damaged: use a copy, or fit again")
+
+
+def _check(digest: Any) -> str:
+    return digest.hexdigest()[:DIGITS]
+
+
+def _most_memory(size: int) -> int:
+    return MOST_RATIO * size + LITTLE
+
+
+def _about_text(said: dict[str, Any]) -> bytes:
+    """Return the first member: JSON that ends with its own checksum, and spaces."""
+    text = json.dumps(said)[:-1]
+    text += f', "check": "{_check(hashlib.sha256(text.encode()))}"}}'
+    return text.encode().ljust(ABOUT_SIZE - 1) + b"\n"
+
+
+def _said(about: bytes) -> dict[str, Any] | None:
+    """Return what the first member says; None if it is not as it was written."""
+    try:
+        said = json.loads(about)
+        said.pop("check")
+        whole = _about_text(said) == about
+        numbers = ("format", "memory", "at", "stored", "size", "directory", "members", "bytes")
+        whole &= all(type(said[name]) is int and 0 <= said[name] < 2**62 for name in numbers)
+        whole &= all(type(said[name]) is str for name in ("version", "rest"))
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        return None
+    return said if whole else None
+
+
+def _about_member(about: bytes) -> Member:
+    return Member(ABOUT, STORED, zlib.crc32(about), ABOUT_SIZE, ABOUT_SIZE, 0)
+
+
+def _end(about: bytes, first: int, entries: int, count: int) -> bytes:
+    """Return the last bytes of the archive: the first member's line in the list, and the end."""
+    line = directory_entry(_about_member(about))
+    return line + end_of_directory(count, entries + len(line), first)
+
+
+def _deflated(content: Sequence[Any], strategy: int) -> Iterator[bytes]:
+    """Yield some buffers compressed, as one stream; large ones are divided among threads."""
+    chunks = [
+        memoryview(buffer)[at : at + CHUNK]
+        for buffer in content
+        for at in range(0, len(buffer), CHUNK)
+    ]
+
+    level = 9 if len(chunks) == 1 else 6
+
+    def pack(i: int) -> bytes:
+        packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+        last = zlib.Z_FINISH if i == len(chunks) - 1 else zlib.Z_FULL_FLUSH
+        return packer.compress(chunks[i]) + packer.flush(last)
+
+    if len(chunks) <= 2:
+        yield from map(pack, range(len(chunks)))
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        yield from threads.map(pack, range(len(chunks)))

@@ -1,0 +1,321 @@
+"""From the parts that a file lists to a fit: only known classes, only sound ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.design import TrainingData
+from odrf.design.formulas.atoms import Expression
+from odrf.design.formulas.evaluated import restored
+from odrf.design.formulas.trusted import trusted_value
+from odrf.design.withheld import WithheldData
+from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.rows.coded import with_layout
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.files.annotated import is_as_annotated
+from odrf.fits.files.archive import ArchiveReader, Part, damaged
+from odrf.fits.files.array_coding import ArrayForm, decoded_array
+from odrf.fits.files.costs import cost_of_built, cost_of_json
+from odrf.fits.files.known_classes import CLASSES, field_names, needed_fields
+from odrf.fits.files.pandas_values import BUILDERS
+from odrf.fits.files.plain_values import AS_THEY_ARE, SCALARS
+from odrf.fits.files.soundness import (
+    require_sound_fit,
+    require_sound_forest,
+    require_sound_guided,
+)
+from odrf.fits.fit import Fit
+from odrf.fits.guided_fit import GuidedFit
+from odrf.options.rule_function import RuleFunction
+from odrf.projections.absent_function import AbsentFunction
+
+__all__ = ["FitReader"]
+
+# Trees of more bytes than this are read when they are first used.
+LARGE = 2**25
+
+
+class FitReader:
+    """Builds the fit that an archive holds.
+
+    Parameters
+    ----------
+    archive : ArchiveReader
+    functions : mapping of str to object
+        The user's functions, by name.
+    trusted : bool
+        Whether formulas may use any code.
+
+    Attributes
+    ----------
+    absent : dict of str to None
+        The names that formulas need and `functions` lacks.
+    """
+
+    def __init__(self, archive: ArchiveReader, functions: Mapping[str, Any], trusted: bool) -> None:
+        self.absent: dict[str, None] = {}
+        self._archive, self._functions, self._trusted = archive, functions, trusted
+        self._built: list[Any] = []
+        self._memory = 0
+
+    def read(self) -> tuple[str, Any]:
+        """Return the name of the kind of results, and the fit.
+
+        Raises
+        ------
+        InputError
+            Whatever is wrong with the file.
+        """
+        said = self._json(self._archive.content())
+        for part in said["parts"]:
+            self._built.append(self._build(dict(part)))
+        fit = self._value(said["fit"])
+        if not self.absent and not isinstance(fit, Fit | GuidedFit | BoostedFit):
+            raise damaged()
+        return said["result"], fit
+
+    def _take(self, memory: int) -> None:
+        """Note that memory is needed; raise `InputError` if the file did not say so."""
+        self._memory += memory
+        if self._memory > self._archive.memory:
+            raise InputError("it takes more memory than it says")
+
+    def _json(self, content: bytes) -> Any:
+        self._take(cost_of_json(content))
+        return json.loads(content)
+
+    def _value(self, said: Any) -> Any:
+        """Return the value that JSON stands for."""
+        kind = type(said)
+        if kind in AS_THEY_ARE or kind is float:
+            return said
+        if kind is list:
+            return tuple(self._value(one) for one in said)
+        ((name, content),) = said.items()
+        if name == "part":
+            return self._part(content)
+        if name == "dict":
+            return {self._value(key): self._value(value) for key, value in content}
+        if name in ("list", "set", "frozenset"):
+            made = {"list": list, "set": set, "frozenset": frozenset}[name]
+            return made(self._value(one) for one in content)
+        if name == "trusted":
+            return trusted_value(content)
+        if name == "function":
+            return self._functions.get(content) or AbsentFunction(str(content))
+        if name == "interval":
+            left, right, closed = content
+            return pd.Interval(self._value(left), self._value(right), closed)
+        return SCALARS[name](content)
+
+    def _part(self, number: Any) -> Any:
+        if type(number) is not int or not 0 <= number < len(self._built):
+            raise damaged()
+        built = self._built[number]
+        if isinstance(built, _UnreadArray):
+            built = self._built[number] = built.read()
+        return built
+
+    def _build(self, part: dict[str, Any]) -> Any:
+        kind = part.pop("is")
+        if kind == "array":
+            return self._array(part)
+        if kind == "objects":
+            return self._objects(part)
+        if kind in ("Forest", "GuidedForest") and self._is_large(part):
+            return self._forest_later(CLASSES[kind], part)
+        fields = {name: self._value(said) for name, said in part.items()}
+        if kind in BUILDERS:
+            built = BUILDERS[kind](**fields)
+            self._take(cost_of_built(built))
+            return built
+        if kind == "Evaluation":
+            return self._evaluation(**fields)
+        if kind == "RuleFunction":
+            option, name = str(fields["option"]), str(fields["name"])
+            return RuleFunction.named(option, name, self._functions.get(name))
+        if kind == "WithheldData":
+            return _withheld(**fields)
+        return self._object(CLASSES[kind], fields)
+
+    def _object(self, kind: type, fields: dict[str, Any]) -> Any:
+        if kind in (Forest, GuidedForest):
+            fields = _with_left(fields)
+        elif kind is TrainingData:
+            fields = _with_matrix(fields)
+        _require_fields(kind, fields)
+        built = kind(**fields)
+        if isinstance(built, Fit | GuidedFit | BoostedFit):
+            require_sound_fit(built)
+            _require_trees(built)
+        return built
+
+    def _evaluation(
+        self,
+        expression: Any,
+        names: dict[str, Any],
+        given: tuple[str, ...],
+        flags: int,
+        transforms: dict[str, Any],
+    ) -> Any:
+        absent = [name for name in given if name not in self._functions]
+        self.absent |= dict.fromkeys(absent)
+        of_user = {name: self._functions.get(name) for name in given}
+        learned = {"flags": _whole(flags), "transforms": transforms}
+        if not isinstance(expression, Expression):
+            raise damaged()
+        return restored(expression, names, of_user, learned, self._trusted)
+
+    def _array(self, part: dict[str, Any]) -> Any:
+        if "numbers" in part:
+            form = ArrayForm.of_json({**part, "kept": part["dtype"]})
+            if form.size != len(part["numbers"]):
+                raise damaged()
+            self._take(form.memory)
+            array = np.array(part["numbers"], dtype=form.dtype)
+            return array.astype(array.dtype.newbyteorder("=")).reshape(form.shape)
+        form = ArrayForm.of_json(part)
+        self._take(form.memory)
+        return _UnreadArray(self._archive, form, _place(part, form.written))
+
+    def _objects(self, part: dict[str, Any]) -> NDArray:
+        shape = tuple(map(_whole, part["shape"]))
+        if "values" in part:
+            self._take(8 * len(part["values"]))
+            few = np.empty(len(part["values"]), dtype=object)
+            for i, said in enumerate(part["values"]):
+                few[i] = self._value(said)
+            return few.reshape(shape)
+        content = self._archive.read(_place(part, _whole(part["size"])))
+        self._take(cost_of_json(content))
+        lines = content.split(b"\n") if content else []
+        values = np.empty(len(lines), dtype=object)
+        for i, line in enumerate(lines):
+            values[i] = self._value(json.loads(line))
+        codes = self._value(part["codes"])
+        self._take(8 * codes.size)
+        if codes.dtype != np.int64 or (codes.size and codes.min() < 0):
+            raise damaged()
+        return values[codes].reshape(shape)
+
+    def _is_large(self, part: dict[str, Any]) -> bool:
+        unread = [self._unread(said) for said in part.values()]
+        return sum(array.form.memory for array in unread if array is not None) > LARGE
+
+    def _unread(self, said: Any) -> _UnreadArray | None:
+        """Return the array that a field refers to if it has not been read."""
+        number: Any = said.get("part") if isinstance(said, dict) else None
+        known = type(number) is int and 0 <= number < len(self._built)
+        built = self._built[number] if known else None
+        return built if isinstance(built, _UnreadArray) else None
+
+    def _forest_later(self, kind: Any, part: dict[str, Any]) -> Any:
+        """Return trees whose arrays are read when one of them is needed."""
+        unread = {name: self._unread(said) for name, said in part.items()}
+        later = {name: array for name, array in unread.items() if array is not None}
+        fields = {name: self._value(said) for name, said in part.items() if name not in later}
+
+        def read(trees: Any) -> None:
+            with ThreadPoolExecutor(4) as threads:
+                arrays = threads.map(_UnreadArray.read, later.values())
+                whole = _with_left(fields | dict(zip(later, arrays, strict=True)))
+            _require_fields(kind, whole)
+            made = kind(**whole)
+            for check in trees.__dict__["_checks"]:
+                check(made)
+            trees.set_fields(whole)
+
+        trees = kind.read_by(read)
+        trees.__dict__["_checks"] = []
+        return trees
+
+
+class _UnreadArray:
+    """An array of the archive."""
+
+    def __init__(self, archive: ArchiveReader, form: ArrayForm, part: Part) -> None:
+        self.archive, self.form, self.part = archive, form, part
+
+    def read(self) -> NDArray:
+        content = self.archive.read(self.part)
+        header = self.form.header
+        if not content.startswith(header):
+            raise damaged()
+        bytes_after = np.frombuffer(content, dtype=np.uint8, offset=len(header))
+        return decoded_array(self.form, bytes_after)
+
+
+def _place(part: dict[str, Any], size: int) -> Part:
+    if not all(type(part[name]) is str for name in ("file", "check")):
+        raise damaged()
+    return Part(part["file"], _whole(part["at"]), _whole(part["stored"]), size, part["check"])
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or not 0 <= number < 2**62:
+        raise damaged()
+    return number
+
+
+def _require_fields(kind: type, fields: dict[str, Any]) -> None:
+    names = set(field_names(kind))
+    if not needed_fields(kind) <= set(fields) <= names:
+        raise InputError(f"it has a {kind.__name__} with parts that this version does not know")
+    for name, value in fields.items():
+        if not is_as_annotated(kind, name, value):
+            raise InputError(f"its {kind.__name__}.{name} is of a wrong type")
+
+
+def _withheld(rows: Any, dropped: Any, **fields: Any) -> WithheldData:
+    for name, value in fields.items():
+        if not is_as_annotated(TrainingData, name, value):
+            raise damaged()
+    return WithheldData(_whole(rows), _whole(dropped), **fields)
+
+
+def _with_left(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of trees with the number of the left child of each node."""
+    fields = dict(fields)
+    divided, children = fields.pop("divided"), fields.pop("children")
+    left = np.full(len(divided), -1, dtype=np.int64)
+    left[divided] = children
+    return {**fields, "left": left}
+
+
+def _with_matrix(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of training rows with their matrix in one piece."""
+    fields = dict(fields)
+    is_whole, whole, others = (fields.pop(name) for name in ("is_whole", "whole", "others"))
+    X = np.empty((len(is_whole), others.shape[1]), dtype=np.float32)
+    X[is_whole], X[~is_whole] = whole, others
+    return {**fields, "X": with_layout(X, fields["X"])}
+
+
+def _require_trees(fit: Fit | GuidedFit | BoostedFit) -> None:
+    """Check the trees of a fit, now or when they are read."""
+    p, K = len(fit.design.columns), fit.design.response.n_classes
+    if isinstance(fit, GuidedFit):
+        n_trees = len(fit.streams)
+        _check(fit.guided, lambda trees: require_sound_guided(trees, p, K, n_trees))
+    elif isinstance(fit, Fit):
+        n_trees = len(fit.streams)
+        _check(fit.forest, lambda trees: require_sound_forest(trees, p, K, n_trees))
+    else:
+        _check(fit.forest, lambda trees: require_sound_forest(trees, p, 1, None))
+
+
+def _check(trees: Any, check: Callable[[Any], None]) -> None:
+    later = trees.__dict__.get("_checks")
+    if later is None or "_reading" not in trees.__dict__:
+        check(trees)
+    else:
+        later.append(check)

@@ -1,0 +1,250 @@
+"""From a fit to a list of its parts: each written once, whoever refers to it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.design import TrainingData
+from odrf.design.formulas.evaluated import Evaluation
+from odrf.design.formulas.trusted import trusted_name
+from odrf.design.offset import Offset
+from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.rows.coded import layout_of, stored
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.errors import InputError
+from odrf.fits.files.archive import ArchiveWriter
+from odrf.fits.files.array_coding import coded_array
+from odrf.fits.files.costs import cost_of_built, cost_of_json
+from odrf.fits.files.known_classes import CLASSES, field_names
+from odrf.fits.files.pandas_values import pandas_as_fields
+from odrf.fits.files.plain_values import AS_THEY_ARE, scalar_as_json
+from odrf.fits.guided_fit import GuidedFit
+from odrf.options.rule_function import RuleFunction
+
+__all__ = ["FitWriter"]
+
+# Arrays of up to so many numbers are written among the other contents.
+FEW_NUMBERS = 400
+# Codes of factors and indicators are below this.
+WHOLE = 2.0**16
+
+
+@dataclass
+class FitWriter:
+    """Writes the parts of a fit to an archive.
+
+    Parameters
+    ----------
+    archive : ArchiveWriter
+    data : bool
+        Whether training rows are written.
+
+    Attributes
+    ----------
+    given : dict of str to None
+        The names of functions that formulas use and the file does not hold.
+    untrusted : dict of str to None
+        Parts of the formulas' code that `load` refuses.
+    """
+
+    archive: ArchiveWriter
+    data: bool
+    given: dict[str, None] = field(default_factory=dict)
+    untrusted: dict[str, None] = field(default_factory=dict)
+    _parts: list[dict[str, Any]] = field(default_factory=list)
+    _number: dict[int, int] = field(default_factory=dict)
+    _alive: list[Any] = field(default_factory=list)
+    _places: dict[bytes, dict[str, Any]] = field(default_factory=dict)
+    _memory: int = 0
+
+    def write(self, result: str, fit: Any) -> bool:
+        """Write the fit of a kind of results; return whether a reader believes its size."""
+        said = {"result": result, "fit": self._value(fit, "fit"), "parts": self._parts}
+        text = json.dumps(said, separators=(",", ":"))
+        content = text.replace('},{"is":', '},\n{"is":').encode()
+        return self.archive.finish(content, self._memory + cost_of_json(content))
+
+    def _value(self, value: Any, name: str) -> Any:
+        """Return a value as JSON; `name` says where it belongs."""
+        kind = type(value)
+        if kind in AS_THEY_ARE or (kind is float and math.isfinite(value)):
+            return value
+        if kind is tuple:
+            return [self._value(one, name) for one in value]
+        if kind in (list, set, frozenset):
+            values = [self._value(one, name) for one in value]
+            return {kind.__name__: values if kind is list else sorted(values, key=json.dumps)}
+        if kind is dict:
+            pairs = value.items()
+            return {"dict": [[self._value(key, name), self._value(v, name)] for key, v in pairs]}
+        if id(value) in self._number:
+            return {"part": self._number[id(value)]}
+        if kind is pd.Interval:
+            ends = [self._value(end, name) for end in (value.left, value.right)]
+            return {"interval": [*ends, value.closed]}
+        scalar = scalar_as_json(value)
+        if scalar is not None:
+            return scalar
+        part = self._part(value, name)
+        if part is None:
+            return self._function(value, name)
+        self._number[id(value)] = len(self._parts)
+        self._alive.append(value)  # so that no other object gets its id
+        self._parts.append(part)
+        return {"part": len(self._parts) - 1}
+
+    def _part(self, value: Any, name: str) -> dict[str, Any] | None:
+        if isinstance(value, np.ndarray):
+            objects = value.dtype.hasobject
+            return self._objects(value, name) if objects else self._array(value, name)
+        found = pandas_as_fields(value)
+        if found is not None:
+            kind, fields = found
+            self._memory += cost_of_built(value)
+        elif isinstance(value, Evaluation):
+            kind, fields = "Evaluation", self._evaluation(value)
+        elif isinstance(value, RuleFunction):
+            kind, fields = "RuleFunction", {"option": value.option, "name": value.name}
+        elif isinstance(value, TrainingData) and not (self.data and value.has_rows):
+            kind, fields = "WithheldData", _counts(value)
+        elif CLASSES.get(type(value).__name__) is type(value):
+            kind, fields = type(value).__name__, self._fields(value)
+        else:
+            return None
+        return {"is": kind} | {
+            field: self._value(part, f"{kind}.{field}") for field, part in fields.items()
+        }
+
+    def _fields(self, value: Any) -> dict[str, Any]:
+        fields = {name: getattr(value, name) for name in field_names(type(value))}
+        if isinstance(value, Forest | GuidedForest):
+            # Children follow each other: their numbers alone are shorter than one for each node.
+            left = fields.pop("left")
+            fields |= {"divided": left >= 0, "children": left[left >= 0]}
+        elif isinstance(value, TrainingData):
+            fields |= _in_whole_numbers_and_others(stored(value.X))
+            fields["X"] = layout_of(value.X)
+        elif isinstance(value, GuidedFit):
+            fields["reader"] = None
+        if not self.data and isinstance(value, GuidedFit):
+            fields["frame"] = pd.DataFrame()
+        if not self.data and isinstance(value, Offset):
+            fields["values"] = np.empty(0)
+        return fields
+
+    def _evaluation(self, evaluation: Evaluation) -> dict[str, Any]:
+        given = evaluation.given
+        self.given |= dict.fromkeys(given)
+        part = evaluation.untrusted_part()
+        if part is not None:
+            self.untrusted[part] = None
+        names = {"names": evaluation.plain_names, "given": tuple(given)}
+        return {"expression": evaluation.expression, **names, **evaluation.learned}
+
+    def _function(self, value: Any, name: str) -> dict[str, Any]:
+        trusted = trusted_name(value)
+        if trusted is not None:
+            return {"trusted": trusted}
+        if callable(value) and not isinstance(value, type):
+            return {"function": str(getattr(value, "__name__", type(value).__name__))}
+        raise InputError(
+            f"{name} is of the type {type(value).__module__}.{type(value).__qualname__}, which a "
+            "file cannot hold: use pickle or joblib, whose files run code when they are loaded"
+        )
+
+    def _array(self, array: NDArray, name: str) -> dict[str, Any]:
+        self._memory += array.nbytes
+        few = self._few_numbers(array)
+        if few is not None:
+            return {"is": "array", **few}
+        try:
+            form, content, strategy = coded_array(array)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+        return {
+            "is": "array",
+            **form.as_json(),
+            **self._place("arrays", name, "npy", [form.header, content], strategy),
+        }
+
+    def _place(
+        self, folder: str, name: str, ending: str, content: list[Any], strategy: int
+    ) -> dict[str, Any]:
+        """Write a member, unless there is one of the same content; return where it is."""
+        digest = hashlib.sha256()
+        for piece in content:
+            digest.update(piece)
+        place = self._places.get(digest.digest())
+        if place is None:
+            file = f"{folder}/{len(self._parts)}.{name}.{ending}"
+            part = self.archive.add(file, content, strategy)
+            place = {"file": file, "at": part.at, "stored": part.stored, "check": part.check}
+            self._places[digest.digest()] = place
+        return place
+
+    def _few_numbers(self, array: NDArray) -> dict[str, Any] | None:
+        """Return a short array as a list of numbers, if JSON has them."""
+        dtype = array.dtype.newbyteorder("<")
+        if array.size > FEW_NUMBERS or dtype.kind not in "biuf" or dtype.itemsize > 8:
+            return None
+        flat = np.ravel(array)
+        if not np.isfinite(flat).all():
+            return None
+        numbers = flat.tolist()
+        if dtype.str == "<f4":
+            numbers = [float(str(number)) for number in flat]
+            if np.array(numbers, np.float32).tobytes() != flat.tobytes():
+                return None
+        return {"dtype": dtype.str, "shape": list(array.shape), "numbers": numbers}
+
+    def _objects(self, array: NDArray, name: str) -> dict[str, Any]:
+        """Return an array of objects: each different one once, as a line of JSON, and codes."""
+        if array.size <= FEW_NUMBERS:
+            self._memory += array.nbytes
+            values = [self._value(value, name) for value in array.ravel().tolist()]
+            return {"is": "objects", "shape": list(array.shape), "values": values}
+        lines: dict[str, int] = {}
+        known: dict[str, int] = {}
+        codes = np.empty(array.size, dtype=np.int64)
+        for i, value in enumerate(array.ravel().tolist()):
+            code = known.get(value) if type(value) is str else None
+            if code is None:
+                line = json.dumps(self._value(value, name), separators=(",", ":"))
+                code = lines.setdefault(line, len(lines))
+                if type(value) is str:
+                    known[value] = code
+            codes[i] = code
+        content = "\n".join(lines).encode()
+        self._memory += array.nbytes + cost_of_json(content)
+        numbers = self._value(codes, f"{name}.codes")
+        place = self._place("objects", name, "jsonl", [content], 0)
+        shape = list(array.shape)
+        return {"is": "objects", "shape": shape, "codes": numbers, "size": len(content), **place}
+
+
+def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, NDArray]:
+    """Return the rows of a matrix (r, n) that hold whole numbers, such as indicators, apart.
+
+    In a few bits each they take a fraction of the room.
+    """
+    whole = np.array([_is_whole(row) for row in X], dtype=np.bool_)
+    return {"is_whole": whole, "whole": X[whole], "others": X[~whole]}
+
+
+def _is_whole(row: NDArray[np.float32]) -> bool:
+    return bool(row.min() >= 0 and row.max() < WHOLE and (row == np.floor(row)).all())
+
+
+def _counts(data: TrainingData) -> dict[str, Any]:
+    """Return what is said of training rows that are left out."""
+    names = ("missing_columns", "empty_cells", "class_weights", "weight_unit")
+    numbers = {"rows": data.n_rows, "dropped": data.n_dropped}
+    return numbers | {name: getattr(data, name) for name in names}

@@ -1,0 +1,90 @@
+"""The classes that a file may hold: all parts of a fit, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from odrf.design.columns.encoding import Indicators, Numbers, Ranks
+from odrf.design.columns.frame import Schema
+from odrf.design.columns.moments import Durations, Moments
+from odrf.design.columns.ranked import OwnRanks
+from odrf.design.columns.scaling import Scaling
+from odrf.design.design import Design, TrainingData
+from odrf.design.formulas.atoms import Expression
+from odrf.design.offset import Offset
+from odrf.design.predictors import Predictors
+from odrf.design.response import Response
+from odrf.design.variable import Variable
+from odrf.engine.boosting.losses import (
+    Absolute,
+    Huber,
+    LogisticLoss,
+    Multinomial,
+    Ordinal,
+    Poisson,
+    SquaredError,
+)
+from odrf.engine.boosting.plan import Boosted, Plan
+from odrf.engine.boosting.runs import RunRows
+from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.guided.guided_settings import GuidedSettings
+from odrf.engine.rows.coded import Coded, Layout
+from odrf.engine.rows.sampling import Batch, Sampling
+from odrf.engine.settings import Settings
+from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.fits.blending import Blend
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit, Pruning
+from odrf.fits.guided_fit import GuidedFit
+from odrf.options.boosting_control import BoostingControl
+from odrf.options.control import Control
+from odrf.options.guided_control import GuidedControl
+from odrf.options.request import Request
+from odrf.options.rule import Rule
+from odrf.projections import FAMILIES
+from odrf.projections.custom import Custom
+from odrf.projections.mixture import Mixture, Share
+from odrf.pruning.cross_fitting import OutOfBagChoice
+from odrf.pruning.subtree_path import SubtreePath
+
+__all__ = ["CLASSES", "field_names", "needed_fields"]
+
+PACKAGE = __name__.partition(".")[0]
+
+CLASSES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *(Fit, GuidedFit, BoostedFit, Pruning, Blend),
+        *(Control, GuidedControl, BoostingControl, Request, Rule),
+        *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
+        *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
+        *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
+        *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
+        *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
+        *(Coded, Layout, SubtreePath, OutOfBagChoice),
+        *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
+        Custom,
+    )
+}
+"""The classes by their names."""
+
+
+def field_names(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass or named tuple."""
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    return tuple(getattr(kind, "_fields", ()))
+
+
+def needed_fields(kind: type) -> set[str]:
+    """Return the names of the fields that have no default."""
+    if is_dataclass(kind):
+        return {
+            field.name
+            for field in fields(kind)
+            if field.default is MISSING and field.default_factory is MISSING
+        }
+    defaults: dict[str, Any] = getattr(kind, "_field_defaults", {})
+    return set(field_names(kind)) - set(defaults)

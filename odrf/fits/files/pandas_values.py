@@ -1,0 +1,254 @@
+"""Tables, series, indexes and columns of pandas as arrays and plain values, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.errors import InputError
+from odrf.fits.files.plain_values import zone_as_json, zone_of_json
+
+__all__ = ["BUILDERS", "pandas_as_fields"]
+
+# Types are known by their names in files alone, not when code is checked.
+make_array: Any = pd.array
+string_type: Any = pd.StringDtype
+MASKED = (pd.arrays.IntegerArray, pd.arrays.FloatingArray, pd.arrays.BooleanArray)
+MASKED_NAME = re.compile(r"boolean|U?Int(8|16|32|64)|Float(32|64)")
+ARROW_TIME = re.compile(r"timestamp\[(s|ms|us|ns), tz=([A-Za-z0-9_+:/-]{1,64})\]")
+ARROW_DECIMAL = re.compile(r"decimal(128|256)\((\d{1,2}), (-?\d{1,2})\)")
+ARROW_DICTIONARY = re.compile(r"dictionary<values=(\w+), indices=(u?int\d+), ordered=([01])>")
+ARROW_NAME = re.compile(r"[a-z0-9_]+(\[[a-z]+\])?")
+
+
+def pandas_as_fields(value: Any) -> tuple[str, dict[str, Any]] | None:
+    """Return the name of what builds a value again, and what it needs; None if it is not pandas'.
+
+    Raises
+    ------
+    InputError
+        It is a column of a type that another library defines.
+    """
+    if isinstance(value, pd.DataFrame):
+        return "DataFrame", _table(value)
+    if isinstance(value, pd.Series):
+        fields = {"values": _values(value), "index": value.index, "name": value.name}
+        return "Series", fields
+    if isinstance(value, pd.Index):
+        return _index(value)
+    return _column(value) if isinstance(value, pd.api.extensions.ExtensionArray) else None
+
+
+def _table(table: pd.DataFrame) -> dict[str, Any]:
+    """Columns of one of NumPy's types are one array, the others an array each."""
+    alike: dict[Any, list[int]] = {}
+    for j, dtype in enumerate(table.dtypes):
+        plain = isinstance(dtype, np.dtype) and dtype.kind in "biufc"
+        alike.setdefault(dtype if plain else j, []).append(j)
+    parts = [
+        np.ascontiguousarray(table.iloc[:, places].to_numpy().T)
+        if isinstance(dtype, np.dtype)
+        else _values(table.iloc[:, places[0]])
+        for dtype, places in alike.items()
+    ]
+    return {
+        "columns": table.columns,
+        "index": table.index,
+        "places": tuple(tuple(places) for places in alike.values()),
+        "parts": tuple(parts),
+        "attrs": dict(table.attrs),
+    }
+
+
+def _index(index: pd.Index) -> tuple[str, dict[str, Any]]:
+    if isinstance(index, pd.RangeIndex):
+        ends = {"start": index.start, "stop": index.stop, "step": index.step}
+        return "RangeIndex", {**ends, "name": index.name}
+    if isinstance(index, pd.MultiIndex):
+        codes = tuple(np.asarray(codes) for codes in index.codes)
+        names = tuple(index.names)
+        return "MultiIndex", {"levels": tuple(index.levels), "codes": codes, "names": names}
+    freq = index.freqstr if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex) else None
+    return "Index", {"values": _values(index), "name": index.name, "freq": freq}
+
+
+def _values(column: pd.Series | pd.Index) -> Any:
+    """Return an array of NumPy where there is one that pandas takes for the same."""
+    array = column.array
+    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
+
+
+def _column(array: Any) -> tuple[str, dict[str, Any]]:
+    dtype = array.dtype
+    if isinstance(array, pd.Categorical):
+        codes = np.asarray(array.codes)
+        fields = {"categories": array.categories, "ordered": bool(array.ordered)}
+        return "Categorical", {"codes": codes, **fields}
+    if isinstance(array, pd.arrays.DatetimeArray):
+        stamps = pd.DatetimeIndex(array)
+        if stamps.tz is not None:
+            stamps = stamps.tz_convert("UTC").tz_localize(None)
+        ticks = stamps.to_numpy().view(np.int64)
+        return "DatetimeArray", {"ticks": ticks, "unit": array.unit, "zone": zone_as_json(array.tz)}
+    if isinstance(array, pd.arrays.TimedeltaArray):
+        ticks = pd.TimedeltaIndex(array).to_numpy().view(np.int64)
+        return "TimedeltaArray", {"ticks": ticks, "unit": array.unit}
+    if isinstance(array, pd.arrays.PeriodArray):
+        return "PeriodArray", {"ordinals": pd.PeriodIndex(array).asi8, "freq": array.freqstr}
+    if isinstance(array, pd.arrays.IntervalArray):
+        ends = {"left": pd.Index(array.left), "right": pd.Index(array.right)}
+        return "IntervalArray", {**ends, "closed": array.closed}
+    if isinstance(array, MASKED):
+        numbers = array.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
+        empty = np.asarray(array.isna())
+        return "MaskedArray", {"dtype": str(dtype), "numbers": numbers, "empty": empty}
+    if isinstance(array, pd.arrays.SparseArray):
+        return "SparseArray", {"values": np.asarray(array), "fill": array.fill_value}
+    if isinstance(dtype, pd.StringDtype):
+        texts = array.to_numpy(dtype=object, na_value=None)
+        is_nan = dtype.na_value is not pd.NA
+        return "StringArray", {"texts": texts, "storage": dtype.storage, "is_nan": is_nan}
+    if isinstance(dtype, pd.ArrowDtype):
+        values = array.to_numpy(dtype=object, na_value=None)
+        return "ArrowArray", {"values": values, "type": str(dtype.pyarrow_dtype)}
+    raise InputError(
+        f"a column of type {dtype} cannot be saved: convert it to one of pandas' types"
+    )
+
+
+def _data_frame(
+    columns: pd.Index,
+    index: pd.Index,
+    places: tuple[tuple[int, ...], ...],
+    parts: tuple[Any, ...],
+    attrs: dict[str, Any],
+) -> pd.DataFrame:
+    order = [place for of_part in places for place in of_part]
+    if sorted(order) != list(range(len(columns))):
+        raise ValueError("the columns are not numbered from 0")
+    tables = []
+    for of_part, values in zip(places, parts, strict=True):
+        if isinstance(values, np.ndarray) and values.ndim == 2:
+            table = pd.DataFrame(values.T, index=index, copy=False)
+        else:
+            table = _series(values, index, None).to_frame()
+        if table.shape != (len(index), len(of_part)):
+            raise ValueError("a column has too few rows")
+        tables.append(table)
+    whole = pd.concat(tables, axis=1) if tables else pd.DataFrame(index=index)
+    whole = whole.iloc[:, np.argsort(order)] if order != sorted(order) else whole
+    whole.columns = columns
+    whole.attrs.update(attrs)
+    return whole
+
+
+def _series(values: Any, index: pd.Index, name: Any) -> pd.Series:
+    return pd.Series(values, index=index, name=name, dtype=_object(values), copy=False)
+
+
+def _object(values: Any) -> Any:
+    """Return the type of objects for an array of them, of which pandas would guess another."""
+    return object if isinstance(values, np.ndarray) and values.dtype == object else None
+
+
+def _any_index(values: Any, name: Any, freq: Any) -> pd.Index:
+    index = pd.Index(values, name=name, dtype=_object(values))
+    if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex):
+        return type(index)(index, freq=freq, name=name)
+    return index
+
+
+def _multi_index(levels: tuple, codes: tuple, names: tuple) -> pd.MultiIndex:
+    return pd.MultiIndex(levels=levels, codes=codes, names=names)
+
+
+def _categorical(codes: NDArray, categories: pd.Index, ordered: bool) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, categories=categories, ordered=ordered)
+
+
+def _dates(ticks: NDArray[np.int64], unit: str, zone: Any) -> Any:
+    stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
+    if zone is not None:
+        stamps = stamps.tz_localize("UTC").tz_convert(zone_of_json(zone))
+    return stamps.array
+
+
+def _spans(ticks: NDArray[np.int64], unit: str) -> Any:
+    return pd.TimedeltaIndex(ticks.view(f"m8[{unit}]")).array
+
+
+def _periods(ordinals: NDArray[np.int64], freq: str) -> Any:
+    return pd.arrays.PeriodArray(ordinals, dtype=pd.PeriodDtype(freq))
+
+
+def _intervals(left: pd.Index, right: pd.Index, closed: Any) -> Any:
+    return pd.arrays.IntervalArray.from_arrays(left, right, closed)
+
+
+def _masked(dtype: str, numbers: NDArray, empty: NDArray[np.bool_]) -> Any:
+    if not MASKED_NAME.fullmatch(dtype):
+        raise ValueError("an unknown type")
+    array = make_array(numbers, dtype=dtype)
+    array[empty] = pd.NA
+    return array
+
+
+def _sparse(values: NDArray, fill: Any) -> Any:
+    return pd.arrays.SparseArray(values, fill_value=fill)
+
+
+def _strings(texts: NDArray, storage: str, is_nan: bool) -> Any:
+    if storage not in ("python", "pyarrow", "pyarrow_numpy"):
+        raise ValueError("an unknown type")
+    try:
+        dtype = string_type(storage, np.nan) if is_nan else string_type(storage)
+    except (ImportError, TypeError):  # without pyarrow, or pandas before 2.3
+        dtype = string_type("python")
+    return make_array(texts, dtype=dtype)
+
+
+def _arrow(values: NDArray, type: str) -> Any:
+    try:
+        import pyarrow  # noqa: PLC0415  # optional
+    except ImportError:
+        raise InputError("it has a column of pyarrow's types: install pyarrow") from None
+    dtype = pd.ArrowDtype(_arrow_type(pyarrow, type))
+    return make_array(values.tolist(), dtype=dtype)
+
+
+def _arrow_type(pyarrow: Any, name: str) -> Any:
+    if time := ARROW_TIME.fullmatch(name):
+        return pyarrow.timestamp(time[1], tz=time[2])
+    if decimal := ARROW_DECIMAL.fullmatch(name):
+        make = pyarrow.decimal128 if decimal[1] == "128" else pyarrow.decimal256
+        return make(int(decimal[2]), int(decimal[3]))
+    if coded := ARROW_DICTIONARY.fullmatch(name):
+        codes, values = (pyarrow.type_for_alias(coded[i]) for i in (2, 1))
+        return pyarrow.dictionary(codes, values, coded[3] == "1")
+    if not ARROW_NAME.fullmatch(name):
+        raise InputError(f"a column of type {name}[pyarrow] cannot be saved")
+    return pyarrow.type_for_alias(name)
+
+
+BUILDERS: dict[str, Callable[..., Any]] = {
+    "ArrowArray": _arrow,
+    "Categorical": _categorical,
+    "DataFrame": _data_frame,
+    "DatetimeArray": _dates,
+    "Index": _any_index,
+    "IntervalArray": _intervals,
+    "MaskedArray": _masked,
+    "MultiIndex": _multi_index,
+    "PeriodArray": _periods,
+    "RangeIndex": lambda start, stop, step, name: pd.RangeIndex(start, stop, step, name=name),
+    "Series": _series,
+    "SparseArray": _sparse,
+    "StringArray": _strings,
+    "TimedeltaArray": _spans,
+}
+"""What builds a value again, by the name that `pandas_as_fields` gives it."""

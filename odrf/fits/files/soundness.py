@@ -1,0 +1,197 @@
+"""Whether the arrays of a fit from a file fit together, as kernels, which check nothing, need."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.design import Design, TrainingData
+from odrf.design.predictors import Predictors
+from odrf.engine.guided.guided_forest import GuidedForest
+from odrf.engine.rows.coded import Coded, Matrix, stored
+from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
+from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
+from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit
+from odrf.fits.guided_fit import GuidedFit
+
+__all__ = ["require_sound_fit", "require_sound_forest", "require_sound_guided"]
+
+
+def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
+    """Raise `InputError` unless design, training rows and options of a fit fit together.
+
+    Its trees are checked when they are read.
+    """
+    design, data = fit.design, fit.data
+    _require_design(design)
+    p, K, n = len(design.columns), design.response.n_classes, data.n_rows
+    if data.has_rows:
+        _require_rows(data, p, K)
+    if isinstance(fit, Fit):
+        _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
+        _require(fit.control.settings.n_classes == K)
+        if fit.blend is not None:
+            _require(_within(fit.blend.of_tree, 0, len(fit.kinds)))
+            _require(len(fit.blend.of_tree) == len(fit.streams))
+        choice = None if fit.pruning is None else fit.pruning.choice
+        if choice is not None:
+            _require(choice.fold.shape == (n,) and choice.alphas.ndim == 2)
+            _require(_within(choice.fold, 0, len(choice.alphas)))
+    elif isinstance(fit, GuidedFit):
+        _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
+        _require(fit.control.settings.n_classes == K)
+        _require(len(fit.frame) >= n or not data.has_rows)
+    else:
+        _require(fit.held.shape == (n,))
+        _require(fit.offset.values.shape == (n if data.has_rows else 0,))
+        runs, outputs = fit.control.n_runs, fit.control.n_outputs
+        _require(fit.boosted.starts.shape == (runs, outputs) and len(fit.boosted.drawn) == runs)
+        for rows in fit.boosted.drawn:
+            _require(rows.counts.shape == (n,) and rows.predictors.ndim == 1)
+            _require(_within(rows.predictors, 0, len(design.predictors)))
+
+
+def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) -> None:
+    """Raise `InputError` unless a forest can be walked by rows of `p` columns.
+
+    It must predict `K` numbers, and have `n_trees` trees if that is known.
+    """
+    m, z, root, left = len(forest.left), len(forest.index), forest.root, forest.left
+    _require_ranges(root, m)
+    _require(bool((np.diff(root) > 0).all()) and len(root) == (n_trees or len(root) - 1) + 1)
+    _require(all(len(getattr(forest, name)) == m for name in OF_NODES))
+    _require(all(getattr(forest, name).shape == (z,) for name in OF_TERMS))
+    _require(all(getattr(forest, name).ndim == 1 for name in OF_NODES if name != "value"))
+    _require(forest.value.shape == (m, K) and _within(forest.index, 0, p))
+    _require(len(forest.start) == m + 1)
+    _require_ranges(forest.start, z)
+    _require_children(root, left)
+    _require(_within(forest.order, 0, m + 1) and _within(forest.count, 0, 2**31))
+    if forest.surrogates is not None:
+        _require_surrogates(forest.surrogates, m, p)
+
+
+def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> None:
+    """Raise `InputError` unless guided trees can be walked, as `require_sound_forest`."""
+    m, root, plane, W = len(forest.left), forest.root, forest.plane, len(forest.threshold)
+    _require_ranges(root, m)
+    _require(bool((np.diff(root) > 0).all()) and len(root) == n_trees + 1)
+    for name in ("left", "plane", "count", "weight", "impurity"):
+        _require(getattr(forest, name).shape == (m,))
+    _require(forest.value.shape == (m, K))
+    _require_children(root, forest.left)
+    for ranges, size in (
+        (forest.first_plane, W),
+        (forest.first_column, len(forest.columns)),
+        (forest.first_coef, len(forest.coef)),
+    ):
+        _require_ranges(ranges, size)
+        _require(len(ranges) == len(root))
+    _require(bool((np.diff(forest.first_coef) == forest.n_planes * forest.n_columns).all()))
+    split = np.flatnonzero(forest.left >= 0)
+    tree = np.repeat(np.arange(n_trees), np.diff(root))[split]
+    inside = plane[split] >= forest.first_plane[tree]
+    inside &= plane[split] < forest.first_plane[tree + 1]
+    _require(bool(inside.all()) and _within(plane, -1, W) and _within(forest.columns, 0, p))
+
+
+def _require(sound: bool) -> None:
+    if not sound:
+        raise InputError("its parts do not fit together: use a copy, or fit again")
+
+
+def _within(numbers: NDArray, low: int, end: int) -> bool:
+    return not numbers.size or bool(numbers.min() >= low and numbers.max() < end)
+
+
+def _require_ranges(first: NDArray, end: int) -> None:
+    """Raise `InputError` unless numbers ascend from 0 to `end`."""
+    _require(first.ndim == 1 and len(first) > 0 and first[0] == 0 and first[-1] == end)
+    _require(bool((np.diff(first) >= 0).all()))
+
+
+def _require_children(root: NDArray, left: NDArray) -> None:
+    """Raise `InputError` unless each node is a root or the child of one earlier node at most."""
+    split = np.flatnonzero(left != -1)
+    child, end = left[split], np.repeat(root[1:], np.diff(root))[split]
+    _require(left.ndim == 1 and bool(((child > split) & (child + 1 < end)).all()))
+    parents = np.bincount(child, minlength=len(left) + 1)
+    parents[1:] += parents[:-1].copy()
+    _require(bool((parents <= 1).all()) and not parents[root[:-1]].any())
+
+
+def _require_surrogates(surrogates: SurrogateSplits, m: int, p: int) -> None:
+    S, z = len(surrogates.threshold), len(surrogates.column)
+    _require(len(surrogates.first) == m + 1 and len(surrogates.start) == S + 1)
+    _require_ranges(surrogates.first, S)
+    _require_ranges(surrogates.start, z)
+    types = {
+        "first": (np.int64, m + 1), "majority_left": (np.bool_, m), "start": (np.int64, S + 1),
+        "threshold": (np.float32, S), "flipped": (np.bool_, S), "agree": (np.float64, S),
+        "adj": (np.float64, S), "n_split": (np.int32, S), "column": (np.int32, z),
+        "coef": (np.float32, z),
+    }  # fmt: skip
+    for name, (dtype, size) in types.items():
+        array = getattr(surrogates, name)
+        _require(array.dtype == dtype and array.shape == (size,))
+    marks = surrogates.marks
+    P = len(marks.mark)
+    _require(len(marks.first) == P + 1 and len(marks.predictor) == p)
+    _require_ranges(marks.first, p)
+    of_marks = {"first": np.int64, "predictor": np.int64, "mark": np.int64, "factor": np.bool_}
+    _require(all(getattr(marks, name).dtype == dtype for name, dtype in of_marks.items()))
+    _require(marks.mark.shape == marks.factor.shape == (P,) and marks.predictor.shape == (p,))
+    _require(_within(marks.predictor, 0, P) and _within(marks.mark, -1, p))
+    _require(_within(surrogates.column, 0, p))
+
+
+def _require_design(design: Design) -> None:
+    recipe, p = design.recipe, len(design.columns)
+    _require_recipe(recipe, p)
+    scaling = design.scaling
+    _require(scaling.low.shape == scaling.range.shape == scaling.holes.shape == (p,))
+    schema = design.schema
+    _require(len(schema.columns) == len(schema.contents) == len(schema.dtypes))
+    classes = design.response.classes
+    _require((design.response.kind == "regression") == (classes is None))
+    _require(classes is None or (len(classes) >= 2 and classes.is_unique))
+
+
+def _require_recipe(recipe: Predictors, p: int) -> None:
+    P = len(recipe.terms)
+    _require(len(recipe.names) == P and len(recipe.first) == P + 1 and P > 0)
+    _require(recipe.types.shape == recipe.holes.shape == (P,) and _within(recipe.types, 0, 3))
+    _require_ranges(recipe.first, p)
+    n_variables = len(recipe.variables)
+    _require(all(term and 0 <= min(term) <= max(term) < n_variables for term in recipe.terms))
+    width = [variable.width for variable in recipe.variables]
+    widths = [math.prod(width[v] for v in term) for term in recipe.terms]
+    _require(bool((np.diff(recipe.first) == np.array(widths) + recipe.holes).all()))
+
+
+def _require_rows(data: TrainingData, p: int, K: int) -> None:
+    n = len(data.index)
+    _require(data.X.shape == (p, n) and data.y.shape == data.weights.shape == (n,) and n > 0)
+    _require(data.complete.ndim == 1 and int(data.complete.sum()) == n)
+    _require(bool(np.isfinite(data.y).all()))
+    if K > 1:
+        _require(_within(data.y, 0, K) and bool((data.y == np.floor(data.y)).all()))
+    _require_matrix(data.X)
+
+
+def _require_matrix(X: Matrix) -> None:
+    if not isinstance(X, Coded):
+        return
+    place, level, n_numbers = X.layout
+    r = len(stored(X))
+    _require(place.shape == level.shape and place.ndim == 1 and 0 <= n_numbers <= r)
+    _require(_within(place, 0, r) and _within(level, 0, 2**24 + 1))
+    _require(bool(((level == 0) == (place < n_numbers)).all()))
+    for row in range(n_numbers, r):
+        codes, levels = stored(X)[row], level[place == row]
+        _require(len(levels) > 0 and bool((codes == np.floor(codes)).all()))
+        _require(_within(codes, 0, int(levels.max()) + 1))
