@@ -72,7 +72,8 @@ class OutOfBagResults(FittedResults):
     def _out_of_bag_asked(
         self, newdata: pd.DataFrame | None, training: str | None
     ) -> NDArray[np.float64] | None:
-        if not asked_out_of_bag(training, newdata, leaves_rows_out(self.fit)):
+        leaves_out = newdata is None and leaves_rows_out(self.fit)
+        if not asked_out_of_bag(training, newdata, leaves_out):
             return None
         warn_of_rows_always_drawn(self._oob_value, self._drawn_by)
         return self._oob_value

@@ -206,7 +206,9 @@ class ODTResults(ReadableTree, Updatable):
         candidates, loss = (path.pruning, path.loss) if path else (self.control.pruning, ERROR)
         kept = checked_leaves(leaves, int(self.n_leaves[0]))
         forest = with_leaves(self.forest, kept, candidates, loss)
-        return ODTResults(with_forest(self.fit, forest, f"leaves={leaves}"), self, path)
+        subtrees = None if path is None else path.subtrees
+        pruned = with_forest(self.fit, forest, f"leaves={leaves}", subtrees)
+        return ODTResults(pruned, self, path)
 
     def _cut(self, alpha: float, option: str, path: PruningPath[ODTResults] | None) -> ODTResults:
         candidates, loss = (path.pruning, path.loss) if path else (self.control.pruning, ERROR)

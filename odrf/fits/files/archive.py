@@ -29,7 +29,7 @@ __all__ = ["ArchiveReader", "ArchiveWriter", "NotAFit", "Part", "damaged"]
 FORMAT = 1
 ABOUT, CONTENT = "odrf.json", "fit.json"
 # The first member has this size, so that it can be written last.
-ABOUT_SIZE = 384
+ABOUT_SIZE = 320
 # Digits of checksums: no damage is overlooked, and small files stay small.
 DIGITS = 16
 # What is compressed at once, by one thread.
@@ -117,7 +117,7 @@ class ArchiveWriter:
         first, entries = self._at, b"".join(map(directory_entry, self._members))
         digest.update(entries)
         said: dict[str, Any] = {
-            "what": "a fit of the Python package odrf",
+            "what": "odrf fit",
             "format": FORMAT,
             "version": self._version,
             "memory": memory,

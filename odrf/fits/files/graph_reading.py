@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -133,27 +134,29 @@ class FitReader:
             return self._objects(part)
         if kind in ("Forest", "GuidedForest") and self._is_large(part):
             return self._forest_later(CLASSES[kind], part)
-        fields = {name: self._value(said) for name, said in part.items()}
+        values = {name: self._value(said) for name, said in part.items()}
         if kind in BUILDERS:
-            built = BUILDERS[kind](**fields)
+            built = BUILDERS[kind](**values)
             self._take(cost_of_built(built))
             return built
+        if kind == "LongDouble":
+            return _long_double(**values)
         if kind == "Evaluation":
-            return self._evaluation(**fields)
+            return self._evaluation(**values)
         if kind == "RuleFunction":
-            option, name = str(fields["option"]), str(fields["name"])
+            option, name = str(values["option"]), str(values["name"])
             return RuleFunction.named(option, name, self._functions.get(name))
         if kind == "WithheldData":
-            return _withheld(**fields)
-        return self._object(CLASSES[kind], fields)
+            return _withheld(**values)
+        return self._object(CLASSES[kind], values)
 
-    def _object(self, kind: type, fields: dict[str, Any]) -> Any:
+    def _object(self, kind: type, values: dict[str, Any]) -> Any:
         if kind in (Forest, GuidedForest):
-            fields = _with_left(fields)
+            values = _with_left(values)
         elif kind is TrainingData:
-            fields = _with_matrix(fields)
-        _require_fields(kind, fields)
-        built = kind(**fields)
+            values = _with_matrix(values)
+        _require_fields(kind, values)
+        built = _made(kind, values)
         if isinstance(built, Fit | GuidedFit | BoostedFit):
             require_sound_fit(built)
             _require_trees(built)
@@ -176,13 +179,13 @@ class FitReader:
         return restored(expression, names, of_user, learned, self._trusted)
 
     def _array(self, part: dict[str, Any]) -> Any:
-        if "numbers" in part:
+        if "numbers" in part or "every" in part:
             form = ArrayForm.of_json({**part, "kept": part["dtype"]})
-            if form.size != len(part["numbers"]):
-                raise damaged()
             self._take(form.memory)
-            array = np.array(part["numbers"], dtype=form.dtype)
-            return array.astype(array.dtype.newbyteorder("=")).reshape(form.shape)
+            dtype = np.dtype(form.dtype).newbyteorder("=")
+            if "every" in part:
+                return np.full(form.shape, self._value(part["every"]), dtype=dtype)
+            return np.array(part["numbers"], dtype=dtype).reshape(form.shape)
         form = ArrayForm.of_json(part)
         self._take(form.memory)
         return _UnreadArray(self._archive, form, _place(part, form.written))
@@ -222,12 +225,12 @@ class FitReader:
         """Return trees whose arrays are read when one of them is needed."""
         unread = {name: self._unread(said) for name, said in part.items()}
         later = {name: array for name, array in unread.items() if array is not None}
-        fields = {name: self._value(said) for name, said in part.items() if name not in later}
+        known = {name: self._value(said) for name, said in part.items() if name not in later}
 
         def read(trees: Any) -> None:
             with ThreadPoolExecutor(4) as threads:
                 arrays = threads.map(_UnreadArray.read, later.values())
-                whole = _with_left(fields | dict(zip(later, arrays, strict=True)))
+                whole = _with_left(known | dict(zip(later, arrays, strict=True)))
             _require_fields(kind, whole)
             made = kind(**whole)
             for check in trees.__dict__["_checks"]:
@@ -266,13 +269,19 @@ def _whole(number: Any) -> int:
     return number
 
 
-def _require_fields(kind: type, fields: dict[str, Any]) -> None:
+def _require_fields(kind: type, values: dict[str, Any]) -> None:
     names = set(field_names(kind))
-    if not needed_fields(kind) <= set(fields) <= names:
+    if not needed_fields(kind) <= set(values) <= names:
         raise InputError(f"it has a {kind.__name__} with parts that this version does not know")
-    for name, value in fields.items():
+    for name, value in values.items():
         if not is_as_annotated(kind, name, value):
             raise InputError(f"its {kind.__name__}.{name} is of a wrong type")
+
+
+def _long_double(high: NDArray, low: NDArray, is_array: bool) -> Any:
+    """Return numbers of more digits, in which patsy adds, as far as this machine has them."""
+    whole = np.asarray(high.astype(np.longdouble) + low)
+    return whole if is_array else whole[()]
 
 
 def _withheld(rows: Any, dropped: Any, **fields: Any) -> WithheldData:
@@ -282,22 +291,31 @@ def _withheld(rows: Any, dropped: Any, **fields: Any) -> WithheldData:
     return WithheldData(_whole(rows), _whole(dropped), **fields)
 
 
-def _with_left(fields: dict[str, Any]) -> dict[str, Any]:
+def _made(kind: type, values: dict[str, Any]) -> Any:
+    """Return an object with these fields, also those that are no arguments."""
+    later = {field.name for field in fields(kind) if not field.init} if is_dataclass(kind) else ()
+    made = kind(**{name: value for name, value in values.items() if name not in later})
+    for name in later:
+        object.__setattr__(made, name, values[name])
+    return made
+
+
+def _with_left(values: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of trees with the number of the left child of each node."""
-    fields = dict(fields)
-    divided, children = fields.pop("divided"), fields.pop("children")
+    values = dict(values)
+    divided, children = values.pop("divided"), values.pop("children")
     left = np.full(len(divided), -1, dtype=np.int64)
     left[divided] = children
-    return {**fields, "left": left}
+    return {**values, "left": left}
 
 
-def _with_matrix(fields: dict[str, Any]) -> dict[str, Any]:
+def _with_matrix(values: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of training rows with their matrix in one piece."""
-    fields = dict(fields)
-    is_whole, whole, others = (fields.pop(name) for name in ("is_whole", "whole", "others"))
+    values = dict(values)
+    is_whole, whole, others = (values.pop(name) for name in ("is_whole", "whole", "others"))
     X = np.empty((len(is_whole), others.shape[1]), dtype=np.float32)
     X[is_whole], X[~is_whole] = whole, others
-    return {**fields, "X": with_layout(X, fields["X"])}
+    return {**values, "X": with_layout(X, values["X"])}
 
 
 def _require_trees(fit: Fit | GuidedFit | BoostedFit) -> None:

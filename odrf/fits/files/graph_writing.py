@@ -102,6 +102,12 @@ class FitWriter:
         return {"part": len(self._parts) - 1}
 
     def _part(self, value: Any, name: str) -> dict[str, Any] | None:
+        if isinstance(value, np.ndarray | np.longdouble) and value.dtype == np.longdouble:
+            high = np.asarray(value, dtype=np.float64)
+            low = np.asarray(value - high, dtype=np.float64)
+            is_array = isinstance(value, np.ndarray)
+            fields = {"high": high, "low": low, "is_array": is_array}
+            return {"is": "LongDouble"} | {key: self._value(v, name) for key, v in fields.items()}
         if isinstance(value, np.ndarray):
             objects = value.dtype.hasobject
             return self._objects(value, name) if objects else self._array(value, name)
@@ -191,8 +197,13 @@ class FitWriter:
         return place
 
     def _few_numbers(self, array: NDArray) -> dict[str, Any] | None:
-        """Return a short array as a list of numbers, if JSON has them."""
+        """Return a short array as a list of numbers, or one number that stands in all places."""
         dtype = array.dtype.newbyteorder("<")
+        if array.size > 1 and dtype.kind in "biuf" and dtype.itemsize <= 8:
+            flat = np.ravel(array)
+            if (flat == flat[0]).all() and not (dtype.kind == "f" and flat[0] == 0):
+                said = {"dtype": dtype.str, "shape": list(array.shape)}
+                return said | {"every": self._value(flat[0].item(), "")}
         if array.size > FEW_NUMBERS or dtype.kind not in "biuf" or dtype.itemsize > 8:
             return None
         flat = np.ravel(array)

@@ -51,7 +51,7 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         runs, outputs = fit.control.n_runs, fit.control.n_outputs
         _require(fit.boosted.starts.shape == (runs, outputs) and len(fit.boosted.drawn) == runs)
         for rows in fit.boosted.drawn:
-            _require(rows.counts.shape == (n,) and rows.predictors.ndim == 1)
+            _require(rows.counts.shape == ((~fit.held).sum(),) and rows.predictors.ndim == 1)
             _require(_within(rows.predictors, 0, len(design.predictors)))
 
 
