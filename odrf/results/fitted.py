@@ -34,6 +34,7 @@ from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import DataSummary, with_data
 from odrf.results.absent import ABSENT
 from odrf.results.measured import Measured
+from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["FittedResults", "Priors"]
@@ -338,6 +339,20 @@ class FittedResults(Measured):
                 f'to_sklearn() needs {error.name}: install it with pip install "odrf[sklearn]"'
             ) from error
         return estimators.estimator_of(self)
+
+    def __repr__(self) -> str:
+        return self._shown_card().as_text()
+
+    def _repr_html_(self) -> str:
+        return self._shown_card().as_html()
+
+    def _shown_card(self) -> Card:
+        """Return the short description; without training rows, of which it tells, a shorter one."""
+        data = self.fit.data
+        if data.has_rows:
+            return self._card()
+        facts = {"Call": self.call, "Training rows": f"{data.n_rows}, left out of the file"}
+        return Card(type(self).__name__, facts)
 
     @abstractmethod
     def consistency(self) -> ConsistencyReport:
