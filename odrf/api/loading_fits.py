@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from odrf.errors import InputError
@@ -88,9 +89,11 @@ def load(
         if not reader.absent:
             result = RESULTS[kind](fit)
     except NotAFit:
-        raise _no_fit(named, file.open("rb").read(len(OF_FIRST_VERSION))) from None
+        raise _no_fit(named, file) from None
     except InputError as error:
         raise InputError(f"{named} cannot be loaded: {error}") from None
+    except OSError as error:
+        raise InputError(f"{named} cannot be read ({error.strerror or error})") from error
     except Exception as error:  # whatever a file that somebody has changed may cause
         raise InputError(
             f"{named} cannot be loaded: it is damaged ({type(error).__name__}): use a copy, or fit "
@@ -109,7 +112,9 @@ def load(
     return result
 
 
-def _no_fit(named: str, start: bytes) -> InputError:
+def _no_fit(named: str, file: Path) -> InputError:
+    with file.open("rb") as opened:
+        start = opened.read(len(OF_FIRST_VERSION))
     if start == OF_FIRST_VERSION or start.startswith(PICKLE):
         return InputError(
             f"{named} is a pickle, as version 0.1 wrote, which can run any code when it is loaded, "

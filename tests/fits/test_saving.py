@@ -85,6 +85,17 @@ def test_files_without_a_fit(tmp_path, content, message):
         odrf.load(file)
 
 
+def test_a_file_that_cannot_be_read_is_not_called_damaged(small, tmp_path, monkeypatch):
+    small.save(tmp_path / "fit.odrf")
+
+    def refused(*_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(InputError, match=r"cannot be read \(Permission denied\)"):
+        odrf.load(tmp_path / "fit.odrf")
+
+
 @pytest.mark.parametrize("path", [None, 3, b"fit.odrf", ""])
 def test_a_path_is_a_name(small, path):
     with pytest.raises(InputError, match="use the name of a file"):
