@@ -145,7 +145,8 @@ def _parts(content: bytes) -> tuple[dict[str, Any], dict[str, bytes], int]:
 
 def _somewhere(said: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return a random place in JSON: a list or object, and where in it."""
-    places = list(_places(said["parts"])) if rng.random() < 0.95 else [(said, key) for key in said]
+    places = list(_places(said["parts"])) if rng.random() < 0.95 else []
+    places = places or [(said, key) for key in said]
     return places[rng.integers(len(places))]
 
 
