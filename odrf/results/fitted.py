@@ -340,12 +340,6 @@ class FittedResults(Measured):
             ) from error
         return estimators.estimator_of(self)
 
-    def __repr__(self) -> str:
-        return self._shown_card().as_text()
-
-    def _repr_html_(self) -> str:
-        return self._shown_card().as_html()
-
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
         data = self.fit.data

@@ -101,8 +101,12 @@ class Carded(ABC):
     def _card(self) -> Card:
         """Return the short description."""
 
+    def _shown_card(self) -> Card:
+        """Return the card to show; a shorter one where the whole one cannot be made."""
+        return self._card()
+
     def __repr__(self) -> str:
-        return self._card().as_text()
+        return self._shown_card().as_text()
 
     def _repr_html_(self) -> str:
-        return self._card().as_html()
+        return self._shown_card().as_html()

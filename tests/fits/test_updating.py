@@ -220,9 +220,7 @@ def test_rules_in_n_are_asked_again(table, tmp_path):
     tree.save(tmp_path / "tree.odrf")
     loaded = odrf.load(tmp_path / "tree.odrf")
     assert loaded.predict().equals(tree.predict())
-    with pytest.raises(
-        InputError, match=r"max_leaves= was a function of n, .*leaves, which is not"
-    ):
+    with pytest.raises(InputError, match=r"max_leaves= was a function of n, .*leaves', which the"):
         loaded.update(table[60:])
     share = forest(table[:60], resample="subsample", sample_fraction=lambda n: 30 / n)
     assert share.update(table[60:]).control.batches[0].fraction == 30 / 120
