@@ -21,7 +21,7 @@ OF_NUMBERS = [name for name in ALL if name not in ("lda", "pda")]
 UNITS = [-1000, -300, 60, 400, 660]
 # Cross-validation takes ten times as long, and is the same for all projections.
 PRUNED = ("logistic",)
-# Kernels for tables with factors are compiled for each family anew; scores of levels are the same for all.
+# Kernels of tables with factors are compiled for each family anew, and score levels alike in all.
 WITH_FACTOR = ("axis", "logistic", "sparse")
 
 

@@ -264,6 +264,13 @@ def test_rows_can_be_left_out(data, tmp_path):
         assert pickle.loads(pickle.dumps(again)).predict(new).equals(fit.predict(new))
 
 
+def test_joblib_goes_on_working(data, tmp_path):
+    joblib = pytest.importorskip("joblib")
+    fit = odrf.odrf("y ~ a + f", data, n_trees=20, seed=1)
+    joblib.dump(fit, tmp_path / "fit.joblib", compress=3)
+    assert_same_parts(fit.fit, joblib.load(tmp_path / "fit.joblib").fit)
+
+
 def test_any_program_reads_the_archive(data, tmp_path):
     fit = odrf.odrf("y ~ a + f", data, n_trees=20, seed=1)
     fit.save(tmp_path / "fit.odrf")

@@ -1,0 +1,56 @@
+"""What a release needs says the same everywhere: versions, Pythons, commands of the workflows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+import odrf
+
+ROOT = Path(__file__).parents[1]
+PROJECT = (ROOT / "pyproject.toml").read_text()
+MINORS = re.findall(r"Python :: (3\.\d+)", PROJECT)
+
+
+def workflow(name: str) -> dict:
+    return yaml.safe_load((ROOT / ".github/workflows" / f"{name}.yml").read_text())
+
+
+def test_the_classifiers_name_the_pythons_that_are_allowed():
+    allowed = SpecifierSet(re.findall(r'requires-python = "(.*)"', PROJECT)[0])
+    assert [f"3.{k}" for k in range(30) if f"3.{k}" in allowed] == MINORS
+
+
+def test_the_workflow_tries_each_python_and_the_oldest_dependencies():
+    jobs = workflow("tests")["jobs"]
+    assert jobs["newest"]["strategy"]["matrix"]["python"] == MINORS
+    oldest = jobs["oldest"]["steps"]
+    assert oldest[1]["with"]["python-version"] == MINORS[0]
+    assert any("--resolution lowest-direct" in step.get("run", "") for step in oldest)
+
+
+@pytest.mark.parametrize("command", (ROOT / ".ci/run").read_text().split("\n")[-4:-1])
+def test_the_workflow_has_the_checks_of_lint_and_types(command):
+    steps = workflow("tests")["jobs"]["style"]["steps"]
+    assert command.removeprefix(".venv-test/bin/") in [step.get("run") for step in steps]
+
+
+def test_the_release_is_attested_and_has_a_bill_of_materials():
+    publish = workflow("release")["jobs"]["publish"]
+    assert set(publish["needs"]) == {"try", "bill_of_materials"}
+    assert publish["permissions"]["id-token"] == "write"
+    assert [step["with"]["attestations"] for step in publish["steps"] if "attestations" in
+            step.get("with", {})] == [True]  # fmt: skip
+
+
+def test_the_citation_and_the_changelog_have_the_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == odrf.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    assert f"## [{odrf.__version__}] - {citation['date-released']}" in changelog
+    names = [author["name"] for author in citation["authors"]]
+    assert re.findall(r'authors = \[\{ name = "(.*)" \}\]', PROJECT) == names
