@@ -17,7 +17,7 @@ LAYERS = (
     ("options", "text", "datasets"),
     ("statistics", "plots"),
     ("fits", "simulate"),
-    ("reports",),
+    ("reports", "exports"),
     ("results",),
     ("api",),
     ("evaluation", "sklearn"),

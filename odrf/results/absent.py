@@ -16,6 +16,7 @@ AFTER_BOOSTING = "the number of rounds and the depth bound its size: use validat
 AFTER_GUIDED = "regions are divided as long as they are impure: use min_split= for larger leaves"
 DIRECTIONS = "it combines all columns of a tree in every plane, so that there are none to compare"
 NOT_SUMS = "its predictions are sums and not means of trees: use predict()"
+NOT_EXPORTED = f"{STEPS}, and only means of trees are exported: use odt() or odrf()"
 
 ABSENT: dict[str, dict[str, str]] = {
     "changes": {
@@ -92,6 +93,12 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODTResults": MANY,
         "ODBTResults": f"{STEPS}, so that they have no strength of their own",
         "GRAFResults": ALL_ROWS,
+    },
+    "to_python": {"ODBTResults": NOT_EXPORTED},
+    "to_sql": {
+        "ODRFResults": ONE_OF_MANY,
+        "ODBTResults": NOT_EXPORTED,
+        "GRAFResults": "its trees are many: use to_python()",
     },
     "tree": {"ODTResults": MANY, "ODBTResults": BOOSTED_TREES, "GRAFResults": GUIDED_TREES},
     "update": {

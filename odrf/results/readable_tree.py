@@ -7,6 +7,7 @@ from functools import cached_property
 import pandas as pd
 
 from odrf.checks import checked_whole
+from odrf.exports.exporting import exported_sql
 from odrf.reports.node_tables import nodes_table, splits_table
 from odrf.reports.rules import rules_text
 from odrf.results.fitted import FittedResults
@@ -84,3 +85,49 @@ class ReadableTree(FittedResults):
         if max_terms is not None:
             max_terms = checked_whole("max_terms", max_terms, 1)
         return rules_text(self.fit.forest, self.fit.design, digits, max_terms)
+
+    def to_sql(self, dialect: str, type: str = "response", *, complete: bool = False) -> str:
+        """Return the tree as an expression of SQL, to be put between SELECT and FROM.
+
+        A split on one column compares it with a threshold in the column's own unit, or its label
+        with a list.  A sum of several columns is compared as in `predict`, for columns scaled to
+        [0, 1], in floats of 32 bits: in DuckDB and PostgreSQL every row goes to the leaf that
+        `predict` sends it to.  SQLite has floats of 64 bits only.  There a row whose sum lies
+        within about 1e-7 of a threshold may go to the other side.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgres", "sqlite"}
+        type : {"response", "class", "prob", "leaf"}, default "response"
+            As in `predict`: the mean response or the class; an expression for the probability of
+            each class, with the class as its name; the number of the leaf, as in `nodes`.
+        complete : bool, default False
+            Whether the rows have no empty cells, and no labels that training rows do not have.
+            The text is then shorter.
+
+        Returns
+        -------
+        str
+            A ``CASE`` expression of the columns that the formula uses, in quotes.  NULL is an empty
+            cell, and NaN must not be one.  With ``missing="drop"`` and ``"raise"`` the prediction
+            of a row with an empty cell is NULL.
+
+        Raises
+        ------
+        InputError
+            If an argument is unknown, or needs classes in a regression; if the tree has
+            surrogates; if a term of the formula, or a column such as a date, is unknown to SQL.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> tree = odrf.odt("progression ~ bmi", odrf.load_data("diabetes"), max_leaves=2, seed=1)
+        >>> print(tree.to_sql("sqlite", type="leaf"))
+        CASE
+          WHEN "bmi" <= 27.250000587105752 OR "bmi" IS NULL THEN
+            1
+          ELSE
+            2
+        END
+        """
+        return exported_sql(self.fit, dialect, type, complete)

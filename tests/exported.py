@@ -1,0 +1,92 @@
+"""Fits to export, rows to predict with them, and how exports are compared with `predict`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import odrf
+
+__all__ = ["CASES", "as_predicted", "case", "predicted", "wide_table"]
+
+ROWS = 150
+FORMULAS = {
+    "numbers": "y ~ a + b + f",
+    "classes": "c ~ a + b + f",
+    "terms": "y ~ log(abs(b) + 1) + I(a ** 2 / 3) + a:b + a:f + C(k) + o + t + f:k2",
+    "levels": "y ~ a + m + b",
+    "one number": "c ~ a",
+    "ordered": "o ~ a + b + f",
+}
+HOLES = ("split", "median", "drop", "surrogate")
+CASES = [*FORMULAS, *(f"holes, {missing}" for missing in HOLES)]
+
+
+def wide_table() -> pd.DataFrame:
+    """Numbers, whole numbers, truths, factors of few and of many levels, and ordered ones."""
+    rng = np.random.default_rng(7)
+    data = pd.DataFrame(
+        {
+            "a": rng.normal(size=ROWS),
+            "b": rng.normal(size=ROWS) * 100,
+            "f": rng.choice(np.array(["x", "it's", 'a "z"'], object), ROWS),
+            "k": rng.integers(4, size=ROWS),
+            "k2": rng.choice(np.array(["p", "q"], object), ROWS),
+            "t": rng.random(ROWS) < 0.4,
+            "m": rng.choice(np.array(list("ABCDEFGHIJ"), object), ROWS),
+        }
+    )
+    score = data["a"] + data["b"] / 100 + (data["f"] == "x") + data["t"] + (data["m"] < "D")
+    data["y"] = score + rng.normal(size=ROWS) / 4
+    words = np.select([score < 0, score < 1.5], ["low", "mid"], "top")
+    data["c"] = words.astype(object)
+    data["o"] = pd.Categorical(words, ["low", "mid", "top"], ordered=True)
+    return data
+
+
+def with_holes(data: pd.DataFrame, columns: list[str], share: float) -> pd.DataFrame:
+    """Return a copy with empty cells in some columns of numbers and text."""
+    rng = np.random.default_rng(8)
+    empty = {name: data[name].mask(rng.random(len(data)) < share) for name in columns}
+    return data.assign(**empty)
+
+
+def new_rows(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows, some with empty cells, some with levels that no training row has."""
+    new = with_holes(data, ["a", "b", "f", "m", "k2"], 0.15)
+    new["f"] = new["f"].where(np.arange(len(new)) % 11 > 0, "unseen")
+    new["k"] = new["k"].where(np.arange(len(new)) % 13 > 0, 77)
+    new.loc[new.index[:4], "b"] = [1e9, -1e9, 0.0, 1e-9]
+    return new
+
+
+def case(name: str, forest: bool = False) -> tuple[Any, pd.DataFrame]:
+    """Return a fit, and rows to predict."""
+    data = wide_table()
+    new = new_rows(data)
+    options: dict[str, Any] = {"alpha": None} if not forest else {"n_trees": 7}
+    formula = FORMULAS.get(name, FORMULAS["classes"])
+    if name.startswith("holes"):
+        data = with_holes(data, ["a", "f"], 0.2)
+        options["missing"] = name.partition(", ")[2]
+    if name == "ordered":
+        options["criterion"] = "ordinal"
+    fit = odrf.odrf if forest else odrf.odt
+    return fit(formula, data, seed=1, **options), new
+
+
+def predicted(fit: Any, new: pd.DataFrame, type: str) -> list[Any]:
+    """Return what `predict` gives for each row: a value, or a list of probabilities."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # unseen levels are meant
+        return as_predicted(fit.predict(new, type=type))
+
+
+def as_predicted(values: pd.Series | pd.DataFrame) -> list[Any]:
+    """Return values as plain ones, None for a missing one."""
+    if isinstance(values, pd.DataFrame):
+        return [[None if pd.isna(value) else value for value in row] for row in values.to_numpy()]
+    return [None if pd.isna(value) else value for value in values.tolist()]

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from exported import CASES, case, predicted, wide_table
+from odrf import InputError
+from odrf.exports.single_source import _of_ordinal, _ordinal
+
+TYPES = ("response", "leaf", "prob")
+
+
+def answers(dialect, new, text):
+    """Run an expression on each row, in their order; the text for PostgreSQL runs in DuckDB."""
+    rows = new.assign(number=np.arange(len(new)))
+    query = f"SELECT {text} FROM observations ORDER BY number"
+    if dialect == "sqlite":
+        with sqlite3.connect(":memory:") as there:
+            rows.astype({"o": object}).to_sql("observations", there, index=False)
+            found = there.execute(query).fetchall()
+    else:
+        with duckdb.connect() as there:
+            there.register("frame", rows.astype({"o": object}))
+            there.execute("CREATE TABLE observations AS SELECT * FROM frame")
+            found = there.execute(query).fetchall()
+    return [list(row) if len(row) > 1 else row[0] for row in found]
+
+
+@pytest.fixture(scope="module", params=[name for name in CASES if "surrogate" not in name])
+def fitted(request):
+    return case(request.param)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite"])
+@pytest.mark.parametrize("type", TYPES)
+def test_every_row_is_predicted_as_by_predict(fitted, dialect, type):
+    fit, new = fitted
+    if type == "prob" and fit.kind == "regression":
+        pytest.skip("no classes")
+    assert answers(dialect, new, fit.to_sql(dialect, type)) == predicted(fit, new, type)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_complete_rows_have_a_shorter_text(fitted, dialect):
+    fit, _ = fitted
+    data = wide_table()
+    short = fit.to_sql(dialect, "leaf", complete=True)
+    assert len(short) < len(fit.to_sql(dialect, "leaf"))
+    assert answers(dialect, data, short) == predicted(fit, data, "leaf")
+
+
+def test_labels_of_numbers_and_truths_are_no_text():
+    data = wide_table()
+    for name in ("k", "t"):
+        fit = odrf.odt(f"{name} ~ a + b", data, kind="classification", seed=1)
+        for dialect in ("duckdb", "sqlite"):
+            assert answers(dialect, data, fit.to_sql(dialect)) == predicted(fit, data, "response")
+
+
+def test_odd_names_of_columns_are_quoted():
+    data = wide_table()[["y", "a"]].rename(columns={"a": 'x "of" it\'s; --'})
+    fit = odrf.odt("y ~ .", data, seed=1)
+    rows = data.assign(o="")
+    for dialect in ("duckdb", "sqlite"):
+        assert answers(dialect, rows, fit.to_sql(dialect)) == predicted(fit, data, "response")
+
+
+def test_a_tree_without_splits_is_a_number():
+    fit = odrf.odt("y ~ a", wide_table(), max_leaves=1, seed=1)
+    assert float(fit.to_sql("duckdb")) == fit.predict(wide_table())[0]
+
+
+def test_whole_numbers_are_compared_with_halves():
+    fit = odrf.odt("y ~ k", wide_table(), max_leaves=2, seed=1)
+    assert '"k" <= 1.5' in fit.to_sql("sqlite") or '"k" <= 0.5' in fit.to_sql("sqlite")
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -1.0, 5e-324, -5e-324, 1.7e308, -1.7e308])
+def test_floats_are_numbered_in_their_order(value):
+    assert _of_ordinal(_ordinal(value)) == value
+    assert _of_ordinal(_ordinal(value) + 1) == np.nextafter(value, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ bs(a, df=4)", "'bs\\(a, df=4\\)' has several columns"),
+        ("y ~ own(a)", "'own\\(a\\)' cannot be written in another language"),
+        ("y ~ day", "column 'day' holds dates"),
+    ],
+)
+def test_terms_that_no_other_language_has_are_named(formula, message):
+    def own(x):
+        return x + 1
+
+    data = wide_table().assign(day=pd.date_range("2020-01-01", periods=len(wide_table())))
+    fit = odrf.odt(formula, data, seed=1)
+    assert own(1) == 2
+    for export in (lambda: fit.to_sql("duckdb"), fit.to_python):
+        with pytest.raises(InputError, match=message):
+            export()
+
+
+def test_arguments_are_checked():
+    fit = odrf.odt("y ~ a", wide_table(), seed=1)
+    with pytest.raises(InputError, match="dialect"):
+        fit.to_sql("oracle")
+    with pytest.raises(InputError, match="type"):
+        fit.to_sql("duckdb", "trees")
+    with pytest.raises(InputError, match="needs classes"):
+        fit.to_sql("duckdb", "prob")
+    with pytest.raises(InputError, match="surrogates"):
+        case("holes, surrogate")[0].to_sql("duckdb")
