@@ -5,16 +5,18 @@ from __future__ import annotations
 from keyword import iskeyword
 from typing import Any
 
-from odrf.checks import checked_choice, checked_truth
+from odrf.checks import checked_choice, checked_truth, checked_whole
 from odrf.errors import InputError
+from odrf.exports.c_text import c_text
 from odrf.exports.describing import description_of
+from odrf.exports.dot_text import dot_text
 from odrf.exports.python_text import python_text
 from odrf.exports.sql_dialects import DIALECTS
 from odrf.exports.sql_text import sql_text
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import require_classes
 
-__all__ = ["exported_python", "exported_sql"]
+__all__ = ["exported_c", "exported_dot", "exported_python", "exported_sql"]
 
 ROW_TYPES = ("response", "class", "prob")
 SQL_TYPES = (*ROW_TYPES, "leaf")
@@ -38,6 +40,20 @@ def exported_python(fit: AnyFit, type: Any, name: Any) -> str:
     checked_choice("type", type, ROW_TYPES)
     require_classes(fit.design.response, type)
     return python_text(description_of(fit), type, _checked_name(name))
+
+
+def exported_c(fit: AnyFit, type: Any, name: Any) -> str:
+    """Return the source of a function in C; see `odrf.ODTResults.to_c`."""
+    checked_choice("type", type, ROW_TYPES)
+    require_classes(fit.design.response, type)
+    return c_text(description_of(fit), type, _checked_name(name))
+
+
+def exported_dot(fit: AnyFit, max_terms: Any, digits: Any) -> str:
+    """Return a tree in the language of Graphviz; see `odrf.ODTResults.to_dot`."""
+    if max_terms is not None:
+        max_terms = checked_whole("max_terms", max_terms, 1)
+    return dot_text(fit.forest, fit.design, max_terms, checked_whole("digits", digits, 1))
 
 
 def _checked_name(name: Any) -> str:

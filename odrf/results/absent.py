@@ -94,6 +94,12 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODBTResults": f"{STEPS}, so that they have no strength of their own",
         "GRAFResults": ALL_ROWS,
     },
+    "to_c": {"ODBTResults": NOT_EXPORTED},
+    "to_dot": {
+        "ODRFResults": ONE_OF_MANY,
+        "ODBTResults": BOOSTED_TREES,
+        "GRAFResults": GUIDED_TREES,
+    },
     "to_python": {"ODBTResults": NOT_EXPORTED},
     "to_sql": {
         "ODRFResults": ONE_OF_MANY,

@@ -7,7 +7,7 @@ from functools import cached_property
 import pandas as pd
 
 from odrf.checks import checked_whole
-from odrf.exports.exporting import exported_sql
+from odrf.exports.exporting import exported_dot, exported_sql
 from odrf.reports.node_tables import nodes_table, splits_table
 from odrf.reports.rules import rules_text
 from odrf.results.fitted import FittedResults
@@ -131,3 +131,44 @@ class ReadableTree(FittedResults):
         END
         """
         return exported_sql(self.fit, dialect, type, complete)
+
+    def to_dot(self, *, max_terms: int | None = 3, digits: int = 3) -> str:
+        r"""Return the tree in the language of Graphviz, for ``dot -Tsvg`` and other programs.
+
+        Parameters
+        ----------
+        max_terms : int, optional, default 3
+            Most terms of a linear combination, or levels of a factor, in a box, as in `plot`.  All
+            if None.
+        digits : int, default 3
+            Significant digits.
+
+        Returns
+        -------
+        str
+            A graph of the nodes, called by their numbers, with the words that `plot` draws.
+            Graphviz is not needed to write it.
+
+        Raises
+        ------
+        InputError
+            If a number is below 1.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> tree = odrf.odt("progression ~ bmi", odrf.load_data("diabetes"), max_leaves=2, seed=1)
+        >>> print(tree.to_dot(), end="")
+        digraph tree {
+            label="progression";
+            labelloc="t";
+            node [shape="box", fontname="Helvetica"];
+            edge [fontname="Helvetica"];
+            0 [label="bmi ≤ 27.25"];
+            0 -> 1 [label="yes"];
+            0 -> 2 [label="no"];
+            1 [label="121\nn = 277", style="rounded"];
+            2 [label="205\nn = 165", style="rounded"];
+        }
+        """
+        return exported_dot(self.fit, max_terms, digits)

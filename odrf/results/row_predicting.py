@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odrf.exports.exporting import exported_python
+from odrf.exports.exporting import exported_c, exported_python
 from odrf.fits.prediction.row_predictor import RowPredictor, row_predictor
 from odrf.results.fitted import FittedResults
 
@@ -85,3 +85,43 @@ class RowPredicting(FittedResults):
         True
         """
         return exported_python(self.fit, type, name)
+
+    def to_c(self, type: str = "response", *, name: str = "predict") -> str:
+        """Return the source of a function in C that predicts a row and needs no library.
+
+        Its predictions are those of `predict`, bit by bit, with any compiler of C99 that follows
+        the standard for floats: products and sums are stored in variables of 32 bits, so that they
+        are never fused.  Do not compile it with ``-ffast-math``.
+
+        Parameters
+        ----------
+        type : {"response", "class", "prob"}, default "response"
+            What the function returns: the mean response, a double; the number of the class, an int,
+            in the array ``predict_classes`` of the text; or it writes the probabilities of the
+            classes to a second argument.
+        name : str, default "predict"
+            The name of the function, with which those of its row and its classes begin.
+
+        Returns
+        -------
+        str
+            Source text.  The function takes a pointer to a ``struct predict_row`` with a member
+            for each column, in their order in the data: a double, NAN if the cell is empty; or a
+            text in UTF-8, NULL if it is empty.  A character of a name that C does not allow is
+            "_" there.  Where ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses
+            them, the class is -1, and numbers are NAN.
+
+        Raises
+        ------
+        InputError
+            As by `to_python`.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> tree = odrf.odt("progression ~ bmi + bp", odrf.load_data("diabetes"), seed=1)
+        >>> text = tree.to_c(name="progression")
+        >>> "double progression(const struct progression_row *row) {" in text
+        True
+        """
+        return exported_c(self.fit, type, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,11 +9,11 @@ from numpy.typing import NDArray
 
 from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.plots.elements.lettering import text_width
 from odrf.plots.elements.style import class_colour, value_colour
+from odrf.text.box_lines import predicted_code, split_lines, value_lines
 from odrf.text.quantity import quantity
-from odrf.text.wording import SplitText, SplitWriter, number
+from odrf.text.wording import SplitWriter
 
 __all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "boxes"]
 
@@ -22,8 +21,6 @@ __all__ = ["FONT_SIZE", "LINE_HEIGHT", "Box", "boxes"]
 FONT_SIZE = 9.0
 LINE_HEIGHT = 12.0
 PADDING = 6.0
-# characters of a split on one line before its next term starts a new one
-LINE_LENGTH = 26
 # of a name or a level
 MOST_CHARACTERS = 20
 
@@ -71,9 +68,9 @@ def boxes(
     out = {}
     for node in drawn.tolist():
         if tree.left[node] >= 0 and depth[node] < max_depth:
-            out[node] = _box(_split_lines(writer.split(node)), None, 0, 0)
+            out[node] = _box(split_lines(writer.split(node)), None, 0, 0)
             continue
-        prediction, lines = _value_lines(tree, design, node, digits)
+        prediction, lines = value_lines(tree, design, node, digits)
         hidden = int(below[node]) if tree.left[node] >= 0 else 0
         if hidden:
             lines = (*lines, f"+ {quantity(hidden, 'leaf', 'leaves')}")
@@ -90,49 +87,15 @@ def _box(
     return Box(lines, colour, below, *size, bold)
 
 
-def _split_lines(split: SplitText) -> tuple[str, ...]:
-    """Break a split into lines between its terms."""
-    lines = [split.terms[0]]
-    comparison = split.left.replace("<=", "≤", 1).replace(">=", "≥", 1)
-    pieces = [f"{comparison}, missing {split.missing}" if split.missing else comparison]
-    if comparison.startswith(("in {", "not in {")):
-        *levels, last = comparison.split(", ")
-        pieces = [*(f"{level}," for level in levels), last]
-    for piece in (*split.terms[1:], *pieces):
-        if len(lines[-1]) + 1 + len(piece) <= LINE_LENGTH:
-            lines[-1] += f" {piece}"
-        else:
-            lines.append(piece)
-    return tuple(lines)
-
-
-def _value_lines(
-    tree: Forest, design: Design, node: int, digits: int
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines of a node's prediction, and those of its share and number of rows."""
-    value = tree.value[node]
-    size = f"n = {tree.count[node]}"
-    if design.response.classes is None:
-        return (number(float(value[0]), digits),), (size,)
-    code = _predicted_class(tree, node)
-    label = textwrap.wrap(str(design.response.classes[code]), LINE_LENGTH) or [""]
-    return tuple(label), (f"{value[code]:.2f}", size)
-
-
 def _colour(tree: Forest, design: Design, node: int) -> tuple[float, float, float]:
     value = tree.value[node]
     if design.response.classes is None:
         low, high = tree.value.min(), tree.value.max()
         return value_colour(float((value[0] - low) / (high - low)) if high > low else 0.5)
     K = len(value)
-    code = _predicted_class(tree, node)
+    code = predicted_code(tree, node)
     certainty = max(0.0, (value[code] - 1 / K) / (1 - 1 / K))
     return class_colour(code, float(certainty))
-
-
-def _predicted_class(tree: Forest, node: int) -> int:
-    """Return the code of the class predicted at a node."""
-    return int(predicted_classes(tree.value[node : node + 1], bool(tree.ordered))[0])
 
 
 def _leaves_below(tree: Forest, depth: NDArray[np.int64]) -> NDArray[np.int64]:

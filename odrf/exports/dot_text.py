@@ -1,0 +1,40 @@
+"""Trees in the language of Graphviz."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from odrf.design import Design
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.text.box_lines import split_lines, value_lines
+from odrf.text.wording import SplitWriter
+
+__all__ = ["dot_text"]
+
+
+def dot_text(tree: Forest, design: Design, max_terms: int | None, digits: int) -> str:
+    """Return a forest of one tree as a graph, its nodes called by their numbers."""
+    writer = SplitWriter(tree, design, digits=digits, max_terms=max_terms)
+    lines = [
+        "digraph tree {",
+        f"    label={_quoted((design.response.name,))};",
+        '    labelloc="t";',
+        '    node [shape="box", fontname="Helvetica"];',
+        '    edge [fontname="Helvetica"];',
+    ]
+    for node in np.flatnonzero(tree.depth() >= 0).tolist():
+        left = int(tree.left[node])
+        if left < 0:
+            prediction, size = value_lines(tree, design, node, digits)
+            text = _quoted((*prediction, *size))
+            lines.append(f'    {node} [label={text}, style="rounded"];')
+            continue
+        lines.append(f"    {node} [label={_quoted(split_lines(writer.split(node)))}];")
+        lines.append(f'    {node} -> {left} [label="yes"];')
+        lines.append(f'    {node} -> {left + 1} [label="no"];')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(lines: tuple[str, ...]) -> str:
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(" ".join(line.split()) for line in escaped) + '"'
