@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from keyword import iskeyword
 from typing import Any
 
@@ -16,7 +17,7 @@ from odrf.exports.sql_text import sql_text
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.predicting import require_classes
 
-__all__ = ["exported_c", "exported_dot", "exported_python", "exported_sql"]
+__all__ = ["exported_c", "exported_dot", "exported_onnx", "exported_python", "exported_sql"]
 
 ROW_TYPES = ("response", "class", "prob")
 SQL_TYPES = (*ROW_TYPES, "leaf")
@@ -54,6 +55,17 @@ def exported_dot(fit: AnyFit, max_terms: Any, digits: Any) -> str:
     if max_terms is not None:
         max_terms = checked_whole("max_terms", max_terms, 1)
     return dot_text(fit.forest, fit.design, max_terms, checked_whole("digits", digits, 1))
+
+
+def exported_onnx(fit: AnyFit) -> Any:
+    """Return trees as a model of ONNX; see `odrf.ODTResults.to_onnx`."""
+    try:
+        models = import_module("odrf.exports.onnx_model")
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f'to_onnx() needs {error.name}: install it with pip install "odrf[onnx]"'
+        ) from error
+    return models.onnx_model(description_of(fit))
 
 
 def _checked_name(name: Any) -> str:

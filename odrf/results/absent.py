@@ -100,6 +100,7 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODBTResults": BOOSTED_TREES,
         "GRAFResults": GUIDED_TREES,
     },
+    "to_onnx": {"ODBTResults": NOT_EXPORTED},
     "to_python": {"ODBTResults": NOT_EXPORTED},
     "to_sql": {
         "ODRFResults": ONE_OF_MANY,

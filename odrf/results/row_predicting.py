@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from odrf.exports.exporting import exported_c, exported_python
+from typing import Any
+
+from odrf.exports.exporting import exported_c, exported_onnx, exported_python
 from odrf.fits.prediction.row_predictor import RowPredictor, row_predictor
 from odrf.results.fitted import FittedResults
 
@@ -125,3 +127,35 @@ class RowPredicting(FittedResults):
         True
         """
         return exported_c(self.fit, type, name)
+
+    def to_onnx(self) -> Any:
+        """Return a model of ONNX, which many programs can run; it needs ``odrf[onnx]``.
+
+        Its predictions are those of `predict`, bit by bit, where the program adds numbers as the
+        model says; onnxruntime does.
+
+        Returns
+        -------
+        onnx.ModelProto
+            To be written with ``onnx.save(model, path)``.  It has an input of shape (n, 1) for each
+            column that the formula uses: of doubles, in which NaN is an empty cell, or of text, in
+            which "" is one; True and False are 1 and 0.  For a regression it returns
+            ``prediction`` (n, 1), for classes ``label`` (n,) and ``probabilities`` (n, K), numbers
+            as doubles.  Where ``missing="drop"`` leaves rows out, or ``missing="raise"`` refuses
+            them, numbers are NaN and labels of text "".
+
+        Raises
+        ------
+        InputError
+            If onnx is not installed; if a term of the formula, or a column such as a date, is
+            unknown to ONNX.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> forest = odrf.odrf("cultivar ~ .", odrf.load_data("wine"), n_trees=5, seed=1)
+        >>> model = forest.to_onnx()
+        >>> [output.name for output in model.graph.output]
+        ['label', 'probabilities']
+        """
+        return exported_onnx(self.fit)
