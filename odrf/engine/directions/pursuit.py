@@ -108,7 +108,9 @@ def running_lines(u, t, a, m, half, scratch, fit, slope):
         middle, height = (first[hi] - first[lo]) / w, (level[hi] - level[lo]) / w
         variance = (second[hi] - second[lo]) / w - middle * middle
         covariance = (product[hi] - product[lo]) / w - middle * height
-        slope[row] = covariance / variance if variance > least else 0.0
+        # the variance of tied values can be a little above 0 by rounding
+        varies = end[lo] < hi and variance > least
+        slope[row] = covariance / variance if varies else 0.0
         fit[row] = height + slope[row] * (u[row] - middle)
 
 
