@@ -85,6 +85,7 @@ def seconds_of(imported: str, call: str, cache: str, folder: Path) -> dict[str, 
             "NUMBA_CACHE_DIR": cache,
             "ODRF_QUIET": "1",
             "PYTHONPATH": str(folder.resolve()),
+            "PYTHONDONTWRITEBYTECODE": "",  # an installed package has its bytecode on disk
         },
         stdout=subprocess.PIPE,
         text=True,
