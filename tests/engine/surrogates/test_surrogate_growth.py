@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.directions.estimation import RIDGE
 from odrf.engine.rows.coded import Coded, Layout
+from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES
 from odrf.engine.trees.routing import leaf_nodes
 from problems import cart
@@ -25,6 +26,13 @@ GROUPS = FeatureGroups(
     np.array([False, False, False, True]),
 )
 ALONE = FeatureGroups(np.array([0, 2]), TYPES[:1], np.array([True]))
+# Kernels for tables of more rows than this are compiled anew.
+MOST_ROWS = SORTED_TOGETHER
+
+
+def complete(p: int) -> FeatureGroups:
+    """Return groups of p numbers, for which the kernel of `ALONE` serves."""
+    return FeatureGroups(np.arange(p + 1), np.zeros(p, dtype=np.int8), np.zeros(p, dtype=bool))
 
 
 def matrix(n: int, seed: int, share: float = 0.3) -> np.ndarray:
@@ -95,15 +103,21 @@ def test_routing_and_growth_send_rows_as_a_walk_of_one_row(seed, n, options, cod
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**31), st.integers(40, 150))
+@given(st.integers(0, 2**31), st.integers(40, MOST_ROWS))
 def test_an_oblique_surrogate_is_the_least_squares_direction_of_the_side(seed, n):
     rng = np.random.default_rng(seed)
     X = rng.random((4, n)).astype(np.float32)
     X[2:] = (X[:2] + rng.random((2, n)) / 4).astype(np.float32)
-    groups = FeatureGroups(np.arange(5), np.zeros(4, dtype=np.int8))
     y = (X[0] + X[1] > 1) * 1.0
     problem = cart(
-        X, y, groups, max_leaves=2, n_singles=0, n_projections=40, subset_size=2, surrogates=True
+        X,
+        y,
+        complete(4),
+        max_leaves=2,
+        n_singles=0,
+        n_projections=40,
+        subset_size=2,
+        surrogates=True,
     )
     tree = problem.grow()
     splits, used = tree.surrogates, set(tree.index[: tree.start[1]].tolist())
@@ -121,10 +135,9 @@ def test_an_oblique_surrogate_is_the_least_squares_direction_of_the_side(seed, n
 
 def test_only_so_many_surrogates_are_kept_and_the_best_come_first():
     rng = np.random.default_rng(0)
-    x = rng.random(200)
-    X = np.array([x + rng.random(200) * k / 10 for k in range(9)], dtype=np.float32)
-    groups = FeatureGroups(np.arange(10), np.zeros(9, dtype=np.int8))
-    tree = cart(X, x, groups, max_leaves=2, n_singles=9, surrogates=True).grow()
+    x = rng.random(MOST_ROWS)
+    X = np.array([x + rng.random(MOST_ROWS) * k / 10 for k in range(9)], dtype=np.float32)
+    tree = cart(X, x, complete(9), max_leaves=2, n_singles=9, surrogates=True).grow()
     splits = tree.surrogates
     assert splits.first[1] == MOST_SURROGATES
     assert splits.agree.tolist() == sorted(splits.agree, reverse=True)
@@ -132,7 +145,7 @@ def test_only_so_many_surrogates_are_kept_and_the_best_come_first():
 
 
 def test_surrogates_of_nodes_are_taken_and_joined():
-    X = matrix(150, 0)
+    X = matrix(MOST_ROWS, 0)
     problem = cart(X, response(X, 0), GROUPS, max_leaves=6, n_singles=4, surrogates=True)
     tree = problem.grow()
     splits, m = tree.surrogates, tree.n_nodes
