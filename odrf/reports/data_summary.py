@@ -59,9 +59,9 @@ class DataSummary(Carded):
     >>> data = odrf.load_data("penguins").dropna()
     >>> tree = odrf.odt("species ~ island + year", data, seed=1)
     >>> tree.data_summary().table[["taken_as", "values", "missing"]]
-              taken_as                              values  missing
-    island      factor  3 levels: Biscoe, Dream, Torgersen        0
-    year        number                        2007 to 2009        0
+           taken_as                              values  missing
+    island   factor  3 levels: Biscoe, Dream, Torgersen        0
+    year     number                        2007 to 2009        0
     """
 
     def __init__(self, fit: AnyFit) -> None:
