@@ -1,8 +1,7 @@
-"""Fits to export, rows to predict with them, and how exports are compared with `predict`."""
+"""Fits to export, and rows to predict with them."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 
 import odrf
 
-__all__ = ["CASES", "as_predicted", "case", "predicted", "wide_table"]
+__all__ = ["CASES", "case", "wide_table"]
 
 ROWS = 150
 FORMULAS = {
@@ -76,17 +75,3 @@ def case(name: str, forest: bool = False) -> tuple[Any, pd.DataFrame]:
         options["criterion"] = "ordinal"
     fit = odrf.odrf if forest else odrf.odt
     return fit(formula, data, seed=1, **options), new
-
-
-def predicted(fit: Any, new: pd.DataFrame, type: str) -> list[Any]:
-    """Return what `predict` gives for each row: a value, or a list of probabilities."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # unseen levels are meant
-        return as_predicted(fit.predict(new, type=type))
-
-
-def as_predicted(values: pd.Series | pd.DataFrame) -> list[Any]:
-    """Return values as plain ones, None for a missing one."""
-    if isinstance(values, pd.DataFrame):
-        return [[None if pd.isna(value) else value for value in row] for row in values.to_numpy()]
-    return [None if pd.isna(value) else value for value in values.tolist()]

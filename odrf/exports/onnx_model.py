@@ -159,11 +159,12 @@ def _outputs(
     graph: GraphBuilder, fit: Description, mean: str, empty: str | None
 ) -> list[onnx.ValueInfoProto]:
     """Append what the model returns: the mean, or labels and probabilities."""
-    unknown = graph.constant(np.float64(np.nan))
     if fit.labels and fit.votes:
         total = graph.add("ReduceSum", [mean, graph.constant(np.array([1]))], keepdims=1)
         mean = graph.add("Div", [mean, total])
-    known = mean if empty is None else graph.add("Where", [empty, unknown, mean])
+    known = mean
+    if empty is not None:
+        known = graph.add("Where", [empty, graph.constant(np.float64(np.nan)), mean])
     name = "probabilities" if fit.labels else "prediction"
     graph.nodes.append(helper.make_node("Identity", [known], [name]))
     shape: list[str | int | None] = ["n", len(next(iter(fit.value.values())))]

@@ -46,15 +46,14 @@ class LabelSides:
     column : str
     left, right : tuple
         The known labels.
-    others_left, empty_left : bool
-        Whether other labels, and empty cells, go left.
+    others_left : bool
+        Whether empty cells and other labels go left.
     """
 
     column: str
     left: tuple[object, ...]
     right: tuple[object, ...]
     others_left: bool
-    empty_left: bool
 
 
 def sides_of(fit: Description, split: Branch) -> NumberSides | LabelSides | None:
@@ -73,7 +72,6 @@ def sides_of(fit: Description, split: Branch) -> NumberSides | LabelSides | None
             tuple(label for label, left in known.items() if left),
             tuple(label for label, left in known.items() if not left),
             unknown,
-            unknown,
         )
     if not isinstance(of, Cell):
         return None
@@ -84,7 +82,6 @@ def sides_of(fit: Description, split: Branch) -> NumberSides | LabelSides | None
             of.column,
             tuple(truth for truth, left in known.items() if left),
             tuple(truth for truth, left in known.items() if not left),
-            empty_left,
             empty_left,
         )
     return _limit(fit, split, of.column, empty_left)

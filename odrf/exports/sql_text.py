@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -18,6 +18,8 @@ __all__ = ["sql_text"]
 
 # Beyond it, floats are too far apart for a half.
 MOST_WHOLE = 2.0**52
+# By whether numbers up to the limit go left, and whether it is asked what goes left.
+COMPARISONS = {(True, True): "<=", (True, False): ">", (False, True): ">=", (False, False): "<"}
 
 
 def sql_text(fit: Description, type: str, dialect: str, complete: bool) -> str:
@@ -50,7 +52,8 @@ class _Writer:
         self.complete = complete
         self.dialect = DIALECTS[dialect]
         self.columns = SqlColumns(fit, self.dialect, complete)
-        self.conditions = [self._condition(split) for split in fit.splits]
+        self.alike: dict[int, str] = {}
+        self.n_leaves = _leaves_below(fit.splits)
 
     def numbers(self, of_leaf: Callable[[int], str]) -> str:
         """Return an expression whose leaves are numbers."""
@@ -61,6 +64,7 @@ class _Writer:
     def expression(self, of_leaf: Callable[[int], str]) -> str:
         """Return the tree, with what `of_leaf` gives for each leaf."""
         fit = self.fit
+        self.alike = _alike(fit.splits, of_leaf)
         if not fit.required or self.complete:
             return self._node(fit.roots[0], of_leaf, "")
         empty = " OR ".join(f"{self.dialect.name(column)} IS NULL" for column in fit.required)
@@ -68,53 +72,73 @@ class _Writer:
         return f"CASE\n  WHEN {empty} THEN NULL\n  ELSE\n    {tree}\nEND"
 
     def _node(self, node: int, of_leaf: Callable[[int], str], indent: str) -> str:
-        if node < 0:
-            return of_leaf(-1 - node)
-        split, deeper = self.fit.splits[node], indent + "    "
-        condition = self.conditions[node].replace("\n", f"\n{indent}       ")
-        return (
-            f"CASE\n{indent}  WHEN {condition} THEN\n"
-            f"{deeper}{self._node(split.left, of_leaf, deeper)}\n{indent}  ELSE\n"
-            f"{deeper}{self._node(split.right, of_leaf, deeper)}\n{indent}END"
-        )
+        """Return a subtree: one CASE that follows the larger child, with others inside it.
 
-    def _condition(self, split: Branch) -> str:
-        """Return the condition that a row goes left, which may be NULL for one that does not."""
+        So expressions are inside each other at most as often as leaves can be halved: the parser of
+        SQLite knows no more than some twenty.
+        """
+        if node < 0 or node in self.alike:
+            return self._end(node, of_leaf)
+        deeper = indent + "    "
+        lines = ["CASE"]
+        while node >= 0 and node not in self.alike:
+            split = self.fit.splits[node]
+            left_is_larger = self._size(split.left) > self._size(split.right)
+            node, smaller = split.right, split.left
+            if left_is_larger:
+                node, smaller = smaller, node
+            condition = self._condition(split, not left_is_larger)
+            condition = condition.replace("\n", f"\n{indent}       ")
+            lines.append(f"{indent}  WHEN {condition} THEN")
+            lines.append(f"{deeper}{self._node(smaller, of_leaf, deeper)}")
+        lines += [f"{indent}  ELSE", f"{deeper}{self._end(node, of_leaf)}", f"{indent}END"]
+        return "\n".join(lines)
+
+    def _end(self, node: int, of_leaf: Callable[[int], str]) -> str:
+        return of_leaf(-1 - node) if node < 0 else self.alike[node]
+
+    def _size(self, node: int) -> int:
+        return 1 if node < 0 else self.n_leaves[node]
+
+    def _condition(self, split: Branch, left: bool) -> str:
+        """Return the condition that a row goes left, or right; it may be NULL for others."""
         match sides_of(self.fit, split):
             case NumberSides() as sides:
-                return self._number_condition(sides)
+                return self._number_condition(sides, left)
             case LabelSides() as sides:
-                return self._label_condition(sides)
+                return self._label_condition(sides, left)
         used = [term for term in split.terms if not self._never(term)]
         terms = [term for each in groupby(used, self._factor) for term in self._terms(*each)]
-        return "\n+ ".join(terms) + f" <= {self._threshold(split.threshold)}"
+        comparison = "<=" if left else ">"
+        return "\n+ ".join(terms) + f" {comparison} {self._threshold(split.threshold)}"
 
     def _never(self, term: Term) -> bool:
         """Return whether a term is 0 in all rows, because it tells empty cells."""
         column = self.fit.columns[term.column]
         return self.complete and isinstance(column, EmptyColumn) and column.present == 0
 
-    def _number_condition(self, sides: NumberSides) -> str:
+    def _number_condition(self, sides: NumberSides, left: bool) -> str:
         cell, limit = self.columns.cell(sides.column), sides.limit
         empty = f"{cell} IS NULL"
+        with_empty = sides.empty_left == left and not self.complete
         if math.isinf(limit):
-            if self.complete:
-                return "TRUE" if limit > 0 else "FALSE"
-            if limit > 0:
-                return "TRUE" if sides.empty_left else f"{cell} IS NOT NULL"
-            return empty if sides.empty_left else "FALSE"
+            if (limit > 0) == left:
+                return "TRUE" if with_empty or self.complete else f"{cell} IS NOT NULL"
+            return empty if with_empty else "FALSE"
         if sides.column in self.fit.whole and abs(limit) < MOST_WHOLE:
             limit = math.floor(limit) + 0.5 if sides.upto else math.ceil(limit) - 0.5
-        side = f"{cell} {'<=' if sides.upto else '>='} {self.dialect.number(limit)}"
-        return f"{side} OR {empty}" if sides.empty_left and not self.complete else side
+        comparison = COMPARISONS[sides.upto, left]
+        side = f"{cell} {comparison} {self.dialect.number(limit)}"
+        return f"{side} OR {empty}" if with_empty else side
 
-    def _label_condition(self, sides: LabelSides) -> str:
+    def _label_condition(self, sides: LabelSides, left: bool) -> str:
         cell = self.columns.cell(sides.column)
-        if not sides.others_left or self.complete:
-            return f"{cell} IN ({self._list(sides.left)})" if sides.left else "FALSE"
-        if not sides.right:
+        here, there = (sides.left, sides.right) if left else (sides.right, sides.left)
+        if sides.others_left != left or self.complete:
+            return f"{cell} IN ({self._list(here)})" if here else "FALSE"
+        if not there:
             return "TRUE"
-        return f"{cell} NOT IN ({self._list(sides.right)}) OR {cell} IS NULL"
+        return f"{cell} NOT IN ({self._list(there)}) OR {cell} IS NULL"
 
     def _list(self, labels: tuple[object, ...]) -> str:
         return ", ".join(map(self.dialect.literal, labels))
@@ -146,3 +170,24 @@ class _Writer:
         # midway to the next number of 32 bits, which would go to the other side
         above = float(np.nextafter(threshold, np.float32(np.inf)))
         return self.dialect.number((float(threshold) + above) / 2)
+
+
+def _leaves_below(splits: Sequence[Branch]) -> list[int]:
+    """Return the number of leaves below each split; children come after their parents."""
+    n_leaves = [1] * len(splits)
+    for at in range(len(splits) - 1, -1, -1):
+        children = (splits[at].left, splits[at].right)
+        n_leaves[at] = sum(1 if child < 0 else n_leaves[child] for child in children)
+    return n_leaves
+
+
+def _alike(splits: Sequence[Branch], of_leaf: Callable[[int], str]) -> dict[int, str]:
+    """Return the splits below which all leaves have the same text, with it."""
+    alike: dict[int, str] = {}
+    for at in range(len(splits) - 1, -1, -1):
+        children = (splits[at].left, splits[at].right)
+        texts = {of_leaf(-1 - child) if child < 0 else alike.get(child) for child in children}
+        text = texts.pop()
+        if not texts and text is not None:
+            alike[at] = text
+    return alike

@@ -2,42 +2,16 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
-import onnxruntime
-import pandas as pd
 import pytest
 
 import odrf
-from exported import CASES, as_predicted, case, predicted, wide_table
+from export_targets import in_onnx, predicted
+from exported import CASES, case, wide_table
 from odrf import InputError
 
 
-def run(fit, new):
-    """Return what onnxruntime computes, by the name of the output."""
-    model = fit.to_onnx()
-    cells = {}
-    for given in model.graph.input:
-        column = new[given.name]
-        if given.type.tensor_type.elem_type == 8:
-            cells[given.name] = column.astype(object).where(column.notna(), "").to_numpy()[:, None]
-        else:
-            cells[given.name] = column.to_numpy(np.float64, na_value=np.nan)[:, None]
-    session = onnxruntime.InferenceSession(model.SerializeToString())
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, cells), strict=True))
-
-
-def answers(fit, new):
-    """Return the predictions, and the probabilities of classes or None."""
-    found = run(fit, new)
-    if "prediction" in found:
-        return as_predicted(pd.Series(found["prediction"][:, 0])), None
-    labels = [None if label == "" else label for label in found["label"].tolist()]
-    return labels, as_predicted(pd.DataFrame(found["probabilities"]))
-
-
 def check(fit, new):
-    labels, shares = answers(fit, new)
+    labels, shares = in_onnx(fit, new)
     assert labels == predicted(fit, new, "response")
     if fit.kind == "classification":
         assert shares == predicted(fit, new, "prob")

@@ -7,19 +7,13 @@ import pandas as pd
 import pytest
 
 import odrf
-from exported import CASES, case, predicted, wide_table
+from export_targets import in_python, predicted
+from exported import CASES, case, wide_table
 from odrf import InputError
 
 
 def answers(fit, new, type):
-    """Run the function on each row."""
-    there = {}
-    exec(fit.to_python(type, name="predict_row"), there)
-    found = [there["predict_row"](row) for row in new.to_dict("records")]
-    if type == "prob":
-        found = [list(row.values()) for row in found]
-        return [[None if math.isnan(value) else value for value in row] for row in found]
-    return [None if value != value else value for value in found]
+    return in_python(fit.to_python(type, name="predict_row"), new, "predict_row")
 
 
 @pytest.fixture(scope="module", params=CASES)

@@ -1,34 +1,20 @@
 from __future__ import annotations
 
-import sqlite3
-
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 import odrf
-from exported import CASES, case, predicted, wide_table
+from export_targets import in_duckdb, in_sqlite, predicted
+from exported import CASES, case, wide_table
 from odrf import InputError
 from odrf.exports.single_source import _of_ordinal, _ordinal
 
 TYPES = ("response", "leaf", "prob")
 
 
-def answers(dialect, new, text):
-    """Run an expression on each row, in their order; the text for PostgreSQL runs in DuckDB."""
-    rows = new.assign(number=np.arange(len(new)))
-    query = f"SELECT {text} FROM observations ORDER BY number"
-    if dialect == "sqlite":
-        with sqlite3.connect(":memory:") as there:
-            rows.astype({"o": object}).to_sql("observations", there, index=False)
-            found = there.execute(query).fetchall()
-    else:
-        with duckdb.connect() as there:
-            there.register("frame", rows.astype({"o": object}))
-            there.execute("CREATE TABLE observations AS SELECT * FROM frame")
-            found = there.execute(query).fetchall()
-    return [list(row) if len(row) > 1 else row[0] for row in found]
+RUN = {"duckdb": in_duckdb, "postgres": in_duckdb, "sqlite": in_sqlite}
+"""How each dialect is run: the text for PostgreSQL runs in DuckDB, too."""
 
 
 @pytest.fixture(scope="module", params=[name for name in CASES if "surrogate" not in name])
@@ -42,7 +28,7 @@ def test_every_row_is_predicted_as_by_predict(fitted, dialect, type):
     fit, new = fitted
     if type == "prob" and fit.kind == "regression":
         pytest.skip("no classes")
-    assert answers(dialect, new, fit.to_sql(dialect, type)) == predicted(fit, new, type)
+    assert RUN[dialect](fit.to_sql(dialect, type), new) == predicted(fit, new, type)
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
@@ -51,7 +37,7 @@ def test_complete_rows_have_a_shorter_text(fitted, dialect):
     data = wide_table()
     short = fit.to_sql(dialect, "leaf", complete=True)
     assert len(short) < len(fit.to_sql(dialect, "leaf"))
-    assert answers(dialect, data, short) == predicted(fit, data, "leaf")
+    assert RUN[dialect](short, data) == predicted(fit, data, "leaf")
 
 
 def test_labels_of_numbers_and_truths_are_no_text():
@@ -59,20 +45,34 @@ def test_labels_of_numbers_and_truths_are_no_text():
     for name in ("k", "t"):
         fit = odrf.odt(f"{name} ~ a + b", data, kind="classification", seed=1)
         for dialect in ("duckdb", "sqlite"):
-            assert answers(dialect, data, fit.to_sql(dialect)) == predicted(fit, data, "response")
+            assert RUN[dialect](fit.to_sql(dialect), data) == predicted(fit, data, "response")
 
 
 def test_odd_names_of_columns_are_quoted():
     data = wide_table()[["y", "a"]].rename(columns={"a": 'x "of" it\'s; --'})
     fit = odrf.odt("y ~ .", data, seed=1)
-    rows = data.assign(o="")
     for dialect in ("duckdb", "sqlite"):
-        assert answers(dialect, rows, fit.to_sql(dialect)) == predicted(fit, data, "response")
+        assert RUN[dialect](fit.to_sql(dialect), data) == predicted(fit, data, "response")
 
 
 def test_a_tree_without_splits_is_a_number():
     fit = odrf.odt("y ~ a", wide_table(), max_leaves=1, seed=1)
     assert float(fit.to_sql("duckdb")) == fit.predict(wide_table())[0]
+
+
+def test_splits_between_leaves_of_one_class_are_not_written():
+    fit, _ = case("classes")
+    assert fit.to_sql("duckdb").count(" THEN\n") < fit.to_sql("duckdb", "leaf").count(" THEN\n")
+
+
+def test_deep_trees_are_shallow_in_sql():
+    data = pd.DataFrame({"a": np.arange(80.0), "y": 1.7 ** np.arange(80)})
+    fit = odrf.odt("y ~ a", data, alpha=None, min_leaf=1, seed=1)
+    assert fit.nodes["depth"].max() > 12
+    text = fit.to_sql("sqlite")
+    indents = [len(line) - len(line.lstrip()) for line in text.split("\n")]
+    assert max(indents) <= 4 * np.log2(fit.n_leaves[0])
+    assert in_sqlite(text, data) == predicted(fit, data)
 
 
 def test_whole_numbers_are_compared_with_halves():
