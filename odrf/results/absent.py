@@ -16,6 +16,8 @@ AFTER_BOOSTING = "the number of rounds and the depth bound its size: use validat
 AFTER_GUIDED = "regions are divided as long as they are impure: use min_split= for larger leaves"
 DIRECTIONS = "it combines all columns of a tree in every plane, so that there are none to compare"
 NOT_SUMS = "its predictions are sums and not means of trees: use predict()"
+NO_SPREAD = f"{STEPS}, so that trees do not tell how it varies; use odrf()"
+ALL_ROWS_USE = f"{ALL_ROWS}; use forests of odrf()"
 NOT_EXPORTED = f"{STEPS}, and only means of trees are exported: use odt() or odrf()"
 
 ABSENT: dict[str, dict[str, str]] = {
@@ -31,6 +33,11 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODTResults": MANY,
         "ODBTResults": "see loss_path",
         "GRAFResults": f"{ALL_ROWS}: see growth",
+    },
+    "get_prediction": {
+        "ODTResults": ALONE,
+        "ODBTResults": NO_SPREAD,
+        "GRAFResults": ALL_ROWS_USE,
     },
     "grow": {"ODTResults": "its options end its growth: fit again with others, or use odrf()"},
     "growth_path": {
@@ -58,7 +65,7 @@ ABSENT: dict[str, dict[str, str]] = {
     "pixel_importance": {"GRAFResults": DIRECTIONS},
     "predict(interval=)": {
         "ODTResults": ALONE,
-        "ODBTResults": f"{STEPS}, so that trees do not tell how it varies; use odrf()",
+        "ODBTResults": NO_SPREAD,
         "GRAFResults": ALL_ROWS,
     },
     'predict(type="quantile")': {

@@ -7,6 +7,7 @@ from typing import cast
 
 import pandas as pd
 
+from odrf.exports.mean_prediction import PredictionResults
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.intervals import (
     LEVEL,
@@ -102,3 +103,41 @@ class ForestPredicting(ForestOutOfBag):
         if request is None:
             return predict_rows(rows, type, priors)
         return interval_frame(fit, rows, request, lambda: self._out_of_bag, progress)
+
+    def get_prediction(
+        self, newdata: pd.DataFrame | None = None, *, progress: bool = False
+    ) -> PredictionResults:
+        """Predict new rows, or the training rows, with what statsmodels gives for a regression.
+
+        These are the predictions and intervals of `predict` in other words: see there for what
+        the intervals mean.  They are not those of a linear model: there are no coefficients.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            As in `predict`.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        PredictionResults
+            It has `summary_frame`, `conf_int`, `predicted_mean` and `se_mean`.
+
+        Raises
+        ------
+        InputError
+            If the fit is of classes, or no tree left a row out.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ .", data[:400], n_trees=50, seed=1)
+        >>> frame = forest.get_prediction(data[400:]).summary_frame(alpha=0.1)
+        >>> bool((frame["mean"] == forest.predict(data[400:])).all())
+        True
+        """
+        requested_interval(self.fit, "response", "confidence", LEVEL, "auto")
+        rows = self._rows(newdata, None, "response")
+        return PredictionResults(cast(Fit, rows.fit), rows, lambda: self._out_of_bag, progress)
