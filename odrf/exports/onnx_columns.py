@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from odrf.exports.expressions import Applied, Cell, Literal, Numeric, RankedCell
 from odrf.exports.onnx_graph import GraphBuilder
 from odrf.exports.raw_columns import EmptyColumn, Labelled, LevelColumn, NumberColumn
 
-__all__ = ["matrix_columns", "without_prediction"]
+__all__ = ["OnnxColumns"]
 
 OPERATORS = {
     "+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "power": "Pow", "negative": "Neg",
@@ -26,31 +27,48 @@ OPERATORS = {
 OTHER, EMPTY_TEXT = -1, -2
 
 
-def matrix_columns(fit: Description, graph: GraphBuilder) -> str:
-    """Return the name of a tensor (n, p) of the columns in float32; one column of 0 if none."""
-    sources = _Sources(fit, graph)
-    columns = [sources.column(column) for column in fit.columns.values()]
-    if not columns:
-        columns = [sources.zeros(graph.inputs[next(iter(graph.inputs))])]
-    return graph.add("Concat", columns, axis=1)
+class OnnxColumns:
+    """The columns of the matrix, and the labels of factors, as tensors of a graph."""
 
-
-def without_prediction(fit: Description, graph: GraphBuilder) -> str | None:
-    """Return the name of a tensor (n, 1) of truths, the rows without a prediction; None if none."""
-    sources = _Sources(fit, graph)
-    return sources.either([sources.is_empty_cell(column) for column in fit.required])
-
-
-class _Sources:
     def __init__(self, fit: Description, graph: GraphBuilder) -> None:
         self.fit = fit
         self.graph = graph
         self.made: dict[int, str] = {}
+        self.some = graph.inputs[next(iter(graph.inputs))]
 
-    def zeros(self, cells: str) -> str:
-        """Return zeros (n, 1) in float32 for cells of any type."""
-        shape = self.graph.add("Shape", [cells])
-        return self.graph.add("ConstantOfShape", [shape])
+    def matrix(self) -> str:
+        """Return the columns (n, p + 1) in float32, and a column of 1."""
+        columns = [self.column(column) for column in self.fit.columns.values()]
+        one = self.graph.constant(np.ones(1, dtype=np.float32))
+        ones = self.graph.add("Add", [self._zeros(), one])
+        return self.graph.add("Concat", [*columns, ones], axis=1)
+
+    def labels(self, sources: Sequence[int]) -> str:
+        """Return a column of 0, then for each factor 1 + its code, or 0: (n, 1 + q) in int32."""
+        codes = [self.graph.cast(self._zeros(), np.int32)]
+        for source in sources:
+            known = self.graph.add("Max", [self._source(source), self._whole(-1)])
+            number = self.graph.add("Add", [known, self._whole(1)])
+            codes.append(self.graph.cast(number, np.int32))
+        return self.graph.add("Concat", codes, axis=1)
+
+    def without_prediction(self) -> str | None:
+        """Return where (n, 1) a row has no prediction; None if every row has one."""
+        return self.either([self.is_empty_cell(column) for column in self.fit.required])
+
+    def any_empty(self) -> str:
+        """Return whether any row has an empty source, of those that columns of the matrix tell."""
+        tellers = [each for each in self.fit.columns.values() if isinstance(each, EmptyColumn)]
+        sources = dict.fromkeys(source for each in tellers for source in each.sources)
+        empty = self.either([self._empty(source) for source in sources])
+        if empty is None:
+            return self.graph.constant(np.bool_(False))
+        count = self.graph.add("ReduceSum", [self.graph.cast(empty, np.int64)], keepdims=0)
+        return self.graph.add("Greater", [count, self.graph.constant(np.int64(0))])
+
+    def _zeros(self) -> str:
+        """Return zeros (n, 1) in float32."""
+        return self.graph.add("ConstantOfShape", [self.graph.add("Shape", [self.some])])
 
     def either(self, truths: list[str]) -> str | None:
         """Return where any of the tensors is true; None of none."""

@@ -14,6 +14,7 @@ __all__ = ["GraphBuilder", "tensor_type"]
 _TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
     np.dtype(np.float64): TensorProto.DOUBLE,
+    np.dtype(np.int32): TensorProto.INT32,
     np.dtype(np.int64): TensorProto.INT64,
     np.dtype(np.bool_): TensorProto.BOOL,
     np.dtype(object): TensorProto.STRING,

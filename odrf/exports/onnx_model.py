@@ -16,12 +16,14 @@ from onnx import TensorProto, helper
 
 from odrf.engine.trees.prediction_rule import HALF
 from odrf.exports.describing import Description
-from odrf.exports.onnx_columns import matrix_columns, without_prediction
+from odrf.exports.onnx_columns import OnnxColumns
 from odrf.exports.onnx_graph import GraphBuilder, tensor_type
+from odrf.exports.split_tables import SplitTables
 from odrf.version import __version__
 
 __all__ = ["onnx_model"]
 
+FLAT = np.array([-1])
 OPSET, OF_LABELS, FORMAT = 17, 3, 8
 TYPES = {"number": TensorProto.DOUBLE, "logical": TensorProto.DOUBLE, "text": TensorProto.STRING}
 
@@ -36,9 +38,9 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
         helper.make_tensor_value_info(column, TYPES[fit.kinds[column]], ["n", 1])
         for column in columns
     ]
-    x = matrix_columns(fit, graph)
-    mean = _mean_of_leaves(graph, fit, _leaves(graph, fit, x))
-    outputs = _outputs(graph, fit, mean, without_prediction(fit, graph))
+    made = OnnxColumns(fit, graph)
+    mean = _mean_of_leaves(graph, fit, _leaves(graph, fit, made))
+    outputs = _outputs(graph, fit, mean, made.without_prediction())
     whole = helper.make_graph(
         graph.nodes, "odrf", inputs, outputs, list(graph.constants.values()), fit.title
     )
@@ -51,55 +53,65 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
     return model
 
 
-def _leaves(graph: GraphBuilder, fit: Description, x: str) -> str:
+def _leaves(graph: GraphBuilder, fit: Description, made: OnnxColumns) -> str:
     """Return the leaf (n, B) that each row reaches in each tree, by its number among all leaves."""
-    tables = _Tables(fit)
-    n_rows = graph.add("Slice", [graph.add("Shape", [x]), *map(graph.constant, _ends(0, 1))])
-    n_trees = graph.constant(np.array([len(fit.roots)], dtype=np.int64))
-    shape = graph.add("Concat", [n_rows, n_trees], axis=0)
+    tables, x = SplitTables(fit), made.matrix()
+    begin = graph.constant(np.array([0])), graph.constant(np.array([1]))
+    n_rows = graph.add("Slice", [graph.add("Shape", [x]), *begin])
+    shape = graph.add("Concat", [n_rows, graph.constant(np.array([len(fit.roots)]))], axis=0)
     node = graph.add("Expand", [graph.constant(tables.roots), shape])
-    if tables.depth == 0:
-        return graph.add("Sub", [node, graph.constant(np.int64(len(fit.splits)))])
-    body = GraphBuilder(graph)
-    at = body.fresh("node")
-    size = body.add("Gather", [graph.constant(tables.size), at])
-    first = body.add("Gather", [graph.constant(tables.first), at])
-    most = body.add("ReduceMax", [size], keepdims=0)
-    zeros = body.cast(body.add("Mul", [at, graph.constant(np.int64(0))]), np.float32)
-    projected = _sums(body, graph, tables, x, first, size, most, zeros)
-    threshold = body.add("Gather", [graph.constant(tables.threshold), at])
-    left, right = (
-        body.add("Gather", [graph.constant(side), at]) for side in (tables.left, tables.right)
-    )
-    going = body.add("LessOrEqual", [projected, threshold])
-    below = body.add("Where", [going, left, right])
-    reached = _loop(graph, body, np.int64(tables.depth), [(node, at, below)], np.int64)
-    return graph.add("Sub", [reached, graph.constant(np.int64(len(fit.splits)))])
+    if tables.depth > 0:
+        codes = made.labels(tables.factors)
+        sizes = graph.constant(tables.size), graph.constant(tables.brief)
+        size_of = graph.add("Where", [made.any_empty(), *sizes])
+        body = GraphBuilder(graph)
+        at = body.fresh("node")
+        size = _picked(body, size_of, at)
+        first = _picked(body, tables.first, at)
+        projected = _sums(body, tables, x, codes, first, size, shape)
+        threshold = _picked(body, tables.threshold, at)
+        sides = [_picked(body, side, at) for side in (tables.left, tables.right)]
+        below = body.add("Where", [body.add("LessOrEqual", [projected, threshold]), *sides])
+        node = graph.add("Reshape", [node, graph.constant(FLAT)])
+        node = _loop(graph, body, np.int64(tables.depth), [(node, at, below)], np.int32)
+        node = graph.add("Reshape", [node, shape])
+    return graph.add("Sub", [node, graph.constant(np.int32(len(fit.splits)))])
+
+
+def _picked(graph: GraphBuilder, table: str | NDArray, at: str) -> str:
+    """Return the entries of a table at the places in a flat tensor."""
+    # GatherElements, because Gather copies numbers one by one: ten times as slow in onnxruntime
+    name = table if isinstance(table, str) else graph.constant(table)
+    return graph.add("GatherElements", [name, at], axis=0)
+
+
+def _of_rows(graph: GraphBuilder, table: str, at: str, shape: str) -> str:
+    """Return for each row (n, B) the entries of its own row of a table (n, p), flat as `at` is."""
+    columns = graph.add("Reshape", [at, shape])
+    found = graph.add("GatherElements", [table, columns], axis=1)
+    return graph.add("Reshape", [found, graph.constant(FLAT)])
 
 
 def _sums(
-    body: GraphBuilder,
-    graph: GraphBuilder,
-    tables: _Tables,
-    x: str,
-    first: str,
-    size: str,
-    most: str,
-    zeros: str,
+    body: GraphBuilder, tables: SplitTables, x: str, codes: str, first: str, size: str, shape: str
 ) -> str:
-    """Return the projections (n, B): term after term, as many as the longest of the splits has."""
+    """Return the projections, flat: term after term, as many as the longest of the splits has."""
     step = GraphBuilder(body)
     total, number = step.fresh("total"), step.fresh("number")
-    there = step.add("Less", [number, size])
-    place = step.add("Add", [first, number])
+    at = step.cast(number, np.int32)
     # beyond its own terms a split reads those of others, which are not added
-    place = step.add("Min", [place, graph.constant(np.int64(len(tables.column) - 1))])
-    column = step.add("Gather", [graph.constant(tables.column), place])
-    coefficient = step.add("Gather", [graph.constant(tables.coefficient), place])
-    values = step.add("GatherElements", [x, column], axis=1)
-    product = step.add("Mul", [coefficient, values])
+    last = step.constant(np.int32(len(tables.column) - 1))
+    place = step.add("Min", [step.add("Add", [first, at]), last])
+    base = _picked(step, tables.base, place)
+    if tables.factors:
+        level = _of_rows(step, codes, _picked(step, tables.factor, place), shape)
+        base = step.add("Add", [base, level])
+    values = _of_rows(step, x, _picked(step, tables.column, place), shape)
+    product = step.add("Mul", [_picked(step, tables.coefficient, base), values])
     more = step.add("Add", [total, product])
-    kept = step.add("Where", [there, more, total])
+    kept = step.add("Where", [step.add("Less", [at, size]), more, total])
+    most = body.cast(body.add("ReduceMax", [size], keepdims=0), np.int64)
+    zeros = body.cast(body.add("Sub", [first, first]), np.float32)
     return _loop(body, step, most, [(zeros, total, kept)], np.float32, number)
 
 
@@ -194,46 +206,3 @@ def _labels(fit: Description) -> NDArray:
         return np.array(fit.labels, dtype=object)
     array = np.array(fit.labels)
     return array if array.dtype.kind == "b" else array.astype(f"{array.dtype.kind}8")
-
-
-def _ends(first: int, last: int) -> list[NDArray]:
-    return [np.array([end], dtype=np.int64) for end in (first, last)]
-
-
-class _Tables:
-    """The splits as arrays, then the leaves, which lead to themselves."""
-
-    def __init__(self, fit: Description) -> None:
-        n_splits, n_leaves = len(fit.splits), len(fit.value)
-        leaf = {node: n_splits + at for at, node in enumerate(fit.value)}
-
-        def number(node: int) -> int:
-            return node if node >= 0 else leaf[-1 - node]
-
-        own = list(range(n_splits, n_splits + n_leaves))
-        sizes = [len(split.terms) for split in fit.splits]
-        terms = [term for split in fit.splits for term in split.terms]
-        place = {column: at for at, column in enumerate(fit.columns)}
-        self.roots = np.array([[number(root) for root in fit.roots]], dtype=np.int64)
-        self.left = np.array([number(s.left) for s in fit.splits] + own, dtype=np.int64)
-        self.right = np.array([number(s.right) for s in fit.splits] + own, dtype=np.int64)
-        self.threshold = np.array(
-            [float(s.threshold) for s in fit.splits] + [0.0] * n_leaves, dtype=np.float32
-        )
-        self.size = np.array(sizes + [0] * n_leaves, dtype=np.int64)
-        self.first = np.concatenate([[0], np.cumsum(self.size)[:-1]]).astype(np.int64)
-        self.column = np.array([place[term.column] for term in terms] or [0], dtype=np.int64)
-        self.coefficient = np.array(
-            [float(term.coefficient) for term in terms] or [0.0], dtype=np.float32
-        )
-        self.depth = self._deepest(n_splits)
-
-    def _deepest(self, n_splits: int) -> int:
-        """Return the most splits between a root and a leaf."""
-        depth = np.zeros(len(self.left), dtype=np.int64)
-        while True:
-            below = np.maximum(depth[self.left], depth[self.right])
-            deeper = np.where(np.arange(len(depth)) < n_splits, 1 + below, 0)
-            if (deeper == depth).all():
-                return int(depth[self.roots].max())
-            depth = deeper
