@@ -22,6 +22,7 @@ from odrf.exports.raw_columns import (
     can_be_empty,
     columns_of_matrix,
     raw_kinds,
+    require_known,
     sources_of,
 )
 from odrf.fits.fit import AnyFit
@@ -181,13 +182,9 @@ def description_of(fit: AnyFit) -> Description:
         required = design.schema.columns
     if not fit.data.has_rows:
         # their fills are means of training rows
-        cells = {
-            cell
-            for j in fillable
-            if (column := columns[j]) is not None
-            for source in sources_in(column)
-            for cell in cells_of(sources[source])
-        }
+        used_by = [column for j in fillable if (column := columns[j]) is not None]
+        variables = [design.recipe.variables[s] for each in used_by for s in sources_in(each)]
+        cells = {cell for variable in variables for cell in variable.columns}
         required = tuple(name for name in kinds if name in cells or name in required)
     elif fillable:
         forest = filling_forest(fit, np.array(fillable, dtype=np.int64))
@@ -199,6 +196,9 @@ def description_of(fit: AnyFit) -> Description:
             )
     splits, roots, places = _decoded(forest.packed, columns)
     used = sorted({term.column for split in splits for term in split.terms})
+    kept = {j: column for j in used if (column := columns[j]) is not None}
+    known = _known(sources, {s for column in kept.values() for s in sources_in(column)})
+    require_known(kinds, [*required, *(cell for source in known for cell in cells_of(source))])
     response = design.response
     first_of_tree = np.searchsorted(forest.root, places, side="right") - 1
     return Description(
@@ -213,8 +213,8 @@ def description_of(fit: AnyFit) -> Description:
         ),
         fills=design.fills,
         required=required,
-        sources=sources,
-        columns={j: column for j in used if (column := columns[j]) is not None},
+        sources=known,
+        columns=kept,
         splits=splits,
         roots=roots,
         nodes={
@@ -225,6 +225,19 @@ def description_of(fit: AnyFit) -> Description:
         votes=fit.votes,
         ordered=fit.ordered,
     )
+
+
+def _known(sources: tuple[Source | InputError, ...], used: set[int]) -> tuple[Source, ...]:
+    """Return the sources, of those that no split uses a number; raise for others not known."""
+    found: list[Source] = []
+    for number, source in enumerate(sources):
+        if number not in used:
+            found.append(Literal(0.0))
+        elif isinstance(source, InputError):
+            raise source
+        else:
+            found.append(source)
+    return tuple(found)
 
 
 def _decoded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 from odrf.design import INDICATORS, Design
 from odrf.design.columns.encoding import Indicators, Numbers, Ranks
 from odrf.design.columns.measurement import LOGICAL, NUMBERS, TEXT
+from odrf.design.columns.moments import Durations, Moments
+from odrf.design.columns.ranked import OwnRanks
 from odrf.design.columns.scaling import FARTHEST
 from odrf.design.variable import Variable
 from odrf.engine.directions.candidates import has_many_levels
@@ -28,6 +30,7 @@ __all__ = [
     "can_be_empty",
     "columns_of_matrix",
     "raw_kinds",
+    "require_known",
     "sources_of",
 ]
 
@@ -95,35 +98,35 @@ MatrixColumn = NumberColumn | LevelColumn | EmptyColumn
 
 
 def raw_kinds(design: Design) -> dict[str, str]:
-    """Return what each column of the data holds: "number", "logical" or "text".
-
-    Raises
-    ------
-    InputError
-        A column holds something else.
-    """
+    """Return what each column of the data holds: "number", "logical" or "text", or what else."""
     names = {NUMBERS: "number", LOGICAL: "logical", TEXT: "text"}
     schema = design.schema
-    for column, held in zip(schema.columns, schema.contents, strict=True):
-        if held not in names:
-            raise InputError(
-                f"column {column!r} holds {held}, which exports do not know: turn it into "
-                "numbers before fitting, such as days since some day"
-            )
     return {
-        column: names[held] for column, held in zip(schema.columns, schema.contents, strict=True)
+        column: names.get(held, held)
+        for column, held in zip(schema.columns, schema.contents, strict=True)
     }
 
 
-def sources_of(design: Design) -> tuple[Source, ...]:
-    """Return what each atom of the formula is computed from.
+def require_known(kinds: Mapping[str, str], columns: Iterable[str]) -> None:
+    """Raise `InputError` if a column holds neither numbers, truths nor text."""
+    for column in columns:
+        if kinds[column] not in ("number", "logical", "text"):
+            raise InputError(
+                f"column {column!r} holds {kinds[column]}, which exports do not know: turn it into "
+                "numbers before fitting, such as days since some day"
+            )
 
-    Raises
-    ------
-    InputError
-        Another language has no such term.
-    """
-    return tuple(_source(variable) for variable in design.recipe.variables)
+
+def sources_of(design: Design) -> tuple[Source | InputError, ...]:
+    """Return what each atom of the formula is computed from, or why another language cannot."""
+    return tuple(_source_or_reason(variable) for variable in design.recipe.variables)
+
+
+def _source_or_reason(variable: Variable) -> Source | InputError:
+    try:
+        return _source(variable)
+    except InputError as reason:
+        return reason
 
 
 def _source(variable: Variable) -> Source:
@@ -146,15 +149,17 @@ def _source(variable: Variable) -> Source:
         if evaluation is None:
             return Cell(variable.name)
         return numeric_of(evaluation, variable.name)
-    what = "has several columns" if isinstance(encoding, Numbers) else _rank_reason(variable)
+    if evaluation is None and isinstance(encoding, Moments | Durations):
+        return Cell(variable.name)  # what the column holds says why it cannot be exported
+    what = "counts as a date or a duration"
+    if isinstance(encoding, Numbers):
+        what = "has several columns"
+    elif isinstance(encoding, OwnRanks):
+        what = "counts as its rank, because 32 bits cannot tell its values apart"
     raise InputError(
         f"the term {variable.name!r} {what}, which exports do not know: compute what matters in "
         "it as columns of the data before fitting"
     )
-
-
-def _rank_reason(variable: Variable) -> str:
-    return f"counts as {type(variable.encoding).__name__} in place of its numbers"
 
 
 def _single_column(variable: Variable) -> str:
@@ -210,7 +215,7 @@ def _products(design: Design, term: tuple[int, ...]) -> Iterator[tuple[Multiplie
         return
     *others, last = term
     variable = design.recipe.variables[last]
-    codes = list(range(variable.width)) if variable.is_factor else [None]
+    codes = list(range(variable.width)) if variable.is_factor else [None] * variable.width
     for before in _products(design, tuple(others)):
         for code in codes:
             yield (*before, Multiplier(last, code))

@@ -92,18 +92,33 @@ def test_floats_are_numbered_in_their_order(value):
         ("y ~ bs(a, df=4)", "'bs\\(a, df=4\\)' has several columns"),
         ("y ~ own(a)", "'own\\(a\\)' cannot be written in another language"),
         ("y ~ day", "column 'day' holds dates"),
+        ("y ~ I(day)", "'I\\(day\\)' counts as a date"),
+        ("y ~ id", "'id' counts as its rank"),
     ],
 )
 def test_terms_that_no_other_language_has_are_named(formula, message):
     def own(x):
         return x + 1
 
-    data = wide_table().assign(day=pd.date_range("2020-01-01", periods=len(wide_table())))
+    data = wide_table().sort_values("y")
+    data["day"] = pd.date_range("2020-01-01", periods=len(data))
+    data["id"] = 10.0**15 + np.arange(len(data)) ** 2 * (np.arange(len(data)) > 5)
+    data.loc[data.index[0], "id"] = -1e20
     fit = odrf.odt(formula, data, seed=1)
     assert own(1) == 2
     for export in (lambda: fit.to_sql("duckdb"), fit.to_python):
         with pytest.raises(InputError, match=message):
             export()
+
+
+def test_what_no_split_uses_need_not_be_known():
+    data = wide_table().assign(day=pd.date_range("2020-01-01", periods=len(wide_table())))
+    data["day"] = data["day"].sample(frac=1, random_state=1).to_numpy()
+    fit = odrf.odt("y ~ a + day + bs(k, df=4)", data, max_leaves=2, projection="axis", seed=1)
+    assert set(fit.splits["predictor"]) == {"a"}
+    assert in_duckdb(fit.to_sql("duckdb"), data) == predicted(fit, data)
+    assert 'row["day"]' not in fit.to_python().replace("'", '"')
+    assert "double day" not in fit.to_c()
 
 
 def test_arguments_are_checked():
