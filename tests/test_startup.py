@@ -31,6 +31,15 @@ def test_statistical_tests_are_loaded_when_asked_for():
     assert done.stdout.split() == ["False", "True"]
 
 
+def test_the_command_loads_no_more_than_the_package():
+    code = (
+        "import sys, odrf.cli; heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats']; "
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]"]
+
+
 @pytest.mark.parametrize("name", odrf.__all__)
 def test_every_name_is_there(name):
     assert getattr(odrf, name) is not None

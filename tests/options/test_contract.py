@@ -9,7 +9,9 @@ import pytest
 
 import odrf
 from odrf.api.calling import DESIGN_ARGUMENTS
-from odrf.cli import _parser
+from odrf.cli.functions_called import KINDS_OF_FITS
+from odrf.cli.running import COMMANDS, parser_of
+from odrf.cli.set_options import ELSEWHERE, read_options
 from odrf.design.columns.missing import MISSING
 from odrf.design.response import KINDS
 from odrf.errors import InputError
@@ -106,7 +108,7 @@ def test_every_argument_is_documented_with_its_default(name):
 
 
 def test_the_command_line_offers_the_same():
-    actions = {action.dest: action for action in _parser()._actions}
+    actions = {action.dest: action for action in parser_of("")._actions}
     forest = inspect.signature(odrf.odrf).parameters
     assert actions["trees"].default == forest["n_trees"].default
     for argument, choices in (("kind", KINDS), ("missing", MISSING)):
@@ -114,3 +116,33 @@ def test_the_command_line_offers_the_same():
         assert set(actions[argument].choices) == set(choices)
     for argument in ("seed", "progress"):
         assert argument in forest and argument in actions
+
+
+COMMAND_FUNCTIONS = {**FUNCTIONS, "compare": odrf.compare, "tune": odrf.tune}
+
+
+def test_every_function_that_fits_is_a_command():
+    assert set(KINDS_OF_FITS.values()) == set(FUNCTIONS.values())
+    assert KINDS_OF_FITS.keys() <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize("name", COMMAND_FUNCTIONS)
+def test_the_command_line_reaches_every_option(name):
+    function = COMMAND_FUNCTIONS[name]
+    names = set(inspect.signature(function).parameters) - ELSEWHERE.keys()
+    assert options(name) <= names if name in FUNCTIONS else names
+    assert read_options([f"{option}=x" for option in names], [function]).keys() == names
+    for option in set(inspect.signature(function).parameters) & ELSEWHERE.keys():
+        with pytest.raises(InputError, match=f"^--set {option}: "):
+            read_options([f"{option}=x"], [function])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_does_and_how_it_ends(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        parser_of(command).parse_args(["--help"])
+    assert end.value.code == 0
+    written = " ".join(capsys.readouterr().out.split())
+    assert f"usage: odrf {command}" in written
+    assert "130 interrupted by Ctrl-C" in written
+    assert f"odrf {command} " in parser_of("").epilog or command in ("tree", "boost", "graf")

@@ -11,7 +11,7 @@ import pytest
 from odrf import load_data, odrf
 from odrf.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 QUICK = ["--trees", "10", "--seed", "1"]
 
 
@@ -235,7 +235,7 @@ def test_an_interrupted_command_says_so(wine, capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("odrf.cli.odrf", interrupted)
+    monkeypatch.setattr("odrf.cli.short_form.fit_tables", interrupted)
     assert main(["cultivar ~ .", wine]) == 130
     assert capsys.readouterr().err == "odrf: interrupted\n"
 

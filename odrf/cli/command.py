@@ -1,0 +1,139 @@
+"""What a command is, and the arguments that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from odrf.cli.table_files import FORMATS
+
+__all__ = [
+    "EXIT_CODES",
+    "Command",
+    "CommandParser",
+    "add_formula",
+    "add_json",
+    "add_out",
+    "add_plot",
+    "add_save",
+    "add_seed",
+    "add_settings",
+    "add_table",
+    "command_parser",
+]
+
+EXIT_CODES = (
+    "exit codes: 0 success; 2 bad input, with a message on stderr; 1 the reader of the output "
+    "closed the pipe; 130 interrupted by Ctrl-C"
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: `parser` makes, for its name, what reads its arguments; `run` does the work."""
+
+    parser: Callable[[str], CommandParser]
+    run: Callable[[argparse.Namespace], None]
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose errors begin as those of all commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        """Write usage and message to stderr, and exit with status 2."""
+        self.print_usage(sys.stderr)
+        self.exit(2, f"odrf: error: {message}\n")
+
+
+def command_parser(name: str, description: str, example: str) -> CommandParser:
+    """Return the parser of ``odrf name``."""
+    return CommandParser(
+        prog=f"odrf {name}",
+        description=description,
+        epilog=f"example: {example}\n\n{EXIT_CODES}",
+        allow_abbrev=False,
+    )
+
+
+def add_formula(parser: argparse.ArgumentParser, **how: Any) -> None:
+    """Add the formula."""
+    parser.add_argument(
+        "formula",
+        help='the model, such as "y ~ ." or "log(y) ~ a + b"; it may use the functions of the '
+        "package and the arithmetic of NumPy, no other code",
+        **how,
+    )
+
+
+def add_table(parser: argparse.ArgumentParser, words: str = "the rows", **how: Any) -> None:
+    """Add the table, and the format of a table from stdin."""
+    parser.add_argument(
+        "table",
+        type=Path,
+        help=f"{words}: .csv, .tsv (also compressed) or .parquet; - reads stdin",
+        **how,
+    )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="format of the tables; by default by the ending of the file, csv for stdin",
+    )
+
+
+def add_settings(
+    parser: argparse.ArgumentParser, of: str, words: str = "an option of the function"
+) -> None:
+    """Add ``--set`` and ``--progress``."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="settings",
+        help=f"{words} {of}, as often as needed; a number, a text, true, false, none, or a list "
+        "or mapping as Python writes it",
+    )
+    parser.add_argument("--progress", action="store_true", help="show a progress bar")
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add ``--seed``."""
+    parser.add_argument("--seed", type=int, metavar="N", help="makes the result reproducible")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument(
+        "--json", action="store_true", help="write one JSON object to stdout, in place of text"
+    )
+
+
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    """Add ``--plot``."""
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot to FILE (.png, …)")
+
+
+def add_save(parser: argparse.ArgumentParser, what: str = "the fit") -> None:
+    """Add ``--save`` and ``--without-data``."""
+    parser.add_argument("--save", type=Path, metavar="FILE", help=f"save {what} to FILE")
+    parser.add_argument(
+        "--without-data",
+        action="store_true",
+        help="leave the training rows out of the saved file: it predicts new rows, and little else",
+    )
+
+
+def add_out(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add ``--out`` and ``--type``."""
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help=f"write predictions to FILE (csv){default}"
+    )
+    parser.add_argument(
+        "--type",
+        choices=["response", "class", "prob", "leaf", "trees"],
+        help="what to predict (default: the response; for classes also their probabilities)",
+    )

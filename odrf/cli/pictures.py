@@ -1,0 +1,28 @@
+"""Plots in files; loaded only when a plot is asked for, because matplotlib takes time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.backend_bases import FigureCanvasBase
+
+from odrf.errors import allowed
+
+__all__ = ["check_format", "write_plot"]
+
+
+def check_format(path: Path) -> None:
+    """Raise `InputError` if the ending of the file is no format of pictures."""
+    formats = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() not in formats:
+        raise allowed("the ending of --plot", path.suffix, [f".{name}" for name in formats])
+
+
+def write_plot(drawn: Any, path: Path) -> None:
+    """Call the method `drawn`, which draws a result, and write its figure."""
+    matplotlib.use("agg")
+    axes = np.ravel(np.asarray(drawn(), dtype=object))
+    axes[0].figure.savefig(path, dpi=150, bbox_inches="tight")

@@ -1,0 +1,300 @@
+"""The sub-commands of ``odrf``: each does what the function does."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import load_data
+from odrf.cli import main
+
+ROOT = Path(__file__).parents[2]
+FORMULA = "progression ~ ."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with tables, a saved tree and a saved forest."""
+    made = tmp_path_factory.mktemp("commands")
+    data = load_data("diabetes")
+    data.to_csv(made / "table.csv", index=False)
+    odrf.odt(FORMULA, data, alpha=None, seed=1).save(made / "tree.odrf")
+    odrf.odrf(FORMULA, data, n_trees=10, seed=1).save(made / "forest.odrf")
+    odrf.odbt(FORMULA, data, n_trees=3, seed=1).save(made / "boosted.odrf")
+    return made
+
+
+@pytest.fixture
+def inside(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def output(capsys, *arguments):
+    """What a command writes to stdout."""
+    assert main(arguments) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+def parsed(capsys, *arguments):
+    return json.loads(output(capsys, *arguments, "--json"))
+
+
+def refusal(capsys, *arguments):
+    """The one message that a refused command writes."""
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("odrf: error: ") and captured.err.count("\n") == 1
+    return captured.err
+
+
+@pytest.mark.parametrize(
+    ("command", "function", "settings"),
+    [
+        (["fit"], odrf.odrf, {"n_trees": 10}),
+        (["forest"], odrf.odrf, {"n_trees": 10, "min_leaf": 4}),
+        (["fit", "--model", "tree"], odrf.odt, {"alpha": None}),
+        (["tree"], odrf.odt, {"alpha": None, "projection": {"axis": 0.5, "logistic": 0.5}}),
+        (["boost"], odrf.odbt, {"n_trees": 3, "l2": 0.5}),
+        (["graf"], odrf.graf, {"n_trees": 3}),
+    ],
+)
+def test_a_fit_is_that_of_the_function(inside, capsys, command, function, settings):
+    name, *more = command
+    given = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    shown = output(capsys, name, FORMULA, "table.csv", *more, *given, "--seed", "1")
+    fit = function(FORMULA, load_data("diabetes"), **settings, seed=1)
+    assert shown == f"{fit.summary()}\n"
+
+
+def test_a_fit_goes_through_a_file(inside, tmp_path, capsys):
+    model, out = str(tmp_path / "m.odrf"), tmp_path / "p.csv"
+    assert main(["tree", FORMULA, "table.csv", "--seed", "1", "--save", model]) == 0
+    assert f"saved the fit to {model}" in capsys.readouterr().err
+    assert main(["predict", model, "table.csv", "--out", str(out)]) == 0
+    assert "wrote predictions of 442 rows" in capsys.readouterr().err
+    data = load_data("diabetes")
+    fit = odrf.odt(FORMULA, data, seed=1)
+    written = pd.read_csv(out, index_col="row")
+    np.testing.assert_allclose(written["prediction"], fit.predict(data))
+    assert output(capsys, "predict", model, "table.csv") == out.read_text()
+    assert output(capsys, "fit", "--load", model) == f"{fit.summary()}\n"
+
+
+def test_a_file_without_training_rows_predicts(inside, tmp_path, capsys):
+    model = str(tmp_path / "m.odrf")
+    extra = ["--set", "max_leaves=4", "--save", model, "--without-data"]
+    output(capsys, "tree", FORMULA, "table.csv", *extra)
+    assert len(output(capsys, "predict", model, "table.csv").splitlines()) == 443
+    with pytest.raises(odrf.InputError, match="training rows"):
+        odrf.load(model).pruning_path()
+
+
+def test_classes_come_with_their_probabilities(tmp_path, capsys):
+    table, model = str(tmp_path / "wine.csv"), str(tmp_path / "m.odrf")
+    load_data("wine").to_csv(table, index=False)
+    assert main(["tree", "cultivar ~ .", table, "--save", model]) == 0
+    capsys.readouterr()
+    rows = parsed(capsys, "predict", model, table)["predictions"]
+    assert list(rows[0])[:2] == ["row", "prediction"] and len(rows) == 178
+    assert sum(list(rows[0].values())[2:]) == pytest.approx(1)
+    priors = "priors={'class_0': 0.2, 'class_1': 0.2, 'class_2': 0.6}"
+    assert output(capsys, "predict", model, table, "--type", "prob", "--set", priors)
+
+
+def test_options_of_predict_are_reachable(inside, capsys):
+    words = ["--set", "interval=prediction", "--set", "level=0.8"]
+    shown = output(capsys, "predict", "forest.odrf", "table.csv", *words)
+    written = pd.read_csv(io.StringIO(shown), index_col="row")
+    fit, data = odrf.load("forest.odrf"), load_data("diabetes")
+    expected = fit.predict(data, interval="prediction", level=0.8)
+    np.testing.assert_allclose(written, expected)
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+def test_a_table_may_come_from_stdin(inside, capsys, monkeypatch, format):
+    data, sent = load_data("diabetes"), io.BytesIO()
+    if format == "parquet":
+        data.to_parquet(sent)
+    else:
+        data.to_csv(sent, index=False, sep="\t" if format == "tsv" else ",")
+    sent.seek(0)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=sent))
+    extra = [] if format == "csv" else ["--format", format]
+    from_stdin = output(capsys, "predict", "tree.odrf", "-", *extra)
+    assert from_stdin == output(capsys, "predict", "tree.odrf", "table.csv")
+
+
+def test_format_says_what_a_file_is(inside, tmp_path, capsys):
+    odd = tmp_path / "table.txt"
+    load_data("diabetes").to_csv(odd, index=False, sep="\t")
+    extra = ["--format", "tsv"]
+    assert output(capsys, "predict", "tree.odrf", str(odd), *extra) == output(
+        capsys, "predict", "tree.odrf", "table.csv"
+    )
+
+
+def test_prune_shows_the_path_and_saves_the_pruned_tree(inside, tmp_path, capsys):
+    tree, small = odrf.load("tree.odrf"), tmp_path / "small.odrf"
+    path = tree.pruning_path(cv=3)
+    assert output(capsys, "prune", "tree.odrf", "--set", "cv=3") == f"{path.summary()}\n"
+    extra = ["--set", "cv=3", "--rule", "1se", "--save", str(small)]
+    found = parsed(capsys, "prune", "tree.odrf", *extra)
+    chosen = path.best("1se")
+    assert len(found["path"]) == len(path.table)
+    assert found["pruned"]["leaves"] == [chosen.n_leaves[0]]
+    assert odrf.load(small).n_leaves[0] == chosen.n_leaves[0]
+    assert parsed(capsys, "prune", "tree.odrf", "--leaves", "3")["pruned"]["leaves"] == [3]
+    found = parsed(capsys, "prune", "tree.odrf", "--newdata", "table.csv", "--alpha", "50")
+    expected = tree.pruning_path(newdata=load_data("diabetes")).table["xerror"]
+    np.testing.assert_allclose([row["xerror"] for row in found["path"]], expected)
+
+
+def test_prune_takes_forests_and_says_what_it_cannot_take(inside, capsys):
+    found = parsed(capsys, "prune", "forest.odrf", "--rule", "min")
+    assert len(found["pruned"]["leaves"]) == 10
+    assert "validation=" in refusal(capsys, "prune", "boosted.odrf")
+
+
+def test_compare_compares_on_the_same_folds(inside, capsys):
+    models = ["--model", "tree", "--model", "small=tree max_leaves=4 formula='progression ~ bmi'"]
+    extra = [*models, "--set", "cv=3", "--set", "metric=mae", "--seed", "2"]
+    found = parsed(capsys, "compare", FORMULA, "table.csv", *extra)
+    assert {row["model"] for row in found["table"]} == {"tree", "small"}
+    assert (found["metric"], found["cv"], found["seed"]) == ("mae", 3, 2)
+
+    def small(formula, data, seed=None):
+        return odrf.odt(formula, data, max_leaves=4, seed=seed)
+
+    again = odrf.compare(
+        FORMULA, load_data("diabetes"),
+        {"tree": odrf.odt, "small": ("progression ~ bmi", small)}, cv=3, metric="mae", seed=2,
+    )  # fmt: skip
+    np.testing.assert_allclose([row["tree"] for row in found["scores"]], again.scores["tree"])
+    np.testing.assert_allclose([row["small"] for row in found["scores"]], again.scores["small"])
+
+
+def test_tune_tries_the_grid_and_saves_the_best(inside, tmp_path, capsys):
+    best = tmp_path / "best.odrf"
+    extra = ["--grid", "min_leaf=2,30", "--set", "n_trees=10", "--seed", "1", "--save", str(best)]
+    found = parsed(capsys, "tune", FORMULA, "table.csv", *extra)
+    grid = {"min_leaf": [2, 30]}
+    tuning = odrf.tune(FORMULA, load_data("diabetes"), grid, n_trees=10, seed=1)
+    assert found["best_options"] == tuning.best_options
+    errors = [row["error"] for row in found["table"]]
+    np.testing.assert_allclose(errors, tuning.table["error"])
+    assert odrf.load(best).control.min_leaf == tuning.best_options["min_leaf"]
+
+
+def test_plots_are_pictures(inside, tmp_path, capsys):
+    picture = tmp_path / "p.png"
+    for command in (
+        ["fit", "--load", "tree.odrf"],
+        ["prune", "tree.odrf", "--set", "cv=none"],
+    ):
+        assert main([*command, "--plot", str(picture)]) == 0
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        picture.unlink()
+
+
+KEYS = {
+    ("tree", FORMULA, "table.csv"): "formula kind classes rows trees leaves seed call facts tables "
+    "notes files",
+    ("predict", "tree.odrf", "table.csv"): "formula kind columns predictions files",
+    ("prune", "tree.odrf", "--set", "cv=none"): "path pruned files",
+    (
+        "compare", FORMULA, "table.csv", "--model", "tree", "--model", "s=tree max_leaves=2",
+        "--set", "cv=2",
+    ): "formula metric cv repeats seed table pairs scores files",
+    (
+        "tune", FORMULA, "table.csv", "--grid", "max_leaves=2,4", "--model", "tree",
+        "--set", "method=cv", "--set", "cv=2",
+    ): "formula model metric seed best_options table files",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", KEYS, ids=lambda command: command[0])
+def test_json_has_its_keys_and_the_page_names_them(inside, capsys, command):
+    keys = KEYS[command].split()
+    assert list(parsed(capsys, *command)) == ["command", "version", *keys]
+    page = (ROOT / "vignettes/command-line.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{command[0]}`"))
+    assert row.split(" | ")[1] == ", ".join(f"`{key}`" for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["tree", FORMULA], "table"),
+        (["fit"], "--load FILE"),
+        (["fit", FORMULA, "table.csv", "--load", "tree.odrf"], "leave a formula out"),
+        (["fit", "--load", "tree.odrf", "--seed", "1"], "leave --seed out"),
+        (["fit", "--load", "table.csv"], "is not a fit"),
+        (["fit", "--load", "absent.odrf"], "no such file"),
+        (["tree", FORMULA, "table.csv", "--without-data"], "--save FILE"),
+        (["tree", FORMULA, "table.csv", "--save", "table.csv"], "the same file"),
+        (["tree", FORMULA, "table.csv", "--save", "none/m.odrf"], "no folder"),
+        (["tree", FORMULA, "table.csv", "--save", "x.png", "--plot", "x.png"], "the same file"),
+        (["tree", FORMULA, "-", "--predict", "-", "--out", "x"], "stdin has one"),
+        (["tree", FORMULA, "table.csv", "--seed", "1", "--set", "seed=2"], "leave one of them"),
+        (["tree", FORMULA, "table.csv", "--set", "weights=wt"], "wt"),
+        (["tree", FORMULA, "table.csv", "--seed", "-1"], "seed=-1"),
+        (["predict", "tree.odrf", "table.csv", "--out", "tree.odrf"], "the same file"),
+        (["predict", "tree.odrf", "table.csv", "--type", "prob"], "needs classes"),
+        (["predict", "tree.odrf", "table.csv", "--set", "level=0.9"], "no such option"),
+        (["prune", "tree.odrf", "--save", "x.odrf"], "--rule, --alpha or --leaves"),
+        (["prune", "tree.odrf", "--rule", "min", "--save", "tree.odrf"], "the same file"),
+        (["prune", "tree.odrf", "--set", "cv=none", "--rule", "min"], "cv"),
+        (["compare", FORMULA, "table.csv", "--model", "tree"], "at least 2"),
+        (["compare", FORMULA, "table.csv", "--model", "bush", "--model", "tree"], "'boost'"),
+        (["compare", FORMULA, "table.csv", "--model", "tree", "--model", "tree"], "NAME=KIND"),
+        (["compare", FORMULA, "table.csv", "--model", "tree 'x"], "quotes in pairs"),
+        (["tune", FORMULA, "table.csv"], "--grid is missing"),
+        (["tune", FORMULA, "table.csv", "--grid", "min_leaf=2"], "at least two"),
+        (["tune", FORMULA, "table.csv", "--grid", "min_laef=2,3"], "did you mean 'min_leaf'"),
+        (["tune", FORMULA, "table.csv", "--grid", "min_leaf=2,3", "--plot", "x.y"], "'.png'"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_work(inside, capsys, arguments, words):
+    before = sorted(path.name for path in inside.iterdir())
+    assert words in refusal(capsys, *arguments)
+    assert sorted(path.name for path in inside.iterdir()) == before
+
+
+def test_an_option_that_does_not_parse_exits_with_2(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["predict", "m.odrf"])
+    assert stop.value.code == 2
+    assert "\nodrf: error: " in capsys.readouterr().err
+
+
+def test_weights_are_named_by_their_column(inside, capsys):
+    found = parsed(
+        capsys, "tree", "progression ~ bmi + bp", "table.csv", "--set", "weights=age", "--seed", "1"
+    )
+    data = load_data("diabetes")
+    fit = odrf.odt("progression ~ bmi + bp", data, weights="age", seed=1)
+    assert found["leaves"] == [fit.n_leaves[0]]
+
+
+def test_reader_of_predictions_that_leaves_early_is_no_error(folder):
+    command = [sys.executable, "-m", "odrf", "predict", "tree.odrf", "table.csv"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    ) as process:  # fmt: skip
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1
