@@ -11,8 +11,11 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
+from tqdm import tqdm
+
 from odrf.errors import InputError
 from odrf.fits.files.archive import ArchiveWriter
+from odrf.fits.files.costs import bytes_in_memory
 from odrf.fits.files.graph_writing import FitWriter
 from odrf.fits.fit import AnyFit
 from odrf.version import __version__
@@ -21,7 +24,9 @@ from odrf.warn import warn_user
 __all__ = ["as_mapping", "names_listed", "path_named", "replaced", "save"]
 
 
-def save(result: str, fit: AnyFit, path: str | PathLike[str], data: bool) -> None:
+def save(
+    result: str, fit: AnyFit, path: str | PathLike[str], data: bool, progress: bool = False
+) -> None:
     """Save a fit to a file, for `odrf.results.fitted.FittedResults.save`.
 
     Parameters
@@ -32,19 +37,27 @@ def save(result: str, fit: AnyFit, path: str | PathLike[str], data: bool) -> Non
     path : str or path
     data : bool
         Whether the file holds the training rows.
+    progress : bool
+        Show a progress bar of the bytes of trees and rows.
 
     Raises
     ------
     InputError
         The file cannot be written, or the fit holds something that has no place in a file.
     """
-    with _replacing(path) as file:
-        writer = FitWriter(ArchiveWriter(file, __version__, compress=True), data)
+    size = bytes_in_memory(fit)
+    with (
+        _replacing(path) as file,
+        tqdm(total=size, unit="B", unit_scale=True, disable=not progress) as bar,
+    ):
+        archive = ArchiveWriter(file, __version__, compress=True)
+        writer = FitWriter(archive, data, lambda n: bar.update(min(n, size - bar.n)))
         if not writer.write(result, fit):
             file.seek(0)
             file.truncate()
             writer = FitWriter(ArchiveWriter(file, __version__, compress=False), data)
             writer.write(result, fit)
+        bar.update(size - bar.n)
     _say_what_load_needs(path, writer.given, writer.untrusted)
 
 

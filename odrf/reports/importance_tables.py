@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -92,15 +93,17 @@ def impurity_table(fit: AnyFit) -> pd.DataFrame:
     return _with_shares(fit, importance)
 
 
-def out_of_bag_table(fit: Fit) -> pd.DataFrame:
+def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
     """Return the out-of-bag importance of each predictor and its share, the largest first.
 
     Importances below 0 have a negative share of the sum of the others.
     """
     data = fit.data
-    return _with_shares(
-        fit, out_of_bag_importance(fit.forest, data.X, data.y, fit.design.first, fit.draws)
-    )
+    with tqdm(total=fit.forest.n_trees, unit="tree", disable=not progress) as bar:
+        importance = out_of_bag_importance(
+            fit.forest, data.X, data.y, fit.design.first, fit.draws, bar.update
+        )
+    return _with_shares(fit, importance)
 
 
 def _with_shares(fit: AnyFit, importance: NDArray[np.float64]) -> pd.DataFrame:

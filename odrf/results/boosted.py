@@ -326,9 +326,9 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
         resid = residuals(self.fit, self._oob_value)
         return resid[~np.isnan(resid)]
 
-    def _summary(self) -> Summary:
+    def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, losses and importances."""
-        importance = self._measured_importance()
+        importance = self._measured_importance(progress)
         return boosted_summary(self.fit, self._in_bag, self._known_out_of_bag, importance)
 
     @property

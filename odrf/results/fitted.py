@@ -273,7 +273,7 @@ class FittedResults(Measured):
         shares = self.predict(newdata, type="prob").dropna().to_numpy()
         return priors_of_rows(self.fit, shares, max_steps, tolerance)
 
-    def save(self, path: str | PathLike[str], *, data: bool = True) -> None:
+    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
         """Save the fit to a file; `odrf.load` reads it.
 
         A file that exists is replaced as a whole: if saving fails, it is as it was.  The file holds
@@ -290,6 +290,8 @@ class FittedResults(Measured):
             held-out rows, `update`, and more trees.  Even then the file tells what predictions
             need: the formula, the ranges and levels of columns, the values of leaves, and all
             values of a column that 32 bits cannot tell apart, such as an identifier.
+        progress : bool, default False
+            Show a progress bar: arrays are compressed, which takes seconds for large forests.
 
         Raises
         ------
@@ -303,7 +305,7 @@ class FittedResults(Measured):
             If the formula uses functions of your own, or other code that `odrf.load` does not
             trust.  The file does not hold such functions; the message says how to load it.
         """
-        save(type(self).__name__, self.fit, path, checked_truth("data", data))
+        save(type(self).__name__, self.fit, path, checked_truth("data", data), progress)
 
     def to_sklearn(self) -> Any:
         """Return the fit as a fitted estimator of scikit-learn; it needs ``odrf[sklearn]``.
@@ -370,7 +372,7 @@ class FittedResults(Measured):
         """
         return DataSummary(self.fit)
 
-    def summary(self, *, detail: bool = False) -> Summary:
+    def summary(self, *, detail: bool = False, progress: bool = False) -> Summary:
         """Return a summary: data, options, sizes, errors, importances.
 
         It prints as text, and converts to HTML and LaTeX.
@@ -379,10 +381,12 @@ class FittedResults(Measured):
         ----------
         detail : bool, default False
             Also show what each predictor was taken as: the table of `data_summary`.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
         """
-        summary = self._summary()
+        summary = self._summary(progress)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     @abstractmethod
-    def _summary(self) -> Summary:
+    def _summary(self, progress: bool) -> Summary:
         """Return the summary without details."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import pandas as pd
 
@@ -319,7 +318,7 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
 
             Splits on several predictors are divided among them as in `ODTResults.importance`.
         progress : bool, default False
-            Show a progress bar while predictors are permuted, or trees are grown.
+            Show a progress bar.
 
         Returns
         -------
@@ -349,21 +348,23 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
             return self._permutation_table.copy()
         if is_word(type, "out_of_bag"):
             require_out_of_bag(self.fit, "Out-of-bag importances")
-            return self._out_of_bag_table.copy()
+            return self._out_of_bag_importance(progress).copy()
         return super().importance(type, progress=progress)
 
-    @cached_property
-    def _out_of_bag_table(self) -> pd.DataFrame:
-        return out_of_bag_table(self.fit)
+    def _out_of_bag_importance(self, progress: bool) -> pd.DataFrame:
+        if "_out_of_bag_table" not in vars(self):
+            self._out_of_bag_table = out_of_bag_table(self.fit, progress)
+        return self._out_of_bag_table
 
     def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
         if leaves_rows_out(self.fit):
-            return judged_measured(self.fit, self._out_of_bag_table, OUT_OF_BAG)
+            return judged_measured(self.fit, self._out_of_bag_importance(progress), OUT_OF_BAG)
         return super()._measured_importance(progress)
 
-    def _summary(self) -> Summary:
+    def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""
-        return forest_summary(self.fit, self._known_out_of_bag, self._measured_importance())
+        importance = self._measured_importance(progress)
+        return forest_summary(self.fit, self._known_out_of_bag, importance)
 
     @property
     def _known_out_of_bag(self) -> OutOfBag | None:

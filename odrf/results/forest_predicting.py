@@ -66,8 +66,7 @@ class ForestPredicting(ForestOutOfBag):
             Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
             are (0.05, 0.5, 0.95).
         progress : bool, default False
-            Show a progress bar of intervals and quantiles: prediction intervals of many training
-            rows take long.
+            Show a progress bar.  Prediction intervals of many training rows take longest.
 
         Returns
         -------
@@ -101,7 +100,7 @@ class ForestPredicting(ForestOutOfBag):
             levels = QUANTILES if quantiles is None else quantiles
             return quantile_frame(fit, rows, levels, progress)
         if request is None:
-            return predict_rows(rows, type, priors)
+            return predict_rows(rows, type, priors, progress)
         return interval_frame(fit, rows, request, lambda: self._out_of_bag, progress)
 
     def get_prediction(

@@ -281,9 +281,9 @@ class GRAFResults(Extendable, RowPredicting, Panelled):
     def _with_trees_of(self, other: GRAFResults) -> GRAFResults:
         return GRAFResults(combined_guided_fits(self.fit, other.fit))
 
-    def _summary(self) -> Summary:
+    def _summary(self, progress: bool) -> Summary:
         """Return a summary of data, options, planes, regions and importances."""
-        return guided_summary(self.fit, self._in_bag, self._measured_importance())
+        return guided_summary(self.fit, self._in_bag, self._measured_importance(progress))
 
     def _drawing(self) -> Drawing:
         return "growth", lambda panel: plots.plot_guided_growth(self.growth, panel)

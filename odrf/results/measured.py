@@ -148,6 +148,6 @@ class Measured(Scored):
             return impurity_measured(self.fit)
         return judged_measured(self.fit, table, HELD_OUT)
 
-    def _plot_importance(self, ax: Axes | None) -> Axes:
-        measured = self._measured_importance()
+    def _plot_importance(self, ax: Axes | None, progress: bool) -> Axes:
+        measured = self._measured_importance(progress)
         return plots.plot_importance(measured.table["share"], measured.measure, ax)

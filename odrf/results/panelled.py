@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -22,7 +23,13 @@ Drawing = tuple[str, Callable[[Any], object]]
 class Panelled(FittedResults):
     """Base class of results that plot their growth and their importances."""
 
-    def plot(self, kind: str | None = None, *, ax: Axes | NDArray | None = None) -> Axes | NDArray:
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        ax: Axes | NDArray | None = None,
+        progress: bool = False,
+    ) -> Axes | NDArray:
         """Plot the growth of the fit, the importances of its predictors, or both.
 
         Parameters
@@ -34,6 +41,8 @@ class Panelled(FittedResults):
             the number of planes.  By default two panels: the growth, and the importances.
         ax : Axes or array of two Axes, optional
             Where to draw.  By default on a new figure.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
 
         Returns
         -------
@@ -45,9 +54,9 @@ class Panelled(FittedResults):
             If `kind` is unknown, or `ax` has another number of axes.
         """
         name, draw = self._drawing()
-        drawings = {
+        drawings: dict[str, Callable[[Any], object]] = {
             name: draw,
-            "importance": self._plot_importance,
+            "importance": partial(self._plot_importance, progress=progress),
         }
         return plots.draw_panels(drawings, kind, ax)
 

@@ -265,9 +265,9 @@ class ODTResults(ReadableTree, Updatable):
         by = f"{folds}-fold cross-validation"
         return growth_path(self.fit, along, newdata, n_jobs, by_folds, by, progress)
 
-    def _summary(self) -> Summary:
+    def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, size, importances, training and held-out error."""
-        return tree_summary(self.fit, self._in_bag, self.path, self._measured_importance())
+        return tree_summary(self.fit, self._in_bag, self.path, self._measured_importance(progress))
 
     def plot(
         self,
@@ -277,6 +277,7 @@ class ODTResults(ReadableTree, Updatable):
         max_depth: int | None = None,
         max_terms: int = 3,
         digits: int = 3,
+        progress: bool = False,
     ) -> Axes:
         """Plot the tree, or the importances of its predictors.
 
@@ -295,6 +296,8 @@ class ODTResults(ReadableTree, Updatable):
             largest coefficients for predictors scaled to [0, 1].  `rules` and `splits` show all.
         digits : int, default 3
             Significant digits.
+        progress : bool, default False
+            Show a progress bar while the importances are computed.
 
         Returns
         -------
@@ -306,7 +309,7 @@ class ODTResults(ReadableTree, Updatable):
             If `kind` is unknown or a number is below 1.
         """
         if checked_choice("kind", kind, PLOTS) == "importance":
-            return self._plot_importance(ax)
+            return self._plot_importance(ax, progress)
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
         return plots.plot_tree(

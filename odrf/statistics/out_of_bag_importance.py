@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,7 @@ def out_of_bag_importance(
     y: NDArray[np.float64],
     first: NDArray[np.int64],
     draws: Draws,
+    advance: Callable[[], object] = lambda: None,
 ) -> NDArray[np.float64]:
     """Return the out-of-bag impurity decrease of each predictor (P,).
 
@@ -40,6 +43,8 @@ def out_of_bag_importance(
         Predictor j has the columns ``first[j]:first[j + 1]``.
     draws : Draws
         What repeats which rows each tree drew.
+    advance : callable
+        Called after each tree.
 
     Returns
     -------
@@ -63,4 +68,5 @@ def out_of_bag_importance(
         if len(rows):
             n_used += 1
             add_up(sums, forest, b, leaf[rows], centred[rows] / weights[rows].sum())
+        advance()
     return shared_out(forest, added_covariances(forest, sums), first) / max(n_used, 1)

@@ -7,11 +7,13 @@ its rows.  Where a node has only a few rows, each of them walks on alone: see
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.parallel import in_order, row_blocks
+from odrf.engine.parallel import in_blocks, in_order, row_blocks
 from odrf.engine.rows.coded import Matrix, stored
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.level_tables import coefficient_of
@@ -208,10 +210,13 @@ def leaf_nodes(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.int64]:
     return out
 
 
-def predict(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64]:
+def predict(
+    forest: Forest, X: Matrix, n_jobs: int, advance: Callable[[int], object] = lambda n: None
+) -> NDArray[np.float64]:
     """Return the mean (n, K) over the trees of the value of each row's leaf.
 
-    For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
+    For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.  `advance` is
+    called with numbers of rows when they are done.
     """
     out = np.zeros((X.shape[1], forest.value.shape[1]))
     packed = forest.packed_for(X)
@@ -219,7 +224,7 @@ def predict(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.float64]:
     def run(block: slice) -> None:
         _average(leaves_of(packed, X, block), forest.value, out[block])
 
-    for _ in in_order(run, routing_blocks(forest, X, n_jobs), n_jobs):
+    for _ in in_blocks(run, routing_blocks(forest, X, n_jobs), n_jobs, advance):
         pass
     return out
 

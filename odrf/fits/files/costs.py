@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-__all__ = ["cost_of_built", "cost_of_json"]
+from odrf.design.design import TrainingData
+from odrf.fits.files.known_classes import field_names
+
+__all__ = ["bytes_in_memory", "cost_of_built", "cost_of_json"]
 
 # Bytes of a value that was read from JSON.
 VALUE = 128
@@ -27,3 +31,21 @@ def cost_of_built(value: Any) -> int:
     if isinstance(value, pd.MultiIndex):
         return sum(codes.nbytes for codes in value.codes)
     return int(value.nbytes)
+
+
+def bytes_in_memory(fit: Any) -> int:
+    """Return the bytes of the arrays of a fit, which take nearly all of the time of saving it."""
+    sizes: dict[int, int] = {}
+    waiting = [fit]
+    while waiting:
+        value = waiting.pop()
+        withheld = isinstance(value, TrainingData) and not value.has_rows
+        if withheld or id(value) in sizes:
+            continue
+        is_array = isinstance(value, np.ndarray)
+        sizes[id(value)] = value.nbytes if is_array else 0
+        if not is_array:
+            names = field_names(type(value))
+            plain = type(value) in (tuple, list)
+            waiting += [getattr(value, name) for name in names] or (list(value) if plain else [])
+    return sum(sizes.values())

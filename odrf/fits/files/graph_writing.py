@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +47,8 @@ class FitWriter:
     archive : ArchiveWriter
     data : bool
         Whether training rows are written.
+    advance : callable
+        Called with the bytes in memory of each array that has been written.
 
     Attributes
     ----------
@@ -57,6 +60,7 @@ class FitWriter:
 
     archive: ArchiveWriter
     data: bool
+    advance: Callable[[int], object] = lambda n: None
     given: dict[str, None] = field(default_factory=dict)
     untrusted: dict[str, None] = field(default_factory=dict)
     _parts: list[dict[str, Any]] = field(default_factory=list)
@@ -175,11 +179,9 @@ class FitWriter:
             form, content, strategy = coded_array(array)
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
-        return {
-            "is": "array",
-            **form.as_json(),
-            **self._place("arrays", name, "npy", [form.header, content], strategy),
-        }
+        place = self._place("arrays", name, "npy", [form.header, content], strategy)
+        self.advance(array.nbytes)
+        return {"is": "array", **form.as_json(), **place}
 
     def _place(
         self, folder: str, name: str, ending: str, content: list[Any], strategy: int

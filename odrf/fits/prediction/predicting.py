@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from odrf.checks import checked_choice
 from odrf.design import Response
@@ -67,7 +68,9 @@ def rows_of(fit: AnyFit, newdata: pd.DataFrame) -> RowsToPredict:
     return RowsToPredict(*reading_empty_cells(fit, X), complete, newdata.index)
 
 
-def predict_rows(rows: RowsToPredict, type: str, priors: Any = None) -> pd.Series | pd.DataFrame:
+def predict_rows(
+    rows: RowsToPredict, type: str, priors: Any = None, progress: bool = False
+) -> pd.Series | pd.DataFrame:
     """Return the predictions for the rows.
 
     `type` and `priors` are those of `odrf.results.fitted.FittedResults.predict`, as are the errors.
@@ -80,7 +83,7 @@ def predict_rows(rows: RowsToPredict, type: str, priors: Any = None) -> pd.Serie
         return _leaves(fit, rows)
     if type == "trees":
         return _each_tree(fit, rows)
-    means = mean_values(fit, rows.X) if rows.oob is None else rows.oob
+    means = mean_values(fit, rows.X, progress) if rows.oob is None else rows.oob
     value = with_priors(fit, means, shares)
     value = spread_numbers(value, rows.complete)
     return as_asked(fit, value, rows.index, type)
@@ -98,9 +101,10 @@ def as_asked(
     return as_response(fit, value, index)
 
 
-def mean_values(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
+def mean_values(fit: AnyFit, X: Matrix, progress: bool = False) -> NDArray[np.float64]:
     """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n)."""
-    value = predict(fit.forest, X, fit.control.n_jobs)
+    with tqdm(total=X.shape[1], unit="row", disable=not progress) as bar:
+        value = predict(fit.forest, X, fit.control.n_jobs, bar.update)
     if fit.votes and fit.design.response.classes is not None:
         value /= value.sum(axis=1, keepdims=True)
     return value
