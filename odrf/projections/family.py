@@ -130,7 +130,7 @@ class Family(ABC):
         """Return the orthogonal matrix (p, p) that rotates the columns of one tree, or None.
 
         It is drawn once for each tree, from its random stream `state`, which is advanced.  The
-        sampler then draws single rotated columns, as in `odrf.projections.rotated.Rotated`.
+        sampler then draws single rotated columns, as in ``odrf.projections.rotated.Rotated``.
         """
         return None
 

@@ -42,7 +42,7 @@ CIRCUIT_HIGH = (100.0, 560 * math.pi, 1.0, 11.0)
 def additive(p: int = 10, noise: float = 0.3) -> Problem:
     """Sum of functions of single predictors.
 
-    m(x) = sin(2πx1) + 4(x2 - 1/2)² + x3 + |2x4 - 1|, X uniform on (0, 1)^p.  Forests of
+    m(x) = sin(2πx1) + 4(x2 - 1/2)² + x3 + abs(2x4 - 1), X uniform on (0, 1)^p.  Forests of
     axis-parallel trees are consistent for such functions ([Z], Corollary 1 with q = 1).
 
     Parameters

@@ -45,10 +45,10 @@ Attributes
 results_ : object
     The full result, as the function returns it: with ``summary()``, ``plot()``, ``importance()``.
 {classes}n_features_in_ : int
-    Number of columns of X.
-feature_names_in_ : (n_features_in_,) array of str
+    Number of columns of X, called p below.
+feature_names_in_ : (p,) array of str
     Their names, if X was a data frame whose columns are named by text.
-feature_importances_ : (n_features_in_,) array of float
+feature_importances_ : (p,) array of float
     Impurity decrease of each column of X, as shares of their sum.
 """
 OF_CLASSES = """classes_ : (K,) array

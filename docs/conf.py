@@ -1,0 +1,115 @@
+"""Settings of the documentation site.
+
+The source folder is the root of the repository, so that the pages in vignettes/ and CONTRIBUTING.md
+are read where they are.  README.md has the command that builds the site.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+# Pages are run by other processes: they import this copy of the package, too.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+os.environ["ODRF_QUIET"] = "1"
+
+from odrf import __version__  # noqa: E402
+
+project = "odrf"
+author = "The odrf developers"
+copyright = author
+release = version = __version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
+root_doc = "docs/index"
+include_patterns = [
+    "docs/**.md",
+    "vignettes/*.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "data/README.md",
+]
+exclude_patterns = ["docs/_build", "**/.*", ".*", "tests", "odrf"]
+
+html_theme = "furo"
+html_title = f"odrf {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_extra_path = ["start"]  # the page at the root of the site, which leads to docs/index.html
+html_copy_source = False
+pygments_style = "friendly"
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+suppress_warnings = [
+    "myst.xref_missing",  # tests/test_docs.py checks links to files of the repository
+    "myst.header",
+    "ref.citation",  # docstrings list sources that their text need not name again
+]
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(ROOT / "docs" / "_build" / "executed")
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+
+# A single word in backticks is a parameter or an attribute of the object described; names with a
+# dot must be found.
+nitpicky = True
+default_role = "py:obj"
+nitpick_ignore_regex = [("py:obj", r"[A-Za-z_]\w*")]
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+add_module_names = False
+numpydoc_show_class_members = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+BASES = ("FittedResults", "TreeResults")  # what they have is described with each result
+
+
+def link_by_last_names(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.TextElement
+) -> nodes.reference | None:
+    """Link names that docstrings give without their module, such as `ODTResults.prune`."""
+    if node.get("refdomain") != "py":
+        return None
+    *owner, last = node["reftarget"].split(".")
+    owner = ["ODRFResults" if name in BASES else name for name in owner[-1:]]
+    place = place_of(env, [*owner, last]) or place_of(env, owner) or place_of(env, [last])
+    if place is None:
+        return None
+    page, anchor = place
+    uri = app.builder.get_relative_uri(node["refdoc"], page)
+    return nodes.reference("", "", contnode, internal=True, refuri=f"{uri}#{anchor}")
+
+
+def place_of(env: BuildEnvironment, names: list[str]) -> tuple[str, str] | None:
+    """Return page and anchor of the object whose full name ends so, if there is exactly one."""
+    ending = "".join(f".{name}" for name in names)
+    places = {
+        (entry.docname, entry.node_id)
+        for full, entry in env.domains.python_domain.objects.items()
+        if ending and full.endswith(ending)
+    }
+    return places.pop() if len(places) == 1 else None
+
+
+def setup(app: Sphinx) -> None:
+    """Connect the function that links names."""
+    app.connect("missing-reference", link_by_last_names)

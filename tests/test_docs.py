@@ -1,0 +1,167 @@
+"""The documentation names what the package has, and nothing else; to build it takes minutes."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import odrf
+import odrf.sklearn
+from odrf.api.trees import odrf as fit_forest
+from odrf.api.trees import odt as fit_tree
+from odrf.projections import FAMILIES
+from odrf.reports.pruning_path import PruningPath
+from odrf.results.boosted import ODBTResults
+from odrf.results.forest import ODRFResults
+from odrf.results.guided import GRAFResults
+from odrf.results.tree import ODTResults
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md")) + sorted((DOCS / "api").glob("*.md"))
+API = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "api").glob("*.md"))
+GALLERY = (DOCS / "gallery.md").read_text(encoding="utf-8")
+FROM_R = (DOCS / "from-r.md").read_text(encoding="utf-8")
+LINKED = [
+    *PAGES,
+    *sorted((ROOT / "vignettes").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
+    ROOT / "data" / "README.md",
+]
+FUNCTIONS = {"odt": fit_tree, "odrf": fit_forest, "odbt": odrf.odbt, "graf": odrf.graf}
+OBJECTS = {"tree": ODTResults, "forest": ODRFResults, "boosted": ODBTResults, "path": PruningPath}
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def classes_of_the_package():
+    for module in pkgutil.walk_packages(odrf.__path__, "odrf."):
+        if ".__main__" not in module.name:
+            yield from (
+                found
+                for _, found in inspect.getmembers(
+                    importlib.import_module(module.name), inspect.isclass
+                )
+                if found.__module__ == module.name
+            )
+
+
+def shown(path):
+    """The pages of the tables of contents of a page."""
+    for block in re.findall(
+        r"```\{toctree\}\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL
+    ):
+        for line in block.splitlines():
+            target = re.sub(r".*<(.*)>", r"\1", line)
+            if target and not target.startswith(":"):
+                yield from path.parent.glob(target + ".md")
+
+
+def test_the_settings_can_be_read():
+    pytest.importorskip("sphinx")
+    settings = runpy.run_path(str(DOCS / "conf.py"))
+    assert settings["release"] == odrf.__version__
+    assert settings["nitpicky"]
+
+
+@pytest.mark.parametrize(
+    "module", [odrf, odrf.sklearn, odrf.simulate], ids=lambda module: module.__name__
+)
+def test_every_public_name_is_described(module):
+    if f".. automodule:: {module.__name__}\n   :members:" in API:
+        return
+    described = re.findall(r"^\.\. \w+(?::\w+)?:: ([\w.]+)$", API, flags=re.MULTILINE)
+    missing = {f"{module.__name__}.{name}" for name in module.__all__} - set(described)
+    # odrf.Patch is odrf.projections.Patch, and odrf.simulate has a page of its own
+    assert missing - {"odrf.Patch", "odrf.simulate"} == set()
+
+
+def test_every_family_and_result_class_is_described():
+    described = set(re.findall(r"^\.\. autoclass:: [\w.]+\.(\w+)$", API, flags=re.MULTILINE))
+    wanted = {family.__name__ for family in FAMILIES.values()}
+    wanted |= {found.__name__ for found in (ODTResults, ODRFResults, ODBTResults, GRAFResults)}
+    assert wanted - described == set()
+
+
+def test_what_the_api_describes_exists():
+    for name in re.findall(
+        r"^\.\. auto(?:class|function|exception):: ([\w.]+)$", API, flags=re.MULTILINE
+    ):
+        module, last = name.rsplit(".", 1)
+        assert hasattr(importlib.import_module(module), last), name
+
+
+def test_every_plot_is_in_the_gallery():
+    plots = {
+        f"{found.__name__}.{method}"
+        for found in classes_of_the_package()
+        for method in ("plot", "plot_image")
+        if hasattr(found, method) and not inspect.isabstract(found)
+    }
+    headed = set(re.findall(r"^### `(\w+\.\w+)`$", GALLERY, flags=re.MULTILINE))
+    assert headed == plots
+
+
+def test_every_section_of_the_gallery_draws():
+    for section in GALLERY.split("\n### ")[1:]:
+        title, text = section.split("\n", 1)
+        method = title.strip("`").split(".")[1]
+        assert f".{method}(" in "".join(re.findall(r"\{code-cell\}.*?```", text, re.DOTALL)), title
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {path for page in PAGES for path in shown(page)}
+    listed = {path.resolve() for path in listed}
+    wanted = {*PAGES, *(ROOT / "vignettes").glob("*.md")} - {DOCS / "index.md"}
+    assert {name_of(path) for path in wanted - listed} == set()
+
+
+@pytest.mark.parametrize("path", LINKED, ids=name_of)
+def test_links_lead_to_files(path):
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):
+        target = "".join(target)
+        if not re.match(r"\w+://|#|mailto:", target):
+            assert (path.parent / target.split("#")[0]).exists(), target
+
+
+def our_side():
+    """The expressions of the last column of the tables of docs/from-r.md."""
+    for line in FROM_R.splitlines():
+        if line.startswith("| ") and not line.startswith("|---"):
+            yield from re.findall(r"`([^`]+)`", line.rstrip("|").split(" | ")[-1])
+
+
+def test_calls_that_replace_those_of_r_exist():
+    checked = 0
+    for text in our_side():
+        call = re.fullmatch(r"(?:(\w+)\.)?(\w+)(?:\((.*)\))?", text, flags=re.DOTALL)
+        if call is None or (call[1] is None and call[3] is None):
+            continue
+        owner, name, arguments = call[1], call[2], call[3] or ""
+        if owner is not None and f"\n    {name} : " in (OBJECTS[owner].__doc__ or ""):
+            assert "(" not in text  # an attribute that __init__ sets
+            function = None
+        elif owner is not None:
+            assert hasattr(OBJECTS[owner], name), text
+            assert ("(" in text) == callable(getattr(OBJECTS[owner], name)), text
+            function = getattr(OBJECTS[owner], name)
+        else:
+            function = FUNCTIONS.get(name) or getattr(odrf, name)
+        for argument in re.findall(r"(\w+)=", arguments):
+            assert argument in inspect.signature(function).parameters, text
+        checked += 1
+    assert checked > 60
+
+
+def test_words_that_replace_those_of_r_are_taken():
+    families = set(re.findall(r'projection="(\w+)"', "\n".join(our_side())))
+    assert families <= set(FAMILIES)
