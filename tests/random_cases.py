@@ -244,6 +244,9 @@ def _given(name: str, case: Case, fit: Any, rng: Rng, path: Path) -> dict[str, A
         "row_predictor": [{}, {"type": "prob"}],
         "save": [{"path": path}],
         "select_variables": [{}, {"method": "boruta", "rounds": 3}],
+        "to_c": [{}, {"type": "prob"}],
+        "to_python": [{}, {"type": "prob"}],
+        "to_sql": [{"dialect": "duckdb"}, {"dialect": "sqlite", "type": "leaf"}],
         "tree": [{"i": 0}],
         "update": [
             {"newdata": case.data, "weights": np.ones(len(case.data))},

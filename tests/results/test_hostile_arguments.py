@@ -33,6 +33,7 @@ REPORTS = {
     "strength": FITS["odrf of classes"].strength_correlation(),
     "consistency": FITS["odt of numbers"].consistency(),
     "projections": FITS["odrf of classes"].projection_importance(),
+    "mean prediction": FITS["odrf of numbers"].get_prediction(DATA),
     "comparison": odrf.compare("y ~ a", DATA, {"1": odrf.odt, "2": odrf.odt}, cv=3, seed=1),
     "tuning": odrf.tune("y ~ a", DATA, {"min_leaf": [2, 5]}, n_trees=3, seed=1),
     "learning": odrf.learning_curve("y ~ a", DATA, {"1": odrf.odt}, seed=1, repeats=1),
@@ -43,6 +44,7 @@ OBJECTS: dict[str, Any] = {**FITS, **REPORTS}
 VALID = {
     "newdata": DATA, "data": DATA, "k": 1, "fraction": 0.5, "i": 0, "svm": [0, 1], "n": 50,
     "formula": "y ~ a", "model": "1", "than": "2", "path": None, "level": 0.9,
+    "dialect": "duckdb",
 }  # fmt: skip
 SHORT = {"select_variables": {"rounds": 2}, "plot": {}, "growth_path": {}, "pruning_path": {}}
 # A text is a file to write, a fit is one to combine with.
