@@ -133,6 +133,14 @@ def test_links_lead_to_files(path):
             assert (path.parent / target.split("#")[0]).exists(), target
 
 
+def test_every_benchmark_has_its_command():
+    page = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        runs = '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+        if runs and path.stem != "worker":  # other scripts start worker.py
+            assert f"python benchmarks/{path.name}" in page, path.name
+
+
 def our_side():
     """The expressions of the last column of the tables of docs/from-r.md."""
     for line in FROM_R.splitlines():

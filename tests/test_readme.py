@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import io
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import matplotlib
+import pandas as pd
 import pytest
+
+from neighbours import METHODS, beside
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 
 
 def test_ci_runs_the_test_command_of_the_readme():
@@ -15,7 +21,52 @@ def test_ci_runs_the_test_command_of_the_readme():
     assert command in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
-def test_python_block_runs(block):
+def test_the_site_is_built_by_one_command():
+    (command,) = re.findall(r"sphinx-build .*$", README, flags=re.MULTILINE)
+    page = (ROOT / "docs" / "developers.md").read_text(encoding="utf-8")
+    assert command in page
+    assert " -W " in command
+
+
+@pytest.mark.parametrize(
+    ("code", "output"),
+    re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, flags=re.DOTALL),
+)
+def test_python_block_prints_what_is_shown(code, output):
+    matplotlib.use("agg")
+    assert README.count("```python") == README.count("```text") == 1
+    assert len([line for line in code.splitlines() if line]) <= 10
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(code, {})
+    assert printed.getvalue() == output
+
+
+@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", TOUR, flags=re.DOTALL))
+def test_python_block_of_the_tour_runs(block):
     matplotlib.use("agg")
     exec(block, {})
+
+
+def test_there_are_blocks():
+    assert "```python" in README
+    assert "```python" in TOUR
+
+
+def test_figures_beside_other_forests_are_those_of_the_results():
+    results = pd.read_csv(ROOT / "benchmarks" / "results" / "accuracy.csv", low_memory=False)
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in README.splitlines()
+        if line.startswith(("| error", "| training time"))
+    ]
+    for column, method in zip((-2, -1), METHODS, strict=True):
+        assert tuple(row[column] for row in rows) == beside(results, method)
+
+
+def test_errors_of_odrf_and_of_the_paper_are_those_of_the_page_on_accuracy():
+    words = " ".join((ROOT / "vignettes" / "accuracy.md").read_text(encoding="utf-8").split())
+    ours, theirs = re.findall(
+        r"error in classification is (.*?), and theirs is (.*?) as published",
+        " ".join(README.split()),
+    )[0]
+    assert f"average error is {ours} in classification, against {theirs} published" in words

@@ -16,10 +16,10 @@ from odrf import InputError
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.statistics.evidence import normal_quantiles
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "training-rows.md").read_text(encoding="utf-8")
 ORDERED = pd.CategoricalDtype(["low", "mid", "top"], ordered=True)
 RESPONSES = ("y", "two", "c", "o")
-# by the words of the table in README.md
+# by the words of the table in docs/training-rows.md
 FITS = {
     "`odt(…)`": partial(odrf.odt, max_leaves=6),
     "`odrf(…)`": partial(odrf.odrf, n_trees=14),
@@ -247,26 +247,25 @@ def test_confidence_intervals_of_training_rows_are_around_their_predictions(nois
     assert found["std_error"].median() == pytest.approx(new["std_error"].median(), rel=0.25)
 
 
-def readme_table():
-    """The table of README.md: its rows by their first cell."""
-    section = README.split("### Training rows")[1].split("\n## ")[0]
+def table_of_the_docs():
+    """The table of docs/training-rows.md: its rows by their first cell."""
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")]
-        for line in section.splitlines()
+        for line in PAGE.splitlines()
         if line.startswith("|")
     ]
     return cells[0], {row[0]: row[1:] for row in cells[2:]}
 
 
 def test_the_table_of_the_docs_names_every_kind_of_fit():
-    header, by_fit = readme_table()
+    header, by_fit = table_of_the_docs()
     assert list(by_fit) == list(FITS)
     assert header[1:3] == ["`predict()`, `fittedvalues`, `resid`", '`predict(training="in-bag")`']
 
 
 def test_the_table_of_the_docs_is_true(named_fit, rows):
     name, fit = named_fit
-    default, in_bag, intervals, scores = readme_table()[1][name]
+    default, in_bag, intervals, scores = table_of_the_docs()[1][name]
     assert default == ("out of bag" if name in LEAVE_OUT else "in bag")
     out_of_bag = default == "out of bag"
     assert quiet(fit.predict).equals(fit.predict(rows)) != out_of_bag
