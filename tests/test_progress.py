@@ -88,6 +88,22 @@ WORK = {
     "prediction intervals": lambda d, f, t: f.predict(d, interval="prediction", progress=True),
     "of training rows": lambda d, f, t: f.predict(interval="prediction", progress=True),
     "quantiles": lambda d, f, t: f.predict(d, type="quantile", progress=True),
+    "summary of boosted trees": lambda d, f, t: odrf.odbt(
+        FORMULA, d, n_trees=9, seed=1
+    ).summary(progress=True),
+    "plot": lambda d, f, t: odrf.graf(FORMULA, d, n_trees=9, seed=1).plot(progress=True),
+    "plot of a tree": lambda d, f, t: odrf.odt(FORMULA, d, min_leaf=40, seed=1).plot(
+        "importance", progress=True
+    ),
+    "pruning": lambda d, f, t: t.prune(rule="1se", progress=True),
+    "pruning of a forest": lambda d, f, t: f.prune(rule="1se", progress=True),
+    "pruning out of bag": lambda d, f, t: f.prune(rule="oob", progress=True),
+    "leaves": lambda d, f, t: f.predict(d, type="leaf", progress=True),
+    "predictions of each tree": lambda d, f, t: t.predict(d, type="trees", progress=True),
+    "selected predictors": lambda d, f, t: f.select_variables().best(progress=True),
+    "best of a grid": lambda d, f, t: odrf.tune(
+        FORMULA, d, {"min_leaf": [2, 30]}, n_trees=10, blend=False, seed=1
+    ).best(progress=True),
     "directions": lambda d, f, t: f.projection_importance(3, resamples=2, progress=True),
     "compare": lambda d, f, t: odrf.compare(
         FORMULA, d, {"a": odrf.odt, "b": partial(odrf.odt, max_leaves=4)}, cv=3, progress=True

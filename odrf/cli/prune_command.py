@@ -70,7 +70,7 @@ def _run(options: Namespace) -> None:
     check_save(options)
     check_plot(options.plot)
     path = _path(fit := load(options.fit), options)
-    pruned = fit.prune(**choice, path=path) if choice else None
+    pruned = fit.prune(**choice, path=path, progress=options.progress) if choice else None
     if pruned is not None:
         save_to(options.save, pruned, options.without_data)
     if options.json:

@@ -74,7 +74,8 @@ def _run(options: Namespace) -> None:
         **{"model": model, **settings, "progress": options.progress},
     )
     if options.save is not None:
-        save_to(options.save, tuning.best(), options.without_data)
+        best = tuning.best(progress=options.progress)
+        save_to(options.save, best, options.without_data)
     if options.json:
         content = {
             "formula": options.formula,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ def predicted(
     fit: Any, new: pd.DataFrame, type: str | None, options: Mapping[str, Any], progress: bool
 ) -> pd.DataFrame:
     """Return the predictions, a row for each row of the table."""
-    if progress and "progress" in inspect.signature(fit.predict).parameters:
-        options = {**options, "progress": True}
+    options = {**options, "progress": progress}
     if type is None and fit.kind == "classification":
         labels = pd.DataFrame({"prediction": fit.predict(new, type="class", **options)})
         return labels.join(fit.predict(new, type="prob", **options).add_prefix("prob_"))

@@ -10,6 +10,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf import plots
+from odrf.checks import checked_truth
 from odrf.evaluation.metrics import Metric
 from odrf.public import MethodNow, public
 from odrf.results.fitted import FittedResults
@@ -118,10 +119,16 @@ class Tuning(Carded):
     def best(self) -> MethodNow[FittedResults]:
         """The method ``best()``: the model with the best candidate's options, fitted to all rows.
 
+        ``best(progress=True)`` shows a progress bar of this fit.
+
         It was once an attribute; without the parentheses it works as the model, with a
         `FutureWarning`.
         """
-        return MethodNow("Tuning.best", lambda: self._refit(**self.best_options))
+        return MethodNow("Tuning.best", self._fitted)
+
+    def _fitted(self, *, progress: bool = False) -> FittedResults:
+        bar = {"progress": True} if checked_truth("progress", progress) else {}
+        return self._refit(**self.best_options, **bar)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep the best model in place of the functions that fit it, which may not pickle."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -89,9 +90,15 @@ class BoostedFit:
         """The loss that boosting minimises."""
         return self.control.plan.loss
 
-    def scores(self, X: Matrix, offset: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the scores (K, m) of the rows of X (p, m) with offsets (m,)."""
-        return added_up(self.forest, X, self.boosted.starts, self.control.n_jobs) + offset
+    def scores(
+        self,
+        X: Matrix,
+        offset: NDArray[np.float64],
+        advance: Callable[[int], object] = lambda n: None,
+    ) -> NDArray[np.float64]:
+        """Return the scores (K, m) of the rows of X (p, m) with offsets (m,); see `added_up`."""
+        jobs = self.control.n_jobs
+        return added_up(self.forest, X, self.boosted.starts, jobs, advance) + offset
 
 
 def grow_boosted_fit(

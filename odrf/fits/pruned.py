@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from odrf.design.folds import fold_of_rows
 from odrf.engine.trees.forest_arrays import Forest
@@ -81,11 +82,14 @@ def pruned_at(
     return replace(smaller, control=replace(fit.control, alpha=largest, pruning=rule))
 
 
-def pruned_unseen(fit: Fit, rule: str) -> Fit:
+def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
     """Return the fit with each tree pruned at the best α for its out-of-bag rows."""
     critical = critical_alphas(fit.forest, rule)
     data, fold = fit.data, judged_folds(fit)
-    alpha, elsewhere = unseen_alphas(fit.forest, critical, data.X, data.y, fit.draws, fold)
+    with tqdm(total=fit.forest.n_trees, unit="tree", disable=not progress) as bar:
+        alpha, elsewhere = unseen_alphas(
+            fit.forest, critical, data.X, data.y, fit.draws, fold, bar.update
+        )
     kept = fit.forest.keeping(critical > np.repeat(alpha, np.diff(fit.forest.root)))
     choice = OutOfBagChoice(rule, fold, elsewhere)
     return with_forest(fit, kept, 'rule="oob"', choice=choice)

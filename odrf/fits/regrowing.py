@@ -19,11 +19,11 @@ __all__ = ["permutation_rises", "regrown", "regrown_beside_shadows"]
 SHADOW_TREES = 100
 
 
-def regrown(fit: Fit, which: Sequence[int], call: str) -> Fit:
+def regrown(fit: Fit, which: Sequence[int], call: str, progress: bool = False) -> Fit:
     """Grow the forest of a fit again on the predictors with the numbers `which`."""
     design = fit.design.keeping(which)
     data = replace(fit.data, X=fit.data.X[fit.design.recipe.columns_of(which)])
-    return grow_fit(call, design, data, _within(fit.request, len(which)))
+    return grow_fit(call, design, data, _within(fit.request, len(which)), progress)
 
 
 def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +45,7 @@ def unseen_alphas(
     y: NDArray[np.float64],
     draws: Draws,
     fold: NDArray[np.int64],
+    advance: Callable[[], object] = lambda: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return for each tree (B,) the α with the smallest error on the rows that it did not draw.
 
@@ -59,6 +62,8 @@ def unseen_alphas(
         How the trees drew them.
     fold : (n,) int64
         The fold of each row, 0 to F - 1.
+    advance : callable
+        Called after each tree.
     """
     weights, F = draws.weights, int(fold.max()) + 1
 
@@ -77,5 +82,9 @@ def unseen_alphas(
         others = chosen_elsewhere([errors(unseen & (fold == f)) for f in range(F)], MINIMUM)
         return [float(alpha[k]) for k in (row, *others)]
 
-    found = np.array(list(in_order(best, range(forest.n_trees), draws.n_jobs)))
+    chosen_of_trees = []
+    for alphas in in_order(best, range(forest.n_trees), draws.n_jobs):
+        chosen_of_trees.append(alphas)
+        advance()
+    found = np.array(chosen_of_trees)
     return found[:, 0], found[:, 1:].T

@@ -98,14 +98,14 @@ class MethodNow(Generic[Value]):
         Makes the value, which is kept.
     """
 
-    def __init__(self, name: str, value: Callable[[], Value]) -> None:
+    def __init__(self, name: str, value: Callable[..., Value]) -> None:
         self._name, self._make = name, value
         self._values: list[Value] = []
 
-    def __call__(self) -> Value:
-        """Return the value."""
+    def __call__(self, **how: Any) -> Value:
+        """Return the value; `how` are arguments of what makes it."""
         if not self._values:
-            self._values.append(self._make())
+            self._values.append(self._make(**how))
         return self._values[0]
 
     def __getattr__(self, attribute: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
@@ -135,6 +136,7 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
         offset: str | ArrayLike | None = None,
         priors: Priors = None,
         training: str | None = None,
+        progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
 
@@ -165,6 +167,8 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
         priors, training
             As in `ODTResults.predict`.  With one run, training rows are predicted by all trees;
             rows that were held out took part only in the choice of the number of rounds.
+        progress : bool, default False
+            Show a progress bar of the rows.
 
         Returns
         -------
@@ -190,9 +194,9 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
         shares = checked_priors(priors, self.design.response, type)
         rows = self._rows(newdata, training, type)
         if type == "leaf":
-            return predict_rows(rows, type)
+            return predict_rows(rows, type, progress=progress)
         offsets = self._offsets(newdata, rows, offset)
-        scores = self._scores(rows, offsets) if rows.oob is None else self._oob_scores
+        scores = self._scores(rows, offsets, progress) if rows.oob is None else self._oob_scores
         if type == "link":
             return self._link(rows, scores)
         value = with_priors(self.fit, self.fit.loss.means(scores), shares)
@@ -211,9 +215,12 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled):
             return self.fit.offset.values
         return self.fit.offset.of(newdata, offset, rows.complete)
 
-    def _scores(self, rows: RowsToPredict, offsets: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _scores(
+        self, rows: RowsToPredict, offsets: NDArray[np.float64], progress: bool
+    ) -> NDArray[np.float64]:
         """Return the scores (K, m) of the complete rows."""
-        return cast(BoostedFit, rows.fit).scores(rows.X, offsets)
+        with tqdm(total=rows.X.shape[1], unit="row", disable=not progress) as bar:
+            return cast(BoostedFit, rows.fit).scores(rows.X, offsets, bar.update)
 
     def _link(self, rows: RowsToPredict, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:
         value = spread_numbers(scores.T, rows.complete)

@@ -157,6 +157,7 @@ class FittedResults(Measured):
         *,
         priors: Priors = None,
         training: str | None = None,
+        progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
         """Predict new rows, or the training rows.
 
@@ -191,6 +192,8 @@ class FittedResults(Measured):
             the runs).  These are forests of `odrf.odrf`, unless ``resample="none"``, and boosted
             trees with several runs.  ``"in-bag"``: by all trees, as if the row were new.  It is the
             default of all other fits, and too close to the responses of the training rows.
+        progress : bool, default False
+            Show a progress bar of the rows.
 
         Returns
         -------
@@ -217,7 +220,7 @@ class FittedResults(Measured):
             An ordered factor has a rank for each declared category, whether or not a row has it.
         """
         checked_choice("type", type, PREDICTIONS)
-        return predict_rows(self._rows(newdata, training, type), type, priors)
+        return predict_rows(self._rows(newdata, training, type), type, priors, progress)
 
     def estimate_priors(
         self, newdata: pd.DataFrame, *, max_steps: int = 1000, tolerance: float = 1e-8

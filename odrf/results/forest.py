@@ -165,6 +165,7 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         *,
         rule: str | None = None,
         path: ForestPath[ODRFResults] | None = None,
+        progress: bool = False,
     ) -> ODRFResults:
         """Return the forest with all its trees pruned, by either `alpha` or `rule`.
 
@@ -184,6 +185,8 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
             trees as the rows of the other folds would prune them.
         path : ForestPath, optional
             The pruning path, if it is known, for ``"min"`` and ``"1se"``.
+        progress : bool, default False
+            Show a progress bar of the pruning path, or of the trees for ``"oob"``.
 
         Returns
         -------
@@ -202,13 +205,13 @@ class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelle
         candidates = self.control.pruning if path is None else path.pruning
         if is_word(rule, OOB):
             require_out_of_bag(self.fit, 'Choices by rule="oob"')
-            return ODRFResults(pruned_unseen(self.fit, candidates), parent=self)
+            return ODRFResults(pruned_unseen(self.fit, candidates, progress), parent=self)
         if rule is None:
             alpha = checked_alpha(alpha)
             pruned = pruned_at(self.fit, alpha, candidates, f"alpha={alpha!r}")
             return ODRFResults(pruned, parent=self)
         checked_choice("rule", rule, (OOB, *CHOICES))
-        path = self.pruning_path() if path is None else path
+        path = self.pruning_path(progress=progress) if path is None else path
         alpha, choice = path.sizes.alpha(rule), path.sizes.choice(rule)
         option = f"rule={rule!r}"
         pruned = pruned_at(self.fit, alpha, path.pruning, option, choice=choice)

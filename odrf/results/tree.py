@@ -158,6 +158,7 @@ class ODTResults(ReadableTree, Updatable):
         leaves: int | None = None,
         rule: str | None = None,
         path: PruningPath[ODTResults] | None = None,
+        progress: bool = False,
     ) -> ODTResults:
         """Return the tree pruned to one of its subtrees.
 
@@ -175,6 +176,8 @@ class ODTResults(ReadableTree, Updatable):
             Take the subtree that held-out rows choose; see `PruningPath.best`.
         path : PruningPath, optional
             The pruning path; by default that of the option `pruning`, by 10-fold cross-validation.
+        progress : bool, default False
+            Show a progress bar of this cross-validation.
 
         Returns
         -------
@@ -198,7 +201,8 @@ class ODTResults(ReadableTree, Updatable):
             raise InputError("prune() takes alpha=, leaves= or rule=: give exactly one of them")
         self._check_path(path, "tree")
         if rule is not None:
-            path = path or self.pruning_path(self.control.pruning, cv=min(10, self.nobs))
+            cv = min(10, self.nobs)
+            path = path or self.pruning_path(self.control.pruning, cv=cv, progress=progress)
             return self._cut(path.subtrees.alpha(rule), f"rule={rule!r}", path)
         if alpha is not None:
             alpha = checked_alpha(alpha)

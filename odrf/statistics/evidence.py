@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -99,8 +101,14 @@ def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np
     Predictor j has the columns ``first[j]:first[j + 1]``.
     """
     node = node_of_terms(forest)
-    in_split = forest.is_split()[node]
-    predictor = np.searchsorted(first, forest.index[in_split], side="right") - 1
-    pairs = np.unique(node[in_split] * np.int64(len(first)) + predictor)
-    sizes = np.bincount(pairs // len(first))
-    return np.bincount(sizes[sizes > 0])[1:]
+    is_split, P = forest.is_split(), len(first) - 1
+    numbers = np.zeros(P + 1, dtype=np.int64)
+    # Tree by tree: one call for the millions of terms of a guided forest could not be interrupted.
+    for begin, end in pairwise(np.searchsorted(node, forest.root)):
+        of_tree, index = node[begin:end], forest.index[begin:end]
+        in_split = is_split[of_tree]
+        predictor = np.searchsorted(first, index[in_split], side="right") - 1
+        pairs = np.unique(of_tree[in_split] * np.int64(P + 1) + predictor)
+        sizes = np.unique(pairs // (P + 1), return_counts=True)[1]
+        numbers += np.bincount(sizes, minlength=P + 1)
+    return np.trim_zeros(numbers, "b")[1:]

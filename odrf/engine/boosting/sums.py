@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,11 @@ def _add(leaves, value, first, last, out):
 
 
 def added_up(
-    forest: Forest, X: Matrix, starts: NDArray[np.float64], n_jobs: int
+    forest: Forest,
+    X: Matrix,
+    starts: NDArray[np.float64],
+    n_jobs: int,
+    advance: Callable[[int], object] = lambda n: None,
 ) -> NDArray[np.float64]:
     """Return the mean over the runs of the scores (K, n) of each row of X (p, n).
 
@@ -45,6 +49,8 @@ def added_up(
         Scores of each run before the first round.
     n_jobs : int
         Threads; the sums are the same for any number.
+    advance : callable
+        Told the rows that are done.
     """
     start = starts.sum(axis=0)
     out = np.empty((len(start), X.shape[1]))
@@ -52,6 +58,7 @@ def added_up(
         scores = np.repeat(start[:, None], leaves.shape[1], axis=1)
         _add(leaves, forest.value, 0, forest.n_trees, scores)
         out[:, block] = scores / len(starts)
+        advance(leaves.shape[1])
     return out
 
 

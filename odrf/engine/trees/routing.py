@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.parallel import in_blocks, in_order, row_blocks
+from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix, stored
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.level_tables import coefficient_of
@@ -197,15 +197,20 @@ def leaves_of(
     return leaves
 
 
-def leaf_nodes(forest: Forest, X: Matrix, n_jobs: int) -> NDArray[np.int64]:
-    """Return the node (n, B) in which each row of X (p, n) ends in each tree."""
+def leaf_nodes(
+    forest: Forest, X: Matrix, n_jobs: int, advance: Callable[[int], object] = lambda n: None
+) -> NDArray[np.int64]:
+    """Return the node (n, B) in which each row of X (p, n) ends in each tree.
+
+    `advance` is told the rows that are done.
+    """
     out = np.empty((X.shape[1], forest.n_trees), dtype=np.int64)
     packed = forest.packed_for(X)
 
     def run(block: slice) -> None:
         out[block] = leaves_of(packed, X, block).T
 
-    for _ in in_order(run, routing_blocks(forest, X, n_jobs), n_jobs):
+    for _ in in_blocks(run, routing_blocks(forest, X, n_jobs), n_jobs, advance):
         pass
     return out
 
@@ -215,8 +220,8 @@ def predict(
 ) -> NDArray[np.float64]:
     """Return the mean (n, K) over the trees of the value of each row's leaf.
 
-    For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.  `advance` is
-    called with numbers of rows when they are done.
+    For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
+    `advance` is told the rows that are done.
     """
     out = np.zeros((X.shape[1], forest.value.shape[1]))
     packed = forest.packed_for(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,17 +74,22 @@ def predict_rows(
 ) -> pd.Series | pd.DataFrame:
     """Return the predictions for the rows.
 
-    `type` and `priors` are those of `odrf.results.fitted.FittedResults.predict`, as are the errors.
+    `type`, `priors` and `progress` are those of `odrf.results.fitted.FittedResults.predict`, as are
+    the errors.
     """
     fit = rows.fit
     checked_choice("type", type, PREDICTIONS)
     require_classes(fit.design.response, type)
     shares = checked_priors(priors, fit.design.response, type)
-    if type == "leaf":
-        return _leaves(fit, rows)
-    if type == "trees":
-        return _each_tree(fit, rows)
-    means = mean_values(fit, rows.X, progress) if rows.oob is None else rows.oob
+    if rows.oob is not None and type != "trees":
+        means = rows.oob
+    else:
+        with tqdm(total=rows.X.shape[1], unit="row", disable=not progress) as bar:
+            if type == "leaf":
+                return _leaves(fit, rows, bar.update)
+            if type == "trees":
+                return _each_tree(fit, rows, bar.update)
+            means = mean_values(fit, rows.X, bar.update)
     value = with_priors(fit, means, shares)
     value = spread_numbers(value, rows.complete)
     return as_asked(fit, value, rows.index, type)
@@ -101,10 +107,14 @@ def as_asked(
     return as_response(fit, value, index)
 
 
-def mean_values(fit: AnyFit, X: Matrix, progress: bool = False) -> NDArray[np.float64]:
-    """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n)."""
-    with tqdm(total=X.shape[1], unit="row", disable=not progress) as bar:
-        value = predict(fit.forest, X, fit.control.n_jobs, bar.update)
+def mean_values(
+    fit: AnyFit, X: Matrix, advance: Callable[[int], object] = lambda n: None
+) -> NDArray[np.float64]:
+    """Return the mean response (n, 1) or the class probabilities (n, K) for predictors X (p, n).
+
+    `advance` is told the rows that are done.
+    """
+    value = predict(fit.forest, X, fit.control.n_jobs, advance)
     if fit.votes and fit.design.response.classes is not None:
         value /= value.sum(axis=1, keepdims=True)
     return value
@@ -138,9 +148,12 @@ def as_prob(fit: AnyFit, value: NDArray[np.float64], index: pd.Index) -> pd.Data
     return pd.DataFrame(value, index=index, columns=fit.design.response.classes)
 
 
-def _leaves(fit: AnyFit, rows: RowsToPredict) -> pd.Series | pd.DataFrame:
+def _leaves(
+    fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object]
+) -> pd.Series | pd.DataFrame:
     """Return the number, within its tree, of the leaf that each row reaches."""
-    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs) - fit.forest.root[:-1]
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs, advance)
+    leaves -= fit.forest.root[:-1]
     leaves = spread_codes(leaves, rows.complete)
     frame = pd.DataFrame(leaves, index=rows.index, columns=_tree_numbers(fit.forest))
     if not rows.complete.all():
@@ -148,9 +161,9 @@ def _leaves(fit: AnyFit, rows: RowsToPredict) -> pd.Series | pd.DataFrame:
     return frame if fit.forest.n_trees > 1 else frame[0].rename("leaf")
 
 
-def _each_tree(fit: AnyFit, rows: RowsToPredict) -> pd.DataFrame:
+def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object]) -> pd.DataFrame:
     """Return the prediction of each tree; out of bag it is missing where the tree drew the row."""
-    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs)
+    leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs, advance)
     columns = _tree_numbers(fit.forest)
     drew = np.zeros(leaves.shape, dtype=bool)
     if rows.oob is not None and isinstance(fit, Fit):

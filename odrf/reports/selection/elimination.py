@@ -112,13 +112,15 @@ class Elimination(ErrorTable, Generic[Forest]):
         """
         return self.kept[self.row(rule)]
 
-    def best(self, rule: str = ONE_SE) -> Forest:
+    def best(self, rule: str = ONE_SE, *, progress: bool = False) -> Forest:
         """Grow the forest again on the selected predictors.
 
         Parameters
         ----------
         rule : {"min", "1se"}, default "1se"
             As in `row`.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------
@@ -130,7 +132,7 @@ class Elimination(ErrorTable, Generic[Forest]):
             If `rule` is unknown.
         """
         call = f"{self.fit.call}.select_variables().best({rule!r})"
-        return self._result(regrown(self.fit, self._steps[self.row(rule)], call))
+        return self._result(regrown(self.fit, self._steps[self.row(rule)], call, progress))
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""

@@ -122,13 +122,15 @@ class ShadowSelection(Carded, Generic[Forest]):
         pairs = zip(self.fit.design.predictors, self._decision, strict=True)
         return [name for name, decision in pairs if decision in wanted]
 
-    def best(self, tentative: bool = False) -> Forest:
+    def best(self, tentative: bool = False, *, progress: bool = False) -> Forest:
         """Grow the forest again on the selected predictors.
 
         Parameters
         ----------
         tentative : bool, default False
             As in `selected`.
+        progress : bool, default False
+            Show a progress bar.
 
         Returns
         -------
@@ -147,7 +149,7 @@ class ShadowSelection(Carded, Generic[Forest]):
             )
         which = [self.fit.design.predictors.index(name) for name in names]
         call = f"{self.fit.call}.select_variables('boruta').best()"
-        return self._result(regrown(self.fit, which, call))
+        return self._result(regrown(self.fit, which, call, progress))
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
