@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +17,9 @@ TYPES = ("response", "leaf", "prob")
 RUN = {"duckdb": in_duckdb, "postgres": in_duckdb, "sqlite": in_sqlite}
 """How each dialect is run: the text for PostgreSQL runs in DuckDB, too."""
 
+OLD = int(duckdb.__version__.split(".")[0]) < 2
+"""Before 2.0, DuckDB rounded decimals twice, as PostgreSQL does not."""
+
 
 @pytest.fixture(scope="module", params=[name for name in CASES if "surrogate" not in name])
 def fitted(request):
@@ -28,7 +32,13 @@ def test_every_row_is_predicted_as_by_predict(fitted, dialect, type):
     fit, new = fitted
     if type == "prob" and fit.kind == "regression":
         pytest.skip("no classes")
-    assert RUN[dialect](fit.to_sql(dialect, type), new) == predicted(fit, new, type)
+    found, expected = RUN[dialect](fit.to_sql(dialect, type), new), predicted(fit, new, type)
+    if dialect == "postgres" and OLD and type != "leaf" and not isinstance(expected[0], str):
+        np.testing.assert_allclose(
+            np.array(found, float), np.array(expected, float), rtol=3e-16, atol=0
+        )
+    else:
+        assert found == expected
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])

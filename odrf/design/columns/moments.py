@@ -124,7 +124,9 @@ def difference(whole: NDArray[np.integer], low: int) -> NDArray[np.float64]:
     about = whole.astype(np.float64) - float(low)
     with np.errstate(over="ignore"):
         exact = (whole - np.array(low, dtype=whole.dtype)).astype(np.int64)
-    return np.where(np.abs(about) < EXACT, exact, about)
+    found, large = exact.astype(np.float64), np.abs(about) >= EXACT
+    found[large] = [float(each - low) for each in whole[large].tolist()]
+    return found
 
 
 def as_dates(data: pd.Series, name: str) -> pd.Series:

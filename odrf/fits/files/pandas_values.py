@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.fits.files.plain_values import zone_as_json, zone_of_json
+from odrf.fits.files.plain_values import pandas_zone, zone_as_json
 
 __all__ = ["BUILDERS", "pandas_as_fields"]
 
@@ -174,7 +174,7 @@ def _categorical(codes: NDArray, categories: pd.Index, ordered: bool) -> pd.Cate
 def _dates(ticks: NDArray[np.int64], unit: str, zone: Any) -> Any:
     stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
     if zone is not None:
-        stamps = stamps.tz_localize("UTC").tz_convert(zone_of_json(zone))
+        stamps = stamps.tz_localize("UTC").tz_convert(pandas_zone(zone))
     return stamps.array
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from odrf.errors import InputError
 
-__all__ = ["AS_THEY_ARE", "SCALARS", "scalar_as_json", "zone_as_json", "zone_of_json"]
+__all__ = ["AS_THEY_ARE", "SCALARS", "pandas_zone", "scalar_as_json", "zone_as_json"]
 
 AS_THEY_ARE = (type(None), bool, int, str)
 """Types of which JSON has the values as they are; beside these finite floats."""
@@ -116,9 +116,15 @@ def zone_of_json(zone: Any) -> datetime.tzinfo | None:
     raise InputError(f"it has times of the zone {zone!r}, which this machine does not know")
 
 
+def pandas_zone(zone: Any) -> datetime.tzinfo | None:
+    """Return the time zone as pandas makes it of a name, which depends on its version."""
+    found = zone_of_json(zone)
+    return pd.DatetimeTZDtype(tz=zone).tz if type(zone) is str else found
+
+
 def _timestamp(ticks: int, unit: str, zone: Any) -> pd.Timestamp:
     stamp = pd.Timestamp(np.datetime64(ticks, _unit(unit)))
-    return stamp if zone is None else stamp.tz_localize("UTC").tz_convert(zone_of_json(zone))
+    return stamp if zone is None else stamp.tz_localize("UTC").tz_convert(pandas_zone(zone))
 
 
 def _numpy(name: str, value: Any) -> Any:

@@ -29,6 +29,12 @@ def test_a_copy_of_the_rows_changes_no_bit_of_a_small_tree(problem):
     assert grow(problem, True) == grow(problem, False)
 
 
+def test_numbers_of_children_have_64_bits_whatever_the_version_of_numpy():
+    problem = noisy(n=40)
+    assert grow_one(*problem.growth, problem.streams()[0], False).left.dtype == np.int64
+    assert problem.grow(2).left.dtype == np.int64
+
+
 @pytest.mark.parametrize("tried", [{"n_projections": 4}, {"n_sparse": 4}])
 def test_a_copy_of_the_rows_changes_no_bit_of_a_binned_tree(tried):
     problem = noisy(n=1500, family=LOGISTIC, n_singles=0, exact_rows=16, **tried)
