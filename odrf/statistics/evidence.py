@@ -104,11 +104,15 @@ def predictors_per_split(forest: Forest, first: NDArray[np.int64]) -> NDArray[np
     is_split, P = forest.is_split(), len(first) - 1
     numbers = np.zeros(P + 1, dtype=np.int64)
     # Tree by tree: one call for the millions of terms of a guided forest could not be interrupted.
-    for begin, end in pairwise(np.searchsorted(node, forest.root)):
+    bounds = pairwise(np.searchsorted(node, forest.root))
+    for (begin, end), root in zip(bounds, forest.root, strict=False):
         of_tree, index = node[begin:end], forest.index[begin:end]
         in_split = is_split[of_tree]
         predictor = np.searchsorted(first, index[in_split], side="right") - 1
-        pairs = np.unique(of_tree[in_split] * np.int64(P + 1) + predictor)
-        sizes = np.unique(pairs // (P + 1), return_counts=True)[1]
-        numbers += np.bincount(sizes, minlength=P + 1)
+        pairs = (of_tree[in_split] - root) * np.int64(P + 1) + predictor
+        if (np.diff(pairs) < 0).any():
+            pairs = np.sort(pairs)
+        distinct = pairs[np.diff(pairs, prepend=-1) > 0]
+        sizes = np.bincount(distinct // (P + 1))
+        numbers += np.bincount(sizes[sizes > 0], minlength=P + 1)
     return np.trim_zeros(numbers, "b")[1:]
