@@ -80,7 +80,9 @@ def _index(index: pd.Index) -> tuple[str, dict[str, Any]]:
 def _values(column: pd.Series | pd.Index) -> Any:
     """Return an array of NumPy where there is one that pandas takes for the same."""
     array = column.array
-    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
+    # before pandas 3 text is an array of NumPy's, too
+    of_numpy = isinstance(array, pd.arrays.NumpyExtensionArray)
+    return array.to_numpy() if of_numpy and not isinstance(array.dtype, pd.StringDtype) else array
 
 
 def _column(array: Any) -> tuple[str, dict[str, Any]]:
