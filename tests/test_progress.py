@@ -35,29 +35,6 @@ def test_every_bar_has_a_total():
     assert len(list(bars())) > 10
 
 
-# They take less than two seconds with 100 trees on 20,000 rows of 20 numbers, draw as many rows as
-# they are told, or read a file.
-SHORT = set(odrf.simulate.__all__) | {
-    "approximate", "best", "best_size", "codes", "combine", "consistency", "data_summary",
-    "estimate_priors", "extrapolate", "forest", "from_images", "load", "load_data", "order",
-    "overlap", "pixel_importance", "planes", "plot", "plot_image", "predict", "prune", "row",
-    "row_predictor", "rules", "sample", "sensitivity", "staged_predict", "summary", "to_dot",
-    "to_sklearn", "to_sql", "tree", "truth",
-}  # fmt: skip
-# A program of a million splits takes ten seconds; Ctrl-C ends it at once.
-PROGRAMS = {"to_c", "to_onnx", "to_python"}
-
-
-def test_what_takes_long_has_a_bar():
-    without = {
-        name.rpartition(".")[2]
-        for name, function in callables().items()
-        if "progress" not in signature(function).parameters
-    }
-    assert without <= SHORT | PROGRAMS
-    assert without >= PROGRAMS
-
-
 @pytest.mark.parametrize("name", ["ODTResults", "ODRFResults", "ODBTResults", "GRAFResults"])
 @pytest.mark.parametrize("method", ["summary", "plot", "importance", "save"])
 def test_each_kind_of_fit_has_bars(name, method):
