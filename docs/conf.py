@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from docutils import nodes
+from jupyter_cache.executors import utils
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -65,7 +67,8 @@ nb_execution_mode = "cache"
 nb_execution_cache_path = str(ROOT / "docs" / "_build" / "executed")
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
-nb_merge_streams = True
+# What a cell prints in pieces is one text; nb_merge_streams would put each piece on its own line.
+utils.executenb = partial(utils.executenb, coalesce_streams=True)
 
 # A single word in backticks is a parameter or an attribute of the object described; names with a
 # dot must be found.
