@@ -23,6 +23,7 @@ __all__ = [
 
 # Directions of unit length whose coefficients differ by less are the same.
 ALIKE = 1e-4
+MOST_STEPS = 2.0**62
 
 
 class Directions(NamedTuple):
@@ -150,7 +151,9 @@ def distinct_directions(forest: Forest) -> Directions:
         order = np.argsort(columns, axis=1)
         columns = np.take_along_axis(columns, order, axis=1)
         coef = np.take_along_axis(coef, order, axis=1)
-        steps = np.round(np.sign(coef[:, :1]) * coef / ALIKE).astype(np.int64)
+        steps = np.round(np.sign(coef[:, :1]) * coef / ALIKE)
+        # the term of empty cells that always go one way is beyond whole numbers
+        steps = np.clip(steps, -MOST_STEPS, MOST_STEPS).astype(np.int64)
         _, first, number = np.unique(
             np.hstack([columns, steps]), axis=0, return_index=True, return_inverse=True
         )

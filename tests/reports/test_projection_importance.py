@@ -39,6 +39,13 @@ def test_a_direction_and_its_opposite_are_one():
     np.testing.assert_allclose(by_tree[:, 0], [1.0, 0.5, 0.0, 0.0])
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_sending_empty_cells_left_or_right_are_two_directions():
+    trees = [stump({0: 1.0, 1: -1e31}, 0.5), stump({0: 1.0, 1: 1e31}, 0.5), stump({0: 1.0}, 0.5)]
+    forest = joined(trees, 3)
+    assert len(set(distinct_directions(forest).of_node[forest.root[:-1]])) == 3
+
+
 def keys(forest):
     """The direction of each split, slowly."""
     node = node_of_terms(forest)
