@@ -13,11 +13,13 @@ import odrf
 from odrf import InputError
 from shown import results_of
 
-# What the package means to say is no leak: of old names, and of rows that are in every tree.
+# What the package means to say is no leak: of old names, of rows that are in every tree, and of few
+# trees for standard errors.
 pytestmark = [
     pytest.mark.filterwarnings("error"),
     pytest.mark.filterwarnings("ignore:.* is an old spelling:FutureWarning"),
     pytest.mark.filterwarnings("ignore:every (tree|run) drew:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.* trees are few for standard errors:UserWarning"),
 ]
 
 SEED = 1

@@ -62,6 +62,7 @@ def ask(fit, data, folder):
         "grow": {"k": 2},
         "prune": {"alpha": 0.01},
         "save": {"path": folder / "fit"},
+        "to_sql": {"dialect": "sqlite"},
         "tree": {"i": 0},
         "update": {"newdata": data, "weights": np.ones(len(data))},
     }
