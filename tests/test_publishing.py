@@ -39,6 +39,12 @@ def test_the_workflow_has_the_checks_of_lint_and_types(command):
     assert command.removeprefix(".venv-test/bin/") in [step.get("run") for step in steps]
 
 
+def test_the_workflow_builds_the_pages_as_the_readme_does():
+    readme = (ROOT / "README.md").read_text()
+    commands = [step.get("run", "") for step in workflow("tests")["jobs"]["pages"]["steps"]]
+    assert f".venv-docs/bin/{commands[-2]}" in readme
+
+
 def test_the_release_is_attested_and_has_a_bill_of_materials():
     publish = workflow("release")["jobs"]["publish"]
     assert set(publish["needs"]) == {"try", "bill_of_materials"}
