@@ -29,6 +29,7 @@ from odrf.reports.growth_path import GrowthPath, growth_path
 from odrf.reports.pruning_path import PruningPath
 from odrf.reports.summaries import tree_card, tree_summary
 from odrf.reports.surrogates import surrogates_table
+from odrf.results.explaining.explained import Explained
 from odrf.results.readable_tree import ReadableTree
 from odrf.results.updatable import Updatable
 from odrf.text.card import Card
@@ -42,7 +43,7 @@ __all__ = ["ODTResults"]
 PLOTS = ("tree", "importance")
 
 
-class ODTResults(ReadableTree, Updatable):
+class ODTResults(ReadableTree, Updatable, Explained):
     """A fitted oblique decision tree, as returned by `odrf.odt`.
 
     Parameters

@@ -1,0 +1,1 @@
+"""What all fits can say of how the response depends on the predictors, by subject."""

@@ -1,0 +1,25 @@
+"""All explanations that every fit has."""
+
+from __future__ import annotations
+
+from odrf.results.explaining.averaged import AveragedResults
+from odrf.results.explaining.curved import CurveResults
+from odrf.results.explaining.imitated import SurrogateTreeResults
+from odrf.results.explaining.judged_probabilities import CalibrationResults
+from odrf.results.explaining.locally_read import LocalResults
+from odrf.results.explaining.near_rows import ProximityResults
+from odrf.results.explaining.shared_by_shapley import ShapleyResults
+
+__all__ = ["Explained"]
+
+
+class Explained(
+    AveragedResults,
+    CurveResults,
+    ShapleyResults,
+    LocalResults,
+    ProximityResults,
+    CalibrationResults,
+    SurrogateTreeResults,
+):
+    """Base class of results with effects, curves, Shapley values and what else explains a fit."""
