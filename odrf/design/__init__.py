@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN
 from odrf.design.columns.scaling import Scaling
-from odrf.design.design import Design, TrainingData, build_design
+from odrf.design.design import Design, build_design
 from odrf.design.response import Response
+from odrf.design.training_data import TrainingData
 
 __all__ = [
     "BASIS",

@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from odrf.design.columns.missing import find_missing
-from odrf.design.design import Design, TrainingData
+from odrf.design.design import Design
+from odrf.design.training_data import TrainingData
 from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest

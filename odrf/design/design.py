@@ -19,19 +19,19 @@ from odrf.design.columns.fills import filled, learn_fills
 from odrf.design.columns.frame import Schema, check_frame, learn_schema
 from odrf.design.columns.missing import MISSING, SURROGATE, Missing, find_missing
 from odrf.design.columns.scaling import Scaling
-from odrf.design.columns.sparse_columns import with_sparse_columns
 from odrf.design.columns.unseen_levels import UNSEEN, unseen_levels_refused
 from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
 from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response, require_variation
+from odrf.design.training_data import TrainingData
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import NO_LEVEL, FeatureGroups, count_terms
-from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
+from odrf.engine.rows.coded import Matrix
 from odrf.errors import InputError
 
-__all__ = ["Design", "TrainingData", "build_design"]
+__all__ = ["Design", "build_design"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,75 +204,6 @@ class Design:
         """
         X, complete = self.matrix(data)
         return X, self.response.numbers(data[complete])
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingData:
-    """The training rows as arrays.
-
-    Attributes
-    ----------
-    X : Matrix (p, n)
-        Predictors scaled to [0, 1], one row of the array per column; with codes for factors of many
-        levels, see `odrf.engine.rows.coded`.
-    y : (n,) float64
-        Response, or class codes 0 … K - 1.
-    weights : (n,) float64
-        Case weights times class weights, divided by `weight_unit`; 1 without either.
-    index : pandas.Index
-        Labels of the n rows.
-    complete : (N,) bool
-        True for the rows of the data frame that are used; the others have missing values.
-    missing_columns : dict
-        Numbers of missing values per column, largest first; empty if no row was left out.
-    empty_cells : dict
-        The same of the rows that are used, for the columns of the predictors.
-    class_weights : (K,) float64 or None
-        The factors by which the case weights of each class were multiplied, if any.
-    weight_unit : float
-        What the weights are divided by so that their squares and sums are in the range of floats: a
-        power of two, and 1 unless they are very large or very small; see
-        `odrf.design.weights.unit_of`.
-    """
-
-    X: Matrix
-    y: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    index: pd.Index
-    complete: NDArray[np.bool_]
-    missing_columns: dict[str, int]
-    empty_cells: dict[str, int]
-    class_weights: NDArray[np.float64] | None = None
-    weight_unit: float = 1.0
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        array, layout = state["X"]
-        self.__dict__.update(state, X=with_layout(array.matrix(), layout))
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether the rows are there; see `odrf.design.withheld`."""
-        return True
-
-    @property
-    def n_rows(self) -> int:
-        """Number of training rows n."""
-        return len(self.index)
-
-    @property
-    def n_dropped(self) -> int:
-        """Number of rows left out because of missing values."""
-        return int((~self.complete).sum())
-
-    def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
-        """Return the `rows` (n,) alone."""
-        X = with_rows(self.X, rows)
-        return replace(
-            self, X=X, y=self.y[rows], weights=self.weights[rows], index=self.index[rows]
-        )
 
 
 def build_design(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.design import TrainingData
+from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 
 __all__ = ["WithheldData"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from odrf.design.design import TrainingData
+from odrf.design.training_data import TrainingData
 from odrf.fits.files.known_classes import field_names
 
 __all__ = ["bytes_in_memory", "cost_of_built", "cost_of_json"]

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.design import TrainingData
 from odrf.design.formulas.atoms import Expression
 from odrf.design.formulas.evaluated import restored
 from odrf.design.formulas.trusted import trusted_value
+from odrf.design.training_data import TrainingData
 from odrf.design.withheld import WithheldData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import with_layout

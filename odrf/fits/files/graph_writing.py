@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from odrf.design.design import TrainingData
 from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.trusted import trusted_name
 from odrf.design.offset import Offset
+from odrf.design.training_data import TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.trees.forest_arrays import Forest

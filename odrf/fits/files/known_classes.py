@@ -10,11 +10,12 @@ from odrf.design.columns.frame import Schema
 from odrf.design.columns.moments import Durations, Moments
 from odrf.design.columns.ranked import OwnRanks
 from odrf.design.columns.scaling import Scaling
-from odrf.design.design import Design, TrainingData
+from odrf.design.design import Design
 from odrf.design.formulas.atoms import Expression
 from odrf.design.offset import Offset
 from odrf.design.predictors import Predictors
 from odrf.design.response import Response
+from odrf.design.training_data import TrainingData
 from odrf.design.variable import Variable
 from odrf.engine.boosting.losses import (
     Absolute,

@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.design import Design, TrainingData
+from odrf.design.design import Design
 from odrf.design.predictors import Predictors
+from odrf.design.training_data import TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import Coded, Matrix, stored
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits

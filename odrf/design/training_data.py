@@ -1,0 +1,84 @@
+"""The training rows as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.sparse_columns import with_sparse_columns
+from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
+
+__all__ = ["TrainingData"]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """The training rows as arrays.
+
+    Attributes
+    ----------
+    X : Matrix (p, n)
+        Predictors scaled to [0, 1], one row of the array per column; with codes for factors of many
+        levels, see `odrf.engine.rows.coded`.
+    y : (n,) float64
+        Response, or class codes 0 … K - 1.
+    weights : (n,) float64
+        Case weights times class weights, divided by `weight_unit`; 1 without either.
+    index : pandas.Index
+        Labels of the n rows.
+    complete : (N,) bool
+        True for the rows of the data frame that are used; the others have missing values.
+    missing_columns : dict
+        Numbers of missing values per column, largest first; empty if no row was left out.
+    empty_cells : dict
+        The same of the rows that are used, for the columns of the predictors.
+    class_weights : (K,) float64 or None
+        The factors by which the case weights of each class were multiplied, if any.
+    weight_unit : float
+        What the weights are divided by so that their squares and sums are in the range of floats: a
+        power of two, and 1 unless they are very large or very small; see
+        `odrf.design.weights.unit_of`.
+    """
+
+    X: Matrix
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    index: pd.Index
+    complete: NDArray[np.bool_]
+    missing_columns: dict[str, int]
+    empty_cells: dict[str, int]
+    class_weights: NDArray[np.float64] | None = None
+    weight_unit: float = 1.0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        array, layout = state["X"]
+        self.__dict__.update(state, X=with_layout(array.matrix(), layout))
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the rows are there; see `odrf.design.withheld`."""
+        return True
+
+    @property
+    def n_rows(self) -> int:
+        """Number of training rows n."""
+        return len(self.index)
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows left out because of missing values."""
+        return int((~self.complete).sum())
+
+    def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
+        """Return the `rows` (n,) alone."""
+        X = with_rows(self.X, rows)
+        return replace(
+            self, X=X, y=self.y[rows], weights=self.weights[rows], index=self.index[rows]
+        )
