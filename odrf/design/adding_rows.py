@@ -85,7 +85,15 @@ def with_more_rows(
         dict(empty.most_common()),
         data.class_weights,
         data.weight_unit,
+        _kept(data, frame),
     )
+
+
+def _kept(data: TrainingData, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the columns that are kept of the training rows, followed by those of new rows."""
+    if data.kept is None:
+        return None
+    return pd.concat([data.kept, frame[list(data.kept.columns)]])
 
 
 def _without_empty_cells(X: Matrix, data: TrainingData) -> Matrix:

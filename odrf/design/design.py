@@ -22,6 +22,7 @@ from odrf.design.columns.scaling import Scaling
 from odrf.design.columns.unseen_levels import UNSEEN, unseen_levels_refused
 from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
+from odrf.design.kept_columns import kept_columns
 from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response, require_variation
 from odrf.design.training_data import TrainingData
@@ -302,7 +303,8 @@ def build_design(
         unseen,
     )
     counts, index = left_out.counts, frame.index
-    return design, TrainingData(X, y, w, index, complete, counts, empty_cells, factors, unit)
+    kept = kept_columns(recipe, frame, terms.columns)
+    return design, TrainingData(X, y, w, index, complete, counts, empty_cells, factors, unit, kept)
 
 
 def _checked_missing(

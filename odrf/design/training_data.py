@@ -42,6 +42,8 @@ class TrainingData:
         What the weights are divided by so that their squares and sums are in the range of floats: a
         power of two, and 1 unless they are very large or very small; see
         `odrf.design.weights.unit_of`.
+    kept : DataFrame of n rows, or None
+        Columns of the data that cannot be read back from `X`; see `odrf.design.reading_back`.
     """
 
     X: Matrix
@@ -53,6 +55,7 @@ class TrainingData:
     empty_cells: dict[str, int]
     class_weights: NDArray[np.float64] | None = None
     weight_unit: float = 1.0
+    kept: pd.DataFrame | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
@@ -80,5 +83,10 @@ class TrainingData:
         """Return the `rows` (n,) alone."""
         X = with_rows(self.X, rows)
         return replace(
-            self, X=X, y=self.y[rows], weights=self.weights[rows], index=self.index[rows]
+            self,
+            X=X,
+            y=self.y[rows],
+            weights=self.weights[rows],
+            index=self.index[rows],
+            kept=None if self.kept is None else self.kept[rows],
         )

@@ -13,7 +13,7 @@ from odrf.errors import InputError
 
 __all__ = ["WithheldData"]
 
-_OF_ROWS = ("X", "y", "weights", "index", "complete")
+_OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
 
 
 @dataclass(frozen=True, eq=False, init=False)

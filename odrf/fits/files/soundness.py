@@ -179,6 +179,7 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     _require(data.X.shape == (p, n) and data.y.shape == data.weights.shape == (n,) and n > 0)
     _require(data.complete.ndim == 1 and int(data.complete.sum()) == n)
     _require(bool(np.isfinite(data.y).all()))
+    _require(data.kept is None or len(data.kept) == n)
     if K > 1:
         _require(_within(data.y, 0, K) and bool((data.y == np.floor(data.y)).all()))
     _require_matrix(data.X)

@@ -1,0 +1,109 @@
+"""Other values of some variables, and what follows from them in the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.columns.frame import selected
+from odrf.design.design import Design
+from odrf.engine.rows.coded import Coded, Matrix, layout_of, stored, with_layout
+from odrf.errors import InputError, nearest
+
+__all__ = ["replaced", "touched", "variables"]
+
+
+def variables(design: Design) -> tuple[str, ...]:
+    """Return the columns of the data that the predictors are computed from.
+
+    Of ``y ~ log(x) + x:z`` these are x and z.
+    """
+    return design.schema.columns
+
+
+def touched(design: Design, *names: str) -> list[int]:
+    """Return the numbers of the predictors that are computed from any of these variables.
+
+    Raises
+    ------
+    InputError
+        No predictor is computed from a variable of one of these names.
+    """
+    for name in names:
+        if name not in design.schema.columns:
+            raise InputError(
+                f"no predictor is computed from {name!r}"
+                f"{nearest(str(name), design.schema.columns)}: use one of the columns of the data "
+                "that the formula names"
+            )
+    return [
+        j
+        for j, term in enumerate(design.recipe.terms)
+        if any(set(names) & set(design.recipe.variables[v].columns) for v in term)
+    ]
+
+
+def replaced(design: Design, frame: pd.DataFrame, X: Matrix, values: Mapping[str, Any]) -> Matrix:
+    """Return the matrix of rows in which some variables have other values.
+
+    Parameters
+    ----------
+    design : Design
+    frame : DataFrame
+        The variables of n rows.
+    X : Matrix (p, n)
+        Their matrix.  Predictors that do not use the variables keep their bits.
+    values : mapping of str to a value or (n,) values
+        The new values of each variable, as they would be in the data frame.
+
+    Returns
+    -------
+    Matrix (p, n)
+
+    Raises
+    ------
+    InputError
+        A variable is unknown, or a value is none that `Design.matrix` accepts.
+    """
+    which = touched(design, *values)
+    part = design.keeping(which)
+    new = selected(frame, part.schema.columns).copy()
+    for name, value in values.items():
+        new[name] = _alike(value, frame[name])
+    M, complete = part.matrix(new)
+    if not complete.all():
+        raise InputError(
+            f"the new values of {', '.join(map(repr, values))} are missing in some rows, and the "
+            "fit leaves such rows out: give values in all rows"
+        )
+    out = stored(X).copy()
+    columns = design.recipe.columns_of(which)
+    out[_places(X, columns)] = stored(M)[_places(M, np.arange(len(columns)))]
+    return with_layout(out, layout_of(X))
+
+
+def _alike(value: Any, column: pd.Series) -> Any:
+    """Return a value or (n,) values; of a factor with its declared levels."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return value
+    scalar = np.ndim(value) == 0
+    held = pd.Categorical([value] if scalar else value, dtype=column.dtype)
+    given = pd.isna(pd.Series([value] if scalar else value)).to_numpy()
+    if (pd.isna(held) & ~given).any():
+        return value  # an unknown level, which the design refuses or treats as missing
+    return pd.Series(
+        pd.Categorical.from_codes(np.broadcast_to(held.codes, len(column)), dtype=column.dtype),
+        index=column.index,
+    )
+
+
+def _places(X: Matrix, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the stored array that hold these columns, each once, in their order."""
+    if not isinstance(X, Coded):
+        return columns
+    place = X.layout.place[columns].astype(np.int64)
+    return place[np.sort(np.unique(place, return_index=True)[1])]
