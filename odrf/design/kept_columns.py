@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_integer_dtype
@@ -41,16 +42,23 @@ def kept_columns(
     bits hold.
     """
     readable = readable_columns(recipe)
-    names = [name for name in columns if name not in readable or _is_long(frame[name])]
+    type_of = dict(zip(frame.columns, frame.dtypes, strict=True))
+    names = [
+        name
+        for name in columns
+        if name not in readable or (_may_be_long(type_of[name]) and _is_long(frame[name]))
+    ]
     return selected(frame, names).copy() if names else None
 
 
+def _may_be_long(dtype: Any) -> bool:
+    return is_integer_dtype(dtype) and getattr(dtype, "itemsize", 8) > 2
+
+
 def _is_long(column: pd.Series) -> bool:
-    """Return whether whole numbers would be rounded; narrow types are told without a look at them.
+    """Return whether whole numbers would be rounded.
 
     A column of the matrix is a number from 0 to 1 in 32 bits, times the range.
     """
-    if not is_integer_dtype(column.dtype) or getattr(column.dtype, "itemsize", 8) <= 2:
-        return False
     low, high = int(column.min()), int(column.max())
     return high - low > WHOLE or max(-low, high) > EXACT
