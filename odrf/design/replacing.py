@@ -14,7 +14,7 @@ from odrf.design.design import Design
 from odrf.engine.rows.coded import Coded, Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
-__all__ = ["replaced", "touched", "variables"]
+__all__ = ["with_values", "touched", "variables"]
 
 
 def variables(design: Design) -> tuple[str, ...]:
@@ -47,7 +47,9 @@ def touched(design: Design, *names: str) -> list[int]:
     ]
 
 
-def replaced(design: Design, frame: pd.DataFrame, X: Matrix, values: Mapping[str, Any]) -> Matrix:
+def with_values(
+    design: Design, frame: pd.DataFrame, X: Matrix, values: Mapping[str, Any]
+) -> Matrix:
     """Return the matrix of rows in which some variables have other values.
 
     Parameters

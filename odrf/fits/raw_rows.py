@@ -18,7 +18,7 @@ __all__ = ["RawRows", "raw_rows"]
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """Rows whose variables can be given other values; see `odrf.design.replacing.replaced`.
+    """Rows whose variables can be given other values; see `odrf.design.replacing.with_values`.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from odrf import InputError
 from odrf.design import build_design
 from odrf.design.adding_rows import with_more_rows
 from odrf.design.reading_back import training_frame
-from odrf.design.replacing import replaced, touched
+from odrf.design.replacing import touched, with_values
 from odrf.engine.rows.coded import indicated
 
 N = 60
@@ -91,7 +91,7 @@ def test_replaced_values_give_the_matrix_of_a_frame_that_has_them(formula, peopl
         for value in (one, people[name].sample(frac=1, random_state=3).to_numpy()):
             if np.ndim(value) == 0 and pd.isna(value):
                 continue
-            X = replaced(design, frame, data.X, {name: value})
+            X = with_values(design, frame, data.X, {name: value})
             new = people.copy()
             new[name] = value
             expected, _ = design.matrix(new)
@@ -105,7 +105,7 @@ def test_replaced_values_give_the_matrix_of_a_frame_that_has_them(formula, peopl
 
 def test_several_variables_are_replaced_at_once(people):
     design, data = built("y ~ age:sex + town + wage", people)
-    X = replaced(
+    X = with_values(
         design, training_frame(design, data), data.X, {"age": 30, "sex": "f", "town": "town 3"}
     )
     expected, _ = design.matrix(people.assign(age=30, sex="f", town="town 3"))
@@ -125,7 +125,7 @@ def test_rows_of_equal_names_stay_apart(people):
     design, training = built("y ~ log(wage) + age + town", data)
     frame = training_frame(design, training)
     assert frame["town"].tolist() == people["town"].tolist()
-    X = replaced(design, frame, training.X, {"wage": people["wage"].to_numpy()})
+    X = with_values(design, frame, training.X, {"wage": people["wage"].to_numpy()})
     np.testing.assert_allclose(indicated(X), indicated(training.X), atol=1e-6)
 
 
@@ -144,7 +144,7 @@ def test_later_changes_of_the_data_frame_do_not_reach_the_fit(people):
 def test_an_unknown_variable_is_named_with_a_similar_one(people):
     design, data = built("y ~ log(wage) + age", people)
     with pytest.raises(InputError, match=r"no predictor is computed from 'wages'.*'wage'"):
-        replaced(design, training_frame(design, data), data.X, {"wages": 1})
+        with_values(design, training_frame(design, data), data.X, {"wages": 1})
 
 
 def test_empty_new_values_of_a_fit_that_drops_rows_are_refused(people):
@@ -152,4 +152,4 @@ def test_empty_new_values_of_a_fit_that_drops_rows_are_refused(people):
     frame = training_frame(design, data)
     with pytest.raises(InputError, match="missing in some rows"), warnings.catch_warnings():
         warnings.simplefilter("error")
-        replaced(design, frame, data.X, {"wage": np.nan})
+        with_values(design, frame, data.X, {"wage": np.nan})
