@@ -14,7 +14,7 @@ from odrf.design.design import Design
 from odrf.engine.rows.coded import Coded, Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
-__all__ = ["with_values", "touched", "variables"]
+__all__ = ["touched", "variables", "with_values"]
 
 
 def variables(design: Design) -> tuple[str, ...]:
