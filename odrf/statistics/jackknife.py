@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
+from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of
 
-__all__ = ["Variance", "enough_trees", "jackknife_after_bootstrap", "tells_rows_apart"]
+__all__ = ["Variance", "deviations", "enough_trees", "jackknife_after_bootstrap", "not_negative"]
 
 # Sizes of blocks of new rows and of training rows.
 BLOCK, TRAINING_BLOCK = 1024, 4096
@@ -131,7 +131,8 @@ def jackknife_after_bootstrap(
     kinds : (B,) int64
         The kind of each tree, from 0; trees of one kind draw in the same way.
     draws : Draws
-        How the trees drew their rows; `tells_rows_apart` must be true of them.
+        How the trees drew their rows; `tells_rows_apart` of `odrf.statistics.drawn_together` must
+        be true of them.
     predicting : (B, m) bool, optional
         Which trees predict each row; by default all.  For training rows out of bag these are the
         trees that did not draw the row; they draw from the other n - 1 rows.
@@ -150,14 +151,14 @@ def jackknife_after_bootstrap(
     random forests, JASA 113, 1228-1242.
     """
     unseen = draws.all_unseen()[:, draws.weights > 0]
-    strata = _strata(draws, predicting is not None)
-    overlaps = [_overlaps(kinds, draws, stratum) for stratum in strata]
+    strata = strata_of(draws, predicting is not None)
+    overlaps = [pairs_of_one_stream(kinds, draws, stratum) for stratum in strata]
     raw, bias, of_trees = np.zeros((3, new.shape[1]))
 
     def run(block: slice) -> None:
         value = forest.value[leaves_of(forest.packed_for(new), new, block), 0]
         used = np.ones_like(value) if predicting is None else predicting[:, block]
-        deviation = _deviations(value, kinds, used)
+        deviation = deviations(value, kinds, used)
         several = used.sum(axis=0) > 1
         of_trees[block] = np.where(several, np.sum(deviation**2, axis=0), np.nan)
         for stratum, pairs in zip(strata, overlaps, strict=True):
@@ -175,7 +176,7 @@ def jackknife_after_bootstrap(
     return Variance(raw, bias, of_trees, unseen.shape[1])
 
 
-def _deviations(
+def deviations(
     value: NDArray[np.float64], kinds: NDArray[np.int64], used: NDArray
 ) -> NDArray[np.float64]:
     """Return what makes the trees differ, divided by the number of trees used: (B, m).
@@ -189,93 +190,6 @@ def _deviations(
         number = np.maximum(used[of_kind].sum(axis=0), 1)
         deviation[of_kind] -= used[of_kind] * (deviation[of_kind].sum(axis=0) / number)
     return deviation / np.maximum(used.sum(axis=0), 1)
-
-
-class Stratum(NamedTuple):
-    """Rows of positive weight that were drawn together: the first ones, or a batch added later.
-
-    Attributes
-    ----------
-    begin, end : int
-        Where these rows are among all rows of positive weight.
-    n : int
-        How many of them the trees draw from.
-    missed : (B,) float64
-        The probability that a tree draws a row not at all.
-    scale : (B,) float64
-        The factor from the covariances of each tree to the influence of a row.
-    """
-
-    begin: int
-    end: int
-    n: int
-    missed: NDArray[np.float64]
-    scale: NDArray[np.float64]
-
-
-def _strata(draws: Draws, of_others: bool = False) -> list[Stratum]:
-    """Return the strata: the rows that the trees were grown on, and each batch added later.
-
-    With `of_others`, the first stratum has one row less, which the trees are known not to draw.
-    """
-    weights, samplings = draws.weights, draws.samplings
-    ends = [*(batch.begin for batch in samplings[0].later), len(weights)]
-    ends = [int((weights[:end] > 0).sum()) for end in ends]
-    sizes = [n_drawn(sampling, ends[0]) for sampling in samplings]
-    n = max(ends[0] - of_others, 1)
-    missed = [_missed_together(*pair, n) for pair in zip(samplings, sizes, strict=True)]
-    strata = [_stratum(0, ends[0], n, missed, (n - 1) / n)]
-    for k, begin in enumerate(ends[:-1]):
-        if ends[k + 1] > begin:
-            missed = [_missed_alone(sampling, k) for sampling in samplings]
-            end = ends[k + 1]
-            strata.append(_stratum(begin, end, end - begin, missed, 1.0))
-    return strata
-
-
-def _stratum(begin: int, end: int, n: int, missed: list[float], factor: float) -> Stratum:
-    probability = np.array(missed)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return Stratum(begin, end, n, probability, np.sqrt(factor) / probability)
-
-
-def _missed_together(sampling: Sampling, size: int, n: int) -> float:
-    """Return the probability that a row is not among the `size` that a tree draws from n."""
-    return (1 - 1 / n) ** size if sampling.resample == BOOTSTRAP else (n - size) / n
-
-
-def _missed_alone(sampling: Sampling, k: int) -> float:
-    """Return the probability that a tree does not draw a row of the k-th batch added later."""
-    fraction = sampling.later[k].fraction
-    return float(np.exp(-fraction)) if sampling.resample == BOOTSTRAP else 1 - fraction
-
-
-def tells_rows_apart(draws: Draws, of_others: bool = False) -> bool:
-    """Return whether every tree can miss each row; with `of_others`, another one at once."""
-    return all((stratum.missed > 0).all() for stratum in _strata(draws, of_others))
-
-
-def _overlaps(
-    kinds: NDArray[np.int64],
-    draws: Draws,
-    stratum: Stratum,
-) -> list[tuple[NDArray[np.int64], NDArray[np.int64], float]]:
-    """Return pairs of trees with the same random stream, and how their missed rows covary.
-
-    Each entry holds trees of one kind, the trees of the same or another kind with the same streams,
-    and the covariance of whether they miss a row, summed over the rows.  From one stream, the
-    smaller draw is part of the larger one: it misses all that the larger one misses.
-    """
-    stream = np.unique(draws.streams, axis=0, return_inverse=True)[1].ravel()
-    trees = [np.flatnonzero(kinds == g) for g in np.unique(kinds)]
-    pairs = []
-    for a in trees:
-        for b in trees:
-            _, in_a, in_b = np.intersect1d(stream[a], stream[b], return_indices=True)
-            if len(in_a):
-                both, one = sorted((stratum.missed[a[0]], stratum.missed[b[0]]))
-                pairs.append((a[in_a], b[in_b], float(stratum.n * both * (1 - one))))
-    return pairs
 
 
 def enough_trees(variance: Variance, n_trees: int) -> int:

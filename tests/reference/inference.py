@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -69,17 +70,22 @@ def variance(
     forest: Forest, kinds: list[int], counts: NDArray, samplings: list[Sampling], streams: NDArray,
     x: NDArray, rows: list[slice],
 ) -> tuple[float, float, float]:  # fmt: skip
-    """The jackknife after bootstrap for x, what chance adds, and the trees' own; counts (B, n).
+    """The jackknife after bootstrap for x, what chance adds, and the trees' own."""
+    tree = [float(forest.value[leaf(forest, b, x), 0]) for b in range(len(counts))]
+    return covariance(tree, tree, kinds, counts, samplings, streams, rows)
+
+
+def covariance(
+    first: Sequence[float], second: Sequence[float], kinds: list[int], counts: NDArray,
+    samplings: list[Sampling], streams: NDArray, rows: list[slice],
+) -> tuple[float, float, float]:  # fmt: skip
+    """The jackknife after bootstrap for the means of two values of each tree; counts (B, n).
 
     `rows` are those that all trees drew in one go, then each batch of later ones; a row of batch k
     is drawn independently, with the expectation ``later[k].fraction``.
     """
     B = len(counts)
-    tree = [float(forest.value[leaf(forest, b, x), 0]) for b in range(B)]
-    means = {
-        g: np.mean([t for t, kind in zip(tree, kinds, strict=True) if kind == g]) for g in kinds
-    }
-    off = [tree[b] - means[kinds[b]] for b in range(B)]
+    off, other = _off(first, kinds), _off(second, kinds)
     raw, chance = 0.0, 0.0
     for k, stratum in enumerate(rows):
         drawn_here = counts[:, stratum]
@@ -87,17 +93,27 @@ def variance(
         missed = [_missed(samplings[b], int(drawn_here[b].sum()), n, k) for b in range(B)]
         factor = 1.0 if k else (n - 1) / n
         for i in range(n):
-            without = sum(
-                off[b] * ((drawn_here[b, i] == 0) - missed[b]) / missed[b] / B for b in range(B)
+            share = [((drawn_here[b, i] == 0) - missed[b]) / missed[b] / B for b in range(B)]
+            without, without_other = (
+                sum(one * part for one, part in zip(each, share, strict=True))
+                for each in (off, other)
             )
-            raw += factor * without**2
+            raw += factor * without * without_other
         for b in range(B):
             for c in range(B):
                 if (streams[b] == streams[c]).all():
                     both = min(missed[b], missed[c])
-                    covariance = n * (both - missed[b] * missed[c])
-                    chance += factor * covariance * off[b] * off[c] / (missed[b] * missed[c] * B**2)
-    return raw, chance, sum(each**2 for each in off) / B**2
+                    shared = n * (both - missed[b] * missed[c])
+                    chance += factor * shared * off[b] * other[c] / (missed[b] * missed[c] * B**2)
+    own = sum(one * two for one, two in zip(off, other, strict=True)) / B**2
+    return raw, chance, own
+
+
+def _off(values: Sequence[float], kinds: list[int]) -> list[float]:
+    """How far the value of each tree is from the mean of those of its kind."""
+    pairs = list(zip(values, kinds, strict=True))
+    means = {g: np.mean([value for value, kind in pairs if kind == g]) for g in set(kinds)}
+    return [value - means[kind] for value, kind in pairs]
 
 
 def _missed(sampling: Sampling, drawn: int, n: int, k: int) -> float:

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.trees.forest_arrays import joined
+from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import (
     Variance,
     enough_trees,
     jackknife_after_bootstrap,
     not_negative,
-    tells_rows_apart,
 )
 from problems import noisy
 from reference import inference as twin

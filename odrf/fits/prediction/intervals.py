@@ -20,7 +20,8 @@ from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
-from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap, tells_rows_apart
+from odrf.statistics.drawn_together import tells_rows_apart
+from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap
 from odrf.statistics.quantiles import conditional_quantiles
 from odrf.warn import warn_user
 

@@ -1,0 +1,1 @@
+"""Averages of predictions: their covariance over training samples."""

@@ -1,0 +1,139 @@
+"""The covariance of linear functionals of a forest, such as averages of its predictions.
+
+A functional is linear in the trees: its value for the forest is the mean of its values for the
+trees.  So the jackknife after bootstrap (`odrf.statistics.jackknife`) applies to it as to a single
+prediction, and to several of them with their covariances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.parallel import end_if_stopped, row_blocks
+from odrf.engine.rows.draws import Draws
+from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of
+from odrf.statistics.jackknife import Variance, deviations, enough_trees
+
+__all__ = ["FunctionalCovariance", "functional_covariance"]
+
+# Training rows whose influences are held at once.
+ROWS = 4096
+
+
+class _Parts(NamedTuple):
+    """Sums (M, M): see `FunctionalCovariance`."""
+
+    raw: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    of_trees: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionalCovariance:
+    """Covariances of M functionals of a forest over training samples.
+
+    Attributes
+    ----------
+    raw : (M, M) float64
+        The jackknife estimate from a finite number of trees.
+    bias : (M, M) float64
+        Its Monte Carlo bias: what the finite number of trees adds on average.
+    of_trees : (M, M) float64
+        The Monte Carlo covariance of the means of these trees.
+    n_rows : int
+        The number of training rows that the estimate is a sum over.
+    n_trees : int
+    """
+
+    raw: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    of_trees: NDArray[np.float64]
+    n_rows: int
+    n_trees: int
+
+    @property
+    def variances(self) -> Variance:
+        """The variances (M,) of the single functionals, as those of single predictions."""
+        parts = (np.diagonal(each).copy() for each in (self.raw, self.bias, self.of_trees))
+        return Variance(*parts, self.n_rows)
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """The covariance (M, M) of the means of these trees over samples and random streams.
+
+        Without the bias, the estimate can have negative eigenvalues if there are few trees: these
+        are set to 0 in the matrix of correlations, and the variances are then those of
+        `Variance.total`.  So a single functional has the same variance alone or among others.
+        """
+        variances = self.variances
+        variance = variances.total
+        of_samples = np.maximum(variance - variances.of_trees, 0.0)
+        deviation = np.sqrt(np.maximum(variances.corrected, 0.0))
+        correlation = _correlation(self.raw - self.bias, deviation)
+        scale = np.sqrt(of_samples)
+        return np.asarray(correlation * np.outer(scale, scale) + self.of_trees)
+
+    @property
+    def trees_advised(self) -> int:
+        """How many trees would estimate the variances well enough; 0 if these are enough."""
+        return enough_trees(self.variances, self.n_trees)
+
+
+def functional_covariance(
+    values: NDArray[np.float64], kinds: NDArray[np.int64], draws: Draws
+) -> FunctionalCovariance:
+    """Estimate the covariance, over training samples, of means (M,) over trees.
+
+    Parameters
+    ----------
+    values : (B, M) float64
+        The functionals of each tree.
+    kinds : (B,) int64
+        The kind of each tree, from 0; trees of one kind draw in the same way.
+    draws : Draws
+        How the trees drew their rows; `tells_rows_apart` of `odrf.statistics.drawn_together` must
+        be true of them.
+
+    References
+    ----------
+    Efron (1992), Jackknife-after-bootstrap standard errors and influence functions, JRSS B 54,
+    83-127.
+
+    Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
+    random forests, JASA 113, 1228-1242.
+    """
+    B, M = values.shape
+    deviation = deviations(values, kinds, np.ones(values.shape))
+    unseen = draws.all_unseen()[:, draws.weights > 0]
+    parts = _Parts(np.zeros((M, M)), np.zeros((M, M)), deviation.T @ deviation)
+    for stratum in strata_of(draws):
+        scaled = deviation * stratum.scale[:, None]
+        for rows in row_blocks(stratum.end - stratum.begin, ROWS):
+            end_if_stopped()
+            here = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
+            influence = scaled.T @ unseen[:, here].astype(np.float64)
+            parts.raw[...] += influence @ influence.T
+        for first, second, covariance in pairs_of_one_stream(kinds, draws, stratum):
+            parts.bias[...] += covariance * (scaled[first].T @ scaled[second])
+    return FunctionalCovariance(*parts, unseen.shape[1], B)
+
+
+def _correlation(
+    covariance: NDArray[np.float64], deviation: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the correlations (M, M), without negative eigenvalues, of a `covariance` (M, M).
+
+    Where the standard `deviation` (M,) is 0, there is no correlation.
+    """
+    known = np.where(deviation > 0, deviation, np.inf)
+    correlation = covariance / np.outer(known, known)
+    np.fill_diagonal(correlation, 1.0)
+    value, vector = np.linalg.eigh((correlation + correlation.T) / 2)
+    root = vector * np.sqrt(np.maximum(value, 0.0))
+    positive = root @ root.T
+    scale = np.sqrt(np.diagonal(positive))
+    return np.asarray(positive / np.outer(scale, scale))
