@@ -58,8 +58,8 @@ class FunctionalCovariance:
     @property
     def variances(self) -> Variance:
         """The variances (M,) of the single functionals, as those of single predictions."""
-        parts = (np.diagonal(each).copy() for each in (self.raw, self.bias, self.of_trees))
-        return Variance(*parts, self.n_rows)
+        raw, bias, of_trees = map(np.diagonal, (self.raw, self.bias, self.of_trees))
+        return Variance(raw.copy(), bias.copy(), of_trees.copy(), self.n_rows)
 
     @property
     def total(self) -> NDArray[np.float64]:
