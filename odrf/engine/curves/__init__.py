@@ -1,0 +1,1 @@
+"""Predictions over a grid of values of some columns."""
