@@ -1,18 +1,34 @@
-"""Folds of cross-validation: which rows are held out together."""
+"""Folds of cross-validation: which rows are held out together.
+
+Rows alone, whole groups of rows, rows in the order of time.  Groups, strata and times are given as
+codes 0, 1, … of the rows.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.checks import is_whole
-from odrf.errors import InputError
+__all__ = [
+    "FoldRows",
+    "block_of_times",
+    "fold_of_groups",
+    "fold_of_rows",
+    "folds_apart",
+    "rolling_origin",
+]
 
-__all__ = ["checked_folds", "fold_of_rows"]
+# Shares of strata are compared as whole numbers, so that rounding decides nothing.
+UNIT = 1024
 
-FEWEST_FOLDS = 2
+
+class FoldRows(NamedTuple):
+    """The rows of one fold, two masks (n,): those that train, and those that are held out."""
+
+    train: NDArray[np.bool_]
+    test: NDArray[np.bool_]
 
 
 def fold_of_rows(
@@ -36,13 +52,82 @@ def fold_of_rows(
     return fold
 
 
-def checked_folds(cv: Any, n: int, otherwise: str = "") -> int:
-    """Return the number of folds `cv`; raise `InputError` unless it is from 2 to n.
+def fold_of_groups(
+    groups: NDArray[np.int64], strata: NDArray[np.int64], k: int, seed: int
+) -> NDArray[np.int64]:
+    """Return the fold 0 … k - 1 of each row (n,), the same for all rows of a group.
 
-    `otherwise` ends the message: what else than a number the argument may be.
+    Groups are dealt out from the largest to the smallest, in random order among those of one size.
+    Each goes to the fold that has the smallest share of the strata of its rows so far; then to the
+    one with the fewest rows.  So no fold is empty if there are k groups, and without strata the
+    sizes of two folds differ by no more than the largest group.
+
+    Parameters
+    ----------
+    groups, strata : (n,) int64
+        Codes 0, 1, …, each of which some row has.  Rows of one group can be of several strata.
+    k, seed : int
     """
-    if not is_whole(cv) or not FEWEST_FOLDS <= cv <= n:
-        raise InputError(
-            f"cv={cv!r} is not a number of folds: use {FEWEST_FOLDS} to {n} (the rows){otherwise}"
-        )
-    return int(cv)
+    n_groups, n_strata = int(groups.max()) + 1, int(strata.max()) + 1
+    cells = np.bincount(groups * n_strata + strata, minlength=n_groups * n_strata)
+    counts = cells.reshape(n_groups, n_strata)
+    shares = counts * (UNIT * len(groups) // counts.sum(axis=0))
+    sizes = counts.sum(axis=1)
+    order = np.random.default_rng(seed).permutation(n_groups)
+    fold_of_group = np.empty(n_groups, dtype=np.int64)
+    held, rows = np.zeros((k, n_strata), dtype=np.int64), np.zeros(k, dtype=np.int64)
+    for group in order[np.argsort(-sizes[order], kind="stable")]:
+        fold = np.lexsort((rows, held @ shares[group]))[0]
+        held[fold] += counts[group]
+        rows[fold] += sizes[group]
+        fold_of_group[group] = fold
+    return fold_of_group[groups]
+
+
+def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    """Return the block 0 … k - 1 of each row (n,): consecutive times, about as many rows in each.
+
+    Rows of one time stay together, and no block is empty.
+
+    Parameters
+    ----------
+    order : (n,) int64
+        Time of each row: codes 0, 1, …, each of which some row has.
+    k : int
+        At most as many as there are times.
+    """
+    until = np.cumsum(np.bincount(order))
+    begin = np.zeros(k, dtype=np.int64)
+    for j in range(1, k):
+        even = np.searchsorted(until, j * len(order) / k)
+        begin[j] = np.clip(even, begin[j - 1] + 1, len(until) - (k - j))
+    return np.searchsorted(begin, order, side="right") - 1
+
+
+def rolling_origin(
+    order: NDArray[np.int64], k: int, groups: NDArray[np.int64] | None = None
+) -> list[FoldRows]:
+    """Return k folds in time: each block of rows but the first is tested by all rows before it.
+
+    Parameters
+    ----------
+    order : (n,) int64
+        As in `block_of_times`.
+    k : int
+        Less than the number of times.
+    groups : (n,) int64, optional
+        Groups with a row in the tested block do not train.
+    """
+    block = block_of_times(order, k + 1)
+    folds = []
+    for j in range(1, k + 1):
+        train, test = block < j, block == j
+        if groups is not None:
+            train &= ~np.isin(groups, groups[test])
+        folds.append(FoldRows(train, test))
+    return folds
+
+
+def folds_apart(fold: NDArray[np.int64], k: int) -> list[FoldRows]:
+    """Return k folds, in each of which the rows of one number 0 … k - 1 are held out."""
+    return [FoldRows(fold != j, fold == j) for j in range(k)]

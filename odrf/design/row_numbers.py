@@ -9,7 +9,7 @@ from pandas.api.types import is_complex_dtype
 
 from odrf.errors import InputError, nearest
 
-__all__ = ["row_numbers"]
+__all__ = ["aligned", "row_numbers"]
 
 
 def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
@@ -37,7 +37,7 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
             )
         value = data[value]
     elif isinstance(value, pd.Series) and len(value) == len(data):
-        value = _aligned(argument, value, data.index)
+        value = aligned(argument, value, data.index)
     try:
         given = pd.Series(value)
         is_real = not is_complex_dtype(given.dtype)
@@ -56,7 +56,7 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
     return np.asarray(result, dtype=np.float64)
 
 
-def _aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
+def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:
     """Return the values in the order of `index`; raise `InputError` if they have other labels."""
     if values.index.equals(index):
         return values

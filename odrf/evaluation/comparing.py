@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
-from odrf.design.folds import checked_folds, fold_of_rows
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_whole
+from odrf.design.dividing.division import Division, Folds, read_division
+from odrf.design.folds import FoldRows
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
-from odrf.evaluation.comparison import Comparison
+from odrf.evaluation.comparison import Comparison, FoldsUsed
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import Model, read_models
 from odrf.evaluation.scoring import Scoring, check_formulas
-from odrf.evaluation.tasks import Task, check_same_kind, named_tables, read_task
+from odrf.evaluation.tasks import UNNAMED, Task, check_same_kind, named_tables, read_task
 from odrf.public import public
 
 __all__ = ["compare"]
@@ -35,7 +36,7 @@ def compare(
     data: Tables,
     models: Mapping[str, Any],
     *,
-    cv: int = 10,
+    cv: Folds = 10,
     repeats: int = 1,
     metric: str | Callable[[NDArray, NDArray], float] = "auto",
     seed: Seed = None,
@@ -69,9 +70,14 @@ def compare(
           training rows, with one 0/1 column per level of a factor.  Missing values are NaN, those
           of a factor a level of their own: begin a pipeline with ``SimpleImputer()`` if the
           estimator takes no NaN.  If its ``random_state`` is None, a seed is set.
-    cv : int, default 10
-        Number of folds, stratified by class.  Every test row counts once, also if a model is
-        fitted with case weights.
+    cv : int, str, array-like or splitter, default 10
+        - A number of folds, stratified by class.
+        - The fold of each row: labels of any kind, or the name of a column that holds them.  Models
+          do not see this column unless a formula names it.
+        - An object with ``split(X, y, groups)``, as in scikit-learn.  X are row numbers.  If its
+          ``random_state`` is None and it draws rows at random, a seed is set.
+
+        Every test row counts once, also if a model is fitted with case weights.
     repeats : int, default 1
         How often the table is divided into new folds.
     metric : str or callable, default "auto"
@@ -118,22 +124,25 @@ def compare(
     'oblique'
     """
     env = environment(2)
+    named_models = read_models(models)
+    aside = [cv] if isinstance(cv, str) else []
+    others = [model.formula for model in named_models.values() if model.formula is not None]
     tasks = []
     for name, (table_formula, table) in named_tables(formula, data).items():
-        tasks.append(read_task(name, table_formula, table, env))
+        tasks.append(read_task(name, table_formula, table, env, aside, others))
     check_same_kind(tasks)
     kind = tasks[0].response.kind
     score = metric_for(metric, kind, max(task.n_classes for task in tasks))
-    named_models = read_models(models)
     _check_probabilities(named_models, score)
     check_formulas(named_models, tasks, env)
-    division = _Division(
-        checked_folds(cv, min(len(task.y) for task in tasks)),
-        checked_whole("repeats", repeats, 1, MOST),
-        checked_seed(seed),
-    )
+    repeats, seed = checked_whole("repeats", repeats, 1, MOST), checked_seed(seed)
+    divisions = [_division(cv, task) for task in tasks]
     scoring = Scoring(named_models, score, env)
-    folds = list(_folds(tasks, division))
+    folds = [
+        fold
+        for number, (task, division) in enumerate(zip(tasks, divisions, strict=True))
+        for fold in _folds(task, number, division, repeats, seed)
+    ]
     rows = []
     with tqdm(total=len(folds), unit="fold", disable=not progress) as bar:
         for row in in_order(partial(_scores, scoring), folds, checked_jobs(n_jobs)):
@@ -145,46 +154,72 @@ def compare(
     )
     scores = pd.DataFrame(rows, index=index, columns=pd.Index(list(named_models), name="model"))
     sizes = {task.name: len(task.y) for task in tasks}
-    return Comparison(scores, score, formula, sizes, division.cv, division.seed)
-
-
-class _Division(NamedTuple):
-    """How tables are divided into folds."""
-
-    cv: int
-    repeats: int
-    seed: int
+    k = max(fold.number for fold in folds)
+    used = FoldsUsed(
+        k,
+        str(k) if is_whole(cv) else repr(cv) if isinstance(cv, str) else "…",
+        divisions[0].words(k, tasks[0].rows),
+        sum(fold.rows.test.sum() for fold in folds) / sum(fold.rows.train.sum() for fold in folds),
+    )
+    return Comparison(scores, score, formula, sizes, used, seed)
 
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
-    """One fold of a table: `held_out` (n,) marks its test rows; fold and repeat count from 1."""
+    """One fold of a table; fold and repeat count from 1."""
 
     task: Task
     repeat: int
     number: int
-    held_out: NDArray[np.bool_]
+    rows: FoldRows
     seed: int
 
     def __str__(self) -> str:
         return f"table {self.task.name!r}, repeat {self.repeat}, fold {self.number}"
 
 
-def _folds(tasks: list[Task], division: _Division) -> Iterator[_Fold]:
-    """Divide every table; each division has a seed, and each fold a seed for its models."""
-    cv, repeats, seed = division
-    for number, task in enumerate(tasks):
-        for repeat in range(repeats):
-            sequence = np.random.SeedSequence(seed, spawn_key=(number, repeat))
-            seeds = sequence.generate_state(cv + 1)
-            fold = fold_of_rows(task.y, task.n_classes, cv, int(seeds[cv]))
-            for k in range(cv):
-                yield _Fold(task, repeat + 1, k + 1, fold == k, int(seeds[k]))
+def _division(cv: Folds, task: Task) -> Division:
+    """Return how the rows of a table are divided; an error names the table."""
+    try:
+        return read_division(cv, task.rows, task.data.index, task.used, task.table)
+    except InputError as error:
+        if task.name == UNNAMED:
+            raise
+        raise InputError(f"table {task.name!r}: {error}") from error
+
+
+def _folds(task: Task, number: int, division: Division, repeats: int, seed: int) -> Iterator[_Fold]:
+    """Divide a table; each division has a seed, and each fold a seed for its models.
+
+    Raises
+    ------
+    InputError
+        If there are several repeats, and the folds are the same in each.
+    """
+    before: list[FoldRows] = []
+    for repeat in range(repeats):
+        sequence = np.random.SeedSequence(seed, spawn_key=(number, repeat))
+        state = sequence.generate_state((division.k or 0) + 1)
+        folds = division.folds(task.rows, int(state[-1]))
+        if not division.is_random(task.rows) and repeat > 0 and _are_same(before, folds):
+            raise InputError(
+                f"repeats={repeats}: every repeat has the same folds; use repeats=1, or a number "
+                "of random folds as cv="
+            )
+        before, seeds = folds, sequence.generate_state(len(folds))
+        for k, rows in enumerate(folds):
+            yield _Fold(task, repeat + 1, k + 1, rows, int(seeds[k]))
+
+
+def _are_same(some: list[FoldRows], others: list[FoldRows]) -> bool:
+    return len(some) == len(others) and all(
+        (one.test == other.test).all() for one, other in zip(some, others, strict=True)
+    )
 
 
 def _scores(scoring: Scoring, fold: _Fold) -> list[float]:
     """Return each model's score on a fold; raise `InputError` if one is not finite."""
-    scores = scoring.scores(fold.task, ~fold.held_out, fold.held_out, fold.seed, str(fold))
+    scores = scoring.scores(fold.task, *fold.rows, fold.seed, str(fold))
     for name, score in zip(scoring.named_models, scores, strict=True):
         if not np.isfinite(score):
             raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,28 @@ from odrf.text.summary import Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Comparison"]
+__all__ = ["Comparison", "FoldsUsed"]
+
+
+class FoldsUsed(NamedTuple):
+    """Folds of a comparison.
+
+    Attributes
+    ----------
+    k : int
+        Number of folds; of tables with different numbers, the largest.
+    cv : str
+        The argument `cv`, as the call shows it.
+    by : str
+        The name of the method, such as "10-fold cross-validation".
+    ratio : float
+        Number of test rows divided by number of training rows, of all folds.
+    """
+
+    k: int
+    cv: str
+    by: str
+    ratio: float
 
 
 @public
@@ -48,8 +69,7 @@ class Comparison(Carded):
         None if every table has its own formula.
     sizes : dict of str to int
         Rows of each table.
-    cv : int
-        Number of folds.
+    folds : FoldsUsed
     seed : int
 
     Attributes
@@ -60,7 +80,9 @@ class Comparison(Carded):
     metric : Metric
     formula : str or None
     sizes : dict of str to int
-    cv, seed : int
+    folds : FoldsUsed
+        The number of folds, the name of the method, and how many rows test beside those that train.
+    seed : int
 
     Examples
     --------
@@ -80,11 +102,11 @@ class Comparison(Carded):
         metric: Metric,
         formula: str | None,
         sizes: dict[str, int],
-        cv: int,
+        folds: FoldsUsed,
         seed: int,
     ) -> None:
         self.scores, self.metric, self.formula = scores, metric, formula
-        self.sizes, self.cv, self.seed = sizes, cv, seed
+        self.sizes, self.folds, self.seed = sizes, folds, seed
 
     @property
     def call(self) -> str:
@@ -93,9 +115,14 @@ class Comparison(Carded):
         name = repr(metric.name) if metric.kind is not None else metric.name
         repeats = f", repeats={self.repeats}" if self.repeats > 1 else ""
         return (
-            f"compare({self.formula!r}, data, models, cv={self.cv}{repeats}, metric={name}, "
+            f"compare({self.formula!r}, data, models, cv={self.folds.cv}{repeats}, metric={name}, "
             f"seed={self.seed})"
         )
+
+    @property
+    def cv(self) -> int:
+        """Number of folds; of tables with different numbers, the largest."""
+        return self.folds.k
 
     @property
     def repeats(self) -> int:
@@ -203,8 +230,7 @@ class Comparison(Carded):
             `critical_difference`.
         """
         if self.critical_difference is None:
-            folds = f"{self.cv}-fold cross-validation"
-            return plots.plot_means(self.table, f"{self.metric.words}, {folds}", ax)
+            return plots.plot_means(self.table, f"{self.metric.words}, {self.folds.by}", ax)
         return plots.plot_ranks(self.table["rank"], self.critical_difference, ax=ax)
 
     def _card(self) -> Card:
@@ -217,7 +243,11 @@ class Comparison(Carded):
     @property
     def _ratio(self) -> float:
         """Number of test rows divided by number of training rows."""
-        return 1.0 / (self.cv - 1)
+        return self.folds.ratio
+
+    @property
+    def _has_random_folds(self) -> bool:
+        return self.folds.by == f"{self.cv}-fold cross-validation"
 
     @cached_property
     def _losses(self) -> NDArray[np.float64]:
@@ -234,6 +264,7 @@ class Comparison(Carded):
         facts |= {
             "Rows": str(fewest) if fewest == most else f"{fewest} to {most}",
             "Folds": f"{self.cv}" + (f" × {self.repeats} repeats" if self.repeats > 1 else ""),
+            **({} if self._has_random_folds else {"Held out by": self.folds.by}),
             "Metric": self.metric.words,
             "Better": better,
         }

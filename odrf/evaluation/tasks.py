@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from patsy import EvalEnvironment
 from odrf.design import Response, build_design
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.measurement import TEXT, contents
+from odrf.design.dividing.structured import RowsToDivide
+from odrf.design.formulas.formula import read_formula
 from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric
 
@@ -38,6 +40,10 @@ class Task:
         With the kind and the classes of the whole table.
     y : (n,) float64
         The response, or class codes 0 … K - 1.
+    table : DataFrame
+        The N rows and all columns, as the user gave them.
+    used : (N,) bool
+        Which of these have a response.
     """
 
     name: str
@@ -45,11 +51,18 @@ class Task:
     data: pd.DataFrame
     response: Response
     y: NDArray[np.float64]
+    table: pd.DataFrame
+    used: NDArray[np.bool_]
 
     @property
     def n_classes(self) -> int:
         """K, 1 for a regression."""
         return self.response.n_classes
+
+    @property
+    def rows(self) -> RowsToDivide:
+        """What folds of the rows depend on."""
+        return RowsToDivide(self.y, self.n_classes)
 
     def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any]:
         """Return the responses of rows as the metric takes them: numbers, labels or class codes."""
@@ -90,8 +103,17 @@ def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
+def read_task(
+    name: str,
+    formula: Any,
+    data: Any,
+    env: EvalEnvironment,
+    aside: Collection[str] = (),
+    others: Iterable[str] = (),
+) -> Task:
     """Return the task of a formula and a table, whose rows without a response are left out.
+
+    Columns `aside` are left out, too, unless the formula or one of the `others` names them.
 
     Raises
     ------
@@ -102,11 +124,12 @@ def read_task(name: str, formula: Any, data: Any, env: EvalEnvironment) -> Task:
         raise no_frame(f"table {name!r}", data, ", or a pair (formula, DataFrame)")
     try:
         check_frame(data)
-        data = _text_as_categories(data)
-        design, training = build_design(formula, data, env=env)
+        kept = _text_as_categories(_without(data, aside, [formula, *others], env))
+        design, training = build_design(formula, kept, env=env)
     except InputError as error:
         raise InputError(f"table {name!r}: {error}") from error
-    return Task(name, formula, data[training.complete], design.response, training.y)
+    used = training.complete
+    return Task(name, formula, kept[used], design.response, training.y, data, used)
 
 
 def check_same_kind(tasks: list[Task]) -> None:
@@ -118,6 +141,20 @@ def check_same_kind(tasks: list[Task]) -> None:
             f"the response is a number in table {numbers!r} and a class in table {classes!r}, and "
             "no metric can be used for both: call compare once for each kind of table"
         )
+
+
+def _without(
+    data: pd.DataFrame, aside: Collection[str], formulas: Iterable[str], env: EvalEnvironment
+) -> pd.DataFrame:
+    """Return the table without the columns `aside` that no formula names."""
+    present = [name for name in aside if name in data.columns]
+    if not present:
+        return data
+    named: set[str] = set()
+    for formula in formulas:
+        terms = read_formula(formula, list(data.columns), env, present)
+        named.update(terms.columns, terms.response.columns)
+    return data.drop(columns=[name for name in present if name not in named])
 
 
 def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:

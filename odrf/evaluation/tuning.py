@@ -27,6 +27,7 @@ from odrf.checks import (
     is_list,
 )
 from odrf.design import build_design
+from odrf.design.dividing.division import Folds
 from odrf.design.formulas.lookup import environment, looked_up_in
 from odrf.errors import InputError, nearest
 from odrf.evaluation.comparing import compare
@@ -39,6 +40,7 @@ from odrf.results.fitted import FittedResults
 __all__ = ["tune"]
 
 METHODS = ("oob", "cv")
+OUT_OF_BAG = "out-of-bag rows"
 # With more candidates than MANY, halving="auto" means successive halving.
 MANY, ROUNDS, FEWEST_TREES = 16, 4, 100
 FEWEST = 2
@@ -56,7 +58,7 @@ def tune(
     *,
     model: Callable[..., FittedResults] = odrf,
     method: str = "oob",
-    cv: int = 10,
+    cv: Folds = 10,
     repeats: int = 1,
     metric: str | Callable[[NDArray, NDArray], float] = "auto",
     halving: str | bool = "auto",
@@ -83,8 +85,8 @@ def tune(
           by another metric each row counts once.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
           counts once.
-    cv : int, default 10
-        Number of folds, for ``method="cv"``.
+    cv : int, str, array-like or splitter, default 10
+        Folds, for ``method="cv"``; as in `compare`.
     repeats : int, default 1
         How often the candidates are evaluated: on new folds, or, out of bag, with a new seed of
         the fits.  Errors are means.
@@ -142,15 +144,15 @@ def tune(
         if method == "cv":
             models = {i: partial(model, **settled, **fixed, **candidates[i]) for i in candidates}
             folds = {"cv": cv, "repeats": repeats, "metric": metric, "seed": seed}
-            judged = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
+            judged, by = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
         else:
             _require_same_weights(candidates)
             rounds = _rounds(halving, candidates, known, fixed)
             seeds = _seeds(seed, repeats) if known.takes("seed") else [seed]
-            judged = _out_of_bag(fit, candidates, score, rounds, seeds, progress)
+            judged, by = _out_of_bag(fit, candidates, score, rounds, seeds, progress), OUT_OF_BAG
     facts = {
         "Candidates": str(len(candidates)),
-        "Evaluated by": "out-of-bag rows" if method == "oob" else f"{cv}-fold cross-validation",
+        "Evaluated by": by,
         **({"Repeats": str(repeats)} if repeats > 1 else {}),
         "Metric": score.words,
         "Seed": str(seed),
@@ -270,11 +272,15 @@ def _seeds(seed: int, repeats: int) -> list[int]:
 
 def _by_folds(
     formula: str, data: pd.DataFrame, models: Mapping[int, Callable[..., Any]], **folds: Any
-) -> dict[int, Judged]:
-    """Evaluate candidates on the same folds; `folds` are arguments of `compare`."""
+) -> tuple[dict[int, Judged], str]:
+    """Evaluate candidates on the same folds, which are named, too.
+
+    `folds` are arguments of `compare`.
+    """
     named = {str(i): model for i, model in models.items()}
-    table = compare(formula, data, named, **folds).table
-    return {i: Judged(*table.loc[str(i), ["estimate", "std_error"]]) for i in models}
+    compared = compare(formula, data, named, **folds)
+    lines = {i: compared.table.loc[str(i), ["estimate", "std_error"]] for i in models}
+    return {i: Judged(*line) for i, line in lines.items()}, compared.folds.by
 
 
 def _out_of_bag(

@@ -12,10 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from odrf.design.dividing.structured import rows_to_divide
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
+from odrf.fits.judging.judging_folds import JudgingFolds
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
@@ -84,9 +86,9 @@ class ForestSizes:
 
 
 def grown_without(
-    fit: Fit, cv: int, seed: int, n_jobs: int, progress: bool
+    fit: Fit, cv: JudgingFolds, n_jobs: int, progress: bool
 ) -> tuple[Growth, list[Fold]]:
-    """Return the training rows, and trees grown without each of `cv` folds by the same options."""
+    """Return the rows, and trees grown on the training rows of each fold by the same options."""
     design, data, control = fit.design, fit.data, fit.control
     growth = Growth(
         data.X,
@@ -97,8 +99,8 @@ def grown_without(
         control.settings,
         control.mixture,
     )
-    with tqdm(total=cv, unit="fold", disable=not progress) as bar:
-        return growth, folds_grown(growth, cv, seed, n_jobs, bar.update)
+    with tqdm(total=len(cv.folds), unit="fold", disable=not progress) as bar:
+        return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)
 
 
 def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
@@ -107,14 +109,15 @@ def training_path(fit: Fit, rule: str, loss: str) -> SubtreePath:
 
 
 def path_by_folds(
-    fit: Fit, rule: str, loss: str, cv: int, seed: int, n_jobs: int, progress: bool
+    fit: Fit, rule: str, loss: str, cv: JudgingFolds, n_jobs: int, progress: bool
 ) -> SubtreePath:
     """Evaluate the subtrees of the fit by cross-validation."""
     subtrees = nested_subtrees(fit.forest, rule, loss)
-    growth, folds = grown_without(fit, cv, seed, n_jobs, progress)
+    growth, folds = grown_without(fit, cv, n_jobs, progress)
     critical = partial(critical_alphas, rule=rule, loss=loss)
-    held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha))
-    return _path(fit, subtrees, rule, loss, held, f"{cv}-fold cross-validation")
+    groups = rows_to_divide(fit.design, fit.data).groups
+    held = cross_validated(growth, folds, critical, geometric_means(subtrees.alpha), groups)
+    return _path(fit, subtrees, rule, loss, held, cv.by)
 
 
 def _path(
@@ -165,22 +168,26 @@ def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
         leaves.append(float(forest.leaves().mean()))
         value = out_of_bag(forest, data.X, data.y, draws).value
         losses[k], weights = out_of_bag_losses(fit, value)
-    held = held_out_sums(losses, weights)
+    groups = rows_to_divide(fit.design, fit.data).groups
+    held = held_out_sums(losses, weights, groups)
     table = pd.DataFrame(
         {"alpha": alphas, "leaves": leaves, "error": held.mean, "std_error": held.standard_error}
     )
-    at = [fold == f for f in range(int(fold.max()) + 1)]
-    of_folds = [held_out_sums(losses[:, rows], weights[rows]) for rows in at]
+    of_folds = [
+        held_out_sums(losses[:, rows], weights[rows], None if groups is None else groups[rows])
+        for rows in (fold == f for f in range(int(fold.max()) + 1))
+    ]
     elsewhere = {choice: chosen_elsewhere(of_folds, choice) for choice in CHOICES}
     return ForestSizes(rule, table, fold, elsewhere)
 
 
 def stages_by_folds(
-    fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: int, seed: int, progress: bool
+    fit: Fit, stages: Stages, n_jobs: int, *, along: str, cv: JudgingFolds, progress: bool
 ) -> HeldOut:
     """Evaluate the fit's tree at each of its stages by cross-validation, the largest size first."""
-    growth, folds = grown_without(fit, cv, seed, n_jobs, progress)
-    return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha)
+    growth, folds = grown_without(fit, cv, n_jobs, progress)
+    groups = rows_to_divide(fit.design, fit.data).groups
+    return cross_validated(growth, folds, partial(stage_alphas, along=along), stages.alpha, groups)
 
 
 def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> HeldOut:

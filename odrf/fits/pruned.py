@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.design.folds import fold_of_rows
+from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
@@ -97,9 +97,9 @@ def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
 
 def judged_folds(fit: Fit) -> NDArray[np.int64]:
     """Return the fold (n,) of each training row, for judging what out-of-bag rows have chosen."""
-    data, classes = fit.data, fit.design.response.classes
-    n_classes = 1 if classes is None else len(classes)
-    return fold_of_rows(data.y, n_classes, JUDGED_FOLDS, fit.control.seed, data.weights)
+    rows = rows_to_divide(fit.design, fit.data)
+    k = max(2, min(JUDGED_FOLDS, most_folds(rows)))
+    return fold_numbers(rows, k, fit.control.seed)
 
 
 def with_forest(

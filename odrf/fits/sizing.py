@@ -8,9 +8,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.folds import checked_folds
+from odrf.design.dividing.structured import rows_to_divide
 from odrf.fits.evaluating import forest_sizes, grown_without, path_by_folds
 from odrf.fits.fit import Fit
+from odrf.fits.judging.judging_folds import folds_at_most
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.pruned import pruned_at
 from odrf.options.rule import CV, ONE_SE, RATE, Rule
@@ -92,12 +93,11 @@ def _by_rate(rule: Rule, typical: float, n: int, grown_on: float, by: str) -> tu
 def _at_found_alpha(fit: Fit, progress: bool) -> Fit:
     """Return the tree pruned at the α that its rule finds by cross-validation."""
     control, n = fit.control, len(fit.data.y)
-    rule, folds = control.alpha_rule, checked_folds(min(FOLDS, n), n)
-    jobs, seed = control.n_jobs, control.seed
-    path = path_by_folds(fit, control.pruning, ERROR, folds, seed, jobs, progress)
+    rule, cv = control.alpha_rule, folds_at_most(fit, FOLDS)
+    path = path_by_folds(fit, control.pruning, ERROR, cv, control.n_jobs, progress)
     if rule.kind == RATE:
         typical = _typical(path.table["alpha"].to_numpy(), path.row(MINIMUM))
-        alpha, rule = _by_rate(rule, typical, n, n * (folds - 1) / folds, path.by)
+        alpha, rule = _by_rate(rule, typical, n, cv.mean_rows, path.by)
     else:
         alpha = path.alpha(CHOSEN_BY[rule.kind])
         rule = rule.found(path.by)
@@ -121,15 +121,16 @@ def _with_found_leaves(fit: Fit, progress: bool) -> Fit:
     error.
     """
     rule, n = fit.control.max_leaves_rule, len(fit.data.y)
-    rate, k = LEAF_RATES[rule.name], min(FOLDS, n)
-    growth, folds = grown_without(fit, k, fit.control.seed, fit.control.n_jobs, progress)
+    rate, cv = LEAF_RATES[rule.name], folds_at_most(fit, FOLDS)
+    growth, folds = grown_without(fit, cv, fit.control.n_jobs, progress)
     most = max(int(fold.tree.leaves()[0]) for fold in folds)
     sizes = np.arange(most, 0, -1)
     alphas = partial(stage_alphas, along=LEAVES)
-    held = cross_validated(growth, folds, alphas, -sizes.astype(float))
+    groups = rows_to_divide(fit.design, fit.data).groups
+    held = cross_validated(growth, folds, alphas, -sizes.astype(float), groups)
     best = int(sizes[chosen(held.mean, held.standard_error, MINIMUM)])
-    constant = best / rate(n * (k - 1) / k)
+    constant = best / rate(cv.mean_rows)
     leaves = int(np.clip(round(constant * rate(n)), 1, fit.forest.leaves()[0]))
-    rule = rule.found(f"{k}-fold cross-validation", constant, rate_along(constant, rate, n))
+    rule = rule.found(cv.by, constant, rate_along(constant, rate, n))
     control = fit.control.with_leaves(leaves, rule)
     return replace(fit, control=control, forest=with_leaves(fit.forest, leaves, GROWTH))

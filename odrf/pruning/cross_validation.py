@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design.folds import fold_of_rows
+from odrf.design.folds import FoldRows
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import grow_forest
@@ -38,31 +38,29 @@ class Growth(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A tree, and the mask (n,) of the rows that it was grown without."""
+    """A tree, and the mask (n,) of the rows that judge it, without which it was grown."""
 
     tree: Forest
     rows: NDArray[np.bool_]
 
 
 def folds_grown(
-    growth: Growth, k: int, seed: int, n_jobs: int, advance: Callable[[], object]
+    growth: Growth, folds: list[FoldRows], seed: int, n_jobs: int, advance: Callable[[], object]
 ) -> list[Fold]:
-    """Grow a tree without each of k folds; the result does not depend on the number of threads."""
-    n_classes = growth.settings.n_classes
-    fold_numbers = fold_of_rows(growth.y, n_classes, k, seed, growth.weights)
+    """Grow a tree on the training rows of each fold; for any number of threads the same."""
+    k = len(folds)
     random = streams(seed, 0, k)
 
     def grow(i: int) -> Fold:
-        held = fold_numbers == i
-        weights = np.where(held, 0.0, growth.weights)
+        weights = np.where(folds[i].train, growth.weights, 0.0)
         tree = grow_forest(*growth._replace(weights=weights), random[i : i + 1], 1, lambda: None)
-        return Fold(tree, held)
+        return Fold(tree, folds[i].test)
 
-    folds = []
+    grown = []
     for fold in in_order(grow, range(k), n_jobs):
-        folds.append(fold)
+        grown.append(fold)
         advance()
-    return folds
+    return grown
 
 
 def cross_validated(
@@ -70,19 +68,21 @@ def cross_validated(
     folds: list[Fold],
     critical: Callable[[Forest], NDArray[np.float64]],
     alpha: NDArray[np.float64],
+    groups: NDArray[np.int64] | None = None,
 ) -> HeldOut:
     """Evaluate pruning at each of the `alpha` (k,), rising: each row by the tree of its fold.
 
-    `critical` gives the critical α of the splits of a tree.
+    `critical` gives the critical α of the splits of a tree.  Rows of one of the `groups` (n,) count
+    as one unit; those of a group that folds divide count as one in each.
     """
-    X, y, weights = growth.X, growth.y, growth.weights
-    return reduce(
-        add,
-        (
-            held_out(tree, critical(tree), alpha, with_rows(X, rows), y[rows], weights[rows])
-            for tree, rows in folds
-        ),
-    )
+
+    def judged(fold: Fold) -> HeldOut:
+        tree, rows = fold
+        X, y, weights = with_rows(growth.X, rows), growth.y[rows], growth.weights[rows]
+        units = None if groups is None else groups[rows]
+        return held_out(tree, critical(tree), alpha, X, y, weights, units)
+
+    return reduce(add, map(judged, folds))
 
 
 def geometric_means(alpha: NDArray[np.float64]) -> NDArray[np.float64]:

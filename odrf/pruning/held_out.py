@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ __all__ = ["HeldOut", "held_out", "held_out_sums", "losses_of"]
 @dataclass(frozen=True)
 class HeldOut:
     """Sums over held-out rows of case weight w and loss l, for each of k values of α.
+
+    Rows that belong together count as one unit: w is the sum of their weights, and l their mean
+    loss.
 
     Attributes
     ----------
@@ -49,14 +54,23 @@ class HeldOut:
 
     @property
     def standard_error(self) -> NDArray[np.float64]:
-        """Standard error of the mean loss (k,), for independent rows."""
+        """Standard error of the mean loss (k,), for independent rows or groups of rows."""
         mean = self.mean
         sum_of_squares = self.squared - 2 * mean * self.crossed + mean**2 * self.squares
         return np.sqrt(np.maximum(sum_of_squares, 0.0)) / self.weight
 
 
-def held_out_sums(losses: NDArray[np.float64], weights: NDArray[np.float64]) -> HeldOut:
-    """Return the sums for losses (k, m) of rows with case weights (m,)."""
+def held_out_sums(
+    losses: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    groups: NDArray[np.int64] | None = None,
+) -> HeldOut:
+    """Return the sums for losses (k, m) of rows with case weights and groups (m,)."""
+    if groups is not None:
+        different, unit = np.unique(groups, return_inverse=True)
+        of_units = np.zeros((len(losses), len(different)))
+        np.add.at(of_units.T, unit, (losses * weights).T)
+        return _of_groups(of_units, np.bincount(unit, weights).astype(np.float64))
     return HeldOut(
         float(weights.sum()),
         float(weights @ weights),
@@ -85,28 +99,73 @@ def held_out(
     X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
+    groups: NDArray[np.int64] | None = None,
 ) -> HeldOut:
     """Evaluate a tree, pruned at each of the `alpha` (k,), rising, on the rows of X (p, m).
 
     `tree` is a forest of one tree, `critical` (m,) holds the critical α of its nodes.  A row stops
     at the first node on its way down whose critical α is not above α.  So a node predicts for α
     from its critical α up to that of its parent, and one walk from the leaf to the root evaluates
-    all α.
+    all α.  Rows of one group, of `groups` (m,), count as one unit.
     """
     k = len(alpha)
+    stops = _stops(tree, critical, alpha, X, y)
+    if groups is not None:
+        different, unit = np.unique(groups, return_inverse=True)
+        of_units = np.zeros((k + 1, len(different)))
+        for begin, until, rows, loss in stops:
+            np.add.at(of_units, (begin, unit[rows]), weights[rows] * loss)
+            np.subtract.at(of_units, (until, unit[rows]), weights[rows] * loss)
+        weight = np.bincount(unit, weights).astype(np.float64)
+        return _of_groups(np.cumsum(of_units, axis=0)[:k], weight)
     changes = np.zeros((3, k + 1))
-    starts = np.searchsorted(alpha, critical)
-    parents = tree.parents()
+    for begin, until, rows, loss in stops:
+        w = weights[rows]
+        for change, of_row in zip(changes, (w * loss, w**2 * loss, (w * loss) ** 2), strict=True):
+            change += np.bincount(begin, of_row, k + 1)
+            change -= np.bincount(until, of_row, k + 1)
+    sums = np.cumsum(changes, axis=1)[:, :k]
+    return HeldOut(float(weights.sum()), float(weights @ weights), *sums)
+
+
+class _Stopped(NamedTuple):
+    """Rows that stop at nodes of one depth from the leaves, from one α (by number) until another.
+
+    `loss` is that of what these nodes predict.
+    """
+
+    begin: NDArray[np.int64]
+    until: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    loss: NDArray[np.float64]
+
+
+def _stops(
+    tree: Forest,
+    critical: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    X: Matrix,
+    y: NDArray[np.float64],
+) -> Iterator[_Stopped]:
+    """Yield where rows stop; see `held_out`."""
+    k, starts, parents = len(alpha), np.searchsorted(alpha, critical), tree.parents()
     node, row = leaf_nodes(tree, X, 1)[:, 0], np.arange(len(y))
     while len(node):
         parent = parents[node]
         until = np.where(parent >= 0, starts[parent], k)
         predicts = starts[node] < until
         nodes, rows = node[predicts], row[predicts]
-        loss, w = losses_of(tree.value[nodes], y[rows], bool(tree.ordered)), weights[rows]
-        for change, of_row in zip(changes, (w * loss, w**2 * loss, (w * loss) ** 2), strict=True):
-            change += np.bincount(starts[nodes], of_row, k + 1)
-            change -= np.bincount(until[predicts], of_row, k + 1)
+        loss = losses_of(tree.value[nodes], y[rows], bool(tree.ordered))
+        yield _Stopped(starts[nodes], until[predicts], rows, loss)
         node, row = parent[parent >= 0], row[parent >= 0]
-    sums = np.cumsum(changes, axis=1)[:, :k]
-    return HeldOut(float(weights.sum()), float(weights @ weights), *sums)
+
+
+def _of_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> HeldOut:
+    """Return the sums for weighted losses (k, G) and weights (G,) of groups."""
+    return HeldOut(
+        float(weight.sum()),
+        float(weight @ weight),
+        loss.sum(axis=1),
+        loss @ weight,
+        (loss**2).sum(axis=1),
+    )

@@ -210,7 +210,7 @@ def growth_path(
     along: str,
     newdata: pd.DataFrame | None,
     n_jobs: int | None,
-    evaluate: Evaluate,
+    evaluate: Evaluate | None,
     by: str,
     progress: bool,
 ) -> GrowthPath:
@@ -221,8 +221,8 @@ def growth_path(
     fit : Fit
     along, newdata, n_jobs
         As in `odrf.results.tree.ODTResults.growth_path`.
-    evaluate : callable
-        Returns the test errors if there is no `newdata`.
+    evaluate : callable or None
+        Returns the test errors if there is no `newdata`; None if there is.
     by : str
         Which rows `evaluate` uses, in words.
     progress : bool
@@ -238,6 +238,7 @@ def growth_path(
     grown = fit.first_grown
     stages = stages_of(grown.forest, along)
     if newdata is None:
+        assert evaluate is not None
         test = evaluate(grown, stages, jobs)
     else:
         reading, X, y = labelled_rows(grown, newdata, "newdata")

@@ -15,10 +15,11 @@ from odrf.checks import (
     checked_seed,
     checked_whole,
 )
-from odrf.design.folds import checked_folds
+from odrf.design.dividing.division import Folds
 from odrf.errors import InputError
 from odrf.fits.evaluating import path_by_folds, path_by_rows, stages_by_folds, training_path
 from odrf.fits.fit import Fit
+from odrf.fits.judging.judging_folds import folds_asked
 from odrf.fits.pruned import checked_alpha, checked_leaves, pruned_at, with_forest
 from odrf.fits.sizing import sized_tree
 from odrf.pruning.complexity import ERROR, LOSSES, RULES, WEAKEST_LINK
@@ -87,7 +88,7 @@ class ODTResults(ReadableTree, Updatable, Explained):
         self,
         pruning: str = WEAKEST_LINK,
         *,
-        cv: int | None = 10,
+        cv: Folds | None = 10,
         newdata: pd.DataFrame | None = None,
         loss: str = ERROR,
         seed: Seed = None,
@@ -104,10 +105,18 @@ class ODTResults(ReadableTree, Updatable, Explained):
         pruning : {"weakest_link", "growth"}, default "weakest_link"
             Which subtrees are candidates: all (Breiman et al. 1984, section 3.3), or the trees that
             existed during growth, with 1, 2, … leaves (Zhan, Liu and Xia, section 3.2).
-        cv : int or None, default 10
+        cv : int, array-like, splitter or None, default 10
             Folds of the cross-validation.  For each fold, a tree is grown without it by the same
             options, pruned at the geometric means of successive critical α, and evaluated on it.
-            Folds are stratified by class.  None gives training errors only.
+
+            - A number of folds, stratified by class.  Of a fit with `groups`, groups are held out
+              whole; of one with `order`, each of `cv` blocks of rows is held out from a tree of the
+              rows before it.
+            - The fold of each row: labels of any kind, for the rows of the data or of the fit.
+            - An object with ``split(X, y, groups)``, as in scikit-learn; X are row numbers.  Each
+              row may be held out once.
+
+            None gives training errors only.
         newdata : DataFrame, optional
             Rows with responses to evaluate the subtrees on, instead of folds; each counts once.
         loss : {"error", "impurity"}, default "error"
@@ -146,10 +155,9 @@ class ODTResults(ReadableTree, Updatable, Explained):
         elif cv is None:
             path = training_path(self.fit, pruning, loss)
         else:
-            folds = checked_folds(cv, self.nobs, ", or None")
             seed = self.seed if seed is None else checked_seed(seed)
-            jobs = checked_jobs(n_jobs)
-            path = path_by_folds(self.fit, pruning, loss, folds, seed, jobs, progress)
+            folds, jobs = folds_asked(self.fit, cv, seed, ", or None"), checked_jobs(n_jobs)
+            path = path_by_folds(self.fit, pruning, loss, folds, jobs, progress)
         return PruningPath(self.fit, path, self.prune)
 
     def prune(
@@ -226,7 +234,7 @@ class ODTResults(ReadableTree, Updatable, Explained):
         newdata: pd.DataFrame | None = None,
         along: str = LEAVES,
         *,
-        cv: int = 10,
+        cv: Folds = 10,
         seed: Seed = None,
         n_jobs: int | None = None,
         progress: bool = False,
@@ -264,11 +272,12 @@ class ODTResults(ReadableTree, Updatable, Explained):
         >>> path.best_size() < path.size
         True
         """
-        folds = cv if newdata is not None else checked_folds(cv, self.nobs, ", or give newdata=")
+        if newdata is not None:
+            return growth_path(self.fit, along, newdata, n_jobs, None, "", progress)
         of_folds = self.seed if seed is None else checked_seed(seed)
-        by_folds = partial(stages_by_folds, along=along, cv=folds, seed=of_folds, progress=progress)
-        by = f"{folds}-fold cross-validation"
-        return growth_path(self.fit, along, newdata, n_jobs, by_folds, by, progress)
+        folds = folds_asked(self.fit, cv, of_folds, ", or give newdata=")
+        by_folds = partial(stages_by_folds, along=along, cv=folds, progress=progress)
+        return growth_path(self.fit, along, None, n_jobs, by_folds, folds.by, progress)
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, size, importances, training and held-out error."""

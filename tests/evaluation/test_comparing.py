@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import PredefinedSplit, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -241,7 +242,7 @@ def test_several_tables(table):
     alone = compare("c ~ a + b", table, TWO, cv=4, seed=1)
     np.testing.assert_array_equal(found.scores.loc["first"], alone.scores.loc["data"])
     with pytest.raises(InputError, match="table 'second'"):
-        compare("c ~ a", {"first": table, "second": table.drop(columns="a")}, {}, cv=4)
+        compare("c ~ a", {"first": table, "second": table.drop(columns="a")}, TWO, cv=4)
 
 
 @pytest.mark.parametrize(
@@ -370,3 +371,64 @@ def test_a_metric_of_the_user_may_be_any_function(table):
         assert again.table.equals(found.table)
         assert str(again.summary()) == str(found.summary())
         again.plot()
+
+
+def test_folds_can_be_labels_a_column_or_a_splitter(table):
+    labels = np.array(["u", "v", "w"])[np.arange(60) % 3]
+    met = []
+    for cv in (labels, list(labels), "site", PredefinedSplit(np.arange(60) % 3)):
+        seen = []
+        models = {"one": remembering(seen), "two": remembering([])}
+        comparison = compare("y ~ .", table.assign(site=labels), models, cv=cv, n_jobs=1, seed=1)
+        met.append([list(each["test"]) for each in seen])
+        assert comparison.cv == 3
+    assert met[0] == met[1] == met[2] == met[3]
+    assert met[0] == [list(table.index[labels == label]) for label in "uvw"]
+
+
+def test_the_column_of_the_folds_is_no_predictor_unless_it_is_named(table):
+    data = table.assign(site=np.arange(60) % 3)
+    columns = []
+
+    def watching(formula, data):
+        columns.append(list(data.columns))
+        return Fit(formula, data, [])
+
+    compare("y ~ .", data, {"one": watching, "two": ("y ~ a", watching)}, cv="site", n_jobs=1)
+    assert not any("site" in names for names in columns)
+    columns.clear()
+    compare("y ~ .", data, {"one": watching, "two": ("y ~ site", watching)}, cv="site", n_jobs=1)
+    assert all("site" in names for names in columns)
+
+
+def test_rows_without_a_response_need_no_fold(table):
+    labels, data = [None] * 5 + [1, 2] * 25 + [1] * 5, table.copy()
+    data.loc[data.index[:5], "y"] = np.nan
+    assert len(compare("y ~ .", data, TWO, cv=labels, seed=1).scores) == 2
+
+
+@pytest.mark.parametrize("cv", [np.arange(60) % 3, TimeSeriesSplit(3)])
+def test_folds_that_do_not_change_are_not_repeated(table, cv):
+    with pytest.raises(InputError, match="repeats=2: every repeat has the same folds"):
+        compare("y ~ .", table, TWO, cv=cv, repeats=2)
+
+
+def test_the_method_is_named(table):
+    comparison = compare("y ~ .", table, TWO, cv=TimeSeriesSplit(2), seed=1)
+    assert comparison.folds.by == "cross-validation by TimeSeriesSplit"
+    assert comparison.folds.ratio == pytest.approx(40 / 60)
+    assert "cross-validation by TimeSeriesSplit" in str(comparison.summary())
+    assert "cv=…" in comparison.call
+    plain = compare("y ~ .", table, TWO, cv=5, seed=1)
+    assert plain.folds.ratio == 1 / 4
+    assert "Held out by" not in str(plain.summary())
+
+
+def test_the_table_whose_folds_cannot_be_is_named(table):
+    with pytest.raises(InputError, match="table 'second': cv='site' is not a column"):
+        compare(
+            "y ~ .",
+            {"first": table.assign(site=np.arange(60) % 2), "second": table},
+            TWO,
+            cv="site",
+        )

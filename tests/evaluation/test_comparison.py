@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
-from odrf.evaluation.comparison import Comparison
+from odrf.evaluation.comparison import Comparison, FoldsUsed
 from odrf.evaluation.metrics import METRICS
 from odrf.evaluation.paired import critical_difference
 
@@ -24,7 +24,8 @@ def made(metric="error", tables=("data",), cv=5, repeats=2):
     rng = np.random.default_rng(4)
     scores = rng.random((len(index), 3)) + np.array([0.3, 0.0, 0.6])
     frame = pd.DataFrame(scores, index, pd.Index(["mid", "low", "high"], name="model"))
-    return Comparison(frame, METRICS[metric], "y ~ .", dict.fromkeys(tables, 50), cv, 7)
+    folds = FoldsUsed(cv, str(cv), f"{cv}-fold cross-validation", 1 / (cv - 1))
+    return Comparison(frame, METRICS[metric], "y ~ .", dict.fromkeys(tables, 50), folds, 7)
 
 
 @pytest.fixture

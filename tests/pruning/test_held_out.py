@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.engine.trees.routing import predict
 from odrf.pruning.complexity import RULES, critical_alphas, pruned
-from odrf.pruning.held_out import held_out, losses_of
+from odrf.pruning.held_out import held_out, held_out_sums, losses_of
 from problems import problems
 
 
@@ -68,3 +68,31 @@ def test_parts_add_up(case, cut):
     total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     np.testing.assert_allclose(total.loss, whole.loss, rtol=1e-9, atol=1e-9)
     assert total.weight == pytest.approx(whole.weight)
+
+
+@settings(deadline=None, max_examples=40)
+@given(cases(), st.integers(1, 4))
+def test_rows_of_a_group_count_as_one_unit(case, n_groups):
+    tree, critical, alpha, X, y, weights = case
+    groups = np.random.default_rng(0).integers(0, n_groups, len(y)) + 3
+    if weights.sum() == 0:
+        return
+    evaluated = held_out(*case, groups)
+    losses = np.array([losses_of(predict(pruned(tree, critical, a), X, 1), y) for a in alpha])
+    mean = losses @ weights / weights.sum()
+    excess = (losses - mean[:, None]) * weights
+    errors = [
+        np.sqrt(sum(row[groups == g].sum() ** 2 for g in set(groups))) / weights.sum()
+        for row in excess
+    ]
+    scale = max(np.abs(y).max(), 1.0) ** 2
+    for held in (evaluated, held_out_sums(losses, weights, groups)):
+        np.testing.assert_allclose(held.mean, mean, rtol=1e-9, atol=1e-9 * scale)
+        np.testing.assert_allclose(held.standard_error, errors, rtol=1e-5, atol=1e-6 * scale)
+
+
+def test_groups_of_one_row_are_rows():
+    rng = np.random.default_rng(1)
+    losses, weights = rng.random((3, 20)), rng.random(20)
+    apart = held_out_sums(losses, weights, np.arange(20))
+    assert apart.standard_error == pytest.approx(held_out_sums(losses, weights).standard_error)

@@ -11,6 +11,7 @@ from odrf import InputError
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.engine.trees.routing import predict
 from odrf.fits.evaluating import grown_without
+from odrf.fits.judging.judging_folds import folds_asked
 from odrf.pruning.held_out import losses_of
 
 ALONG = ["leaves", "depth"]
@@ -112,7 +113,7 @@ def test_out_of_bag_rows(forest, along):
 @pytest.mark.parametrize("along", ALONG)
 def test_folds(tree, along):
     path = tree.growth_path(along=along, cv=4, seed=7)
-    growth, folds = grown_without(tree.fit, 4, 7, 1, False)
+    growth, folds = grown_without(tree.fit, folds_asked(tree.fit, 4, 7, ""), 1, False)
 
     def by_folds(size):
         value = np.empty((120, tree.forest.value.shape[1]))

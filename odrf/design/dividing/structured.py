@@ -1,0 +1,166 @@
+"""Folds that respect which rows belong together, and their order in time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.design import Design
+from odrf.design.folds import (
+    FoldRows,
+    block_of_times,
+    fold_of_groups,
+    fold_of_rows,
+    folds_apart,
+    rolling_origin,
+)
+from odrf.design.training_data import TrainingData
+from odrf.errors import InputError
+
+__all__ = [
+    "RowsToDivide",
+    "check_training_rows",
+    "fold_numbers",
+    "most_folds",
+    "rows_to_divide",
+    "structured_folds",
+]
+
+
+class Structured(Protocol):
+    """Codes (n,) of groups, times and strata of rows; None for what they do not have."""
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """Rows of one group belong together."""
+
+    @property
+    def order(self) -> NDArray[np.int64] | None:
+        """Smaller codes are earlier times."""
+
+    @property
+    def strata(self) -> NDArray[np.int64] | None:
+        """Folds keep the shares of the strata."""
+
+
+class RowsToDivide(NamedTuple):
+    """What folds of n rows depend on.
+
+    Attributes
+    ----------
+    y : (n,) float64
+        Response, or class codes 0 … K - 1.
+    n_classes : int
+        K, 1 for a number.
+    weights : (n,) float64 or None
+        Rows of weight 0 are dealt out apart from the others.
+    structure : Structured or None
+        Groups, order and strata of the rows.
+    """
+
+    y: NDArray[np.float64]
+    n_classes: int
+    weights: NDArray[np.float64] | None = None
+    structure: Structured | None = None
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """Codes 0, 1, … of the groups (n,)."""
+        return None if self.structure is None else _codes(self.structure.groups)
+
+    @property
+    def order(self) -> NDArray[np.int64] | None:
+        """Codes 0, 1, … of the times (n,)."""
+        return None if self.structure is None else _codes(self.structure.order)
+
+    @property
+    def strata(self) -> NDArray[np.int64] | None:
+        """Codes 0, 1, … of the strata (n,)."""
+        return None if self.structure is None else _codes(self.structure.strata)
+
+
+def rows_to_divide(design: Design, data: TrainingData) -> RowsToDivide:
+    """Return the training rows of a fit."""
+    structure = getattr(data, "structure", None)
+    return RowsToDivide(data.y, design.response.n_classes, data.weights, structure)
+
+
+def most_folds(rows: RowsToDivide) -> int:
+    """Return how many folds there can be: as many as rows, groups, or times after the first."""
+    if rows.order is not None:
+        return int(rows.order.max())
+    return len(rows.y) if rows.groups is None else int(rows.groups.max()) + 1
+
+
+def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
+    """Return k folds: in time if the rows have an order, else of whole groups, or at random.
+
+    k is at most `most_folds`.
+
+    Raises
+    ------
+    InputError
+        If no rows, or, in time or of whole groups, rows of one class only train a fold.
+    """
+    order, groups = rows.order, rows.groups
+    if order is None:
+        folds = folds_apart(fold_numbers(rows, k, seed), k)
+        if groups is not None:
+            check_training_rows(folds, rows, "groups=: use fewer folds, or other groups")
+        return folds
+    folds = rolling_origin(order, k, groups)
+    if not all(train.any() for train, _ in folds):
+        raise InputError(
+            "order= and groups= leave no rows to train a fold: every group with earlier rows has "
+            "rows in the tested time, too; use one of the two, or fewer folds"
+        )
+    check_training_rows(folds, rows, "order=: use fewer folds, so that more rows come first")
+    return folds
+
+
+def fold_numbers(rows: RowsToDivide, k: int, seed: int) -> NDArray[np.int64]:
+    """Return the fold 0 … k - 1 of each row (n,): whole groups, else blocks of time, else random.
+
+    Folds of random rows or groups keep the shares of classes and strata.
+    """
+    order, groups = rows.order, rows.groups
+    if groups is not None:
+        return fold_of_groups(groups, _cells(rows), k, seed)
+    if order is not None:
+        return block_of_times(order, k)
+    if rows.strata is None:
+        return fold_of_rows(rows.y, rows.n_classes, k, seed, rows.weights)
+    cells = _cells(rows)
+    return fold_of_rows(cells.astype(np.float64), int(cells.max()) + 1, k, seed, rows.weights)
+
+
+def check_training_rows(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
+    """Raise `InputError` if the training rows of a fold are all of one class."""
+    if rows.n_classes == 1:
+        return
+    for number, (train, _) in enumerate(folds, start=1):
+        if (rows.y[train] == rows.y[train][0]).all():
+            raise InputError(
+                f"the training rows of fold {number} are all of one class, so that no model can be "
+                f"fitted; the folds are those of {way_out}"
+            )
+
+
+def _cells(rows: RowsToDivide) -> NDArray[np.int64]:
+    """Return codes (n,) of the combinations of stratum, class, and whether the weight is 0."""
+    of_rows = [] if rows.strata is None else [rows.strata]
+    if rows.n_classes > 1:
+        of_rows.append(rows.y.astype(np.int64))
+    if rows.weights is not None:
+        of_rows.append((rows.weights == 0).astype(np.int64))
+    code: NDArray[np.int64] = np.zeros(len(rows.y), dtype=np.int64)
+    for part in of_rows:
+        code = np.unique(code * (int(part.max()) + 1) + part, return_inverse=True)[1]
+    return code
+
+
+def _codes(values: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    """Return codes 0, 1, … (n,), each of which some row has, in the order of the values."""
+    return None if values is None else np.unique(values, return_inverse=True)[1]

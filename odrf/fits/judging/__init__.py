@@ -1,0 +1,1 @@
+"""Rows that judge a fit of which they are no part."""
