@@ -17,6 +17,7 @@ __all__ = [
     "fold_of_groups",
     "fold_of_rows",
     "folds_apart",
+    "last_times",
     "rolling_origin",
 ]
 
@@ -104,9 +105,7 @@ def block_of_times(order: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     return np.searchsorted(begin, order, side="right") - 1
 
 
-def rolling_origin(
-    order: NDArray[np.int64], k: int, groups: NDArray[np.int64] | None = None
-) -> list[FoldRows]:
+def rolling_origin(order: NDArray[np.int64], k: int) -> list[FoldRows]:
     """Return k folds in time: each block of rows but the first is tested by all rows before it.
 
     Parameters
@@ -115,17 +114,27 @@ def rolling_origin(
         As in `block_of_times`.
     k : int
         Less than the number of times.
-    groups : (n,) int64, optional
-        Groups with a row in the tested block do not train.
     """
     block = block_of_times(order, k + 1)
-    folds = []
-    for j in range(1, k + 1):
-        train, test = block < j, block == j
-        if groups is not None:
-            train &= ~np.isin(groups, groups[test])
-        folds.append(FoldRows(train, test))
-    return folds
+    return [FoldRows(block < j, block == j) for j in range(1, k + 1)]
+
+
+def last_times(order: NDArray[np.int64], share: float) -> NDArray[np.bool_]:
+    """Return which rows (n,) have the last times: the fewest that hold the `share` of the rows.
+
+    If these would be all times, the first one is left out.
+
+    Parameters
+    ----------
+    order : (n,) int64
+        Time of each row, as numbers.
+    share : float
+        Above 0 and below 1.
+    """
+    times, counts = np.unique(order, return_counts=True)
+    later = np.cumsum(counts[::-1])[::-1]
+    begin = int(np.flatnonzero(later >= share * len(order))[-1])
+    return order >= times[max(begin, min(1, len(times) - 1))]
 
 
 def folds_apart(fold: NDArray[np.int64], k: int) -> list[FoldRows]:

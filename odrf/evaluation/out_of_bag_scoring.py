@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
 from odrf.design.folds import fold_of_rows
 from odrf.errors import InputError
 from odrf.evaluation.metrics import AUTO, Metric
@@ -25,7 +26,8 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
 
     By the default metric, rows of forests count by their case weights; by another one every row of
     positive weight counts once.  Then the standard error is that of the jackknife that leaves out
-    one of 20 random groups of rows at a time.
+    one of 20 random parts of the rows at a time: of whole groups, or blocks of time, if the fit was
+    made with `groups` or `order`.
 
     Parameters
     ----------
@@ -46,8 +48,12 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
         )
     if isinstance(fit.fit, Fit) and metric.name == AUTO[fit.kind]:
         return out_of_bag_loss(fit.fit)
-    y, predicted = _observed_and_predicted(fit, metric)
-    group = fold_of_rows(y, 1, min(GROUPS, len(y)), seed)
+    known, y, predicted = _observed_and_predicted(fit, metric)
+    rows = rows_to_divide(fit.fit.design, fit.fit.data)
+    if rows.groups is None and rows.order is None:
+        group = fold_of_rows(y, 1, min(GROUPS, len(y)), seed)
+    else:
+        group = fold_numbers(rows, min(GROUPS, most_folds(rows)), seed)[known]
     without = [_score(fit, metric, y[group != k], predicted[group != k]) for k in np.unique(group)]
     spread = np.array(without) - np.mean(without)
     std_error = np.sqrt((len(without) - 1) / len(without) * np.sum(spread**2))
@@ -56,14 +62,14 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
 
 def _observed_and_predicted(
     fit: OutOfBagResults, metric: Metric
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return responses or class codes, and predictions, of the rows that have some out of bag."""
+) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[Any]]:
+    """Return which rows have out-of-bag predictions, and responses or class codes, and these."""
     probabilities = metric.needs_probabilities
     predicted = fit.oob_prob if probabilities else fit.oob_prediction.to_frame()
     data = fit.fit.data
     known = predicted.notna().all(axis=1).to_numpy() & (data.weights > 0)
     values = predicted[known].to_numpy()
-    return data.y[known], values if probabilities else values[:, 0]
+    return known, data.y[known], values if probabilities else values[:, 0]
 
 
 def _score(

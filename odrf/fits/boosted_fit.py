@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf.design import Design, TrainingData
+from odrf.design.dividing.held_out_share import held_out_share
+from odrf.design.dividing.structured import rows_to_divide
 from odrf.design.offset import Offset
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.boosting.plan import Boosted
@@ -118,7 +120,7 @@ def grow_boosted_fit(
     """
     held = np.zeros(len(data.y), dtype=bool)
     if isinstance(control.validation, float):
-        held = _held_out(data, control.validation, control.kind, control.seed)
+        held = _held_out(design, data, control.validation, control.seed)
     boosted = _boosted(design, data, offset, control, held, None, progress)
     return BoostedFit(call, design, data, offset, control, boosted, held)
 
@@ -183,19 +185,14 @@ def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sam
     return Sample(X, data.y[which], data.weights[which], offset.values[which])
 
 
-def _held_out(data: TrainingData, share: float, kind: str, seed: int) -> NDArray[np.bool_]:
-    """Draw a `share` of the rows of positive weight; for classes about the same share of each."""
+def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> NDArray[np.bool_]:
+    """Hold out a `share` of the rows of positive weight."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0, 0)))
-    order = rng.permutation(np.flatnonzero(data.weights > 0))
-    if kind == "classification":
-        order = order[np.argsort(data.y[order], kind="stable")]
-    ends = np.floor(share * np.arange(len(order) + 1) + 0.5)
-    chosen = order[np.diff(ends) > 0]
-    if not 0 < len(chosen) < len(order):
+    held = held_out_share(rows_to_divide(design, data), share, rng)
+    weighted = int((data.weights > 0).sum())
+    if not 0 < held.sum() < weighted:
         raise InputError(
-            f"validation={share} holds out {len(chosen)} of {len(order)} rows: use a share that "
+            f"validation={share} holds out {held.sum()} of {weighted} rows: use a share that "
             "leaves rows on both sides, or None"
         )
-    held = np.zeros(len(data.y), dtype=bool)
-    held[chosen] = True
     return held

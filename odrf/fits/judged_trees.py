@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from odrf.design.folds import fold_of_rows
+from odrf.design.dividing.structured import most_folds, rows_to_divide, structured_folds
+from odrf.design.folds import FoldRows
 from odrf.engine.parallel import in_order
 from odrf.engine.trees.forest_arrays import Forest, joined
 from odrf.errors import InputError
@@ -43,7 +44,8 @@ def judged_trees(fit: AnyFit, progress: bool = False) -> list[JudgedTrees] | Non
 
     If trees or runs leave rows out, these are the fit's own trees.  Otherwise the fit is made again
     on parts of the rows: a tree without each of five folds; a forest, boosted trees or a tree of a
-    large table without each of two halves.  If held-out rows choose the size of a tree, or the
+    large table without each of two halves.  Groups of a fit with `groups` stay whole; of one with
+    `order`, rows judge trees of earlier rows.  If held-out rows choose the size of a tree, or the
     number of rounds, they are chosen again, so that the rows that judge have chosen nothing.  A
     tree that `prune` has cut has as many leaves as in the fit, or the next smaller number that
     pruning gives.  The parts follow from the fit's seed.
@@ -110,17 +112,17 @@ def _folds(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
     judged = []
     with tqdm(total=len(parts), unit="fold", disable=not progress) as bar:
         grow = partial(_tree_without, fit)
-        for held, tree in zip(
+        for part, tree in zip(
             parts, in_order(grow, parts, control.n_jobs, fit.data.X.size), strict=True
         ):
-            judged.append(JudgedTrees(tree, held))
+            judged.append(JudgedTrees(tree, part.test))
             bar.update()
     return judged
 
 
-def _tree_without(fit: Fit, held: NDArray[np.bool_]) -> Forest:
-    """Return a tree grown without the rows `held` (n,)."""
-    data = fit.data.keeping(~held)
+def _tree_without(fit: Fit, part: FoldRows) -> Forest:
+    """Return a tree grown on the training rows of a part."""
+    data = fit.data.keeping(part.train)
     if not fit.request.is_single_tree:  # a tree taken from a forest
         control = fit.control
         return grow_alike(fit.design, data, control, fit.streams, control.n_jobs, False)
@@ -138,16 +140,14 @@ def _forest_halves(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
     if parts is None:
         return None
     return [
-        JudgedTrees(_trees_without(fit, held, some, progress), held)
-        for held, some in zip(parts, _halves_of(np.arange(fit.forest.n_trees)), strict=True)
+        JudgedTrees(_trees_without(fit, part, some, progress), part.test)
+        for part, some in zip(parts, _shared(np.arange(fit.forest.n_trees), parts), strict=True)
     ]
 
 
-def _trees_without(
-    fit: Fit, held: NDArray[np.bool_], some: NDArray[np.int64], progress: bool
-) -> Forest:
-    """Return the trees of the numbers `some`, grown without the rows `held` and pruned alike."""
-    data, controls = fit.data.keeping(~held), list(fit.kinds.values()) or [fit.control]
+def _trees_without(fit: Fit, part: FoldRows, some: NDArray[np.int64], progress: bool) -> Forest:
+    """Return the trees of the numbers `some`, grown on the rows of a part and pruned alike."""
+    data, controls = fit.data.keeping(part.train), list(fit.kinds.values()) or [fit.control]
     kind = np.zeros(len(some), dtype=np.int64) if fit.blend is None else fit.blend.of_tree[some]
     of_kind = [
         grow_alike(
@@ -170,11 +170,11 @@ def _guided_halves(fit: GuidedFit, progress: bool) -> list[JudgedTrees] | None:
     return [
         JudgedTrees(
             grow_guided_trees(
-                fit.design, fit.data.keeping(~held), control, some, control.n_jobs, progress
+                fit.design, fit.data.keeping(part.train), control, some, control.n_jobs, progress
             ).unshared,
-            held,
+            part.test,
         )
-        for held, some in zip(parts, _halves_of(fit.streams), strict=True)
+        for part, some in zip(parts, _shared(fit.streams, parts), strict=True)
     ]
 
 
@@ -184,29 +184,40 @@ def _boosted_halves(fit: BoostedFit, progress: bool) -> list[JudgedTrees] | None
     if parts is None:
         return None
     try:
-        return [JudgedTrees(_boosted_without(fit, held, progress), held) for held in parts]
+        return [JudgedTrees(_boosted_without(fit, part, progress), part.test) for part in parts]
     except InputError:  # too few rows for those that validation= holds out
         return None
 
 
-def _boosted_without(fit: BoostedFit, held: NDArray[np.bool_], progress: bool) -> Forest:
-    data, offset = fit.data.keeping(~held), replace(fit.offset, values=fit.offset.values[~held])
+def _boosted_without(fit: BoostedFit, part: FoldRows, progress: bool) -> Forest:
+    data = fit.data.keeping(part.train)
+    offset = replace(fit.offset, values=fit.offset.values[part.train])
     return grow_boosted_fit("", fit.design, data, offset, fit.control, progress).forest
 
 
-def _halves_of(trees: NDArray[Trees]) -> tuple[NDArray[Trees], NDArray[Trees]]:
-    """Return one half of the trees and the other; of one tree twice the same."""
+def _shared(trees: NDArray[Trees], parts: list[FoldRows]) -> list[NDArray[Trees]]:
+    """Return the trees of each part: of two one half each; of one tree twice the same."""
+    if len(parts) == 1:
+        return [trees]
     middle = len(trees) // HALVES
-    return trees[middle:], trees[: max(1, middle)]
+    return [trees[middle:], trees[: max(1, middle)]]
 
 
-def _parts(fit: AnyFit, k: int) -> list[NDArray[np.bool_]] | None:
-    """Return the rows (n,) of each of k parts; None if one of them or its rest is too small."""
+def _parts(fit: AnyFit, k: int) -> list[FoldRows] | None:
+    """Divide the rows into k parts, each of which judges trees of the others.
+
+    In time, every part but the first judges trees of those before it.  None if one of them or its
+    rest is too small.
+    """
     y, weights = fit.data.y, fit.data.weights
-    k = min(k, int((weights > 0).sum()) // FEWEST_ROWS)
+    rows = rows_to_divide(fit.design, fit.data)
+    first = int(rows.order is not None)
+    k = min(k, int((weights > 0).sum()) // FEWEST_ROWS, most_folds(rows) + first)
     if k < HALVES:
         return None
-    fold = fold_of_rows(y, fit.design.response.n_classes, k, fit.control.seed, weights)
-    parts = [fold == i for i in range(k)]
-    grown_on = [y[~held & (weights > 0)] for held in parts]
-    return parts if all((rows != rows[0]).any() for rows in grown_on) else None
+    try:
+        parts = structured_folds(rows, k - first, fit.control.seed)
+    except InputError:  # of some parts, the rest are rows of one class
+        return None
+    grown_on = [y[train & (weights > 0)] for train, _ in parts]
+    return parts if all((values != values[:1]).any() for values in grown_on) else None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from odrf import plots
+from odrf.design.dividing.structured import rows_to_divide
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
@@ -105,10 +106,13 @@ class ProjectionImportance(Carded):
     def _stability(self, top: int, resamples: int, progress: bool) -> NDArray[np.float64]:
         """Return the share of the halves on which each direction is among the `top`."""
         fit, keys = self.fit, _keys(self.coefficients)
+        groups = rows_to_divide(fit.design, fit.data).groups
+        units = np.arange(len(fit.data.y)) if groups is None else groups
+        n_units = int(units.max()) + 1
         repeated = np.zeros(len(keys))
         rng = np.random.default_rng(fit.control.seed)
         for _ in tqdm(range(resamples), unit="forest", disable=not progress):
-            out = rng.permutation(len(fit.data.y)) < len(fit.data.y) // 2
+            out = rng.permutation(n_units)[units] < n_units // 2
             data = replace(fit.data, weights=np.where(out, 0.0, fit.data.weights))
             forest = grow_fit("", fit.design, data, fit.request).forest
             directions = distinct_directions(forest)

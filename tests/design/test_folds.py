@@ -12,6 +12,7 @@ from odrf.design.folds import (
     fold_of_groups,
     fold_of_rows,
     folds_apart,
+    last_times,
     rolling_origin,
 )
 from reference import folds as reference
@@ -114,24 +115,25 @@ def test_blocks_of_different_times_are_of_one_size():
     assert np.ptp(np.bincount(block_of_times(order, 10))) <= 1
 
 
-@given(two_codes(6), st.integers(1, 5))
-def test_in_time_only_rows_after_the_training_rows_are_tested(drawn, k):
-    order, groups = drawn
+@given(codes(6), st.integers(1, 5))
+def test_in_time_only_rows_after_the_training_rows_are_tested(order, k):
     k = min(k, int(order.max()))
-    for given_groups in (None, groups):
-        folds = rolling_origin(order, k, given_groups)
-        plain = None if given_groups is None else groups.tolist()
-        for (train, test), twin in zip(
-            folds, reference.rolled(order.tolist(), k, plain), strict=True
-        ):
-            assert (np.flatnonzero(train).tolist(), np.flatnonzero(test).tolist()) == twin
-            assert test.any()
-            assert order[train].max(initial=-1) < order[test].min()
-            if given_groups is not None:
-                assert not set(groups[train]) & set(groups[test])
-        tested = np.sum([test for _, test in folds], axis=0)
-        assert tested.max(initial=0) <= 1
-        assert (tested == (block_of_times(order, k + 1) > 0)).all()
+    folds = rolling_origin(order, k)
+    for (train, test), twin in zip(folds, reference.rolled(order.tolist(), k), strict=True):
+        assert (np.flatnonzero(train).tolist(), np.flatnonzero(test).tolist()) == twin
+        assert test.any() and train.any()
+        assert order[train].max() < order[test].min()
+    tested = np.sum([test for _, test in folds] + [np.zeros_like(order)], axis=0)
+    assert (tested == (block_of_times(order, k + 1) > 0)).all()
+
+
+@given(codes(1), st.floats(0.01, 0.99))
+def test_the_last_rows_are_those_of_the_plain_twin(order, share):
+    held = last_times(order, share)
+    assert held.tolist() == reference.last(order.tolist(), share)
+    assert held.any()
+    if order.max() > 0:
+        assert order[~held].max() < order[held].min()
 
 
 def test_a_fold_holds_out_the_rows_of_one_number():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["blocks", "dealt_groups", "rolled"]
+__all__ = ["blocks", "dealt_groups", "last", "rolled"]
 
 
 def dealt_groups(groups: list[int], strata: list[int], k: int, seed: int) -> list[int]:
@@ -37,16 +37,20 @@ def blocks(order: list[int], k: int) -> list[int]:
     return [sum(times.index(time) >= begin for begin in begins) - 1 for time in order]
 
 
-def rolled(
-    order: list[int], k: int, groups: list[int] | None = None
-) -> list[tuple[list[int], list[int]]]:
+def rolled(order: list[int], k: int) -> list[tuple[list[int], list[int]]]:
     """The numbers of the training rows and of the test rows of each fold."""
     block, folds = blocks(order, k + 1), []
     for j in range(1, k + 1):
         test = [i for i in range(len(order)) if block[i] == j]
         train = [i for i in range(len(order)) if order[i] < min(order[i] for i in test)]
-        if groups is not None:
-            tested = {groups[i] for i in test}
-            train = [i for i in train if groups[i] not in tested]
         folds.append((train, test))
     return folds
+
+
+def last(order: list[int], share: float) -> list[bool]:
+    """Which rows are held out: from the last time back, until their share is reached."""
+    held: set[int] = set()
+    for time in sorted(set(order), reverse=True)[: max(1, len(set(order)) - 1)]:
+        if sum(t in held for t in order) < share * len(order):
+            held.add(time)
+    return [time in held for time in order]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.design.dividing.structured import rows_to_divide
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit, Fit
@@ -71,7 +72,9 @@ def mean_rank_error(fit: AnyFit, value: NDArray[np.float64]) -> float:
 
 
 def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
-    """Return the weighted mean out-of-bag loss and its standard error, for independent rows.
+    """Return the weighted mean out-of-bag loss and its standard error.
+
+    The latter is for independent rows, or groups of rows if the fit was made with `groups`.
 
     The loss is that of `mean_loss`.  Rows that every tree drew are left out.
 
@@ -82,7 +85,11 @@ def out_of_bag_loss(fit: Fit) -> tuple[float, float]:
     """
     loss, weights = out_of_bag_losses(fit, forest_out_of_bag(fit).value)
     mean = weighted_mean(loss, weights)
-    return mean, float(np.sqrt(np.sum((weights * (loss - mean)) ** 2)) / weights.sum())
+    groups = rows_to_divide(fit.design, fit.data).groups
+    excess = weights * (loss - mean)
+    if groups is not None:
+        excess = np.bincount(groups, excess).astype(np.float64)
+    return mean, float(np.sqrt(np.sum(excess**2)) / weights.sum())
 
 
 def out_of_bag_losses(

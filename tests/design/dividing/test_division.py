@@ -201,13 +201,6 @@ def test_a_structure_without_contents_changes_nothing():
     assert (fold_numbers(empty, 3, 1) == fold_numbers(plain, 3, 1)).all()
 
 
-def test_groups_that_are_in_all_times_leave_no_training_rows():
-    structure = RowStructure(groups=np.arange(N) % 2, order=np.arange(N))
-    rows = ROWS._replace(structure=structure)
-    with pytest.raises(InputError, match="order= and groups= leave no rows to train"):
-        read(3, rows).folds(rows, 1)
-
-
 def test_a_table_can_be_divided_by_what_only_looks_like_a_splitter():
     splitter = SimpleNamespace(split=lambda X, y, groups: [([0], [1]), ([1], [0])])
     assert len(read(splitter).folds(ROWS, 1)) == 2
