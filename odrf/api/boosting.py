@@ -51,6 +51,9 @@ def odbt(
     offset: str | ArrayLike | None = None,
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
@@ -149,6 +152,10 @@ def odbt(
         Not for the multinomial and the ordinal loss, where a row has several scores.
     weights, class_weights, missing, unseen, kind
         As in `odrf.odt`; the loss is weighted, too.
+    groups, order, strata : str or array of shape (n,), optional
+        As in `odrf.odt`.  `validation` holds out whole groups, or the latest times, or equal shares
+        of the strata.  Runs draw as the trees of `odrf.odrf` do.  `sample_fraction` is of whole
+        groups, and of every stratum.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn;
         `ODBTResults.seed` has it.

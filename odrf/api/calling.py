@@ -12,11 +12,12 @@ import pandas as pd
 from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
+from odrf.design.row_structure import STRUCTURE_ARGUMENTS
 from odrf.projections.family import Family
 
 __all__ = ["DESIGN_ARGUMENTS", "design_of", "is_default", "spelled_call"]
 
-DESIGN_ARGUMENTS = ("weights", "class_weights", "missing", "unseen", "kind")
+DESIGN_ARGUMENTS = ("weights", "class_weights", *STRUCTURE_ARGUMENTS, "missing", "unseen", "kind")
 # Values of these types are shown in the call; of others only the name, if they have one.
 SHOWN_TYPES = (str, int, float, Family, dict, type(None))
 

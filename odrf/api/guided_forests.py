@@ -33,6 +33,9 @@ def graf(
     batched: bool | str = "auto",
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
@@ -77,6 +80,9 @@ def graf(
         default True for a subspace of 30 predictors or more, where it is faster.
     weights, class_weights, missing, unseen, kind
         As in `odrf.odt`.
+    groups, order, strata : str or array of shape (n,), optional
+        As in `odrf.odt`.  Trees use all rows, so these matter where rows are held out, as for
+        `GRAFResults.importance`.
     seed : int, SeedSequence or Generator, optional
         Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
         `GRAFResults.seed` has it.

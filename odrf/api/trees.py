@@ -55,6 +55,9 @@ def odt(
     honest: bool = False,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
@@ -165,6 +168,16 @@ def odt(
         weight and keeps the sum of all weights.  Splits, class shares, predictions and all errors
         (out of bag, or by cross-validation) are then those of a population with these class shares,
         as with ``prior`` in rpart.  ``predict(priors=)`` corrects probabilities to other shares.
+    groups : str or array of shape (n,), optional
+        Which rows belong together, such as all rows of one subject: a column of `data`, which ``.``
+        then leaves out, or values in the order of its rows, as for `weights`.  Rows of one group
+        are never on both sides where rows judge others: in folds, and in halves of honest trees.
+    order : str or array of shape (n,), optional
+        The time of each row, as for `groups`: numbers, dates or times.  In folds, rows are judged
+        by earlier rows.  Not together with `groups`.
+    strata : str or array of shape (n,), optional
+        The stratum of each row, as for `groups`.  Folds and halves keep the shares of the strata.
+        All rows of a group must be in one stratum.
     missing : {"split", "surrogate", "median", "drop", "raise"}, default "split"
         What is done with missing values of predictors.  ``"split"`` keeps them: each split says
         where they go.  A single predictor tries them on both sides of each cut; in a direction they
@@ -244,6 +257,9 @@ def odrf(
     honest: bool = False,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
@@ -310,6 +326,17 @@ def odrf(
     weights, class_weights, missing, unseen, kind
         As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
         drawn; the weights then count within the tree and out of bag.
+    groups : str or array of shape (n,), optional
+        As in `odt`.  Each tree draws whole groups in place of rows: all rows of a group enter it
+        equally often, or are all out of bag.  So out-of-bag errors and prediction intervals are
+        those of new groups, and standard errors have the groups as their units (Efron 1992).
+    order : str or array of shape (n,), optional
+        As in `odt`.  A row is out of bag for a tree only if it is later than all rows that the tree
+        can draw.  Half of the trees draw from all rows, and have no out-of-bag rows.  Each of the
+        others draws from the rows up to the time of a random row in the later half.  So rows of the
+        first half are never out of bag, and late rows are in fewer trees.
+    strata : str or array of shape (n,), optional
+        As in `odt`.  Each tree draws the same share of every stratum.
     seed : int, SeedSequence or Generator, optional
         Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
         `ODRFResults.seed` has it.

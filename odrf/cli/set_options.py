@@ -24,8 +24,8 @@ ELSEWHERE = {
     "training": "new rows are no training rows",
     "progress": "use --progress",
 }
-# Options that hold a number for each row: the command line names their column.
-COLUMNS = ("weights", "offset")
+# Options that hold a value for each row: the command line names their column.
+COLUMNS = ("weights", "offset", "groups", "order", "strata")
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 QUOTES = "\"'"

@@ -86,6 +86,7 @@ def with_more_rows(
         data.class_weights,
         data.weight_unit,
         _kept(data, frame),
+        None if data.structure is None else data.structure.with_more(newdata, missing.complete),
     )
 
 

@@ -25,6 +25,7 @@ from odrf.design.grid import grid_of
 from odrf.design.kept_columns import kept_columns
 from odrf.design.predictors import Predictors, learn_predictors
 from odrf.design.response import KINDS, Response, read_response, require_variation
+from odrf.design.row_structure import read_structure, require_usable
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
@@ -215,6 +216,9 @@ def build_design(
     missing: str = "split",
     unseen: str = "missing",
     weights: str | ArrayLike | None = None,
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     aside: str | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
     env: EvalEnvironment,
@@ -240,6 +244,8 @@ def build_design(
     weights : str or array-like, optional
         The name of a column (``.`` then leaves it out), or one number per row.  Rows of
         weight 0 are kept.
+    groups, order, strata : str or array-like, optional
+        As in `odrf.design.row_structure.read_structure`; ``.`` leaves such columns out.
     aside : str, optional
         Another column that ``.`` leaves out; rows with missing values in it count as incomplete.
     class_weights : str or mapping, optional
@@ -270,11 +276,14 @@ def build_design(
     case_weights = raw_weights(weights, data)
     weights_column = weights if isinstance(weights, str) else None
     columns_aside = [name for name in (weights_column, aside) if name is not None]
-    terms = read_formula(formula, list(data.columns), env, columns_aside)
+    structured = [name for name in (groups, order, strata) if isinstance(name, str)]
+    terms = read_formula(formula, list(data.columns), env, [*columns_aside, *structured])
     left_out = _checked_missing(terms, data, missing, columns_aside)
     complete = left_out.complete
     frame, w = left_out.complete_rows(data), case_weights[complete]
     check_weights(w)
+    structure = read_structure(data, groups, order, strata, complete)
+    require_usable(structure, w)
     evaluation, values = training_values(terms.response, frame, env)
     response, y = read_response(values, kind)
     require_variation(response.name, y, w)
@@ -304,7 +313,9 @@ def build_design(
     )
     counts, index = left_out.counts, frame.index
     kept = kept_columns(recipe, frame, terms.columns)
-    return design, TrainingData(X, y, w, index, complete, counts, empty_cells, factors, unit, kept)
+    return design, TrainingData(
+        X, y, w, index, complete, counts, empty_cells, factors, unit, kept, structure
+    )
 
 
 def _checked_missing(

@@ -1,4 +1,4 @@
-"""Arguments with one number for each row: the name of a column, or the numbers."""
+"""Arguments with one value for each row: the name of a column, or the values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pandas.api.types import is_complex_dtype
 
 from odrf.errors import InputError, nearest
 
-__all__ = ["aligned", "row_numbers"]
+__all__ = ["aligned", "row_labels", "row_numbers"]
 
 
 def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> NDArray[np.float64]:
@@ -31,11 +31,7 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
         There is no such column, or `value` is not n numbers, or is a Series with other labels.
     """
     if isinstance(value, str):
-        if value not in data.columns:
-            raise InputError(
-                f"{argument}={value!r} is not a column of the data{nearest(value, data.columns)}"
-            )
-        value = data[value]
+        value = _column(argument, value, data)
     elif isinstance(value, pd.Series) and len(value) == len(data):
         value = aligned(argument, value, data.index)
     try:
@@ -54,6 +50,44 @@ def row_numbers(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> ND
             "for each row"
         )
     return np.asarray(result, dtype=np.float64)
+
+
+def row_labels(argument: str, value: str | ArrayLike, data: pd.DataFrame) -> pd.Series:
+    """Return the values (n,) of the rows of `data`, of any type, numbered from 0.
+
+    The arguments are those of `row_numbers`.
+
+    Raises
+    ------
+    InputError
+        There is no such column, or `value` is not n values, or is a Series with other labels.
+    """
+    if isinstance(value, str):
+        value = _column(argument, value, data)
+    elif isinstance(value, pd.Series) and len(value) == len(data):
+        value = aligned(argument, value, data.index)
+    try:
+        given = pd.Series(value)
+        given = given.reset_index(drop=True)
+        given.isna(), pd.factorize(given)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{argument} must be the name of a column, or one value for each row"
+        ) from None
+    if len(given) != len(data):
+        raise InputError(
+            f"{argument} has length {len(given)} and the data {len(data)} rows: give one value for "
+            "each row"
+        )
+    return given
+
+
+def _column(argument: str, name: str, data: pd.DataFrame) -> pd.Series:
+    if name not in data.columns:
+        raise InputError(
+            f"{argument}={name!r} is not a column of the data{nearest(name, data.columns)}"
+        )
+    return data[name]
 
 
 def aligned(argument: str, values: pd.Series, index: pd.Index) -> pd.Series:

@@ -10,7 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.columns.sparse_columns import with_sparse_columns
+from odrf.design.row_structure import RowStructure
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout, with_rows
+from odrf.engine.rows.row_codes import RowCodes
 
 __all__ = ["TrainingData"]
 
@@ -44,6 +46,8 @@ class TrainingData:
         `odrf.design.weights.unit_of`.
     kept : DataFrame of n rows, or None
         Columns of the data that cannot be read back from `X`; see `odrf.design.reading_back`.
+    structure : RowStructure or None
+        Groups, order and strata of the n rows, if there are any.
     """
 
     X: Matrix
@@ -56,6 +60,7 @@ class TrainingData:
     class_weights: NDArray[np.float64] | None = None
     weight_unit: float = 1.0
     kept: pd.DataFrame | None = None
+    structure: RowStructure | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"X": (with_sparse_columns(stored(self.X)), layout_of(self.X))}
@@ -79,6 +84,11 @@ class TrainingData:
         """Number of rows left out because of missing values."""
         return int((~self.complete).sum())
 
+    @property
+    def codes(self) -> RowCodes | None:
+        """Codes of groups, order and strata, as the engine reads them."""
+        return None if self.structure is None else self.structure.codes
+
     def keeping(self, rows: NDArray[np.bool_]) -> TrainingData:
         """Return the `rows` (n,) alone."""
         X = with_rows(self.X, rows)
@@ -89,4 +99,5 @@ class TrainingData:
             weights=self.weights[rows],
             index=self.index[rows],
             kept=None if self.kept is None else self.kept[rows],
+            structure=None if self.structure is None else self.structure.keeping(rows),
         )

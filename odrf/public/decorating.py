@@ -187,4 +187,7 @@ CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "problem": in_pandas,
     "weights": series_in_pandas,
     "offset": series_in_pandas,
+    "groups": series_in_pandas,
+    "order": series_in_pandas,
+    "strata": series_in_pandas,
 }

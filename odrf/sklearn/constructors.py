@@ -11,10 +11,13 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from odrf.design.row_structure import STRUCTURE_ARGUMENTS
 from odrf.errors import UnknownArgumentError, nearest
 
-__all__ = ["constructor_with", "defaults_of", "documented"]
+__all__ = ["ASIDE", "constructor_with", "defaults_of", "documented"]
 
+# Options that name a column of X, which is no predictor.
+ASIDE = ("offset", *STRUCTURE_ARGUMENTS)
 # Arguments of the functions that are not options of an estimator: what is fitted comes with fit().
 OF_FIT = ("formula", "data", "weights", "kind")
 OWN_WORDS = {
@@ -22,6 +25,19 @@ OWN_WORDS = {
         offset : str, optional
             The column of X with a known part of each row's score, on the scale of
             ``results_.predict(type="link")``; see `odrf.odbt`.  It is no predictor.
+        """,
+    "groups": """
+        groups : str, optional
+            The column of X with the group of each row, such as its subject; see the function.  It
+            is no predictor, and a column of X for `predict`, too.
+        """,
+    "order": """
+        order : str, optional
+            The column of X with the time of each row; see the function.  It is no predictor.
+        """,
+    "strata": """
+        strata : str, optional
+            The column of X with the stratum of each row; see the function.  It is no predictor.
         """,
     "random_state": """
         random_state : int, RandomState, Generator or None, default None

@@ -16,6 +16,7 @@ from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.tree import ODTResults
 from odrf.sklearn.classifiers import GRAFClassifier, ODBTClassifier, ODRFClassifier, ODTClassifier
+from odrf.sklearn.constructors import ASIDE
 from odrf.sklearn.estimator import TreeEstimator
 from odrf.sklearn.regressors import GRAFRegressor, ODBTRegressor, ODRFRegressor, ODTRegressor
 
@@ -43,8 +44,8 @@ def estimator_of(results: FittedResults) -> TreeEstimator:
     options = {name: each for name, each in _options(results).items() if name in known}
     estimator = kind(**options, random_state=results.seed)
     columns = list(results.design.schema.columns)
-    if options.get("offset") is not None:
-        columns.append(options["offset"])
+    aside = [options[name] for name in ASIDE if options.get(name) is not None]
+    columns += [name for name in dict.fromkeys(aside) if name not in columns]
     estimator.results_ = results
     estimator.n_features_in_ = len(columns)
     estimator.feature_names_in_ = np.array(columns, dtype=object)
@@ -60,6 +61,7 @@ def _options(results: FittedResults) -> dict[str, Any]:
         "missing": design.missing,
         "unseen": design.unseen,
         "class_weights": _class_weights(results),
+        **_structure_columns(results),
     }
     if isinstance(fit, Fit):
         given = fit.request.options()
@@ -74,6 +76,11 @@ def _options(results: FittedResults) -> dict[str, Any]:
             "offset": _offset_column(results),
         }
     return {**own, **data, "n_jobs": None}
+
+
+def _structure_columns(results: FittedResults) -> dict[str, str]:
+    structure = results.fit.data.structure
+    return {} if structure is None else structure.columns
 
 
 def _class_weights(results: FittedResults) -> dict[Any, float] | None:

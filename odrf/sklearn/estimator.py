@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError
-from odrf.sklearn.constructors import constructor_with, defaults_of, documented
+from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
 from odrf.sklearn.inputs import feature_names, predictors_of, response_name, weights_of
 from odrf.sklearn.leaf_paths import passed_nodes
 from odrf.sklearn.sharing import threads_for, with_threads
@@ -103,10 +103,11 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the options of the function, as they are set."""
         known = inspect.signature(self._function).parameters
         options = {name: value for name, value in self.get_params().items() if name in known}
-        if options.get("offset") is not None and not isinstance(options["offset"], str):
-            raise InputError(
-                "offset= must be the name of a column of X, which predict() needs as well"
-            )
+        for name in ASIDE:
+            if options.get(name) is not None and not isinstance(options[name], str):
+                raise InputError(
+                    f"{name}= must be the name of a column of X, which predict() needs as well"
+                )
         return {**options, "n_jobs": threads_for(self.n_jobs)}
 
     def _seed(self) -> Any:

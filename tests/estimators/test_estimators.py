@@ -235,6 +235,19 @@ def test_an_offset_is_a_column(table):
         ODBTRegressor(offset=np.zeros(120)).fit(X, counts)
 
 
+@pytest.mark.parametrize("argument", ["groups", "order", "strata"])
+def test_columns_that_say_which_rows_belong_together_are_no_predictors(table, argument):
+    X = table[["a", "b"]].assign(unit=np.arange(120) // 4)
+    fit = ODTRegressor(**{argument: "unit"}, max_leaves=3, random_state=1).fit(X, table["y"])
+    assert fit.results_.design.predictors == ("a", "b")
+    assert getattr(fit.results_.fit.data.structure, argument).tolist() == X["unit"].tolist()
+    again = fit.results_.to_sklearn()
+    assert getattr(again, argument) == "unit"
+    assert again.feature_names_in_.tolist() == ["a", "b", "unit"]
+    with pytest.raises(InputError, match=f"{argument}= must be the name of a column of X"):
+        ODTRegressor(**{argument: X["unit"]}).fit(X, table["y"])
+
+
 def test_a_random_state_gives_the_seed(table):
     X, y = table[["a", "b"]], table["y"]
     one, other = (

@@ -15,6 +15,7 @@ from odrf.design.formulas.atoms import Expression
 from odrf.design.offset import Offset
 from odrf.design.predictors import Predictors
 from odrf.design.response import Response
+from odrf.design.row_structure import RowStructure
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import Variable
 from odrf.engine.boosting.losses import (
@@ -64,7 +65,7 @@ CLASSES: dict[str, type] = {
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
-        *(Coded, Layout, SubtreePath, OutOfBagChoice),
+        *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,
     )

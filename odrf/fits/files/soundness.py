@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.design.design import Design
 from odrf.design.predictors import Predictors
+from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure
 from odrf.design.training_data import TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import Coded, Matrix, stored
@@ -180,9 +181,20 @@ def _require_rows(data: TrainingData, p: int, K: int) -> None:
     _require(data.complete.ndim == 1 and int(data.complete.sum()) == n)
     _require(bool(np.isfinite(data.y).all()))
     _require(data.kept is None or len(data.kept) == n)
+    if data.structure is not None:
+        _require_structure(data.structure, n)
     if K > 1:
         _require(_within(data.y, 0, K) and bool((data.y == np.floor(data.y)).all()))
     _require_matrix(data.X)
+
+
+def _require_structure(structure: RowStructure, n: int) -> None:
+    for name in STRUCTURE_ARGUMENTS:
+        codes = getattr(structure, name)
+        if codes is not None:
+            n_labels = len(structure.labels.get(name, ()))
+            _require(codes.shape == (n,) and codes.dtype == np.int64)
+            _require(_within(codes, 0, n_labels) and len(np.unique(codes)) == n_labels)
 
 
 def _require_matrix(X: Matrix) -> None:
