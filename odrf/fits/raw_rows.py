@@ -30,12 +30,15 @@ class RawRows:
         Case weights of training rows; 1 for new rows.
     training : bool
         Whether they are the training rows.
+    complete : (N,) bool
+        Which rows of the new data frame these are; of the training rows, all.
     """
 
     frame: pd.DataFrame
     X: Matrix
     weights: NDArray[np.float64]
     training: bool
+    complete: NDArray[np.bool_]
 
 
 def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
@@ -55,9 +58,10 @@ def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
     """
     design, data = fit.design, fit.data
     if newdata is None:
-        return RawRows(training_frame(design, data), data.X, data.weights, True)
+        every = np.ones(data.n_rows, dtype=np.bool_)
+        return RawRows(training_frame(design, data), data.X, data.weights, True, every)
     X, complete = design.matrix(newdata)
     if not complete.any():
         raise InputError("newdata has no row that can be predicted: give at least one complete row")
     frame = design.schema.select(newdata)[complete]
-    return RawRows(frame, X, np.ones(len(frame)), False)
+    return RawRows(frame, X, np.ones(len(frame)), False, complete)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from odrf.loading import loaded_later
 
 if TYPE_CHECKING:
+    from odrf.plots.averaged.effects_with_intervals import plot_effects as plot_effects
     from odrf.plots.boosted import plot_loss as plot_loss
     from odrf.plots.consistency import plot_consistency as plot_consistency
     from odrf.plots.elements.means import plot_means as plot_means
@@ -43,6 +44,7 @@ __getattr__ = loaded_later(
         "plot_candidates": "odrf.plots.evaluation.tuning",
         "plot_consistency": "odrf.plots.consistency",
         "plot_curves": "odrf.plots.problems",
+        "plot_effects": "odrf.plots.averaged.effects_with_intervals",
         "plot_elimination": "odrf.plots.selection",
         "plot_error": "odrf.plots.forest",
         "plot_error_path": "odrf.plots.path",

@@ -2,12 +2,244 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from odrf.checks import (
+    checked_amount,
+    checked_choice,
+    checked_part,
+    checked_truth,
+    is_list,
+)
+from odrf.fits.averaged.contrasts import CONTRASTS
+from odrf.fits.averaged.estimating import DIFFERENCE, RATIO
+from odrf.fits.averaged.planning import (
+    comparison_plans,
+    prediction_plans,
+    slope_plans,
+)
 from odrf.public import public
+from odrf.reports.averaged.effects import Effects
+from odrf.reports.averaged.effects_of import effects_of
 from odrf.results.fitted import FittedResults
 
 __all__ = ["AveragedResults"]
+
+LEVEL = 0.95
 
 
 @public
 class AveragedResults(FittedResults):
     """Base class of results with averaged predictions, comparisons and slopes."""
+
+    def predictions(
+        self,
+        *,
+        by: str | Sequence[str] | None = None,
+        at: Mapping[str, Any] | None = None,
+        newdata: pd.DataFrame | None = None,
+        level: float = LEVEL,
+        population: bool = False,
+        progress: bool = False,
+    ) -> Effects:
+        """Average the predictions over rows: the mean response, or the share of each class.
+
+        Parameters
+        ----------
+        by : str or list of str, optional
+            Columns whose values make groups of rows; each group has its own average.  By default
+            all rows are one group.
+        at : mapping, optional
+            Values, or lists of values, that variables are set to in every row, such as
+            ``{"age": [30, 60]}``: one average for each combination.  A variable is a column of the
+            data; predictors computed from it, such as ``log(age)``, follow.
+        newdata : DataFrame, optional
+            The rows.  By default the training rows, with their case weights.
+        level : float, default 0.95
+            Nominal coverage of the intervals.
+        population : bool, default False
+            False: the average over these very rows.  True: the rows are a sample of a population,
+            and its chance is added to the variance: that of the predictions, divided by the number
+            of rows.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        Effects
+            Its `table` has the columns of marginaleffects: ``term``, ``contrast``, those of `by`
+            and `at`, ``class``, ``estimate``, ``std_error``, ``statistic``, ``p_value``,
+            ``conf_low``, ``conf_high``.
+
+        Raises
+        ------
+        InputError
+            If an argument or a column cannot be used; if the fit was saved without its rows and
+            there are no new ones.
+
+        Warns
+        -----
+        UserWarning
+            The forest has too few trees for standard errors.
+
+        Notes
+        -----
+        Standard errors are for the forest's expectation over training samples; they do not cover
+        its bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`),
+        for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` have them.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> penguins = odrf.load_data("penguins")
+        >>> forest = odrf.odrf("body_mass_g ~ . - year", penguins, n_trees=50, seed=1)
+        >>> list(forest.predictions(by="species").table["species"])
+        ['Adelie', 'Chinstrap', 'Gentoo']
+        """
+        plans = prediction_plans(self.fit, at)
+        return self._effects(
+            "Averaged predictions", plans, by, newdata, level, population, progress
+        )
+
+    def comparisons(
+        self,
+        variables: str | Sequence[str] | None = None,
+        *,
+        contrast: str | Sequence[Any] | None = None,
+        comparison: str = DIFFERENCE,
+        by: str | Sequence[str] | None = None,
+        at: Mapping[str, Any] | None = None,
+        newdata: pd.DataFrame | None = None,
+        level: float = LEVEL,
+        population: bool = False,
+        progress: bool = False,
+    ) -> Effects:
+        """Compare predictions with a variable set to one value and to another, averaged over rows.
+
+        Parameters
+        ----------
+        variables : str or list of str, optional
+            Columns of the data that predictors are computed from; a factor is one.  By default all.
+        contrast : {"sd", "unit", "iqr", "reference", "pairwise"} or a pair of values, optional
+            Which two values are compared.
+
+            - ``"sd"``, the default for numbers: half a standard deviation above and below the value
+              of each row.  A forest is a step function: it may not change over one unit.
+            - ``"unit"``: the value of each row, and 1 more.
+            - ``"iqr"``: the quartiles, the same in all rows.
+            - ``"reference"``, the default for factors: each level with the first.
+            - ``"pairwise"``: any two levels.
+            - ``(a, b)``: a with b.
+
+            What is for numbers is ignored by factors, and the other way round, if there are several
+            variables.
+        comparison : {"difference", "ratio"}, default "difference"
+            The difference of the two averages, or the second divided by the first.  For classes
+            these are differences and ratios of risks.
+        by, at, newdata, level, population, progress
+            As in `predictions`.
+
+        Returns
+        -------
+        Effects
+            As `predictions`; ``statistic`` tests that the difference is 0, or the ratio 1.
+
+        Raises
+        ------
+        InputError
+            As by `predictions`; if a contrast does not fit a variable.
+
+        Warns
+        -----
+        UserWarning
+            The forest has too few trees for standard errors.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> penguins = odrf.load_data("penguins")
+        >>> forest = odrf.odrf("body_mass_g ~ . - year", penguins, n_trees=50, seed=1)
+        >>> list(forest.comparisons("species").table["contrast"])
+        ['Chinstrap - Adelie', 'Gentoo - Adelie']
+        """
+        checked_choice("comparison", comparison, (DIFFERENCE, RATIO))
+        if contrast is not None and not is_list(contrast):
+            checked_choice("contrast", contrast, CONTRASTS)
+        plans = comparison_plans(self.fit, variables, contrast, at, newdata)
+        title = f"Comparisons: {'differences' if comparison == DIFFERENCE else 'ratios'}"
+        return self._effects(
+            title, plans, by, newdata, level, population, progress, comparison == RATIO
+        )
+
+    def slopes(
+        self,
+        variables: str | Sequence[str] | None = None,
+        *,
+        bandwidth: float | None = None,
+        by: str | Sequence[str] | None = None,
+        at: Mapping[str, Any] | None = None,
+        newdata: pd.DataFrame | None = None,
+        level: float = LEVEL,
+        population: bool = False,
+        progress: bool = False,
+    ) -> Effects:
+        """Average the slope of the prediction in a variable over rows.
+
+        The slope of a row is the difference of the predictions half a bandwidth above and below its
+        value, divided by the bandwidth.  Near the ends of the training range the interval is moved
+        inside, because a forest is constant beyond.
+
+        Parameters
+        ----------
+        variables : str or list of str, optional
+            Columns with numbers that predictors are computed from.  By default all such columns.
+        bandwidth : float, optional
+            In the unit of the variable.  By default half a standard deviation of it.  A forest is a
+            step function, whose slope over a very small interval is 0 or very large.
+        by, at, newdata, level, population, progress
+            As in `predictions`.
+
+        Returns
+        -------
+        Effects
+            As `predictions`.
+
+        Raises
+        ------
+        InputError
+            As by `predictions`; if a variable holds no numbers.
+
+        Warns
+        -----
+        UserWarning
+            The forest has too few trees for standard errors.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ bmi + s5", data, n_trees=50, seed=1)
+        >>> bool((forest.slopes().table["estimate"] > 0).all())
+        True
+        """
+        width = None if bandwidth is None else checked_amount("bandwidth", bandwidth)
+        plans = slope_plans(self.fit, variables, width, at, newdata)
+        return self._effects("Slopes", plans, by, newdata, level, population, progress)
+
+    def _effects(
+        self,
+        title: str,
+        plans: Any,
+        by: Any,
+        newdata: pd.DataFrame | None,
+        level: float,
+        population: bool,
+        progress: bool,
+        ratio: bool = False,
+    ) -> Effects:
+        level = checked_part("level", level)
+        population = checked_truth("population", population)
+        return effects_of(self.fit, title, plans, by, newdata, level, population, progress, ratio)

@@ -1,0 +1,1 @@
+"""Averages of predictions over rows, and contrasts of them."""

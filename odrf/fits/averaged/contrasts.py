@@ -1,0 +1,174 @@
+"""Contrasts: which two values of a variable are compared."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from statsmodels.stats.weightstats import DescrStatsW
+
+from odrf.checks import is_word
+from odrf.design.columns.listing import listed
+from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents
+from odrf.errors import InputError, allowed
+
+__all__ = ["CONTRASTS", "Contrast", "contrasts_of", "levels_of", "slope_of"]
+
+CONTRASTS = ("sd", "unit", "iqr", "reference", "pairwise")
+OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
+
+# A slope's two ends are this share of a standard deviation apart.
+BANDWIDTH = 0.5
+
+
+class Contrast(NamedTuple):
+    """Two values that a variable is set to.
+
+    Attributes
+    ----------
+    label : str
+        In words, such as "+1" or "b - a".
+    low : a value, (n,) values, or None
+        What the variable is set to in each row; None if it stays as it is.
+    high : a value, or (n,) values
+    width : (n,) float64 or None
+        For a slope, high - low.
+    """
+
+    label: str
+    low: Any
+    high: Any
+    width: NDArray[np.float64] | None = None
+
+
+def contrasts_of(
+    name: str, column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: Any
+) -> list[Contrast]:
+    """Return the contrasts of a variable.
+
+    Parameters
+    ----------
+    name : str
+        The variable.
+    column : Series of length n
+        Its values in the rows that are compared.
+    training : Series
+        Its values in the training rows, from which spread and levels are taken.
+    weights : array
+        The case weights of the training rows.
+    contrast : str or pair
+        One of `CONTRASTS`, or two values.
+
+    Raises
+    ------
+    InputError
+        The contrast is unknown, or does not fit the type of the variable.
+    """
+    if not isinstance(contrast, str):
+        low, high = _pair(name, contrast)
+        return [Contrast(f"{_said(high)} - {_said(low)}", low, high)]
+    if contrast not in CONTRASTS:
+        raise allowed("contrast", contrast, CONTRASTS)
+    if not _is_numeric(training):
+        return _of_levels(name, training, contrast)
+    if is_bool_dtype(training.dtype):
+        return [Contrast("True - False", False, True)]
+    if contrast in OF_FACTORS:
+        raise InputError(
+            f"contrast={contrast!r} is for factors, and {name!r} holds numbers: use one of "
+            f"{listed(OF_NUMBERS)}, or two values such as (1, 2)"
+        )
+    return [_of_numbers(column.astype(float), training.astype(float), weights, contrast)]
+
+
+def slope_of(
+    name: str,
+    column: pd.Series,
+    training: pd.Series,
+    weights: NDArray[np.float64],
+    bandwidth: float | None,
+) -> Contrast:
+    """Return the contrast whose quotient by its width is a slope.
+
+    The ends are half a bandwidth below and above the value of each row, and within the range of the
+    training rows, as predictions do not change beyond it.  By default the bandwidth is half a
+    standard deviation.
+
+    Raises
+    ------
+    InputError
+        The variable holds no numbers, or the same number in all training rows.
+    """
+    if not _is_numeric(training) or is_bool_dtype(training.dtype):
+        raise InputError(f"{name!r} holds no numbers, so that it has no slope: use comparisons()")
+    numbers = training.astype(float)
+    low, high = float(numbers.min()), float(numbers.max())
+    if not low < high:
+        raise InputError(f"{name!r} has the same value in all training rows: it has no slope")
+    width = BANDWIDTH * _deviation(numbers, weights) if bandwidth is None else bandwidth
+    width = min(width, high - low)
+    middle = column.astype(float).to_numpy().clip(low + width / 2, high - width / 2)
+    ends = middle - width / 2, middle + width / 2
+    return Contrast("slope", *ends, np.full(len(middle), width))
+
+
+def levels_of(column: pd.Series) -> list[Any]:
+    """Return the levels of a factor, in their order."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return list(column.cat.remove_unused_categories().cat.categories)
+    return sorted(column.dropna().unique(), key=lambda level: (str(type(level)), level))
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return is_numeric_dtype(column.dtype)
+
+
+def _pair(name: str, contrast: Any) -> tuple[Any, Any]:
+    if isinstance(contrast, tuple | list) and len(contrast) == 2:
+        return contrast[0], contrast[1]
+    raise InputError(
+        f"contrast={contrast!r} is no contrast of {name!r}: use one of {listed(CONTRASTS)}, or two "
+        "values such as (1, 2)"
+    )
+
+
+def _of_numbers(
+    column: pd.Series, training: pd.Series, weights: NDArray[np.float64], contrast: str
+) -> Contrast:
+    values = column.to_numpy()
+    if contrast == "unit":
+        return Contrast("+1", None, values + 1.0)
+    if contrast == "sd":
+        sd = _deviation(training, weights)
+        return Contrast(f"+1 sd ({sd:.4g})", values - sd / 2, values + sd / 2)
+    low, high = _described(training, weights).quantile([0.25, 0.75], return_pandas=False)
+    return Contrast(f"Q3 - Q1 ({low:.4g} to {high:.4g})", float(low), float(high))
+
+
+def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
+    held = contents(training)
+    if held in (DATES, DURATIONS, PERIODS):
+        raise InputError(f"{name!r} holds {held}: give two of them as contrast=(first, second)")
+    levels = levels_of(training)
+    pairs = [(levels[0], level) for level in levels[1:]]
+    if is_word(contrast, "pairwise"):
+        pairs = list(combinations(levels, 2))
+    return [Contrast(f"{_said(high)} - {_said(low)}", low, high) for low, high in pairs]
+
+
+def _deviation(training: pd.Series, weights: NDArray[np.float64]) -> float:
+    return float(_described(training, weights).std)
+
+
+def _described(training: pd.Series, weights: NDArray[np.float64]) -> DescrStatsW:
+    """Return the weighted moments and quantiles of numbers, without empty cells."""
+    known = training.notna().to_numpy() & (weights > 0)
+    return DescrStatsW(training.to_numpy()[known], weights[known])
+
+
+def _said(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,233 @@
+"""Averaged predictions, and contrasts of them, with their covariance over training samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.rows.draws import Draws
+from odrf.fits.averaged.averages import Averages, averages, trees_vary
+from odrf.fits.averaged.grid_of_rows import GroupedRows, set_to
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import AnyFit, Fit
+from odrf.statistics.averaged.functionals import functional_covariance
+
+__all__ = ["DIFFERENCE", "RATIO", "Estimates", "Plan", "estimated"]
+
+DIFFERENCE, RATIO = "difference", "ratio"
+
+
+class Plan(NamedTuple):
+    """What is estimated over each group of rows: an average, or a contrast of two.
+
+    Attributes
+    ----------
+    labels : dict
+        What names it: columns of the table.
+    low : dict or None
+        Values of variables in the first average of a contrast; None for an average alone.
+    high : dict
+        Values of variables in the second average, or in the average alone.
+    width : (n,) float64 or None
+        For a slope, by what the difference is divided in each row.
+    """
+
+    labels: dict[str, Any]
+    low: dict[str, Any] | None
+    high: dict[str, Any]
+    width: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """What the covariance of M estimates is computed from.
+
+    Attributes
+    ----------
+    of_trees : (B, M) float64
+        The values of each tree, to first order.
+    kinds : (B,) int64
+        The kind of each tree.
+    draws : Draws
+        How the trees drew their rows.
+    of_sampling : (M, M) float64 or None
+        The covariance of averages over rows that are a sample; None if they are fixed.
+    """
+
+    of_trees: NDArray[np.float64]
+    kinds: NDArray[np.int64]
+    draws: Draws
+    of_sampling: NDArray[np.float64] | None
+
+    def covariance(self, gradient: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return the covariance (R, R) of linear combinations (R, M) of the estimates.
+
+        By default that of the estimates themselves.  Each combination is a functional of the trees
+        of its own: with few trees its variance is not too small, as one from a covariance could be.
+        """
+        combined = self.of_trees if gradient is None else self.of_trees @ gradient.T
+        total = functional_covariance(combined, self.kinds, self.draws).total
+        if self.of_sampling is None:
+            return total
+        return total + (
+            self.of_sampling if gradient is None else gradient @ self.of_sampling @ gradient.T
+        )
+
+    @property
+    def trees_advised(self) -> int:
+        """How many trees would estimate the variances well enough; 0 if these are enough."""
+        return functional_covariance(self.of_trees, self.kinds, self.draws).trees_advised
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """M estimates and what their covariance is computed from.
+
+    Attributes
+    ----------
+    labels : DataFrame of M rows
+        What names each of them: terms, contrasts, groups, classes.
+    estimate : (M,) float64
+    uncertainty : Uncertainty or None
+        None if the fit's trees do not tell how it varies.
+    """
+
+    labels: pd.DataFrame
+    estimate: NDArray[np.float64]
+    uncertainty: Uncertainty | None
+
+
+class _Part(NamedTuple):
+    """Estimates (C, K) of a plan, and what they are linear in.
+
+    `of_trees` (B, C, K) are the values of each tree; `off_rows` (n, K) what each row adds to the
+    mean of its group, if the rows are a sample.
+    """
+
+    estimate: NDArray[np.float64]
+    of_trees: NDArray[np.float64] | None
+    off_rows: NDArray[np.float64]
+
+
+def estimated(
+    fit: AnyFit,
+    grouped: GroupedRows,
+    plans: Sequence[Plan],
+    comparison: str = DIFFERENCE,
+    population: bool = False,
+    advance: Callable[[int], object] = lambda n: None,
+) -> Estimates:
+    """Estimate every plan over every group, for every class.
+
+    Parameters
+    ----------
+    fit : AnyFit
+    grouped : GroupedRows
+    plans : sequence of Plan
+    comparison : str
+        For contrasts: "difference", or "ratio" of the two averages, whose covariance is by the
+        delta method.
+    population : bool
+        Whether the rows are a sample, whose chance is added to the covariance.
+    advance : callable
+        Called with numbers of rows when they are done.
+    """
+    ready: dict[int, Averages] = {}
+    own = isinstance(fit, BoostedFit) and grouped.rows.training
+    offset = cast(BoostedFit, fit).offset.values if own else None
+
+    def of(values: dict[str, Any], share: NDArray[np.float64]) -> Averages:
+        if not values and 0 in ready and share is grouped.share:
+            return ready[0]
+        X = set_to(fit, grouped.rows, values)
+        found = averages(fit, X, share, grouped.group, len(grouped.labels), offset, advance)
+        if not values and share is grouped.share:
+            ready[0] = found
+        return found
+
+    parts = []
+    for plan in plans:
+        share = grouped.share if plan.width is None else grouped.share / plan.width
+        high = of(plan.high, share)
+        low = None if plan.low is None else of(plan.low, share)
+        parts.append(_part(high, low, plan, grouped, comparison == RATIO))
+    estimate = np.concatenate([part.estimate.ravel() for part in parts])
+    return Estimates(
+        _labels(fit, grouped, plans), estimate, _uncertainty(fit, grouped, parts, population)
+    )
+
+
+def _uncertainty(
+    fit: AnyFit, grouped: GroupedRows, parts: Sequence[_Part], population: bool
+) -> Uncertainty | None:
+    if not (isinstance(fit, Fit) and trees_vary(fit)):
+        return None
+    B = fit.forest.n_trees
+    kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    values = [part.of_trees.reshape(B, -1) for part in parts if part.of_trees is not None]
+    of_sampling = _of_sampling(grouped, parts) if population else None
+    return Uncertainty(np.concatenate(values, axis=1), kinds, fit.draws, of_sampling)
+
+
+def _part(
+    high: Averages, low: Averages | None, plan: Plan, grouped: GroupedRows, ratio: bool
+) -> _Part:
+    """Return a plan's estimates from its averages: `high`, high - low, or high / low."""
+    if low is None:
+        return _Part(high.mean, high.of_trees, _off(high.of_rows, high.mean, plan, grouped))
+    if not ratio:
+        mean, of_rows = high.mean - low.mean, high.of_rows - low.of_rows
+        trees = _combined(high.of_trees, low.of_trees, np.ones_like(mean))
+        return _Part(mean, trees, _off(of_rows, mean, plan, grouped))
+    # to first order the ratio changes by (change of high - ratio · change of low) / low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = high.mean / low.mean
+        trees = _combined(high.of_trees, low.of_trees, quotient)
+        trees = None if trees is None else trees / low.mean
+        group = grouped.group
+        off = (high.of_rows - quotient[group] * low.of_rows) / low.mean[group]
+    return _Part(quotient, trees, off)
+
+
+def _combined(
+    high: NDArray[np.float64] | None, low: NDArray[np.float64] | None, times: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    return None if high is None or low is None else high - times * low
+
+
+def _off(
+    of_rows: NDArray[np.float64], mean: NDArray[np.float64], plan: Plan, grouped: GroupedRows
+) -> NDArray[np.float64]:
+    each = of_rows if plan.width is None else of_rows / plan.width[:, None]
+    return np.asarray(each - mean[grouped.group])
+
+
+def _of_sampling(grouped: GroupedRows, parts: Sequence[_Part]) -> NDArray[np.float64]:
+    """Return the covariance (M, M) of averages over rows that are a sample."""
+    columns = []
+    for part in parts:
+        n, K = part.off_rows.shape
+        spread = np.zeros((n, len(grouped.labels), K))
+        spread[np.arange(n), grouped.group] = grouped.share[:, None] * part.off_rows
+        columns.append(spread.reshape(n, -1))
+    every = np.concatenate(columns, axis=1)
+    return np.asarray(every.T @ every)
+
+
+def _labels(fit: AnyFit, grouped: GroupedRows, plans: Sequence[Plan]) -> pd.DataFrame:
+    """Return what names each estimate: the plan, the group of rows, the class."""
+    classes = fit.design.response.classes
+    K = 1 if classes is None else len(classes)
+    C = len(grouped.labels)
+    of_plans = pd.DataFrame([plan.labels for plan in plans])
+    labels = of_plans.loc[np.repeat(np.arange(len(plans)), C * K)].reset_index(drop=True)
+    of_groups = grouped.labels.loc[np.tile(np.repeat(np.arange(C), K), len(plans))]
+    labels = pd.concat([labels, of_groups.reset_index(drop=True)], axis=1)
+    if classes is not None:
+        labels["class"] = np.tile(np.asarray(classes, dtype=object), len(plans) * C)
+    return labels

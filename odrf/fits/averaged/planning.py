@@ -1,0 +1,131 @@
+"""What is estimated: averages of predictions, contrasts and slopes of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from odrf.checks import is_list
+from odrf.design.reading_back import training_frame
+from odrf.design.replacing import touched, variables
+from odrf.errors import InputError
+from odrf.fits.averaged.contrasts import OF_FACTORS, OF_NUMBERS, Contrast, contrasts_of, slope_of
+from odrf.fits.averaged.estimating import Plan
+from odrf.fits.averaged.grid_of_rows import values_at
+from odrf.fits.fit import AnyFit
+from odrf.fits.raw_rows import raw_rows
+
+__all__ = ["comparison_plans", "prediction_plans", "slope_plans"]
+
+
+def prediction_plans(fit: AnyFit, at: Any) -> list[Plan]:
+    """Return the plan of an average for each combination of the values of `at`."""
+    combinations = values_at(at)
+    _require_known(fit, combinations)
+    return [
+        Plan({"term": "prediction", "contrast": "mean", **values}, None, values)
+        for values in combinations
+    ]
+
+
+def comparison_plans(
+    fit: AnyFit, names: Any, contrast: Any, at: Any, newdata: pd.DataFrame | None
+) -> list[Plan]:
+    """Return the plan of each contrast of each variable, for each combination of `at`.
+
+    Raises
+    ------
+    InputError
+        A variable is unknown or also in `at`, or the contrast does not fit it.
+    """
+    asked = _asked(fit, names)
+    training = training_frame(fit.design, fit.data)
+    frame = raw_rows(fit, newdata).frame
+    several = names is None or len(asked) > 1
+    found = {
+        name: contrasts_of(
+            name,
+            frame[name],
+            training[name],
+            fit.data.weights,
+            _fitting(training[name], contrast, several),
+        )
+        for name in asked
+    }
+    return _plans(fit, found, at)
+
+
+def slope_plans(
+    fit: AnyFit, names: Any, bandwidth: float | None, at: Any, newdata: pd.DataFrame | None
+) -> list[Plan]:
+    """Return the plan of the slope of each variable, for each combination of `at`.
+
+    Raises
+    ------
+    InputError
+        A variable is unknown, also in `at`, or holds no numbers.
+    """
+    training = training_frame(fit.design, fit.data)
+    asked = _asked(fit, names)
+    if names is None:
+        asked = [name for name in asked if _is_number(training[name])]
+        if not asked:
+            raise InputError("no variable of the fit holds numbers: use comparisons() for factors")
+    frame, weights = raw_rows(fit, newdata).frame, fit.data.weights
+    found = {
+        name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
+    }
+    return _plans(fit, found, at)
+
+
+def _plans(fit: AnyFit, contrasts: dict[str, list[Contrast]], at: Any) -> list[Plan]:
+    combinations = values_at(at)
+    _require_known(fit, combinations)
+    twice = [name for name in contrasts if name in combinations[0]]
+    if twice:
+        raise InputError(f"{twice[0]!r} is compared and set by at=: leave it out of one of them")
+    return [
+        Plan(
+            {"term": name, "contrast": contrast.label, **values},
+            values if contrast.low is None else {**values, name: contrast.low},
+            {**values, name: contrast.high},
+            contrast.width,
+        )
+        for name, of_variable in contrasts.items()
+        for contrast in of_variable
+        for values in combinations
+    ]
+
+
+def _asked(fit: AnyFit, names: Any) -> list[str]:
+    """Return the variables asked for, by default all."""
+    if names is None:
+        return list(variables(fit.design))
+    asked = [names] if isinstance(names, str) else list(names) if is_list(names) else []
+    if not asked:
+        raise InputError(f"variables={names!r} names no column: use a name, or a list of names")
+    touched(fit.design, *asked)
+    return list(dict.fromkeys(asked))
+
+
+def _require_known(fit: AnyFit, combinations: Sequence[dict[str, Any]]) -> None:
+    if combinations[0]:
+        touched(fit.design, *combinations[0])
+
+
+def _fitting(column: pd.Series, contrast: Any, several: bool) -> Any:
+    """Return the contrast for a variable: its default if the one asked for is of another type."""
+    usual = "sd" if is_numeric_dtype(column.dtype) else "reference"
+    if contrast is None:
+        return usual
+    others = OF_FACTORS if usual == "sd" else OF_NUMBERS
+    if isinstance(contrast, str) and contrast in others and (several or usual == "reference"):
+        return usual
+    return contrast
+
+
+def _is_number(column: pd.Series) -> bool:
+    return is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype)

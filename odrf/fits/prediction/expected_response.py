@@ -1,0 +1,41 @@
+"""The expected response of rows, by any kind of fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.rows.coded import Matrix
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import AnyFit
+from odrf.fits.prediction.empty_cells import reading_empty_cells
+from odrf.fits.prediction.predicting import mean_values
+
+__all__ = ["expected_response"]
+
+
+def expected_response(
+    fit: AnyFit,
+    X: Matrix,
+    offset: NDArray[np.float64] | None = None,
+    advance: Callable[[int], object] = lambda n: None,
+) -> NDArray[np.float64]:
+    """Return the mean response (n, 1) or the class probabilities (n, K) of rows X (p, n).
+
+    Parameters
+    ----------
+    fit : AnyFit
+    X : Matrix (p, n)
+        The rows; NaN for empty cells in columns without any in training.
+    offset : (n,) float64, optional
+        The offsets of boosted trees; by default 0.
+    advance : callable
+        Called with numbers of rows when they are done.
+    """
+    fit, X = reading_empty_cells(fit, X)
+    if not isinstance(fit, BoostedFit):
+        return mean_values(fit, X, advance)
+    offsets = np.zeros(X.shape[1]) if offset is None else offset
+    return fit.loss.means(fit.scores(X, offsets, advance))

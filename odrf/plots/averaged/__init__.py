@@ -1,0 +1,1 @@
+"""Drawings of averaged predictions, comparisons and slopes."""

@@ -1,0 +1,1 @@
+"""Reports of averaged predictions, comparisons and slopes."""

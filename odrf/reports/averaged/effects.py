@@ -1,0 +1,142 @@
+"""Averaged predictions, comparisons and slopes, with standard errors, tests and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from odrf import plots
+from odrf.fits.averaged.estimating import Estimates
+from odrf.public import public
+from odrf.reports.averaged.hypotheses import HypothesisTests, tested
+from odrf.statistics.averaged.normal_tests import NUMBERS, with_errors
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Effects"]
+
+
+@public
+class Effects(Carded):
+    """Averaged predictions, comparisons or slopes of a fit.
+
+    Returned by `predictions`, `comparisons` and `slopes` of the results.
+
+    Parameters
+    ----------
+    title : str
+        What was estimated.
+    call : str
+        The call that made the fit.
+    estimates : Estimates
+        The estimates and their covariance.
+    level : float
+        Nominal coverage of the intervals.
+    null : float
+        The value that is tested: 0, or 1 for ratios.
+    notes : tuple of str
+        What to know of the standard errors.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each estimate.  Columns: ``term``, ``contrast``; the columns of `by` and `at`;
+        ``class`` if the response is a class; ``estimate``, ``std_error``, ``statistic``,
+        ``p_value``, ``conf_low`` and ``conf_high``.  NaN where there are no standard errors.
+    covariance : (M, M) float64 or None
+        The covariance of the estimates over training samples.
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> forest = odrf.odrf("progression ~ bmi + s5 + sex", data, n_trees=50, seed=1)
+    >>> effects = forest.comparisons("bmi", contrast="iqr")
+    >>> bool(effects.table["estimate"].iloc[0] > 0)
+    True
+    """
+
+    def __init__(
+        self,
+        title: str,
+        call: str,
+        estimates: Estimates,
+        level: float,
+        null: float = 0.0,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.title, self.call, self.level, self.null = title, call, level, null
+        self.notes, self.estimates = notes, estimates
+        known = estimates.uncertainty
+        self.covariance = None if known is None else known.covariance()
+        error = np.full(len(estimates.estimate), np.nan)
+        if self.covariance is not None:
+            error = np.sqrt(np.diagonal(self.covariance))
+        self.table = with_errors(estimates.labels, estimates.estimate, error, level, null)
+
+    def hypotheses(
+        self, hypothesis: str | Sequence[str] | ArrayLike = "pairwise", *, joint: bool = False
+    ) -> HypothesisTests:
+        """Test hypotheses about the estimates, which are b1, b2, … in the order of the table.
+
+        Parameters
+        ----------
+        hypothesis : str, list of str or array, default "pairwise"
+            ``"pairwise"``: any two estimates are equal.  A text such as ``"b1 = b2"``,
+            ``"b3 - 2 * b1 = 0"`` or ``"b2 / b1 = 1"``, or a list of these; ratios and powers are
+            tested by the delta method.  An array (R, M): R linear combinations of the M estimates
+            that are 0.
+        joint : bool, default False
+            Test in addition that all hold, by Wald's statistic.
+
+        Raises
+        ------
+        InputError
+            If a hypothesis cannot be read; if there are no standard errors.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ bmi + s5", data, n_trees=50, seed=1)
+        >>> tests = forest.slopes().hypotheses("b1 = b2")
+        >>> list(tests.table["hypothesis"])
+        ['b1 = b2']
+        """
+        return tested(self.call, self.estimates, hypothesis, joint, self.level)
+
+    def summary(self) -> Summary:
+        """Return the table as a summary with text, HTML and LaTeX output."""
+        facts = {"Estimates": str(len(self.table)), "Intervals": f"{self.level:.0%}"}
+        return Summary(self.title, self.call, facts, {"": self._shown()}, self.notes)
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Plot the estimates as points, with their intervals.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
+        """
+        labels = self.table.drop(columns=list(NUMBERS))
+        return plots.plot_effects(labels, self.table[list(NUMBERS)], self.title, self.null, ax)
+
+    def _shown(self) -> pd.DataFrame:
+        numbered = self.table.copy()
+        numbered.index = pd.Index([f"b{i + 1}" for i in range(len(numbered))])
+        return numbered
+
+    def _card(self) -> Card:
+        return Card(self.title, {"Intervals": f"{self.level:.0%}"}, self.table)

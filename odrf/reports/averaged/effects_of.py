@@ -1,0 +1,68 @@
+"""Effects of a fit, with what is to be known of their standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from tqdm import tqdm
+
+from odrf.fits.averaged.averages import trees_vary
+from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Plan, estimated
+from odrf.fits.averaged.grid_of_rows import grouped_rows
+from odrf.fits.fit import AnyFit, Fit
+from odrf.reports.averaged.effects import Effects
+from odrf.warn import warn_user
+
+__all__ = ["effects_of"]
+
+
+def effects_of(
+    fit: AnyFit,
+    title: str,
+    plans: Sequence[Plan],
+    by: object,
+    newdata: pd.DataFrame | None,
+    level: float,
+    population: bool,
+    progress: bool,
+    ratio: bool = False,
+) -> Effects:
+    """Return the effects of the plans; the other arguments are those of the results' methods.
+
+    Warns
+    -----
+    UserWarning
+        The forest has too few trees for standard errors.
+    """
+    grouped = grouped_rows(fit, newdata, by)
+    averages = sum(1 + (plan.low is not None) for plan in plans)
+    with tqdm(total=averages * len(grouped.share), unit="row", disable=not progress) as bar:
+        comparison = RATIO if ratio else DIFFERENCE
+        found = estimated(fit, grouped, plans, comparison, population, bar.update)
+        bar.update(bar.total - bar.n)
+    advised = 0 if found.uncertainty is None else found.uncertainty.trees_advised
+    if advised:
+        n_trees = fit.forest.n_trees
+        warn_user(
+            f"{n_trees} trees are few for standard errors: their Monte Carlo error is large, and "
+            f"too few trees make them too large on average; use n_trees={advised}, or "
+            f"grow({advised - n_trees})"
+        )
+    return Effects(title, fit.call, found, level, float(ratio), _notes(fit))
+
+
+def _notes(fit: AnyFit) -> tuple[str, ...]:
+    if not trees_vary(fit):
+        return (
+            "There are no standard errors, because they compare trees that drew a row with trees "
+            "that did not: fit a forest with odrf(), whose trees draw rows.",
+        )
+    assert isinstance(fit, Fit)
+    if fit.control.honest:
+        return ("Standard errors are for the forest's expectation over training samples.",)
+    return (
+        "Standard errors are for the forest's expectation over training samples, which differs "
+        "from the truth by the forest's bias.  The forest was not grown for inference: "
+        "odrf(…, honest=True, resample='subsample', sample_fraction=0.5) has less bias there.",
+    )

@@ -1,0 +1,140 @@
+"""Tests of hypotheses about estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from odrf.checks import checked_truth, is_list
+from odrf.errors import InputError
+from odrf.fits.averaged.estimating import Estimates
+from odrf.public import public
+from odrf.statistics.averaged.hypotheses_of_estimates import (
+    Wald,
+    function_of_estimates,
+    joint_test,
+    pairwise_differences,
+)
+from odrf.statistics.averaged.normal_tests import with_errors
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+
+__all__ = ["HypothesisTests", "tested"]
+
+PAIRWISE = "pairwise"
+
+
+@public
+class HypothesisTests(Carded):
+    """Tests of hypotheses about estimates.
+
+    Returned by `Effects.hypotheses`.
+
+    Parameters
+    ----------
+    call : str
+        The call that made the fit.
+    table : DataFrame
+        One row for each hypothesis: ``hypothesis``; ``estimate``, the left side minus the right
+        side; ``std_error``, ``statistic``, ``p_value``, ``conf_low`` and ``conf_high``.
+    covariance : (R, R) float64
+        The covariance of these estimates.
+    joint : Wald or None
+        The test that all hypotheses hold.
+
+    Attributes
+    ----------
+    table, covariance, joint
+    """
+
+    def __init__(
+        self, call: str, table: pd.DataFrame, covariance: NDArray[np.float64], joint: Wald | None
+    ) -> None:
+        self.call, self.table, self.covariance, self.joint = call, table, covariance, joint
+
+    def summary(self) -> Summary:
+        """Return the table as a summary with text, HTML and LaTeX output."""
+        return Summary("Tests of hypotheses", self.call, self._facts(), {"": self.table})
+
+    def _facts(self) -> dict[str, str]:
+        facts = {"Hypotheses": str(len(self.table))}
+        if self.joint is not None:
+            said = f"χ² = {self.joint.statistic:.4g}, df = {self.joint.df}"
+            facts["All together"] = f"{said}, p = {self.joint.p_value:.3g}"
+        return facts
+
+    def _card(self) -> Card:
+        return Card("Tests of hypotheses", self._facts(), self.table)
+
+
+def tested(
+    call: str,
+    estimates: Estimates,
+    hypothesis: str | Sequence[str] | ArrayLike,
+    joint: bool,
+    level: float,
+) -> HypothesisTests:
+    """Return tests of hypotheses about estimates (M,); the arguments are those of `Effects`.
+
+    Raises
+    ------
+    InputError
+        If a hypothesis cannot be read; if there are no standard errors.
+    """
+    if estimates.uncertainty is None:
+        raise InputError(
+            "hypotheses need standard errors, which these estimates do not have: fit a forest with "
+            "odrf(), whose trees draw rows"
+        )
+    names, value, gradient = _read(hypothesis, estimates.estimate)
+    of_hypotheses = estimates.uncertainty.covariance(gradient)
+    labels = pd.DataFrame({"hypothesis": names})
+    table = with_errors(labels, value, np.sqrt(np.diagonal(of_hypotheses)), level)
+    wald = joint_test(value, of_hypotheses) if checked_truth("joint", joint) else None
+    return HypothesisTests(call, table, of_hypotheses, wald)
+
+
+def _read(
+    hypothesis: str | Sequence[str] | ArrayLike, estimate: NDArray[np.float64]
+) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
+    """Return R hypotheses in words, their values (R,) and gradients (R, M)."""
+    M = len(estimate)
+    if not is_list(hypothesis) and not isinstance(hypothesis, str):
+        raise _unreadable(M)
+    if isinstance(hypothesis, str):
+        hypothesis = pairwise_differences(M) if hypothesis == PAIRWISE else [hypothesis]
+        if not hypothesis:
+            raise InputError('hypothesis="pairwise" needs two estimates, and there is one')
+    texts = [each for each in cast(Any, hypothesis) if isinstance(each, str)]
+    if texts and len(texts) == len(cast(Any, hypothesis)):
+        found = [function_of_estimates(text, estimate) for text in texts]
+        values = np.array([value for value, _ in found])
+        return texts, values, np.array([gradient for _, gradient in found])
+    matrix = _matrix(hypothesis, M)
+    names = [
+        " + ".join(f"{c:.4g} * b{j + 1}" for j, c in enumerate(row) if c) + " = 0" for row in matrix
+    ]
+    return names, matrix @ estimate, matrix
+
+
+def _matrix(hypothesis: ArrayLike, M: int) -> NDArray[np.float64]:
+    try:
+        matrix = np.atleast_2d(np.asarray(hypothesis, dtype=np.float64))
+    except (TypeError, ValueError):
+        matrix = np.empty((0, 0))
+    if matrix.ndim != 2 or matrix.shape[1:] != (M,) or not len(matrix):
+        raise _unreadable(M)
+    if not np.isfinite(matrix).all() or not matrix.any(axis=1).all():
+        raise InputError("hypothesis= has a row without any estimate, or a number that is infinite")
+    return matrix
+
+
+def _unreadable(M: int) -> InputError:
+    return InputError(
+        "hypothesis= is neither text such as 'b1 = b2', nor a list of texts, nor an array "
+        f"with {M} columns, one for each estimate"
+    )

@@ -1,0 +1,118 @@
+"""Functions of estimates, by the delta method, and joint tests of them."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from itertools import combinations
+from typing import NamedTuple, cast
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from statsmodels.tools.numdiff import approx_fprime
+
+from odrf.checks import is_number
+from odrf.errors import InputError
+
+__all__ = ["Wald", "function_of_estimates", "joint_test", "pairwise_differences"]
+
+OPERATIONS: dict[type, Callable[..., float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+LONGEST = 1000
+
+
+class Wald(NamedTuple):
+    """A joint test: the statistic, its degrees of freedom, and the p-value by χ²."""
+
+    statistic: float
+    df: int
+    p_value: float
+
+
+def pairwise_differences(n: int) -> list[str]:
+    """Return the hypotheses that any two of n estimates are equal."""
+    return [f"b{j + 1} - b{i + 1} = 0" for i, j in combinations(range(n), 2)]
+
+
+def function_of_estimates(
+    hypothesis: str, estimate: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the left side minus the right side of a hypothesis, and its gradient (M,).
+
+    Parameters
+    ----------
+    hypothesis : str
+        Such as ``"b1 = b2"``, ``"b1 / b2 = 1"``; without ``=`` the right side is 0.
+    estimate : (M,) float64
+        b1, b2, …
+
+    Raises
+    ------
+    InputError
+        The text is no such hypothesis, or has no value here.
+    """
+    sides = hypothesis.split("=") if len(hypothesis) <= LONGEST else []
+    if len(sides) not in (1, 2):
+        raise _unreadable(hypothesis, "it needs one = at most")
+    trees = [_parsed(side, hypothesis) for side in sides]
+
+    def value(at: NDArray[np.float64]) -> float:
+        found = [_value(tree, at, hypothesis) for tree in trees]
+        return found[0] - (found[1] if len(found) > 1 else 0.0)
+
+    with np.errstate(all="ignore"):
+        now = value(estimate)
+        gradient = np.asarray(approx_fprime(estimate, value, centered=True), dtype=np.float64)
+    if not np.isfinite(now) or not np.isfinite(gradient).all():
+        raise InputError(f"hypothesis {hypothesis!r} has no finite value at these estimates")
+    return now, gradient.ravel()
+
+
+def joint_test(value: NDArray[np.float64], covariance: NDArray[np.float64]) -> Wald:
+    """Return Wald's test that all values (R,) are 0, given their covariance (R, R)."""
+    df = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    statistic = float(value @ np.linalg.pinv(covariance, hermitian=True) @ value)
+    return Wald(statistic, df, float(scipy.stats.chi2.sf(statistic, df)))
+
+
+def _parsed(side: str, hypothesis: str) -> ast.expr:
+    try:
+        return ast.parse(side.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _unreadable(hypothesis, "it is no sum, product or quotient of b1, b2, …") from None
+
+
+def _value(node: ast.expr, at: NDArray[np.float64], hypothesis: str) -> float:
+    if isinstance(node, ast.Constant) and is_number(node.value):
+        return float(cast(float, node.value))
+    if isinstance(node, ast.Name):
+        number = node.id[1:]
+        if node.id[:1] == "b" and number.isdecimal() and 1 <= int(number) <= len(at):
+            return float(at[int(number) - 1])
+        raise _unreadable(hypothesis, f"{node.id!r} is none of b1 to b{len(at)}, the table's rows")
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+        left, right = (_value(each, at, hypothesis) for each in (node.left, node.right))
+        try:
+            result = OPERATIONS[type(node.op)](left, right)
+        except (ZeroDivisionError, OverflowError):
+            return np.nan
+        return result if isinstance(result, float) else np.nan
+    if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATIONS:
+        return OPERATIONS[type(node.op)](_value(node.operand, at, hypothesis))
+    raise _unreadable(hypothesis, "it may have numbers, b1, b2, … and + - * / ** ( ) only")
+
+
+def _unreadable(hypothesis: str, reason: str) -> InputError:
+    return InputError(
+        f"hypothesis {hypothesis[:60]!r} cannot be read, because {reason}: write it such as "
+        '"b2 - b1 = 0" or "b2 / b1 = 1"'
+    )

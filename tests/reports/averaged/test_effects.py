@@ -1,0 +1,281 @@
+"""Averaged predictions, comparisons and slopes against the same done by hand with `predict`."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+
+import odrf
+from odrf import InputError
+from odrf.statistics.averaged.functionals import functional_covariance
+
+NUMBERS = ["estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"]
+
+
+def means(fit, data):
+    """The mean response or class probabilities of rows, (n, K)."""
+    if fit.kind == "regression":
+        return fit.predict(data).to_numpy()[:, None]
+    return fit.predict(data, type="prob").to_numpy()
+
+
+def tree_means(fit, data):
+    """What each tree of a forest for numbers predicts on average, (B,)."""
+    return fit.predict(data, type="trees").to_numpy().mean(axis=0)
+
+
+def error_by_hand(fit, *values):
+    """The standard error of the first functional minus the second, from their values by tree."""
+    functional = values[0] if len(values) == 1 else values[0] - values[1]
+    kinds = (
+        np.zeros(len(functional), dtype=np.int64)
+        if fit.fit.blend is None
+        else (fit.fit.blend.of_tree)
+    )
+    return np.sqrt(functional_covariance(functional[:, None], kinds, fit.fit.draws).total[0, 0])
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* trees are few for standard errors")
+
+
+@pytest.fixture(scope="module")
+def fits(number_tree, class_tree, number_forest, class_forest, table):
+    return {
+        "tree": number_tree,
+        "tree of classes": class_tree,
+        "forest": number_forest,
+        "forest of classes": class_forest,
+        "boosted": odrf.odbt("y ~ a + b + f", table, n_trees=6, seed=1),
+        "guided": odrf.graf("c ~ a + b + f", table, n_trees=6, seed=1),
+    }
+
+
+KINDS = ["tree", "tree of classes", "forest", "forest of classes", "boosted", "guided"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_differences_and_ratios_are_those_of_predictions(fits, table, kind):
+    fit = fits[kind]
+    low, high = (means(fit, table.assign(f=level)).mean(axis=0) for level in ("x", "z"))
+    for comparison, expected in (("difference", high - low), ("ratio", high / low)):
+        found = fit.comparisons("f", contrast=("x", "z"), comparison=comparison).table
+        np.testing.assert_allclose(found["estimate"], expected, rtol=1e-6, atol=1e-7)
+        assert (found["contrast"] == "z - x").all()
+        assert ("class" in found) == (fit.kind == "classification")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_averages_at_values_and_by_groups_are_those_of_predictions(fits, table, kind):
+    fit = fits[kind]
+    found = fit.predictions(by="f", at={"a": [-1.0, 1.0]}).table
+    expected = np.concatenate(
+        [
+            means(fit, table[table["f"] == level].assign(a=a)).mean(axis=0)
+            for a in (-1.0, 1.0)
+            for level in ("x", "y", "z")
+        ]
+    )
+    np.testing.assert_allclose(found["estimate"], expected, rtol=1e-6, atol=1e-7)
+    assert found["a"].unique().tolist() == [-1.0, 1.0]
+    assert found["f"].unique().tolist() == ["x", "y", "z"]
+
+
+def test_contrasts_of_numbers(number_forest, table):
+    fit, a = number_forest, table["a"]
+    sd, (low, high) = a.std(ddof=0), a.quantile([0.25, 0.75], interpolation="nearest")
+    expected = {
+        "unit": (a, a + 1),
+        "sd": (a - sd / 2, a + sd / 2),
+        (-0.5, 0.75): (-0.5, 0.75),
+    }
+    for contrast, (lower, upper) in expected.items():
+        by_hand = fit.predict(table.assign(a=upper)) - fit.predict(table.assign(a=lower))
+        found = fit.comparisons("a", contrast=contrast).table["estimate"]
+        np.testing.assert_allclose(found, by_hand.mean(), rtol=1e-5)
+    iqr = fit.comparisons("a", contrast="iqr").table
+    assert iqr["estimate"].iloc[0] > 0
+    assert iqr["contrast"].str.startswith("Q3 - Q1").all()
+    assert low < high
+
+
+def test_slopes_are_differences_over_a_bandwidth_within_the_range(number_forest, table):
+    fit, a = number_forest, table["a"]
+    width = 0.5 * a.std(ddof=0)
+    middle = a.clip(a.min() + width / 2, a.max() - width / 2)
+    for bandwidth in (None, 0.3):
+        h = width if bandwidth is None else bandwidth
+        middle = a.clip(a.min() + h / 2, a.max() - h / 2)
+        rise = fit.predict(table.assign(a=middle + h / 2)) - fit.predict(
+            table.assign(a=middle - h / 2)
+        )
+        found = fit.slopes("a", bandwidth=bandwidth).table
+        np.testing.assert_allclose(found["estimate"], (rise / h).mean(), rtol=1e-4)
+
+
+def test_standard_errors_are_those_of_the_jackknife(number_forest, table):
+    fit = number_forest
+    high, low = (tree_means(fit, table.assign(f=level)) for level in ("z", "x"))
+    found = fit.comparisons("f", contrast=("x", "z")).table.iloc[0]
+    assert found["std_error"] == pytest.approx(error_by_hand(fit, high, low), rel=1e-6)
+    assert found["statistic"] == pytest.approx(found["estimate"] / found["std_error"])
+    p_value = 2 * scipy.stats.norm.sf(abs(found["statistic"]))
+    assert found["p_value"] == pytest.approx(p_value)
+    half = scipy.stats.norm.ppf(0.975) * found["std_error"]
+    assert found["conf_low"] == pytest.approx(found["estimate"] - half)
+    assert found["conf_high"] == pytest.approx(found["estimate"] + half)
+
+
+def test_the_error_of_a_ratio_is_by_the_delta_method(number_forest, table):
+    fit, data = number_forest, table.assign(y=table["y"] + 10)
+    fit = odrf.odrf("y ~ a + b + f", data, n_trees=12, seed=1)
+    high, low = (tree_means(fit, table.assign(f=level)) for level in ("z", "x"))
+    ratio = high.mean() / low.mean()
+    found = fit.comparisons("f", contrast=("x", "z"), comparison="ratio")
+    expected = error_by_hand(fit, (high - ratio * low) / low.mean())
+    assert found.table["std_error"].iloc[0] == pytest.approx(expected, rel=1e-5)
+    assert found.null == 1.0
+    # as by the test of the two averages
+    averages = fit.predictions(at={"f": ["x", "z"]}).hypotheses("b2 / b1 = 1")
+    assert averages.table["std_error"].iloc[0] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_population_adds_the_variance_of_the_rows(number_forest, table):
+    fit = number_forest
+    off = fit.predict(table.assign(f="z")) - fit.predict(table.assign(f="x"))
+    alone, of_all = (
+        fit.comparisons("f", contrast=("x", "z"), population=population).table["std_error"].iloc[0]
+        for population in (False, True)
+    )
+    assert of_all**2 - alone**2 == pytest.approx(off.var(ddof=0) / len(off), rel=1e-6)
+    slopes = fit.slopes("a", population=True).table["std_error"].iloc[0]
+    assert slopes > fit.slopes("a").table["std_error"].iloc[0]
+
+
+def test_case_weights_are_those_of_the_average(table):
+    weights = np.arange(len(table)) % 3.0
+    fit = odrf.odrf("y ~ a + b + f", table, weights=weights, n_trees=12, seed=1)
+    found = fit.predictions().table["estimate"].iloc[0]
+    expected = np.average(fit.predict(table), weights=weights)
+    assert found == pytest.approx(expected, rel=1e-6)
+    new = fit.predictions(newdata=table).table["estimate"].iloc[0]
+    assert new == pytest.approx(fit.predict(table).mean(), rel=1e-6)
+
+
+def test_terms_follow_the_variable(table):
+    fit = odrf.odrf("y ~ log(b + 1000) + a:f + a", table, n_trees=6, seed=1)
+    found = fit.comparisons(["b", "a"], contrast="unit").table.set_index("term")["estimate"]
+    for name in ("a", "b"):
+        by_hand = fit.predict(table.assign(**{name: table[name] + 1})) - fit.predict(table)
+        assert found[name] == pytest.approx(by_hand.mean(), abs=1e-6)
+
+
+def test_the_same_bits_for_any_number_of_threads(table):
+    one, four = (
+        odrf.odrf("y ~ a + b + f", table, n_trees=12, seed=1, n_jobs=jobs).comparisons()
+        for jobs in (1, 4)
+    )
+    pd.testing.assert_frame_equal(one.table, four.table, check_exact=True)
+
+
+def test_without_standard_errors_the_report_says_why(number_tree):
+    effects = number_tree.comparisons("a")
+    assert effects.table[NUMBERS[1:]].isna().all(axis=None)
+    assert "There are no standard errors" in str(effects.summary())
+    with pytest.raises(InputError, match="hypotheses need standard errors"):
+        effects.hypotheses()
+
+
+def test_hypotheses(number_forest):
+    effects = number_forest.comparisons("f")
+    estimate, covariance = effects.table["estimate"].to_numpy(), effects.covariance
+    pairs = effects.hypotheses(joint=True)
+    assert pairs.table["hypothesis"].tolist() == ["b2 - b1 = 0"]
+    trees = effects.estimates.uncertainty.of_trees
+    error = error_by_hand(number_forest, trees[:, 1], trees[:, 0])
+    row = pairs.table.iloc[0]
+    assert row["estimate"] == pytest.approx(estimate[1] - estimate[0])
+    assert row["std_error"] == pytest.approx(error, rel=1e-6)
+    assert pairs.joint.statistic == pytest.approx(row["statistic"] ** 2, rel=1e-6)
+    assert pairs.joint.p_value == pytest.approx(row["p_value"], rel=1e-6)
+    both = effects.hypotheses(np.eye(2), joint=True)
+    expected = estimate @ np.linalg.solve(covariance, estimate)
+    assert both.joint.statistic == pytest.approx(expected, rel=1e-6)
+    assert both.joint.df == 2
+    said = effects.hypotheses(["b1 = 0", "2 * b2 - b1 ** 2 = 0.5"])
+    assert said.table["estimate"].tolist() == pytest.approx(
+        [estimate[0], 2 * estimate[1] - estimate[0] ** 2 - 0.5]
+    )
+    error = error_by_hand(number_forest, trees @ [-2 * estimate[0], 2.0])
+    assert said.table["std_error"].iloc[1] == pytest.approx(error, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "message"),
+    [
+        ("b3 = 0", "'b3' is none of b1 to b2"),
+        ("b1 = b2 = 0", "one = at most"),
+        ("b1 +", "no sum, product or quotient"),
+        ("__import__('os').system('ls')", "may have numbers"),
+        ("b1 < b2", "may have numbers"),
+        ("b1 / (b2 - b2)", "no finite value"),
+        (" b1" * 1000, "cannot be read"),
+        ([], "neither text"),
+        (7, "neither text"),
+        ([[1, 2, 3]], "an array with 2 columns"),
+        ([["a", "b"]], "an array with 2 columns"),
+        ([[0, 0]], "without any estimate"),
+    ],
+)
+def test_hypotheses_that_cannot_be_read(number_forest, hypothesis, message):
+    with pytest.raises(InputError, match=message):
+        number_forest.comparisons("f").hypotheses(hypothesis)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("comparisons", {"variables": "aa"}, "no predictor is computed from 'aa'"),
+        ("comparisons", {"variables": []}, "names no column"),
+        ("comparisons", {"contrast": "sdd"}, "did you mean 'sd'"),
+        ("comparisons", {"variables": "a", "contrast": "pairwise"}, "is for factors"),
+        ("comparisons", {"variables": "a", "contrast": (1, 2, 3)}, "two values such as"),
+        ("comparisons", {"comparison": "odds"}, "comparison='odds' is not known"),
+        ("comparisons", {"variables": "a", "at": {"a": 1}}, "compared and set by at="),
+        ("slopes", {"variables": "f"}, "'f' holds no numbers"),
+        ("slopes", {"bandwidth": -1.0}, "bandwidth="),
+        ("predictions", {"by": "g"}, "by='g' is not a variable of the fit"),
+        ("predictions", {"by": "a"}, "more than 100"),
+        ("predictions", {"by": []}, "names no column"),
+        ("predictions", {"at": {}}, "no mapping of variables"),
+        ("predictions", {"at": {"a": []}}, "no value for 'a'"),
+        ("predictions", {"at": {"g": 1}}, "no predictor is computed from 'g'"),
+        ("predictions", {"level": 1.5}, "level="),
+        ("predictions", {"population": "yes"}, "population="),
+    ],
+)
+def test_bad_arguments_are_named(number_forest, method, options, message):
+    with pytest.raises(InputError, match=message):
+        getattr(number_forest, method)(**options)
+
+
+def test_groups_of_new_rows_may_be_any_column(number_forest, table):
+    data = table.assign(ward=np.arange(len(table)) % 2)
+    found = number_forest.predictions(by=["ward", "f"], newdata=data).table
+    assert len(found) == 6
+    expected = number_forest.predict(data[(data["ward"] == 1) & (data["f"] == "y")]).mean()
+    row = found[(found["ward"] == 1) & (found["f"] == "y")]
+    assert row["estimate"].iloc[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_fit_saved_without_its_rows_needs_new_ones(number_forest, table, tmp_path):
+    number_forest.save(tmp_path / "fit.odrf", data=False)
+    fit = odrf.load(tmp_path / "fit.odrf")
+    with pytest.raises(InputError, match="saved without"):
+        fit.predictions()
+
+
+def test_plots_have_a_point_for_each_estimate(class_forest):
+    effects = class_forest.comparisons()
+    ax = effects.plot()
+    assert len(ax.lines[-1].get_xdata()) == len(effects.table)
+    assert len(ax.get_yticklabels()) == len(effects.table)
