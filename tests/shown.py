@@ -68,9 +68,13 @@ def reports_of(p: int) -> dict[str, object]:
             f"projections of a tree of {kind}": tree.projection_importance(),
             f"projections of a forest of {kind}": forest.projection_importance(),
             f"consistency for {kind}": forest.consistency(),
+            f"comparisons for {kind}": forest.comparisons(),
+            f"averages for {kind}": tree.predictions(by="[a] 5 % & more_or_less α-blockers $"),
             **{f"data of {name}": results[name].data_summary() for name in results if kind in name},
             f"sensitivity for {kind}": results[f"guided {kind}"].sensitivity(),
         }
+    few = results["forest of numbers"].comparisons("place of residence of the respondent")
+    out["hypotheses"] = few.hypotheses(joint=True)
     sizes = [1, 2] if p == 3 else [1, 10, p]
     out["subset sizes"] = results["forest of classes"].strength_correlation(sizes)
     return out

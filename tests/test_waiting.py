@@ -28,7 +28,8 @@ SHORT = {
             )
             for shows in ("plot", "summary")
         ),
-        "DataSummary.summary", "PixelImportance.summary",
+        "DataSummary.summary", "Effects.plot", "Effects.summary", "HypothesisTests.summary",
+        "PixelImportance.summary",
     ],
     "they take trees of those that there are": [
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",
@@ -40,6 +41,7 @@ SHORT = {
     "their time goes by in predictions, which predict(progress=) shows": [
         "estimate_priors", "staged_predict",
     ],
+    "the averages of the trees are there": ["Effects.hypotheses"],
     "it measures leaves when its summary asks; four seconds for a guided forest": ["consistency"],
     "seconds for large forests; how much is to be written is not known before it is written": [
         "row_predictor", "to_c", "to_onnx", "to_python",

@@ -17,12 +17,12 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.statistics.averaged.functionals import functional_covariance
 
-__all__ = ["DIFFERENCE", "RATIO", "Estimates", "Plan", "estimated"]
+__all__ = ["DIFFERENCE", "RATIO", "Estimand", "Estimates", "estimated"]
 
 DIFFERENCE, RATIO = "difference", "ratio"
 
 
-class Plan(NamedTuple):
+class Estimand(NamedTuple):
     """What is estimated over each group of rows: an average, or a contrast of two.
 
     Attributes
@@ -102,8 +102,8 @@ class Estimates:
     uncertainty: Uncertainty | None
 
 
-class _Part(NamedTuple):
-    """Estimates (C, K) of a plan, and what they are linear in.
+class _Estimated(NamedTuple):
+    """Estimates (C, K) of a estimand, and what they are linear in.
 
     `of_trees` (B, C, K) are the values of each tree; `off_rows` (n, K) what each row adds to the
     mean of its group, if the rows are a sample.
@@ -117,18 +117,18 @@ class _Part(NamedTuple):
 def estimated(
     fit: AnyFit,
     grouped: GroupedRows,
-    plans: Sequence[Plan],
+    estimands: Sequence[Estimand],
     comparison: str = DIFFERENCE,
     population: bool = False,
     advance: Callable[[int], object] = lambda n: None,
 ) -> Estimates:
-    """Estimate every plan over every group, for every class.
+    """Estimate every estimand over every group, for every class.
 
     Parameters
     ----------
     fit : AnyFit
     grouped : GroupedRows
-    plans : sequence of Plan
+    estimands : sequence of Estimand
     comparison : str
         For contrasts: "difference", or "ratio" of the two averages, whose covariance is by the
         delta method.
@@ -151,19 +151,19 @@ def estimated(
         return found
 
     parts = []
-    for plan in plans:
-        share = grouped.share if plan.width is None else grouped.share / plan.width
-        high = of(plan.high, share)
-        low = None if plan.low is None else of(plan.low, share)
-        parts.append(_part(high, low, plan, grouped, comparison == RATIO))
+    for estimand in estimands:
+        share = grouped.share if estimand.width is None else grouped.share / estimand.width
+        high = of(estimand.high, share)
+        low = None if estimand.low is None else of(estimand.low, share)
+        parts.append(_part(high, low, estimand, grouped, comparison == RATIO))
     estimate = np.concatenate([part.estimate.ravel() for part in parts])
     return Estimates(
-        _labels(fit, grouped, plans), estimate, _uncertainty(fit, grouped, parts, population)
+        _labels(fit, grouped, estimands), estimate, _uncertainty(fit, grouped, parts, population)
     )
 
 
 def _uncertainty(
-    fit: AnyFit, grouped: GroupedRows, parts: Sequence[_Part], population: bool
+    fit: AnyFit, grouped: GroupedRows, parts: Sequence[_Estimated], population: bool
 ) -> Uncertainty | None:
     if not (isinstance(fit, Fit) and trees_vary(fit)):
         return None
@@ -175,15 +175,17 @@ def _uncertainty(
 
 
 def _part(
-    high: Averages, low: Averages | None, plan: Plan, grouped: GroupedRows, ratio: bool
-) -> _Part:
-    """Return a plan's estimates from its averages: `high`, high - low, or high / low."""
+    high: Averages, low: Averages | None, estimand: Estimand, grouped: GroupedRows, ratio: bool
+) -> _Estimated:
+    """Return an estimand's estimates from its averages: `high`, high - low, or high / low."""
     if low is None:
-        return _Part(high.mean, high.of_trees, _off(high.of_rows, high.mean, plan, grouped))
+        return _Estimated(
+            high.mean, high.of_trees, _off(high.of_rows, high.mean, estimand, grouped)
+        )
     if not ratio:
         mean, of_rows = high.mean - low.mean, high.of_rows - low.of_rows
         trees = _combined(high.of_trees, low.of_trees, np.ones_like(mean))
-        return _Part(mean, trees, _off(of_rows, mean, plan, grouped))
+        return _Estimated(mean, trees, _off(of_rows, mean, estimand, grouped))
     # to first order the ratio changes by (change of high - ratio · change of low) / low
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = high.mean / low.mean
@@ -191,7 +193,7 @@ def _part(
         trees = None if trees is None else trees / low.mean
         group = grouped.group
         off = (high.of_rows - quotient[group] * low.of_rows) / low.mean[group]
-    return _Part(quotient, trees, off)
+    return _Estimated(quotient, trees, off)
 
 
 def _combined(
@@ -201,13 +203,16 @@ def _combined(
 
 
 def _off(
-    of_rows: NDArray[np.float64], mean: NDArray[np.float64], plan: Plan, grouped: GroupedRows
+    of_rows: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    estimand: Estimand,
+    grouped: GroupedRows,
 ) -> NDArray[np.float64]:
-    each = of_rows if plan.width is None else of_rows / plan.width[:, None]
+    each = of_rows if estimand.width is None else of_rows / estimand.width[:, None]
     return np.asarray(each - mean[grouped.group])
 
 
-def _of_sampling(grouped: GroupedRows, parts: Sequence[_Part]) -> NDArray[np.float64]:
+def _of_sampling(grouped: GroupedRows, parts: Sequence[_Estimated]) -> NDArray[np.float64]:
     """Return the covariance (M, M) of averages over rows that are a sample."""
     columns = []
     for part in parts:
@@ -219,15 +224,15 @@ def _of_sampling(grouped: GroupedRows, parts: Sequence[_Part]) -> NDArray[np.flo
     return np.asarray(every.T @ every)
 
 
-def _labels(fit: AnyFit, grouped: GroupedRows, plans: Sequence[Plan]) -> pd.DataFrame:
-    """Return what names each estimate: the plan, the group of rows, the class."""
+def _labels(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:
+    """Return what names each estimate: the estimand, the group of rows, the class."""
     classes = fit.design.response.classes
     K = 1 if classes is None else len(classes)
     C = len(grouped.labels)
-    of_plans = pd.DataFrame([plan.labels for plan in plans])
-    labels = of_plans.loc[np.repeat(np.arange(len(plans)), C * K)].reset_index(drop=True)
-    of_groups = grouped.labels.loc[np.tile(np.repeat(np.arange(C), K), len(plans))]
+    of_plans = pd.DataFrame([estimand.labels for estimand in estimands])
+    labels = of_plans.loc[np.repeat(np.arange(len(estimands)), C * K)].reset_index(drop=True)
+    of_groups = grouped.labels.loc[np.tile(np.repeat(np.arange(C), K), len(estimands))]
     labels = pd.concat([labels, of_groups.reset_index(drop=True)], axis=1)
     if classes is not None:
-        labels["class"] = np.tile(np.asarray(classes, dtype=object), len(plans) * C)
+        labels["class"] = np.tile(np.asarray(classes, dtype=object), len(estimands) * C)
     return labels

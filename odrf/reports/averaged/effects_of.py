@@ -8,7 +8,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from odrf.fits.averaged.averages import trees_vary
-from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Plan, estimated
+from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
 from odrf.fits.averaged.grid_of_rows import grouped_rows
 from odrf.fits.fit import AnyFit, Fit
 from odrf.reports.averaged.effects import Effects
@@ -20,7 +20,7 @@ __all__ = ["effects_of"]
 def effects_of(
     fit: AnyFit,
     title: str,
-    plans: Sequence[Plan],
+    estimands: Sequence[Estimand],
     by: object,
     newdata: pd.DataFrame | None,
     level: float,
@@ -28,7 +28,7 @@ def effects_of(
     progress: bool,
     ratio: bool = False,
 ) -> Effects:
-    """Return the effects of the plans; the other arguments are those of the results' methods.
+    """Return the effects of the estimands; the other arguments are those of the results' methods.
 
     Warns
     -----
@@ -36,10 +36,10 @@ def effects_of(
         The forest has too few trees for standard errors.
     """
     grouped = grouped_rows(fit, newdata, by)
-    averages = sum(1 + (plan.low is not None) for plan in plans)
+    averages = sum(1 + (estimand.low is not None) for estimand in estimands)
     with tqdm(total=averages * len(grouped.share), unit="row", disable=not progress) as bar:
         comparison = RATIO if ratio else DIFFERENCE
-        found = estimated(fit, grouped, plans, comparison, population, bar.update)
+        found = estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)
     advised = 0 if found.uncertainty is None else found.uncertainty.trees_advised
     if advised:

@@ -15,12 +15,12 @@ from odrf.checks import (
     is_list,
 )
 from odrf.fits.averaged.contrasts import CONTRASTS
-from odrf.fits.averaged.estimating import DIFFERENCE, RATIO
-from odrf.fits.averaged.planning import (
-    comparison_plans,
-    prediction_plans,
-    slope_plans,
+from odrf.fits.averaged.estimands import (
+    comparison_estimands,
+    prediction_estimands,
+    slope_estimands,
 )
+from odrf.fits.averaged.estimating import DIFFERENCE, RATIO
 from odrf.public import public
 from odrf.reports.averaged.effects import Effects
 from odrf.reports.averaged.effects_of import effects_of
@@ -99,9 +99,9 @@ class AveragedResults(FittedResults):
         >>> list(forest.predictions(by="species").table["species"])
         ['Adelie', 'Chinstrap', 'Gentoo']
         """
-        plans = prediction_plans(self.fit, at)
+        estimands = prediction_estimands(self.fit, at)
         return self._effects(
-            "Averaged predictions", plans, by, newdata, level, population, progress
+            "Averaged predictions", estimands, by, newdata, level, population, progress
         )
 
     def comparisons(
@@ -168,10 +168,10 @@ class AveragedResults(FittedResults):
         checked_choice("comparison", comparison, (DIFFERENCE, RATIO))
         if contrast is not None and not is_list(contrast):
             checked_choice("contrast", contrast, CONTRASTS)
-        plans = comparison_plans(self.fit, variables, contrast, at, newdata)
+        estimands = comparison_estimands(self.fit, variables, contrast, at, newdata)
         title = f"Comparisons: {'differences' if comparison == DIFFERENCE else 'ratios'}"
         return self._effects(
-            title, plans, by, newdata, level, population, progress, comparison == RATIO
+            title, estimands, by, newdata, level, population, progress, comparison == RATIO
         )
 
     def slopes(
@@ -226,13 +226,13 @@ class AveragedResults(FittedResults):
         True
         """
         width = None if bandwidth is None else checked_amount("bandwidth", bandwidth)
-        plans = slope_plans(self.fit, variables, width, at, newdata)
-        return self._effects("Slopes", plans, by, newdata, level, population, progress)
+        estimands = slope_estimands(self.fit, variables, width, at, newdata)
+        return self._effects("Slopes", estimands, by, newdata, level, population, progress)
 
     def _effects(
         self,
         title: str,
-        plans: Any,
+        estimands: Any,
         by: Any,
         newdata: pd.DataFrame | None,
         level: float,
@@ -242,4 +242,6 @@ class AveragedResults(FittedResults):
     ) -> Effects:
         level = checked_part("level", level)
         population = checked_truth("population", population)
-        return effects_of(self.fit, title, plans, by, newdata, level, population, progress, ratio)
+        return effects_of(
+            self.fit, title, estimands, by, newdata, level, population, progress, ratio
+        )

@@ -13,28 +13,28 @@ from odrf.design.reading_back import training_frame
 from odrf.design.replacing import touched, variables
 from odrf.errors import InputError
 from odrf.fits.averaged.contrasts import OF_FACTORS, OF_NUMBERS, Contrast, contrasts_of, slope_of
-from odrf.fits.averaged.estimating import Plan
+from odrf.fits.averaged.estimating import Estimand
 from odrf.fits.averaged.grid_of_rows import values_at
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
 
-__all__ = ["comparison_plans", "prediction_plans", "slope_plans"]
+__all__ = ["comparison_estimands", "prediction_estimands", "slope_estimands"]
 
 
-def prediction_plans(fit: AnyFit, at: Any) -> list[Plan]:
-    """Return the plan of an average for each combination of the values of `at`."""
+def prediction_estimands(fit: AnyFit, at: Any) -> list[Estimand]:
+    """Return the estimand of an average for each combination of the values of `at`."""
     combinations = values_at(at)
     _require_known(fit, combinations)
     return [
-        Plan({"term": "prediction", "contrast": "mean", **values}, None, values)
+        Estimand({"term": "prediction", "contrast": "mean", **values}, None, values)
         for values in combinations
     ]
 
 
-def comparison_plans(
+def comparison_estimands(
     fit: AnyFit, names: Any, contrast: Any, at: Any, newdata: pd.DataFrame | None
-) -> list[Plan]:
-    """Return the plan of each contrast of each variable, for each combination of `at`.
+) -> list[Estimand]:
+    """Return the estimand of each contrast of each variable, for each combination of `at`.
 
     Raises
     ------
@@ -55,13 +55,13 @@ def comparison_plans(
         )
         for name in asked
     }
-    return _plans(fit, found, at)
+    return _estimands(fit, found, at)
 
 
-def slope_plans(
+def slope_estimands(
     fit: AnyFit, names: Any, bandwidth: float | None, at: Any, newdata: pd.DataFrame | None
-) -> list[Plan]:
-    """Return the plan of the slope of each variable, for each combination of `at`.
+) -> list[Estimand]:
+    """Return the estimand of the slope of each variable, for each combination of `at`.
 
     Raises
     ------
@@ -78,17 +78,17 @@ def slope_plans(
     found = {
         name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
     }
-    return _plans(fit, found, at)
+    return _estimands(fit, found, at)
 
 
-def _plans(fit: AnyFit, contrasts: dict[str, list[Contrast]], at: Any) -> list[Plan]:
+def _estimands(fit: AnyFit, contrasts: dict[str, list[Contrast]], at: Any) -> list[Estimand]:
     combinations = values_at(at)
     _require_known(fit, combinations)
     twice = [name for name in contrasts if name in combinations[0]]
     if twice:
         raise InputError(f"{twice[0]!r} is compared and set by at=: leave it out of one of them")
     return [
-        Plan(
+        Estimand(
             {"term": name, "contrast": contrast.label, **values},
             values if contrast.low is None else {**values, name: contrast.low},
             {**values, name: contrast.high},
