@@ -60,6 +60,7 @@ def ask(fit, data, folder):
         "combine": {"other": fit},
         "estimate_priors": {"newdata": data},
         "grow": {"k": 2},
+        "partial": {"variables": ["a", "b"], "points": 3},
         "prune": {"alpha": 0.01},
         "save": {"path": folder / "fit"},
         "to_sql": {"dialect": "sqlite"},

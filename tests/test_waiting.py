@@ -28,8 +28,9 @@ SHORT = {
             )
             for shows in ("plot", "summary")
         ),
-        "DataSummary.summary", "Effects.plot", "Effects.summary", "HypothesisTests.summary",
-        "PixelImportance.summary",
+        "DataSummary.summary", "EffectCurve.plot", "EffectCurve.slopes", "EffectCurve.summary",
+        "EffectSurface.plot", "EffectSurface.summary", "Effects.plot", "Effects.summary",
+        "HypothesisTests.summary", "PixelImportance.summary",
     ],
     "they take trees of those that there are": [
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",

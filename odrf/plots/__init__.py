@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from odrf.plots.averaged.effects_with_intervals import plot_effects as plot_effects
     from odrf.plots.boosted import plot_loss as plot_loss
     from odrf.plots.consistency import plot_consistency as plot_consistency
+    from odrf.plots.curves.effects import plot_effect as plot_effect
+    from odrf.plots.curves.surfaces import plot_effect_surface as plot_effect_surface
     from odrf.plots.elements.means import plot_means as plot_means
     from odrf.plots.elements.panels import draw_panels as draw_panels
     from odrf.plots.evaluation.approximation import plot_approximation as plot_approximation
@@ -45,6 +47,8 @@ __getattr__ = loaded_later(
         "plot_consistency": "odrf.plots.consistency",
         "plot_curves": "odrf.plots.problems",
         "plot_effects": "odrf.plots.averaged.effects_with_intervals",
+        "plot_effect": "odrf.plots.curves.effects",
+        "plot_effect_surface": "odrf.plots.curves.surfaces",
         "plot_elimination": "odrf.plots.selection",
         "plot_error": "odrf.plots.forest",
         "plot_error_path": "odrf.plots.path",

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
+
 from odrf.public import public
+from odrf.reports.curves.effect_curve import EffectCurve
+from odrf.reports.curves.effect_surface import EffectSurface
+from odrf.reports.curves.partial_dependence import partial_dependence
 from odrf.results.fitted import FittedResults
 
 __all__ = ["CurveResults"]
@@ -11,3 +18,66 @@ __all__ = ["CurveResults"]
 @public
 class CurveResults(FittedResults):
     """Base class of results with curves of the prediction over a predictor."""
+
+    def partial(
+        self,
+        variables: str | list[str],
+        *,
+        values: Any = None,
+        points: int | None = None,
+        newdata: pd.DataFrame | None = None,
+        level: float = 0.95,
+        progress: bool = False,
+    ) -> EffectCurve | EffectSurface:
+        """Return the partial dependence of the prediction on one or two variables.
+
+        The mean prediction of the rows in which a variable is set to a value, for each of several
+        values (Friedman 2001).  All predictors that are computed from the variable follow it, such
+        as ``log(x)`` or ``x:z``.  If the variable depends on others, some of these rows are unlike
+        any that were seen: see `ale`.
+
+        Parameters
+        ----------
+        variables : str or list of two str
+            Columns of the data that the predictors are computed from.
+        values : list, or mapping of str to list, optional
+            The points.  By default see `points`; of a factor all levels.
+        points : int, optional
+            How many points a variable of numbers has: equally spaced ones between its 1 % and 99 %
+            quantiles, or all of its values if they are not more.  By default 50, for two variables
+            20.
+        newdata : DataFrame, optional
+            Rows over which predictions are averaged.  By default the training rows, with their case
+            weights.
+        level : float, default 0.95
+            Coverage of intervals and bands.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        EffectCurve or EffectSurface
+            With ``table``, ``summary()`` and ``plot()``.  For classes, probabilities of each.
+            Standard errors are those of forests that draw rows: how much the curve varies over
+            training samples.  They say nothing of the bias of the forest.
+
+        Raises
+        ------
+        InputError
+            If no predictor is computed from a variable, or it holds dates; if `values` or `points`
+            are none; if the fit does not hold its training rows.
+
+        References
+        ----------
+        Friedman (2001), Greedy function approximation: a gradient boosting machine, Annals of
+        Statistics 29, 1189-1232.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("penguins").dropna()
+        >>> fit = odrf.odrf("body_mass_g ~ species + sex", data, n_trees=50, seed=1)
+        >>> fit.partial("sex").table["value"].tolist()
+        ['female', 'male']
+        """
+        return partial_dependence(self.fit, variables, values, points, newdata, level, progress)

@@ -1,0 +1,72 @@
+"""The mean of the predictions over rows at each point, and its covariance over training samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from odrf.fits.curves.curve_rows import curves_of_rows
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.raw_rows import RawRows
+from odrf.statistics.averaged.functionals import functional_covariance
+from odrf.statistics.drawn_together import tells_rows_apart
+
+__all__ = ["MeanCurve", "covariance_of", "mean_curve", "why_no_errors"]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanCurve:
+    """Mean predictions at G points.
+
+    Attributes
+    ----------
+    mean : (G, K) float64
+        Mean responses (K = 1), or class probabilities.
+    of_trees : (B, G, K) float64 or None
+        The same of each tree, if the mean is that of the trees and they show how it varies.
+    """
+
+    mean: NDArray[np.float64]
+    of_trees: NDArray[np.float64] | None
+
+
+def mean_curve(fit: AnyFit, rows: RawRows, points: Mapping[str, Any], bar: tqdm[Any]) -> MeanCurve:
+    """Return the weighted mean over the rows of the predictions at each of the points (G,).
+
+    `points` are those of `odrf.fits.curves.curve_rows.curves_of_rows`; `bar` counts rows.
+    """
+    total: Any = 0.0
+    of_trees: Any = 0.0
+    for block in curves_of_rows(fit, rows, points, bar.update):
+        total = total + np.einsum("m,mgk->gk", rows.weights[block.rows], block.predicted)
+        of_trees = of_trees + block.of_trees
+    weight = rows.weights.sum()
+    varying = None if why_no_errors(fit) else np.asarray(of_trees) / weight
+    return MeanCurve(np.asarray(total) / weight, varying)
+
+
+def why_no_errors(fit: AnyFit) -> str | None:
+    """Return why the trees do not show how means of them vary; None if they do."""
+    if not isinstance(fit, Fit):
+        return "only forests of odrf() tell how estimates vary: their trees leave rows out"
+    if fit.forest.n_trees < 2:
+        return "one tree does not tell how estimates vary: use a forest of odrf()"
+    if not tells_rows_apart(fit.draws):
+        return 'every tree draws all rows: fit with resample="bootstrap", or fewer rows for a tree'
+    return None
+
+
+def covariance_of(fit: AnyFit, of_trees: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    """Return the covariance (M, M) of the means over the trees of values (B, M); None if unknown.
+
+    It is that over training samples; see `odrf.statistics.averaged.functionals`.
+    """
+    if of_trees is None or not isinstance(fit, Fit):
+        return None
+    kinds = np.zeros(len(of_trees), dtype=np.int64) if fit.blend is None else fit.blend.of_tree
+    return functional_covariance(of_trees, kinds, fit.draws).total

@@ -1,0 +1,1 @@
+"""Drawings of curves and surfaces of predictions."""

@@ -1,0 +1,1 @@
+"""Reports on how the prediction depends on one or two variables."""

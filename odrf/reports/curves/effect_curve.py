@@ -1,0 +1,249 @@
+"""A curve of predictions over the values of one variable, with intervals and bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf import plots
+from odrf.checks import checked_share
+from odrf.errors import InputError
+from odrf.public import public
+from odrf.statistics.curves.bands import Bands, bands
+from odrf.statistics.curves.variable_points import VariablePoints
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["EffectCurve", "chosen_classes"]
+
+BANDS = ("conf_low", "conf_high", "band_low", "band_high")
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class EffectCurve(Carded):
+    """How predictions depend on one variable.
+
+    Returned by `partial` and `ale` of all results.
+
+    Attributes
+    ----------
+    title : str
+        What kind of curve it is, such as "partial dependence".
+    call : str
+        The call that made the fit.
+    response : str
+        What is predicted.
+    classes : Index or None
+        The classes; None for a numeric response.
+    axis : VariablePoints
+        The variable and its G points.
+    estimate : (G, K) float64
+        The curve; K is 1, or the number of classes.
+    covariances : tuple of (G, G) arrays, or None
+        For each k the covariance of the estimates over training samples.
+    level : float
+        Coverage of intervals and bands.
+    note : str
+        How far the errors can be trusted, or why there are none.
+    limits : tuple of two numbers, or None
+        What intervals are cut at: 0 and 1 for probabilities.
+    seed : int
+        Of the simulation that makes bands simultaneous.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> curve = odrf.odrf("progression ~ .", data, n_trees=50, seed=1).partial("bmi", points=5)
+    >>> curve.table[["value", "estimate"]].round(0)["estimate"].is_monotonic_increasing
+    True
+    """
+
+    title: str
+    call: str
+    response: str
+    classes: pd.Index | None
+    axis: VariablePoints
+    estimate: NDArray[np.float64]
+    covariances: tuple[NDArray[np.float64] | None, ...]
+    level: float
+    note: str
+    limits: tuple[float, float] | None
+    seed: int
+
+    @cached_property
+    def _bands(self) -> list[Bands]:
+        """For each k the intervals of the curve."""
+        return [
+            bands(self.estimate[:, k], covariance, self.level, self.limits, self.seed)
+            for k, covariance in enumerate(self.covariances)
+        ]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """A row for each point; for classes, for each class and point.
+
+        Columns: ``term``, the variable; ``value``; for classes ``class``; ``estimate``;
+        ``std_error``; ``conf_low`` and ``conf_high``, an interval for this point alone;
+        ``band_low`` and ``band_high``, which together cover the whole curve; ``rows``, how many
+        rows are nearer to this point than to the others.  Without standard errors these are
+        missing.
+        """
+        rows, parts = self.axis.rows, []
+        for k, around in enumerate(self._bands):
+            part: dict[str, Any] = {"term": self.axis.name, "value": self.axis.values}
+            if self.classes is not None:
+                part["class"] = self.classes[k]
+            part |= {"estimate": self.estimate[:, k], **around._asdict(), "rows": rows}
+            parts.append(pd.DataFrame(part))
+        return pd.concat(parts, ignore_index=True)
+
+    def slopes(self, width: float = 0.1) -> EffectCurve:
+        """Return the slopes of the curve, with their standard errors.
+
+        The prediction of trees is a step function, whose derivative says nothing.  So a slope is
+        the difference of the curve at two points on both sides, divided by their distance.
+
+        Parameters
+        ----------
+        width : float, default 0.1
+            The distance of the two points, as a share of the number of points; at least that of the
+            neighbours on both sides.
+
+        Returns
+        -------
+        EffectCurve
+
+        Raises
+        ------
+        InputError
+            If the variable is a factor or has one point only, or `width` is out of range.
+        """
+        checked_share("width", width)
+        G = len(self.axis.values)
+        if not self.axis.numeric or G < 2:
+            what = "has one point" if self.axis.numeric else "is a factor"
+            raise InputError(f"{self.axis.name!r} {what}, so that its curve has no slope")
+        reach = max(1, round(width * G / 2))
+        point = np.arange(G)
+        low, high = np.maximum(point - reach, 0), np.minimum(point + reach, G - 1)
+        D = np.zeros((G, G))
+        distance = self.axis.at[high] - self.axis.at[low]
+        D[point, high] += 1 / distance
+        D[point, low] -= 1 / distance
+        spread = tuple(None if C is None else D @ C @ D.T for C in self.covariances)
+        title = f"slope of {self.title}"
+        estimate = D @ self.estimate
+        return replace(self, title=title, estimate=estimate, covariances=spread, limits=None)
+
+    def summary(self) -> Summary:
+        """Return range and place of the extremes of the curve, and its table, as a summary."""
+        facts = {
+            "Variable": self.axis.name,
+            "Points": str(len(self.axis.values)),
+            "Rows": str(len(self.axis.observed)),
+            "Level": f"{self.level:g}",
+        }
+        tables = {"Extremes": self._extremes, "Curve": self.table.drop(columns="term")}
+        notes = (self.note,) if self.note else ()
+        return Summary(f"{self.title.capitalize()}", self.call, facts, tables, notes)
+
+    @property
+    def _extremes(self) -> pd.DataFrame:
+        names = [self.response] if self.classes is None else [str(label) for label in self.classes]
+        lines = {}
+        for name, curve in zip(names, self.estimate.T, strict=True):
+            low, high = int(np.argmin(curve)), int(np.argmax(curve))
+            lines[name] = {
+                "lowest": curve[low],
+                "at": self.axis.values[low],
+                "highest": curve[high],
+                "at ": self.axis.values[high],
+                "range": curve[high] - curve[low],
+            }
+        return pd.DataFrame.from_dict(lines, orient="index")
+
+    def plot(
+        self,
+        *,
+        classes: list[Any] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Plot the curve with its intervals (dark) and its simultaneous band (light).
+
+        A factor has points instead of a line.  Marks on the axis are rows; a hatched region has
+        none.
+
+        Parameters
+        ----------
+        classes : list, optional
+            The classes that are drawn.  By default all; of two classes the second.
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If a class is unknown.
+        """
+        which = chosen_classes(self.classes, classes)
+        curves = {
+            self._label(k): (self.estimate[:, k], *(getattr(self._bands[k], b) for b in BANDS))
+            for k in which
+        }
+        return plots.plot_effect(self.axis, curves, self._scale(which), self.level, ax)
+
+    def _label(self, k: int) -> str:
+        return self.response if self.classes is None else str(self.classes[k])
+
+    def _scale(self, which: list[int]) -> str:
+        """Return what the vertical axis shows."""
+        if self.classes is None:
+            return f"{self.response} ({self.title})"
+        of = f" of {self.classes[which[0]]}" if len(which) == 1 else ""
+        return f"probability{of} ({self.title})"
+
+    def _card(self) -> Card:
+        facts = {"Rows": str(len(self.axis.observed))} | ({"Note": self.note} if self.note else {})
+        columns = ["value", *(["class"] if self.classes is not None else []), "estimate"]
+        columns += ["std_error", "conf_low", "conf_high"] if not self._unknown else []
+        title = f"{self.title.capitalize()} of {self.response} on {self.axis.name}"
+        return Card(title, facts, self.table[columns], kept=())
+
+    @property
+    def _unknown(self) -> bool:
+        return all(covariance is None for covariance in self.covariances)
+
+
+def chosen_classes(classes: pd.Index | None, wanted: list[Any] | None) -> list[int]:
+    """Return the numbers of the classes to draw.
+
+    Raises
+    ------
+    InputError
+        There are no classes, or one of `wanted` is none of them.
+    """
+    if classes is None:
+        if wanted is not None:
+            raise InputError("classes= is for classes, but the response is a number: leave it out")
+        return [0]
+    if wanted is None:
+        return [1] if len(classes) == 2 else list(range(len(classes)))
+    found = classes.get_indexer(pd.Index(list(wanted), dtype=object))
+    if len(found) == 0 or (found < 0).any():
+        known = ", ".join(map(repr, classes.tolist()))
+        raise InputError(f"classes={wanted!r}: use some of {known}")
+    return [int(k) for k in found]

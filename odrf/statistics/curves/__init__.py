@@ -1,0 +1,1 @@
+"""Bands of curves, accumulated local effects, strengths of interactions."""
