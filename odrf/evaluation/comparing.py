@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_whole
@@ -22,7 +22,15 @@ from odrf.evaluation.comparison import Comparison, FoldsUsed
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.models import Model, read_models
 from odrf.evaluation.scoring import Scoring, check_formulas
-from odrf.evaluation.tasks import UNNAMED, Task, check_same_kind, named_tables, read_task
+from odrf.evaluation.tasks import (
+    UNNAMED,
+    BesideFormula,
+    Task,
+    arguments_given,
+    check_same_kind,
+    named_tables,
+    read_task,
+)
 from odrf.public import public
 
 __all__ = ["compare"]
@@ -39,6 +47,9 @@ def compare(
     cv: Folds = 10,
     repeats: int = 1,
     metric: str | Callable[[NDArray, NDArray], float] = "auto",
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -87,6 +98,16 @@ def compare(
           the probability of one class), ``"log_loss"``, and for two classes ``"auc"``.
         - Or a function of observed and predicted values, numbers or labels, two arrays (n,).  It
           returns a number; smaller is better.
+    groups : str or array-like, optional
+        Which rows belong together, such as all rows of one subject: the name of a column, or a
+        value for each row of the only table.  Folds hold out whole groups.
+    order : str or array-like, optional
+        The time of each row: numbers, dates or times, as for `groups`, and not together with it.
+        The rows are divided into ``cv + 1`` blocks of successive times, and each but the first
+        tests models that are fitted to all rows before it.
+    strata : str or array-like, optional
+        The stratum of each row, as for `groups`.  Folds keep the shares of the strata; those in
+        time do not.
     seed : int, SeedSequence or Generator, optional
         Makes the comparison reproducible, for any number of threads.  `Comparison.seed` is the
         seed that was used.
@@ -104,6 +125,12 @@ def compare(
     ------
     InputError
         If an argument is invalid, or a model fails; the message says which and what to do.
+
+    Notes
+    -----
+    A model with arguments `groups`, `order` or `strata` that are not set yet, such as `odrf.odrf`,
+    gets those of the training rows.  Columns that they name are no predictors unless a formula
+    names them.
 
     References
     ----------
@@ -125,11 +152,12 @@ def compare(
     """
     env = environment(2)
     named_models = read_models(models)
-    aside = [cv] if isinstance(cv, str) else []
-    others = [model.formula for model in named_models.values() if model.formula is not None]
+    formulas = [model.formula for model in named_models.values() if model.formula is not None]
+    structure = arguments_given(groups=groups, order=order, strata=strata)
+    beside = BesideFormula(structure, cv if isinstance(cv, str) else None, formulas)
     tasks = []
     for name, (table_formula, table) in named_tables(formula, data).items():
-        tasks.append(read_task(name, table_formula, table, env, aside, others))
+        tasks.append(read_task(name, table_formula, table, env, beside))
     check_same_kind(tasks)
     kind = tasks[0].response.kind
     score = metric_for(metric, kind, max(task.n_classes for task in tasks))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 from tqdm import tqdm
 
@@ -22,6 +22,7 @@ from odrf.evaluation.decomposition import james, kohavi_wolpert, squared
 from odrf.evaluation.models import Model, Split, named, read_models
 from odrf.evaluation.sample_source import SampleSource, read_source
 from odrf.evaluation.scoring import check_formulas, predictions_of_all
+from odrf.evaluation.tasks import BesideFormula, arguments_given
 from odrf.public import respelled, warn_of_old
 from odrf.simulate.problem import Problem
 
@@ -38,6 +39,7 @@ def bias_variance(
     *,
     repeats: int = 50,
     test_rows: int | None = None,
+    groups: str | ArrayLike | None = None,
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -66,6 +68,10 @@ def bias_variance(
         often: with few of them, James' bias is too large and his variance too small.
     test_rows : int, optional
         By default 2000 for a problem, or half of the rows of a table.
+    groups : str or array-like, optional
+        For a table: which rows belong together, as in `compare`.  Whole groups are set aside as
+        test rows, `test_rows` or a few more, and a training sample takes one group after the other,
+        the last one in part.
     seed : int, SeedSequence or Generator, optional
         Makes the result reproducible, for any number of threads.  The results at one n do not
         depend on the other n.
@@ -109,8 +115,10 @@ def bias_variance(
         problem, models = cast(Problem, models), problem
     env = environment(2)
     seed = checked_seed(seed)
-    source = read_source(problem, test_rows, _two_seeds(seed, ())[0], env)
     named_models = read_models(named(models), fewest=1)
+    formulas = [model.formula for model in named_models.values() if model.formula is not None]
+    beside = BesideFormula(arguments_given(groups=groups), formulas=formulas)
+    source = read_source(problem, test_rows, _two_seeds(seed, ())[0], env, beside)
     check_formulas(named_models, [source.task], env)
     sizes, R = _sizes(n, source), checked_whole("repeats", repeats, FEWEST_REPEATS, MOST)
     samples = [
@@ -163,9 +171,17 @@ class _Study:
 def _predictions(study: _Study, sample: _Sample) -> NDArray[Any]:
     """Return each model's predictions of the test rows: numbers, or class codes."""
     source, response = study.source, study.source.response
-    train = source.sample(sample.size, sample.row_seed)
-    formula = source.task.formula
-    split = Split(formula, response, train, source.test, sample.model_seed, False, study.env)
+    train, structure = source.sample(sample.size, sample.row_seed)
+    split = Split(
+        source.task.formula,
+        response,
+        train,
+        source.test,
+        sample.model_seed,
+        False,
+        study.env,
+        structure,
+    )
     predicted = list(predictions_of_all(study.named_models, split, f"{sample.size} rows"))
     if response.classes is None:
         return np.array(predicted)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from odrf.api.trees import odrf
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
+from odrf.design.dividing.structured import strata_cells
+from odrf.design.folds import last_times
 from odrf.design.formulas.lookup import environment
 from odrf.engine.parallel import in_order
 from odrf.errors import InputError
@@ -21,7 +23,7 @@ from odrf.evaluation.learning_curve import LearningCurve
 from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
-from odrf.evaluation.tasks import UNNAMED, Task, read_task
+from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, arguments_given, read_task
 from odrf.public import public
 
 __all__ = ["learning_curve"]
@@ -39,6 +41,9 @@ def learning_curve(
     sizes: str | Sequence[int] = "geometric",
     repeats: int = 5,
     metric: str | Callable[[NDArray, NDArray], float] = "auto",
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -62,6 +67,15 @@ def learning_curve(
         How often the rows are divided anew into training and test rows.
     metric : str or callable, default "auto"
         As in `compare`, but only metrics for which smaller is better.
+    groups : str or array-like, optional
+        Which rows belong together; as in `compare`.  Whole groups are held out, about a quarter of
+        the rows.  Training samples take one group after the other, the last one in part.
+    order : str or array-like, optional
+        The time of each row; as in `compare`.  The last quarter of the rows is held out, each time,
+        and training samples are random rows before it.
+    strata : str or array-like, optional
+        The stratum of each row; as in `compare`.  Test rows and training samples keep the shares of
+        the strata.
     seed : int, SeedSequence or Generator, optional
         Makes the curve reproducible, for any number of threads.
     n_jobs : int, optional
@@ -88,20 +102,23 @@ def learning_curve(
     ['a', 'b', 'c', 'a_conf_low', 'a_conf_high', 'c_conf_low', 'c_conf_high']
     """
     env = environment(2)
-    task = read_task(UNNAMED, formula, data, env)
+    named_models = read_models({"odrf": odrf} if models is None else models, fewest=1)
+    formulas = [model.formula for model in named_models.values() if model.formula is not None]
+    structure = arguments_given(groups=groups, order=order, strata=strata)
+    task = read_task(UNNAMED, formula, data, env, BesideFormula(structure, formulas=formulas))
     loss = metric_for(metric, task.response.kind, task.n_classes)
     if loss.greater_is_better:
         raise InputError(
             f"metric={metric!r} grows with accuracy: use a metric for which smaller is better, "
             'such as the default, "auto"'
         )
-    named_models = read_models({"odrf": odrf} if models is None else models, fewest=1)
-    n_test = max(1, round(TEST_SHARE * len(task.y)))
-    train_sizes = _train_sizes(sizes, len(task.y) - n_test)
     seed = checked_seed(seed)
+    drawn = [_draw(task, seed, r) for r in range(checked_whole("repeats", repeats, 1, MOST))]
+    n_test = max(len(rows.test) for rows in drawn)
+    train_sizes = _train_sizes(sizes, min(len(rows.train) for rows in drawn))
     splits = [
-        _SizeSplit(task, size, repeat, *_divided(task, n_test, size, seed, repeat))
-        for repeat in range(checked_whole("repeats", repeats, 1, MOST))
+        _SizeSplit(task, size, repeat, rows.train[:size], rows.test, rows.seed)
+        for repeat, rows in enumerate(drawn)
         for size in train_sizes
     ]
     scoring = Scoring(named_models, loss, env)
@@ -147,22 +164,38 @@ class _SizeSplit:
     seed: int
 
 
-def _divided(
-    task: Task, n_test: int, size: int, seed: int, repeat: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Return training rows, test rows and a seed; smaller training samples are nested in larger.
+class _Drawn(NamedTuple):
+    """Test rows, the other rows in the order in which samples grow, and a seed for the models."""
 
-    The rows are ordered so that every run of consecutive rows has the class shares of the table.
+    test: NDArray[np.int64]
+    train: NDArray[np.int64]
+    seed: int
+
+
+def _draw(task: Task, seed: int, repeat: int) -> _Drawn:
+    """Divide the rows: every run of consecutive rows has the shares of classes and strata.
+
+    The rows of a group follow each other.  If the rows have an order, the last ones test.
     """
     state = np.random.SeedSequence(seed, spawn_key=(repeat,)).generate_state(2)
-    place: NDArray[np.float64] = np.random.default_rng(state[0]).random(len(task.y))
-    if task.n_classes > 1:
-        for code in range(task.n_classes):
-            rows = np.flatnonzero(task.y == code)
-            rank = np.argsort(np.argsort(place[rows]))
-            place[rows] = (rank + place[rows]) / len(rows)
-    order = np.argsort(place, kind="stable")
-    return order[n_test : n_test + size], order[:n_test], int(state[1])
+    rows, n = task.rows, len(task.y)
+    groups, times = rows.groups, rows.order
+    units = np.arange(n) if groups is None else groups
+    first = np.unique(units, return_index=True)[1]
+    cells = strata_cells(rows)[first]
+    place: NDArray[np.float64] = np.random.default_rng(state[0]).random(len(first))
+    if cells.any():
+        for cell in np.unique(cells):
+            of_cell = np.flatnonzero(cells == cell)
+            rank = np.argsort(np.argsort(place[of_cell]))
+            place[of_cell] = (rank + place[of_cell]) / len(of_cell)
+    order = np.argsort(place[units], kind="stable")
+    tests = np.arange(n) < max(1, round(TEST_SHARE * n))
+    if times is not None:
+        tests = last_times(times, TEST_SHARE)[order]
+    elif groups is not None:
+        tests = np.isin(groups[order], groups[order[tests]])
+    return _Drawn(order[tests], order[~tests], int(state[1]))
 
 
 def _errors(scoring: Scoring, split: _SizeSplit) -> list[float]:

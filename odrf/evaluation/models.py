@@ -6,7 +6,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +42,8 @@ class Split:
         Whether probabilities of the classes are to be predicted.
     env : EvalEnvironment
         Where functions in formulas are looked up.
+    structure : mapping of str to (n,) int64
+        By the argument of a fit, `groups`, `order` and `strata` of the training rows.
     """
 
     formula: str
@@ -51,6 +53,7 @@ class Split:
     seed: int
     probabilities: bool
     env: EvalEnvironment
+    structure: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
 
 class Model(Protocol):
@@ -81,9 +84,10 @@ class Function:
 
     def fit_predict(self, split: Split) -> Any:
         """Call the function on the training rows, and ``predict`` of the fit on the test rows."""
-        seed = {"seed": split.seed} if _wants_seed(self.function) else {}
+        options = {"seed": split.seed, **split.structure}
+        wanted = {name: options[name] for name in options if _wants(self.function, name)}
         with looked_up_in(split.env):
-            fit = self.function(self.formula or split.formula, split.train, **seed)
+            fit = self.function(self.formula or split.formula, split.train, **wanted)
         return fit.predict(split.test, **({"type": "prob"} if split.probabilities else {}))
 
 
@@ -211,12 +215,12 @@ def _read_model(name: Any, model: Any) -> Model:
     )
 
 
-def _wants_seed(function: Callable[..., Any]) -> bool:
-    """Return whether the function has an argument `seed` that the user has not set."""
-    if isinstance(function, functools.partial) and "seed" in function.keywords:
+def _wants(function: Callable[..., Any], name: str) -> bool:
+    """Return whether the function has an argument of this name that the user has not set."""
+    if isinstance(function, functools.partial) and name in function.keywords:
         return False
     try:
-        return "seed" in inspect.signature(function).parameters
+        return name in inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have no signature
         return False
 

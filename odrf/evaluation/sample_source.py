@@ -14,7 +14,7 @@ from patsy import EvalEnvironment
 from odrf.checks import checked_whole
 from odrf.design import Response
 from odrf.errors import InputError
-from odrf.evaluation.tasks import UNNAMED, Task, read_task
+from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, read_task
 from odrf.simulate.problem import RESPONSE, Problem, one_hot
 
 __all__ = ["SampleSource", "read_source"]
@@ -46,7 +46,8 @@ class SampleSource:
     max_rows : int or None
         Largest size of a training sample; None if there is no limit.
     sample : callable
-        Takes a number of rows and a seed, and returns a training sample.
+        Takes a number of rows and a seed, and returns a training sample, with the codes of its
+        groups, if there are any, by argument.
     """
 
     name: str
@@ -56,23 +57,29 @@ class SampleSource:
     truth: NDArray[np.float64]
     noise: float | None
     max_rows: int | None
-    sample: Callable[[int, int], pd.DataFrame]
+    sample: Callable[[int, int], tuple[pd.DataFrame, dict[str, NDArray[np.int64]]]]
 
 
 def read_source(
-    problem: Any, test_rows: int | None, seed: int, env: EvalEnvironment
+    problem: Any, test_rows: int | None, seed: int, env: EvalEnvironment, beside: BesideFormula
 ) -> SampleSource:
     """Draw the test rows from a simulated problem, or from a table with its formula.
 
     Raises
     ------
     InputError
-        If `problem` is neither, or is invalid; or if `test_rows` is too small or too large.
+        If `problem` is neither, or is invalid; if `test_rows` is too small or too large; or if
+        there are groups of a simulated problem.
     """
     if isinstance(problem, Problem):
+        if beside.structure:
+            raise InputError(
+                "groups= is for a table: the rows of a simulated problem are independent; leave it "
+                "out"
+            )
         return _simulated(problem, test_rows, seed, env)
     if isinstance(problem, tuple) and len(problem) == 2:
-        return _observed(*problem, test_rows, seed, env)
+        return _observed(*problem, test_rows, seed, env, beside)
     raise InputError(
         f"problem must be one of odrf.simulate's, or a pair (formula, DataFrame), not "
         f"{type(problem).__name__}: write odrf.simulate.sparse_parity(), or ('y ~ .', data)"
@@ -93,37 +100,58 @@ def _simulated(
         truth=problem.truth(test),
         noise=problem.noise**2 if classes is None else 0.0,
         max_rows=None,
-        sample=lambda n, seed: problem.sample(n, seed=seed),
+        sample=lambda n, seed: (problem.sample(n, seed=seed), {}),
     )
 
 
 def _observed(
-    formula: Any, data: Any, test_rows: int | None, seed: int, env: EvalEnvironment
+    formula: Any,
+    data: Any,
+    test_rows: int | None,
+    seed: int,
+    env: EvalEnvironment,
+    beside: BesideFormula,
 ) -> SampleSource:
-    task = read_task(UNNAMED, formula, data, env)
+    task = read_task(UNNAMED, formula, data, env, beside)
     rows = len(task.y)
     m = round(TEST_SHARE * rows) if test_rows is None else test_rows
     m = checked_whole("test_rows", m, FEWEST_TEST_ROWS)
+    order = _by_groups(np.random.default_rng(seed).permutation(rows), task.rows.groups)
+    if task.rows.groups is not None:
+        tested = np.isin(task.rows.groups[order], task.rows.groups[order[:m]])
+        m = int(tested.sum())
     max_rows = rows - m - 1
     if max_rows < 2:
         raise InputError(
             f"test_rows={m} leaves {max(rows - m, 0)} of {rows} rows to draw training samples "
             "from: use fewer test rows"
         )
-    order = np.random.default_rng(seed).permutation(rows)
-    training_rows = order[m:]
+    test, training_rows = order[:m], order[m:]
 
-    def sample(n: int, seed: int) -> pd.DataFrame:
-        return task.data.iloc[np.random.default_rng(seed).choice(training_rows, n, replace=False)]
+    def sample(n: int, seed: int) -> tuple[pd.DataFrame, dict[str, NDArray[np.int64]]]:
+        rng = np.random.default_rng(seed)
+        if task.rows.groups is None:
+            drawn = rng.choice(training_rows, n, replace=False)
+        else:
+            drawn = _by_groups(rng.permutation(training_rows), task.rows.groups)[:n]
+        return task.data.iloc[drawn], task.structure_of(drawn)
 
-    y = task.y[order[:m]]
+    y = task.y[test]
     return SampleSource(
         name=task.formula,
         task=task,
         response=task.response,
-        test=task.data.iloc[order[:m]],
+        test=task.data.iloc[test],
         truth=y if task.n_classes == 1 else one_hot(y.astype(np.int64), task.n_classes),
         noise=None,
         max_rows=max_rows,
         sample=sample,
     )
+
+
+def _by_groups(order: NDArray[np.int64], groups: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Return the rows with those of each group together, the groups in the order of first rows."""
+    if groups is None:
+        return order
+    _, first, code = np.unique(groups[order], return_index=True, return_inverse=True)
+    return order[np.argsort(first[code], kind="stable")]

@@ -52,6 +52,7 @@ class Scoring:
             seed,
             self.metric.needs_probabilities,
             self.env,
+            task.structure_of(train),
         )
         observed = task.observed(test, self.metric)
         return [

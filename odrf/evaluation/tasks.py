@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
 
 from odrf.design import Response, build_design
@@ -16,13 +16,51 @@ from odrf.design.columns.frame import check_frame
 from odrf.design.columns.measurement import TEXT, contents
 from odrf.design.dividing.structured import RowsToDivide
 from odrf.design.formulas.formula import read_formula
+from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure, read_structure
 from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric
 
-__all__ = ["UNNAMED", "Task", "check_same_kind", "named_tables", "read_task"]
+__all__ = [
+    "UNNAMED",
+    "BesideFormula",
+    "Task",
+    "arguments_given",
+    "check_same_kind",
+    "named_tables",
+    "read_task",
+]
 
 UNNAMED = "data"
 """Name of a single table, which the user has not named."""
+
+
+@dataclass(frozen=True, eq=False)
+class BesideFormula:
+    """What divides the rows of tables, and so is no predictor unless a formula names it.
+
+    Attributes
+    ----------
+    structure : mapping of str to str or array-like
+        The arguments `groups`, `order` and `strata` that were given.
+    folds : str or None
+        The column that holds the folds.
+    formulas : sequence of str
+        Those of models, beside the formula of a table.
+    """
+
+    structure: Mapping[str, str | ArrayLike] = field(default_factory=dict)
+    folds: str | None = None
+    formulas: Sequence[str] = ()
+
+    def left_out(self, formula: str, data: pd.DataFrame, env: EvalEnvironment) -> pd.DataFrame:
+        """Return the table without these columns, except those that formulas name."""
+        aside = [*self.structure.values(), self.folds]
+        present = [name for name in aside if isinstance(name, str) and name in data.columns]
+        named: set[str] = set()
+        for each in (formula, *self.formulas) if present else ():
+            terms = read_formula(each, list(data.columns), env, present)
+            named.update(terms.columns, terms.response.columns)
+        return data.drop(columns=[name for name in present if name not in named])
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +82,8 @@ class Task:
         The N rows and all columns, as the user gave them.
     used : (N,) bool
         Which of these have a response.
+    structure : RowStructure or None
+        Groups, order and strata of the n rows.
     """
 
     name: str
@@ -53,6 +93,7 @@ class Task:
     y: NDArray[np.float64]
     table: pd.DataFrame
     used: NDArray[np.bool_]
+    structure: RowStructure | None
 
     @property
     def n_classes(self) -> int:
@@ -62,7 +103,12 @@ class Task:
     @property
     def rows(self) -> RowsToDivide:
         """What folds of the rows depend on."""
-        return RowsToDivide(self.y, self.n_classes)
+        return RowsToDivide(self.y, self.n_classes, None, self.structure)
+
+    def structure_of(self, rows: NDArray[Any]) -> dict[str, NDArray[np.int64]]:
+        """Return by argument the codes of groups, order and strata that `rows` have."""
+        given = {name: getattr(self.structure, name, None) for name in STRUCTURE_ARGUMENTS}
+        return {name: codes[rows] for name, codes in given.items() if codes is not None}
 
     def observed(self, rows: NDArray[Any], metric: Metric) -> NDArray[Any]:
         """Return the responses of rows as the metric takes them: numbers, labels or class codes."""
@@ -81,6 +127,11 @@ class Task:
                 f"formula {formula!r} has another response than {self.formula!r}: all models must "
                 "predict the same response"
             )
+
+
+def arguments_given(**arguments: str | ArrayLike | None) -> dict[str, str | ArrayLike]:
+    """Return the arguments that are not None, by their names."""
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def named_tables(formula: Any, data: Any) -> dict[str, tuple[Any, Any]]:
@@ -108,12 +159,11 @@ def read_task(
     formula: Any,
     data: Any,
     env: EvalEnvironment,
-    aside: Collection[str] = (),
-    others: Iterable[str] = (),
+    beside: BesideFormula | None = None,
 ) -> Task:
     """Return the task of a formula and a table, whose rows without a response are left out.
 
-    Columns `aside` are left out, too, unless the formula or one of the `others` names them.
+    So are columns `beside` the formula that no formula names.
 
     Raises
     ------
@@ -124,12 +174,14 @@ def read_task(
         raise no_frame(f"table {name!r}", data, ", or a pair (formula, DataFrame)")
     try:
         check_frame(data)
-        kept = _text_as_categories(_without(data, aside, [formula, *others], env))
+        beside = beside or BesideFormula()
+        kept = _text_as_categories(beside.left_out(formula, data, env))
         design, training = build_design(formula, kept, env=env)
+        structure = read_structure(data, **beside.structure, rows=training.complete)
     except InputError as error:
         raise InputError(f"table {name!r}: {error}") from error
     used = training.complete
-    return Task(name, formula, kept[used], design.response, training.y, data, used)
+    return Task(name, formula, kept[used], design.response, training.y, data, used, structure)
 
 
 def check_same_kind(tasks: list[Task]) -> None:
@@ -141,20 +193,6 @@ def check_same_kind(tasks: list[Task]) -> None:
             f"the response is a number in table {numbers!r} and a class in table {classes!r}, and "
             "no metric can be used for both: call compare once for each kind of table"
         )
-
-
-def _without(
-    data: pd.DataFrame, aside: Collection[str], formulas: Iterable[str], env: EvalEnvironment
-) -> pd.DataFrame:
-    """Return the table without the columns `aside` that no formula names."""
-    present = [name for name in aside if name in data.columns]
-    if not present:
-        return data
-    named: set[str] = set()
-    for formula in formulas:
-        terms = read_formula(formula, list(data.columns), env, present)
-        named.update(terms.columns, terms.response.columns)
-    return data.drop(columns=[name for name in present if name not in named])
 
 
 def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:

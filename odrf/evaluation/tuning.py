@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from odrf.api.calling import DESIGN_ARGUMENTS
@@ -33,6 +33,7 @@ from odrf.errors import InputError, nearest
 from odrf.evaluation.comparing import compare
 from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
+from odrf.evaluation.tasks import arguments_given
 from odrf.evaluation.tuned import Judged, Tuning
 from odrf.public import public
 from odrf.results.fitted import FittedResults
@@ -62,6 +63,9 @@ def tune(
     repeats: int = 1,
     metric: str | Callable[[NDArray, NDArray], float] = "auto",
     halving: str | bool = "auto",
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -97,6 +101,9 @@ def tune(
         with an eighth of the trees, but with no fewer than 100; then the better half with twice as
         many, and so on.  ``"auto"`` uses it for more than 16 candidates.  Only for
         ``method="oob"``, and if `n_trees` is not in the grid.
+    groups, order, strata : str or array-like, optional
+        As in `compare`.  Models that take them are fitted with them, so that out-of-bag rows are
+        those of whole groups, or of later times.
     seed : int, SeedSequence or Generator, optional
         Makes the result reproducible, for any number of threads.  It is the seed of every fit and
         of the folds, so that candidates differ only by their options.  Without one, a seed is
@@ -133,17 +140,21 @@ def tune(
     candidates = _candidates(grid, known, fixed)
     env, seed = environment(2), checked_seed(seed)
     repeats = checked_whole("repeats", repeats, 1, MOST)
-    given = {name: fixed[name] for name in DESIGN_ARGUMENTS if name in fixed}
+    structure = arguments_given(groups=groups, order=order, strata=strata)
+    given = {name: fixed[name] for name in DESIGN_ARGUMENTS if name in fixed} | structure
     response = build_design(formula, data, env=env, **given)[0].response
     score = metric_for(metric, response.kind, response.n_classes)
     settled = {"seed": seed} if known.takes("seed") else {}
     if n_jobs is not None and known.takes("n_jobs"):
         settled["n_jobs"] = checked_jobs(n_jobs) if method == "oob" else 1
-    fit = partial(model, formula, data, **settled, **fixed)
+    if method == "oob":
+        _require_taken(structure, known)
+    of_rows = {name: value for name, value in structure.items() if known.takes(name)}
+    fit = partial(model, formula, data, **settled, **of_rows, **fixed)
     with looked_up_in(env):
         if method == "cv":
             models = {i: partial(model, **settled, **fixed, **candidates[i]) for i in candidates}
-            folds = {"cv": cv, "repeats": repeats, "metric": metric, "seed": seed}
+            folds = {"cv": cv, "repeats": repeats, "metric": metric, "seed": seed, **structure}
             judged, by = _by_folds(formula, data, models, **folds, n_jobs=n_jobs, progress=progress)
         else:
             _require_same_weights(candidates)
@@ -199,6 +210,16 @@ def _options_of(model: Any) -> _Known:
     empty = inspect.Parameter.empty
     defaults = {p.name: None if p.default is empty else p.default for p in parameters}
     return _Known(defaults, any(p.kind is p.VAR_KEYWORD for p in parameters))
+
+
+def _require_taken(structure: Mapping[str, Any], known: _Known) -> None:
+    """Raise `InputError` if the model has no argument that out-of-bag rows are to follow."""
+    for name in structure:
+        if not known.takes(name):
+            raise InputError(
+                f"model has no argument {name!r}, which its out-of-bag rows would follow: use "
+                'method="cv", or a model such as odrf.odrf'
+            )
 
 
 def _candidates(grid: Any, known: _Known, fixed: Mapping[str, Any]) -> dict[int, dict[str, Any]]:

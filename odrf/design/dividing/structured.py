@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from odrf.design.folds import (
     folds_apart,
     rolling_origin,
 )
+from odrf.design.row_structure import RowStructure
 from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 
@@ -25,24 +26,9 @@ __all__ = [
     "fold_numbers",
     "most_folds",
     "rows_to_divide",
+    "strata_cells",
     "structured_folds",
 ]
-
-
-class Structured(Protocol):
-    """Codes (n,) of groups, times and strata of rows; None for what they do not have."""
-
-    @property
-    def groups(self) -> NDArray[np.int64] | None:
-        """Rows of one group belong together."""
-
-    @property
-    def order(self) -> NDArray[np.int64] | None:
-        """Smaller codes are earlier times."""
-
-    @property
-    def strata(self) -> NDArray[np.int64] | None:
-        """Folds keep the shares of the strata."""
 
 
 class RowsToDivide(NamedTuple):
@@ -56,14 +42,14 @@ class RowsToDivide(NamedTuple):
         K, 1 for a number.
     weights : (n,) float64 or None
         Rows of weight 0 are dealt out apart from the others.
-    structure : Structured or None
+    structure : RowStructure or None
         Groups, order and strata of the rows.
     """
 
     y: NDArray[np.float64]
     n_classes: int
     weights: NDArray[np.float64] | None = None
-    structure: Structured | None = None
+    structure: RowStructure | None = None
 
     @property
     def groups(self) -> NDArray[np.int64] | None:
@@ -83,8 +69,7 @@ class RowsToDivide(NamedTuple):
 
 def rows_to_divide(design: Design, data: TrainingData) -> RowsToDivide:
     """Return the training rows of a fit."""
-    structure = getattr(data, "structure", None)
-    return RowsToDivide(data.y, design.response.n_classes, data.weights, structure)
+    return RowsToDivide(data.y, design.response.n_classes, data.weights, data.structure)
 
 
 def most_folds(rows: RowsToDivide) -> int:
@@ -122,12 +107,12 @@ def fold_numbers(rows: RowsToDivide, k: int, seed: int) -> NDArray[np.int64]:
     """
     order, groups = rows.order, rows.groups
     if groups is not None:
-        return fold_of_groups(groups, _cells(rows), k, seed)
+        return fold_of_groups(groups, strata_cells(rows), k, seed)
     if order is not None:
         return block_of_times(order, k)
     if rows.strata is None:
         return fold_of_rows(rows.y, rows.n_classes, k, seed, rows.weights)
-    cells = _cells(rows)
+    cells = strata_cells(rows)
     return fold_of_rows(cells.astype(np.float64), int(cells.max()) + 1, k, seed, rows.weights)
 
 
@@ -143,7 +128,7 @@ def check_training_rows(folds: list[FoldRows], rows: RowsToDivide, way_out: str)
             )
 
 
-def _cells(rows: RowsToDivide) -> NDArray[np.int64]:
+def strata_cells(rows: RowsToDivide) -> NDArray[np.int64]:
     """Return codes (n,) of the combinations of stratum, class, and whether the weight is 0."""
     of_rows = [] if rows.strata is None else [rows.strata]
     if rows.n_classes > 1:

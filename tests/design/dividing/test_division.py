@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,16 +20,9 @@ from odrf import InputError
 from odrf.design.dividing.division import check_held_out_once, read_division
 from odrf.design.dividing.structured import RowsToDivide, fold_numbers, most_folds
 from odrf.design.folds import fold_of_rows, folds_apart
+from odrf.design.row_structure import RowStructure
 
 N = 20
-
-
-class RowStructure(NamedTuple):
-    groups: np.ndarray | None = None
-    order: np.ndarray | None = None
-    strata: np.ndarray | None = None
-
-
 Y = np.random.default_rng(1).normal(size=N)
 LABELS = np.arange(N) % 2
 ROWS, CLASSES = RowsToDivide(Y, 1), RowsToDivide(LABELS.astype(float), 2)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
 from odrf.design.dividing.held_out_share import held_out_share
 from odrf.design.dividing.structured import RowsToDivide
+from odrf.design.row_structure import RowStructure
 
 N = 200
 RNG = np.random.default_rng(1)
 Y = RNG.normal(size=N)
-
-
-class Structure(NamedTuple):
-    groups: np.ndarray | None = None
-    order: np.ndarray | None = None
-    strata: np.ndarray | None = None
 
 
 def held(rows, share=0.25, seed=3):
@@ -33,14 +26,14 @@ def test_rows_are_drawn_at_random():
 
 def test_groups_are_held_out_whole():
     groups = RNG.integers(0, 20, N)
-    out = held(RowsToDivide(Y, 1, structure=Structure(groups=groups)))
+    out = held(RowsToDivide(Y, 1, structure=RowStructure(groups=groups)))
     assert not set(groups[out]) & set(groups[~out])
     assert len(set(groups[out])) == 5
 
 
 def test_the_last_rows_are_held_out():
     order = RNG.permutation(N) // 2
-    out = held(RowsToDivide(Y, 1, structure=Structure(order=order)))
+    out = held(RowsToDivide(Y, 1, structure=RowStructure(order=order)))
     assert out.sum() == 50
     assert order[~out].max() < order[out].min()
 
@@ -48,7 +41,7 @@ def test_the_last_rows_are_held_out():
 @pytest.mark.parametrize("groups", [None, np.arange(N)])
 def test_strata_and_classes_keep_their_shares(groups):
     strata, classes = np.arange(N) % 4 // 3, np.arange(N) // 4 % 2
-    structure = Structure(groups=groups, strata=strata)
+    structure = RowStructure(groups=groups, strata=strata)
     out = held(RowsToDivide(classes.astype(float), 2, structure=structure))
     cells = 2 * strata + classes
     assert np.abs(np.bincount(cells[out]) - np.bincount(cells) / 4).max() <= 1
@@ -56,6 +49,10 @@ def test_strata_and_classes_keep_their_shares(groups):
 
 def test_rows_without_weight_are_not_held_out():
     weights = (np.arange(N) % 3 > 0).astype(float)
-    for structure in (None, Structure(groups=np.arange(N) // 5), Structure(order=np.arange(N))):
+    for structure in (
+        None,
+        RowStructure(groups=np.arange(N) // 5),
+        RowStructure(order=np.arange(N)),
+    ):
         out = held(RowsToDivide(Y, 1, weights, structure))
         assert out.any() and not out[weights == 0].any()
