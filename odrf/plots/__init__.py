@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from odrf.plots.selection import plot_elimination as plot_elimination
     from odrf.plots.selection import plot_shadows as plot_shadows
     from odrf.plots.sensitivity import plot_sensitivity as plot_sensitivity
+    from odrf.plots.shapley.all_terms import plot_shapley_sizes as plot_shapley_sizes
+    from odrf.plots.shapley.all_terms import plot_shapley_swarm as plot_shapley_swarm
+    from odrf.plots.shapley.one_row import plot_shapley_row as plot_shapley_row
+    from odrf.plots.shapley.one_term import plot_shapley_term as plot_shapley_term
     from odrf.plots.strength import plot_strength as plot_strength
     from odrf.plots.tree import plot_tree as plot_tree
 
@@ -68,6 +72,10 @@ __getattr__ = loaded_later(
         "plot_rings": "odrf.plots.problems",
         "plot_sensitivity": "odrf.plots.sensitivity",
         "plot_shadows": "odrf.plots.selection",
+        "plot_shapley_row": "odrf.plots.shapley.one_row",
+        "plot_shapley_term": "odrf.plots.shapley.one_term",
+        "plot_shapley_sizes": "odrf.plots.shapley.all_terms",
+        "plot_shapley_swarm": "odrf.plots.shapley.all_terms",
         "plot_strength": "odrf.plots.strength",
         "plot_surface": "odrf.plots.problems",
         "plot_tree": "odrf.plots.tree",

@@ -183,6 +183,7 @@ CHECKS: dict[str, Callable[[str, Any], object]] = {
 
 CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "data": in_pandas,
+    "background": in_pandas,
     "newdata": in_pandas,
     "problem": in_pandas,
     "weights": series_in_pandas,

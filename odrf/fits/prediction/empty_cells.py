@@ -32,7 +32,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 
-__all__ = ["FillingRule", "filling_rule", "reading_empty_cells"]
+__all__ = ["FillingRule", "empty_columns", "filling_rule", "reading_empty_cells"]
 
 
 def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:
@@ -41,13 +41,18 @@ def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:
     NaN are empty cells.  The q further columns tell the empty cells of q columns that have some;
     the splits of the fit have the fill of each as a further term.  Without empty cells q is 0.
     """
-    empty: NDArray[np.bool_] = np.asarray(np.isnan(stored(X)).any(axis=1))
-    if not empty.any():
+    columns = empty_columns(X)
+    if not len(columns):
         return fit, X
-    columns = number_columns(X)
-    columns = columns[empty[_rows(X, columns)]]
     data = replace(fit.data, X=beside([fit.data.X, _nothing(columns, len(fit.data.y))]))
     return _with_forest(fit, data, filling_forest(fit, columns)), with_empty_cells(X, columns)
+
+
+def empty_columns(X: Matrix) -> NDArray[np.int64]:
+    """Return the columns (q,) of a matrix in which cells are empty."""
+    empty: NDArray[np.bool_] = np.asarray(np.isnan(stored(X)).any(axis=1))
+    columns = number_columns(X)
+    return columns[empty[_rows(X, columns)]]
 
 
 def number_columns(X: Matrix) -> NDArray[np.int64]:

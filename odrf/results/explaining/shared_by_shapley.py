@@ -2,12 +2,122 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pandas as pd
+
+from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
+from odrf.fits.shapley.background import background_rows
+from odrf.fits.shapley.explained_rows import explained_rows
 from odrf.public import public
+from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
 from odrf.results.fitted import FittedResults
 
 __all__ = ["ShapleyResults"]
+
+USUAL_BOXES, MOST_BOXES, FEWEST_DRAWS = 4096, 2**20, 2
 
 
 @public
 class ShapleyResults(FittedResults):
     """Base class of results with Shapley values."""
+
+    def shap(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        background: pd.DataFrame | int | None = None,
+        max_boxes: int = USUAL_BOXES,
+        draws: int | None = None,
+        seed: Seed = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> ShapleyValues:
+        """Divide each prediction among the terms of the formula, by Shapley values.
+
+        The value of a coalition of terms is the mean prediction of mixed rows: these have the
+        values of the explained row for the terms of the coalition, and those of a background row
+        for the others (interventional Shapley values).  The Shapley value of a term is the mean of
+        what it changes as it enters, over all orders of the terms.  So the values of a row add up
+        to its prediction minus the mean prediction of the background rows.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows to explain.  By default the training rows, as all trees predict them.  Rows that
+            cannot be predicted are left out.
+        background : DataFrame or int, optional
+            What predictions are compared with: rows, or how many training rows are drawn by the
+            seed of the fit.  By default 100 are drawn, or all are taken if there are not more.
+            Rows of unequal case weights are drawn in proportion to them, with replacement.
+        max_boxes : int, default 4096
+            Values are exact where all coalitions of a tree and a pair of rows fall into at most so
+            many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  For
+            shares of votes it is the most coalitions of the forest.  With more, orders of the terms
+            are drawn.  A smaller number is faster; with 0 all orders are drawn.
+        draws : int, optional
+            How many random orders are drawn, each together with its reverse, at least 2.  By
+            default as many as give a reliable standard error.
+        seed : int, SeedSequence or Generator, optional
+            Seed of the orders; by default that of the fit.
+        n_jobs : int, optional
+            Threads; by default those of the fit.  The values are the same for any number.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        ShapleyValues
+            With ``values``, ``std_error``, ``base``, ``table``, ``row()``, ``summary()``,
+            ``plot()``, and ``to_shap()`` for the plots of the package shap.
+
+        Raises
+        ------
+        InputError
+            If an argument is out of range, or rows cannot be predicted.
+
+        Notes
+        -----
+        Explained are the mean response or the probabilities of the classes; of boosted trees the
+        scores, as ``predict(type="link")`` gives them, without offsets.
+
+        A factor, a basis such as ``bs(x, 4)``, and the empty cells of a predictor belong to one
+        term.  ``log(x)`` and ``x``, or ``a`` and ``a:b``, are terms of their own if the formula has
+        both: each takes its share, and mixed rows may have values that do not go together.
+
+        A split on several terms reads mixed rows as they are.  All coalitions go down a tree
+        together: where a split depends on a term, they divide into those with it and those without.
+        A leaf is reached by boxes, of all coalitions with certain terms and without certain others,
+        whose Shapley values are known.  For splits on single predictors this is interventional
+        TreeSHAP.  If there are too many boxes, random orders are drawn for each tree and each pair
+        of rows, and the prefixes of an order go down the tree together.  What is drawn adds up
+        exactly, too.
+
+        Probabilities of guided forests are shares of votes, no mean over trees: then all trees
+        together are one game.
+
+        References
+        ----------
+        S. M. Lundberg et al. (2020). From local explanations to global understanding with
+        explainable AI for trees. Nature Machine Intelligence 2.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("penguins").dropna()
+        >>> forest = odrf.odrf("species ~ .", data, n_trees=20, seed=1)
+        >>> shares = forest.shap(data.head(2), background=50)
+        >>> shares.values.shape
+        (2, 7, 3)
+        >>> shares.drawn
+        0.0
+        """
+        fit = self.fit
+        chosen: dict[str, Any] = {
+            "max_boxes": checked_whole("max_boxes", max_boxes, 0, MOST_BOXES),
+            "n_draws": None if draws is None else checked_whole("draws", draws, FEWEST_DRAWS, MOST),
+            "seed": fit.control.seed if seed is None else checked_seed(seed),
+            "n_jobs": fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs),
+        }
+        rows = background_rows(fit, background)
+        return shapley_report(fit, explained_rows(fit, newdata, rows, progress=progress, **chosen))

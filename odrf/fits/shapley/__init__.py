@@ -1,0 +1,1 @@
+"""Shapley values of a fit: from the fit to arrays."""

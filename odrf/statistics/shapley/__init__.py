@@ -1,0 +1,1 @@
+"""Shapley values of trees: arrays in, numbers out."""

@@ -1,0 +1,250 @@
+"""Shapley values of all kinds of fits: against their definition, and what they add up to."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import odrf
+from odrf import InputError
+from odrf.results.boosted import ODBTResults
+from reference.shapley import coalition_values, values_by_definition
+
+N = 120
+TREES = {"n_trees": 6, "seed": 1}
+FORMULAS = {"number": "y ~ a + b + f + g", "classes": "c ~ a + b + f + g"}
+FITS = {
+    "tree": lambda formula, data: odrf.odt(formula, data, seed=1),
+    "forest": lambda formula, data: odrf.odrf(formula, data, **TREES),
+    "boosted": lambda formula, data: odrf.odbt(formula, data, **TREES),
+    "guided": lambda formula, data: odrf.graf(formula, data, subspace="all", **TREES),
+}
+CASES = [(fit, response) for fit in FITS for response in FORMULAS]
+
+
+@cache
+def rows(holes=False):
+    """A number, three classes, two numbers as predictors, a factor of few levels, one of many."""
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
+    data["f"] = rng.choice(["x", "y", "z"], N)
+    data["g"] = rng.choice([f"level {k}" for k in range(9)], N)
+    score = data["a"] * data["b"] + (data["f"] == "x") + (data["g"] < "level 3")
+    data["y"] = score + rng.normal(size=N) / 4
+    data["c"] = np.select([score < 0, score < 1], ["low", "mid"], "top")
+    if holes:
+        data.loc[::7, "a"], data.loc[3::11, "f"] = np.nan, None
+    return data
+
+
+@cache
+def fitted(fit, response, holes=False):
+    return FITS[fit](FORMULAS[response], rows(holes))
+
+
+def outputs(fit):
+    """What is explained, as a function of data frames."""
+
+    def predict(frame):
+        kind = "link" if isinstance(fit, ODBTResults) else "response"
+        if kind == "response" and fit.classes is not None:
+            kind = "prob"
+        found = fit.predict(frame, kind).to_numpy(dtype=float)
+        return found.reshape(len(frame), -1)
+
+    return predict
+
+
+def by_definition(fit, new, background):
+    names = list(fit.design.predictors)
+    predict = outputs(fit)
+    return np.array(
+        [
+            values_by_definition(coalition_values(predict, new[names].iloc[[i]], background[names]))
+            for i in range(len(new))
+        ]
+    )
+
+
+def three(values):
+    return values if values.ndim == 3 else values[:, :, np.newaxis]
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("fit, response", CASES)
+def test_values_are_those_of_the_definition(fit, response, holes):
+    data, result = rows(holes), fitted(fit, response, holes)
+    new, background = data.iloc[[0, 3, 7]], data.iloc[40:46]
+    found = result.shap(new, background=background)
+    assert found.drawn == 0
+    np.testing.assert_allclose(
+        three(found.values), by_definition(result, new, background), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_empty_cells_that_training_does_not_have(fit):
+    result, new = fitted(fit, "number"), rows().iloc[:3].copy()
+    new.loc[0, "a"], background = np.nan, rows().iloc[50:54].copy()
+    background.loc[51, "b"] = np.nan
+    found = result.shap(new, background=background)
+    np.testing.assert_allclose(
+        three(found.values), by_definition(result, new, background), rtol=0, atol=1e-12
+    )
+
+
+def test_surrogates_are_followed():
+    data = rows(True)
+    tree = odrf.odt(FORMULAS["number"], data, missing="surrogate", seed=1)
+    new, background = data.iloc[[0, 7]], data.iloc[49:55]
+    found = tree.shap(new, background=background)
+    np.testing.assert_allclose(
+        three(found.values), by_definition(tree, new, background), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("max_boxes", [0, 2, 4096])
+@pytest.mark.parametrize("fit, response", CASES)
+def test_values_add_up(fit, response, max_boxes):
+    result, data = fitted(fit, response), rows()
+    found = result.shap(data.head(9), background=11, max_boxes=max_boxes, draws=2)
+    predicted = outputs(result)(data.head(9))
+    np.testing.assert_allclose(found.prediction, predicted, rtol=0, atol=1e-12)
+    added = found.base + three(found.values).sum(axis=1)
+    np.testing.assert_allclose(added, predicted, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("fit, response", CASES)
+def test_drawn_values_are_near_the_exact_ones(fit, response):
+    result, new = fitted(fit, response), rows().head(12)
+    exact = result.shap(new, background=20)
+    drawn = result.shap(new, background=20, max_boxes=0, draws=20)
+    assert exact.drawn == 0 and (exact.std_error == 0).all() and drawn.drawn == 1
+    away = np.abs(drawn.values - exact.values)
+    assert (away <= 3 * drawn.std_error + 1e-12).mean() > 0.97
+    assert (away <= 5 * drawn.std_error + 1e-12).all()
+    ratio = (away**2).sum() / (drawn.std_error**2).sum()
+    assert 0.6 < ratio < 1.6
+
+
+def test_a_row_has_the_same_values_alone_and_with_others_and_for_any_threads():
+    for fit, response in CASES:
+        how = {"background": 10, "max_boxes": 4, "draws": 2}
+        result, data = fitted(fit, response), rows()
+        together = result.shap(data.head(5), n_jobs=2, **how)
+        alone = result.shap(data.iloc[[3]], n_jobs=1, **how)
+        assert (together.values[3] == alone.values[0]).all()
+        assert (together.std_error[3] == alone.std_error[0]).all()
+        other = result.shap(data.head(5), seed=5, **how)
+        assert (other.values != together.values).any()
+
+
+@settings(max_examples=25)
+@given(st.integers(0, N - 1), st.integers(0, N - 1), st.sampled_from([0, 1, 3, 4096]))
+def test_terms_that_do_not_differ_get_nothing(i, j, max_boxes):
+    data = rows()
+    found = fitted("forest", "number").shap(
+        data.iloc[[i]], background=data.iloc[[j]], max_boxes=max_boxes, draws=2
+    )
+    same = [data[name].iloc[i] == data[name].iloc[j] for name in found.terms]
+    assert (found.values[0][same] == 0).all()
+
+
+def test_boosted_scores_have_no_offsets():
+    data = rows().assign(exposure=np.linspace(0, 3, N))
+    fit = odrf.odbt("y ~ a + b", data, offset="exposure", n_trees=4, seed=1)
+    found = fit.shap(data.head(4), background=7)
+    link = fit.predict(data.head(4), "link") - data["exposure"].head(4)
+    np.testing.assert_allclose(found.base + found.values.sum(axis=1), link, atol=1e-9)
+    assert found.explains == "score"
+
+
+def test_terms_of_several_columns_are_one():
+    data = rows()
+    fit = odrf.odrf("y ~ bs(a, 4) + np.exp(b) + f + a:b", data, **TREES)
+    found = fit.shap(data.head(3), background=8)
+    assert found.terms == list(fit.design.predictors)
+    assert found.values.shape == (3, 4)
+    np.testing.assert_allclose(found.data["np.exp(b)"], np.exp(data["b"].head(3)), rtol=1e-5)
+    np.testing.assert_allclose(
+        found.base + found.values.sum(axis=1), fit.predict(data.head(3)), atol=1e-9
+    )
+
+
+def test_rows_of_no_weight_are_no_background():
+    data = rows()
+    weights = np.where(np.arange(N) < 60, 1.0, 0.0)
+    weights[:20] = 9.0
+    fit = odrf.odt("y ~ a + b", data, weights=weights, seed=1)
+    found = fit.shap(data.head(2), background=2000)
+    predicted = fit.predict(data)
+    expected = np.average(predicted, weights=weights)
+    assert found.n_background == 2000
+    assert abs(found.base[0] - expected) < 4 * predicted.std() / 2000**0.5
+
+
+@pytest.mark.parametrize("fit, response", CASES)
+def test_the_exact_explainer_of_shap_agrees(fit, response):
+    shap = pytest.importorskip("shap")
+    result, data = fitted(fit, response), rows()
+    names = list(result.design.predictors)
+    codes = data[names].apply(lambda column: pd.factorize(column, sort=True)[0])
+
+    def predict(numbers):
+        columns = {
+            name: np.sort(data[name].unique())[numbers[:, j].astype(int)]
+            for j, name in enumerate(names)
+        }
+        return outputs(result)(pd.DataFrame(columns))
+
+    new, background = codes.iloc[:3], codes.iloc[30:50]
+    masker = shap.maskers.Independent(background.to_numpy(), max_samples=20)
+    theirs = shap.explainers.Exact(predict, masker)(new.to_numpy()).values
+    ours = result.shap(data.iloc[:3], background=data.iloc[30:50])
+    np.testing.assert_allclose(three(ours.values), three(theirs), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("response", FORMULAS)
+def test_explanations_of_shap_hold_the_same(response):
+    pytest.importorskip("shap")
+    found = fitted("forest", response).shap(rows().head(4), background=5)
+    explanation = found.to_shap()
+    assert explanation.values.shape == found.values.shape
+    added = explanation.base_values + explanation.values.sum(axis=1)
+    np.testing.assert_allclose(added.reshape(4, -1), found.prediction, atol=1e-9)
+    assert list(explanation.feature_names) == found.terms
+    assert explanation.data.dtype == float and explanation.display_data.shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        ({"background": "all"}, "background=str"),
+        ({"background": 0}, "background=0"),
+        ({"max_boxes": -1}, "max_boxes=-1"),
+        ({"draws": 1}, "draws=1"),
+        ({"newdata": pd.DataFrame({"a": [1.0]})}, "'b'"),
+        ({"background": pd.DataFrame({"a": [1.0]})}, "'b'"),
+    ],
+)
+def test_what_cannot_be_used_is_named(how, words):
+    with pytest.raises(InputError, match=words):
+        fitted("forest", "number").shap(**how)
+
+
+def test_the_report_is_asked_for_rows_terms_and_classes():
+    found = fitted("forest", "classes").shap(rows().head(4), background=5)
+    assert set(found.row(2)["value"]) == set(
+        found.values[2, :, found.prediction[2].argmax()].tolist()
+    )
+    assert list(found.row(1, output="top").columns) == ["data", "value", "std_error"]
+    total = np.abs(found.values).mean(axis=0).sum()
+    assert found.table["mean_absolute"].sum() == pytest.approx(total)
+    for how in ({"kind": "row", "row": 99}, {"kind": "term", "term": "d"}, {"output": "best"}):
+        with pytest.raises(InputError, match=str(list(how.values())[-1])):
+            found.plot(**how)
