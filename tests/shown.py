@@ -68,6 +68,9 @@ def reports_of(p: int) -> dict[str, object]:
             f"projections of a tree of {kind}": tree.projection_importance(),
             f"projections of a forest of {kind}": forest.projection_importance(),
             f"consistency for {kind}": forest.consistency(),
+            f"Shapley values for {kind}": forest.shap(
+                data_with(p, kind).head(40), background=4, max_boxes=64
+            ),
             f"comparisons for {kind}": forest.comparisons(),
             f"partial dependence of {kind}": forest.partial(forest.design.schema.columns[0]),
             f"surface of {kind}": forest.partial(list(forest.design.schema.columns[:2]), points=5),

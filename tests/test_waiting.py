@@ -18,13 +18,14 @@ from signatures import callables
 SHORT = {
     "they show what has been computed": [
         "as_html", "as_latex", "as_text", "best_size", "conf_int", "extrapolate", "overlap",
-        "plot_image", "row", "selected", "summary_frame",
+        "plot_image", "row", "selected", "summary_frame", "to_shap",
         *(
             f"{report}.{shows}"
             for report in (
                 "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
                 "Elimination", "ForestPath", "GrowthPath", "LearningCurve", "ProjectionImportance",
-                "PruningPath", "Sensitivity", "ShadowSelection", "StrengthCorrelation", "Tuning",
+                "PruningPath", "Sensitivity", "ShadowSelection", "ShapleyValues",
+                "StrengthCorrelation", "Tuning",
             )
             for shows in ("plot", "summary")
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,7 +28,9 @@ def drawings(name, shown, p):
     if not hasattr(type(shown), "plot"):
         return {}
     draw = {"plot": shown.plot}
-    if "kind" in inspect.signature(shown.plot).parameters:
+    if name.startswith("Shapley"):
+        draw |= {kind: partial(shown.plot, kind) for kind in ("row", "term")}
+    elif "kind" in inspect.signature(shown.plot).parameters:
         draw["importance"] = lambda: shown.plot("importance")
     return draw
 

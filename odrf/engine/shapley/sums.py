@@ -37,7 +37,7 @@ def differing(rows, x, b, term_of, used, order):
 
 @part
 def _members(word, n):
-    count = 0
+    count = np.int64(0)
     for k in range(n):
         count += np.int64((word >> np.uint64(k)) & np.uint64(1))
     return count

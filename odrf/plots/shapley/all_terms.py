@@ -113,7 +113,7 @@ def _ranks(column: pd.Series) -> NDArray[np.float64]:
     ranks = pd.Series(as_numbers(column)).rank().to_numpy(dtype=np.float64)
     known = ranks[~np.isnan(ranks)]
     low, high = (known.min(), known.max()) if len(known) else (0.0, 1.0)
-    return (ranks - low) / (high - low) if high > low else ranks * 0 + 0.5
+    return np.asarray((ranks - low) / (high - low) if high > low else ranks * 0 + 0.5)
 
 
 def _finish(ax: Axes, names: list[str], measure: str, count: int) -> None:
