@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import part
-from odrf.engine.shapley.scratch import MOST_PLAYERS
+from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 from odrf.engine.trees.packing import HEAD
 from odrf.engine.trees.walking import term_at
 

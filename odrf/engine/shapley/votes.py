@@ -11,8 +11,8 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.shapley.boxes import boxes_of, forget_players
-from odrf.engine.shapley.runs import branch_stream, draw_order, reverse_order, runs_of
-from odrf.engine.shapley.sums import differing
+from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_order, runs_of
+from odrf.engine.shapley.tree_shares import differing
 
 __all__ = ["add_vote_shares"]
 
@@ -134,7 +134,7 @@ def add_vote_shares(
     rows, stride, x, first, last, root, words, floats, level_words, level_floats, term_of, used,
     value, weights, most, n_draws, origin, votes, scratch, total, variance, counts,
 ):  # fmt: skip
-    """Add the Shapley values of the shares of votes of a row; see `odrf.engine.shapley.sums`.
+    """Add the Shapley values of shares of votes; see `odrf.engine.shapley.tree_shares`.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def add_vote_shares(
     most : int
         Most coalitions that are enumerated.
     votes : (≥ most, ≥ P + 1; K) float64
-        Scratch: the votes of each coalition, or of each prefix of an order.
+        WalkMemory: the votes of each coalition, or of each prefix of an order.
     """
     for row in range(first, last):
         k = differing(rows, x * stride, row * stride, term_of, used, scratch.order)

@@ -16,7 +16,7 @@ from odrf.fits.raw_rows import raw_rows
 from odrf.fits.shapley.games import game_of, is_vote, predicted_outputs, side_by_side
 from odrf.fits.shapley.term_data import term_data
 from odrf.statistics.shapley.additive_trees import shares_of_trees
-from odrf.statistics.shapley.game import Draws, Game, Shares
+from odrf.statistics.shapley.game import Game, OrderDraws, Shares
 from odrf.statistics.shapley.voting_trees import shares_of_votes
 
 __all__ = ["ExplainedRows", "explained_rows"]
@@ -70,7 +70,7 @@ def explained_rows(
     X, m = side_by_side(background, rows.X), background.shape[1]
     game = game_of(fit, X, m)
     votes = is_vote(fit)
-    draws = Draws(max_boxes, n_draws or _usual_draws(game, votes), stream(seed, *KEY))
+    draws = OrderDraws(max_boxes, n_draws or _usual_draws(game, votes), stream(seed, *KEY))
     compute = shares_of_votes if votes else shares_of_trees
     with tqdm(total=len(rows.frame), unit="row", disable=not progress) as bar:
         shares = compute(game, draws, n_jobs, bar.update)

@@ -12,13 +12,15 @@ from matplotlib.ticker import MaxNLocator
 from odrf.plots.elements.lettering import label_x, named_rows
 from odrf.plots.elements.style import ACCENT, CLASSES, MUTED, named_panel, plain
 from odrf.text.quantity import quantity
+from odrf.text.shortening import shortened
 from odrf.text.wording import number
 
 __all__ = ["plot_shapley_row"]
 
 MOST = 12
 UP, DOWN = CLASSES[5], ACCENT
-MOST_OF_VALUE = 12
+# Characters of a value, and of a term with its value.
+MOST_OF_VALUE, MOST_CHARACTERS = 12, 25
 
 
 def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | None = None) -> Axes:
@@ -69,9 +71,8 @@ def plot_shapley_row(table: pd.DataFrame, base: float, words: str, ax: Axes | No
 
 def _named(term: Any, value: Any) -> str:
     """Return a term with its value."""
-    if isinstance(value, float | np.floating):
-        return f"{term} = {'empty' if np.isnan(value) else number(float(value))}"
-    told = "empty" if value is None or value is pd.NA or value is pd.NaT else str(value)
-    if len(told) > MOST_OF_VALUE:
-        told = f"{told[: MOST_OF_VALUE - 1]}…"
-    return f"{term} = {told}"
+    told = "empty"
+    if not pd.isna(value):
+        told = number(float(value)) if isinstance(value, float | np.floating) else str(value)
+    told = shortened(told, MOST_OF_VALUE)
+    return f"{shortened(str(term), MOST_CHARACTERS - len(told))} = {told}"

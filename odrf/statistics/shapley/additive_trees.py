@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped, in_order
-from odrf.engine.shapley.scratch import new_scratch
-from odrf.engine.shapley.sums import TRIALS, add_shares, count_failures
-from odrf.statistics.shapley.game import Draws, Game, Shares
-from odrf.statistics.shapley.weights import box_weights
+from odrf.engine.shapley.tree_shares import TRIALS, add_shares, count_failures
+from odrf.engine.shapley.walk_memory import walk_memory
+from odrf.statistics.shapley.box_weights import box_weights
+from odrf.statistics.shapley.game import Game, OrderDraws, Shares
 
 __all__ = ["shares_of_trees"]
 
@@ -20,7 +20,7 @@ AT_A_TIME = 16
 
 
 def shares_of_trees(
-    game: Game, draws: Draws, n_jobs: int, advance: Callable[[], object] = lambda: None
+    game: Game, draws: OrderDraws, n_jobs: int, advance: Callable[[], object] = lambda: None
 ) -> Shares:
     """Return the Shapley values of the rows; `advance` is called after each."""
     P, weights = game.used.shape[1], box_weights()
@@ -30,7 +30,7 @@ def shares_of_trees(
     known_failures = _failures(game, draws.max_boxes)
 
     def share(i: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        scratch = new_scratch(P, game.value.shape[1], draws.max_boxes)
+        scratch = walk_memory(P, game.value.shape[1], draws.max_boxes)
         total, variance, counts = np.zeros(size), np.zeros(size), np.zeros(2, dtype=np.int64)
         failed = known_failures.copy()
         for first in range(0, game.n_background, AT_A_TIME):
@@ -59,7 +59,7 @@ def _failures(game: Game, max_boxes: int) -> NDArray[np.int64]:
     They tell which trees are not worth a trial, whatever row is explained.
     """
     failed = np.zeros(len(game.packed.root), dtype=np.int64)
-    scratch = new_scratch(game.used.shape[1], 1, max_boxes)
+    scratch = walk_memory(game.used.shape[1], 1, max_boxes)
     pairs = min(TRIALS, game.n_background // 2)
     count_failures(
         game.rows.ravel(), game.rows.shape[1], pairs, *game.packed, game.term_of, max_boxes,

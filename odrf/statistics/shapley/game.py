@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.trees.packing import Packed
 
-__all__ = ["Draws", "Game", "Shares"]
+__all__ = ["Game", "OrderDraws", "Shares"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Game:
 
 
 @dataclass(frozen=True)
-class Draws:
+class OrderDraws:
     """When coalitions are not enumerated, and how many orders are drawn then.
 
     Attributes

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped, in_order
-from odrf.engine.shapley.scratch import new_scratch
 from odrf.engine.shapley.votes import add_vote_shares
-from odrf.statistics.shapley.game import Draws, Game, Shares
-from odrf.statistics.shapley.weights import box_weights
+from odrf.engine.shapley.walk_memory import walk_memory
+from odrf.statistics.shapley.box_weights import box_weights
+from odrf.statistics.shapley.game import Game, OrderDraws, Shares
 
 __all__ = ["shares_of_votes"]
 
 
 def shares_of_votes(
-    game: Game, draws: Draws, n_jobs: int, advance: Callable[[], object] = lambda: None
+    game: Game, draws: OrderDraws, n_jobs: int, advance: Callable[[], object] = lambda: None
 ) -> Shares:
     """Return the Shapley values of the shares of votes; `advance` is called after each row."""
     P, K, weights = game.used.shape[1], game.n_outputs, box_weights()
@@ -25,7 +25,7 @@ def shares_of_votes(
     n = len(game.rows) - game.n_background
 
     def share(i: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        scratch = new_scratch(P, K, draws.max_boxes)
+        scratch = walk_memory(P, K, draws.max_boxes)
         votes = np.empty((max(draws.max_boxes, P + 1), K))
         total, variance, counts = np.zeros((P, K)), np.zeros((P, K)), np.zeros(2, dtype=np.int64)
         for row in range(game.n_background):

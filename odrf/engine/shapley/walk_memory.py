@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_PLAYERS", "Scratch", "new_scratch"]
+__all__ = ["MOST_PLAYERS", "WalkMemory", "walk_memory"]
 
 # Coalitions are bits of a word.
 MOST_PLAYERS = 64
 
 
-class Scratch(NamedTuple):
+class WalkMemory(NamedTuple):
     """Arrays that walks write to.
 
     Attributes
@@ -66,11 +66,11 @@ class Scratch(NamedTuple):
     square: NDArray[np.float64]
 
 
-def new_scratch(P: int, K: int, most_boxes: int) -> Scratch:
+def walk_memory(P: int, K: int, most_boxes: int) -> WalkMemory:
     """Return the memory for P terms, K outputs and so many boxes."""
     room, leaves = P + MOST_PLAYERS + 2, max(most_boxes, P + 2)
     whole, words = np.int64, np.uint64
-    return Scratch(
+    return WalkMemory(
         np.full(P, -1, dtype=whole),
         np.empty(P, dtype=whole),
         np.zeros(P, dtype=whole),

@@ -10,8 +10,8 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.shapley.boxes import TOO_MANY, boxes_of, forget_players
-from odrf.engine.shapley.runs import branch_stream, draw_order, reverse_order, runs_of
-from odrf.engine.shapley.scratch import MOST_PLAYERS
+from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_order, runs_of
+from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 
 __all__ = ["TRIALS", "add_shares", "count_failures", "differing"]
 
@@ -132,7 +132,7 @@ def add_shares(
     value : (m, K) float64
         The values of leaves; if K is 1, tree b adds to output b modulo `n_outputs`.
     weights : (65, 65) float64
-        See `odrf.statistics.shapley.weights.box_weights`.
+        See `odrf.statistics.shapley.box_weights.box_weights`.
     most : int
         Most boxes of a tree; with more, orders are drawn.
     n_draws : int
