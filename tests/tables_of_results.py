@@ -23,6 +23,7 @@ HAS, LACKS = "yes", "–"
 
 ONE_TREE = "one tree, of all rows"
 SUM = "a sum of trees that are small by `max_depth` and are not pruned"
+NO_DRAWS = "trees depend on each other, so that they do not tell how the sum varies"
 STEPS = "trees are fitted to steps of the loss"
 PLANES = "planes of all columns of a random subspace divide all regions at once"
 NOT_GUIDED = {
@@ -39,6 +40,9 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
     },
     "criterion": {"odbt": f"{STEPS}, by squared error", "graf": PLANES},
     "honest": {"odbt": STEPS, "graf": "all rows divide regions and give their values"},
+    "inference": {
+        "odt": "one tree has no standard errors", "odbt": NO_DRAWS, "graf": "every tree uses all rows",
+    },
     "l2": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means, not steps"),
     "leaf_values": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means"),
     "learning_rate": dict.fromkeys(("odt", "odrf", "graf"), "no steps are added"),

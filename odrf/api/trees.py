@@ -14,6 +14,7 @@ from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.growing import grow_fit
 from odrf.fits.sizing import sized_forest, sized_tree
+from odrf.options.growing_for_inference import for_inference
 from odrf.options.request import Request, request_of
 from odrf.projections.family import Family
 from odrf.projections.mixture import without_share
@@ -25,7 +26,13 @@ from odrf.results.tree import ODTResults
 __all__ = ["odrf", "odt"]
 
 # The options of a forest that a single tree does not have, and their values for a tree.
-TREE = {"n_trees": 1, "resample": "none", "sample_fraction": "auto", "blend": False}
+TREE = {
+    "n_trees": 1,
+    "resample": "none",
+    "sample_fraction": "auto",
+    "blend": False,
+    "inference": False,
+}
 
 LeafRule = int | str | Callable[[int], float] | None
 ShareRule = float | str | Callable[[int], float]
@@ -255,6 +262,7 @@ def odrf(
     resample: str = "auto",
     sample_fraction: ShareRule = "auto",
     honest: bool = False,
+    inference: bool = False,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
     groups: str | ArrayLike | None = None,
@@ -323,6 +331,13 @@ def odrf(
         `ODRFResults.consistency`).  Honest forests predict more moderate probabilities.  This helps
         where noise makes those of a plain forest too extreme; often they are too moderate already
         (``benchmarks/honesty.py``).
+    inference : bool, default False
+        Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
+        trees of one kind (``blend=False``), each on half of the rows, drawn without replacement
+        (``resample="subsample"``, ``sample_fraction=0.5`` unless you set it).  The jackknife
+        is then right for averages of predictions, as it is for means.  The trees are not honest
+        unless you set `honest`: averages vary as little without, and are closer to the truth
+        (``benchmarks/effects_coverage.py``).
     weights, class_weights, missing, unseen, kind
         As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
         drawn; the weights then count within the tree and out of bag.
@@ -378,4 +393,5 @@ def _request(
     """Return the request for growth: the `options` of the call, and options that are `fixed`."""
     options = {**options, "projection": without_share(options["projection"])}
     given = {name for name, value in options.items() if not is_default(function, name, value)}
-    return request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
+    asked = request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
+    return for_inference(asked)

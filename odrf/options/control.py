@@ -74,6 +74,8 @@ class Control:
         The seed; the same call with it gives the same fit.
     n_jobs : int
         Threads.
+    inference : bool
+        Whether the forest was asked for with ``inference=True``.
     """
 
     kind: str
@@ -89,6 +91,7 @@ class Control:
     sample_fraction_rule: Rule
     seed: int
     n_jobs: int
+    inference: bool = False
 
     @property
     def n_classes(self) -> int:
@@ -266,6 +269,7 @@ def resolve(
         sample_fraction_rule=fraction_rule,
         seed=options["seed"],
         n_jobs=options["n_jobs"],
+        inference=options["inference"],
     )
 
 

@@ -46,6 +46,7 @@ class Request:
     honest: Any
     seed: Any
     n_jobs: Any
+    inference: Any = False
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)
 

@@ -93,6 +93,7 @@ CHECKS = (
     Option("split_search", TREES + BOOSTED, _one_of(AUTO, EXACT)),
     Option("resample", ("odrf",), _one_of(AUTO, *RESAMPLES)),
     Option("honest", TREES, checked_truth),
+    Option("inference", ("odrf",), checked_truth),
     Option("learning_rate", BOOSTED, _or_auto(checked_share)),
     Option("leaf_values", BOOSTED, _one_of(NEWTON, REFIT)),
     Option("l2", BOOSTED, checked_amount),

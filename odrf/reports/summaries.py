@@ -46,6 +46,7 @@ MAX_CLASSES = 10
 FEW_ROWS = 300
 TOP = 10
 HONEST = "splits by half of a tree's rows, values by the others"
+INFERENCE = "grown for standard errors"
 # Columns whose missing values are counted in a note.
 MOST_COLUMNS = 10
 MISSING_IN_WORDS = {
@@ -265,6 +266,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
         "Resampling": _by_kind(fit, _resampling),
         **({"Honest": HONEST} if control.honest else {}),
+        **({"Inference": INFERENCE} if control.inference else {}),
         "Seed": seeds(fit),
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),

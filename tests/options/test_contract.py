@@ -24,7 +24,7 @@ from odrf.options.table import CHECKS, checked_options
 FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf.graf}
 OUTSIDE = {"formula", "data", "progress", "offset", *DESIGN_ARGUMENTS}
 # Options that a single tree does not have.
-FIXED_OF_TREES = {"n_trees", "blend", "resample", "sample_fraction"}
+FIXED_OF_TREES = {"n_trees", "blend", "resample", "sample_fraction", "inference"}
 # Options that are checked with the data at hand.
 BY_DATA = {
     "odt": {

@@ -35,6 +35,7 @@ OPTIONS: dict[str, Any] = {
     "resample": "bootstrap",
     "sample_fraction": "auto",
     "honest": False,
+    "inference": False,
     "seed": 1,
     "n_jobs": None,
 }

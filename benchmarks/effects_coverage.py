@@ -1,0 +1,218 @@
+"""Coverage of intervals of averaged comparisons and slopes on five simulated truths.
+
+    python benchmarks/effects_coverage.py --out effects_coverage.csv [--repeats 200] [--quick]
+    python benchmarks/effects_coverage.py --report effects_coverage.csv
+
+For each truth and size, forests are grown on many samples.  Each gives, for every predictor, the
+comparison of 0.75 with 0.25 and the slope, both averaged over the same new rows, with their
+standard errors; and the comparison averaged over the training rows as a sample of the population.
+Their 95 % intervals are evaluated by whether they cover the forest's expectation, which is the mean
+of the estimates of all samples, and whether they cover the truth, from which it differs by the
+forest's bias.  The standard errors are compared with the standard deviation of the estimates over
+samples.
+
+The csv has one line for each sample.  A run with an existing csv adds the missing samples.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from markdown import table as markdown_table
+from odrf import odrf
+from runs import go_on, parser
+
+Values = NDArray[np.float64]
+LEVEL = 0.95
+NOISE = 0.5
+CORRELATION = 0.8
+PREDICTORS = tuple(f"x{j}" for j in range(4))
+# The same rows, and rows that stand for the population.
+NEW_ROWS, MANY_ROWS = 300, 200_000
+LOW, HIGH, BANDWIDTH = 0.25, 0.75, 0.2
+FORESTS: dict[str, dict[str, Any]] = {
+    "bootstrap": {"blend": False},
+    "subsample": {"blend": False, "resample": "subsample", "sample_fraction": 0.5},
+    "honest": {"blend": False, "resample": "subsample", "sample_fraction": 0.5, "honest": True},
+}
+KINDS = ("comparison", "slope", "population")
+EFFECTS = [f"{kind} {name}" for kind in KINDS for name in PREDICTORS]
+COLUMNS = ["truth", "rows", "forest", "sample", *EFFECTS, *(f"error of {each}" for each in EFFECTS)]
+
+
+def linear(x: Values) -> Values:
+    """A plane."""
+    return 2 * x[:, 0] + x[:, 1] - x[:, 2]
+
+
+def additive(x: Values) -> Values:
+    """A sum of smooth functions."""
+    return np.sin(np.pi * x[:, 0]) + 2 * (x[:, 1] - 0.2) ** 2 + np.sqrt(x[:, 2])
+
+
+def interaction(x: Values) -> Values:
+    """A product, and a term of its own."""
+    return 4 * x[:, 0] * x[:, 1] + x[:, 2]
+
+
+def threshold(x: Values) -> Values:
+    """Two steps, and a slope in one half."""
+    return 1.0 * (x[:, 0] > 0.5) + 0.5 * (x[:, 1] > 0.35) + x[:, 2] * (x[:, 0] > 0.5)
+
+
+TRUTHS: dict[str, Callable[[Values], Values]] = {
+    "linear": linear,
+    "additive": additive,
+    "interaction": interaction,
+    "threshold": threshold,
+    "correlated": linear,
+}
+
+
+def predictors(truth: str, n: int, rng: np.random.Generator) -> Values:
+    """Draw predictors (n, 4), uniform on [0, 1], independent or correlated."""
+    if truth != "correlated":
+        return rng.random((n, len(PREDICTORS)))
+    common = rng.normal(size=(n, 1))
+    each = rng.normal(size=(n, len(PREDICTORS)))
+    return norm.cdf(np.sqrt(CORRELATION) * common + np.sqrt(1 - CORRELATION) * each)
+
+
+def true_effects(truth: str) -> Values:
+    """Return the values of EFFECTS for the true regression function."""
+    mean = TRUTHS[truth]
+    few, many = new_rows(truth), predictors(truth, MANY_ROWS, np.random.default_rng(2))
+    half = BANDWIDTH / 2
+    return np.array(
+        [difference(mean, few, j, LOW, HIGH) for j in range(len(PREDICTORS))]
+        + [
+            difference(mean, few, j, middle - half, middle + half) / BANDWIDTH
+            for j, middle in enumerate(few.clip(half, 1 - half).T)
+        ]
+        + [difference(mean, many, j, LOW, HIGH) for j in range(len(PREDICTORS))]
+    )
+
+
+def difference(
+    mean: Callable[[Values], Values], x: Values, j: int, low: float | Values, high: float | Values
+) -> float:
+    """Return the mean difference of the function with predictor j at `high` and at `low`."""
+    ends = []
+    for value in (low, high):
+        changed = x.copy()
+        changed[:, j] = value
+        ends.append(mean(changed).mean())
+    return float(ends[1] - ends[0])
+
+
+def new_rows(truth: str) -> Values:
+    """Return the rows (NEW_ROWS, 4) that predictions are averaged over."""
+    return predictors(truth, NEW_ROWS, np.random.default_rng(1))
+
+
+def frame(x: Values) -> pd.DataFrame:
+    """Return predictors as a data frame."""
+    return pd.DataFrame(x, columns=pd.Index(PREDICTORS))
+
+
+def line_of(
+    truth: str, n: int, forest: str, sample: int, trees: int, seed: int
+) -> Iterator[tuple[float, ...]]:
+    """Yield the estimates of EFFECTS on one sample, and their standard errors."""
+    rng = np.random.default_rng([seed, sample, n])
+    x = predictors(truth, n, rng)
+    data = frame(x).assign(y=TRUTHS[truth](x) + NOISE * rng.normal(size=n))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = odrf("y ~ .", data, n_trees=trees, seed=sample, n_jobs=1, **FORESTS[forest])
+        rows = frame(new_rows(truth))
+        pair = (LOW, HIGH)
+        found = [
+            fit.comparisons(contrast=pair, newdata=rows),
+            fit.slopes(bandwidth=BANDWIDTH, newdata=rows),
+            fit.comparisons(contrast=pair, population=True),
+        ]
+    tables = pd.concat([effects.table for effects in found])
+    yield (*tables["estimate"], *tables["std_error"])
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Write, for each truth, size and kind of effect, coverage and ratios, as markdown."""
+    rows = {}
+    for (truth, n, forest), samples in lines.groupby(["truth", "rows", "forest"], sort=False):
+        true = dict(zip(EFFECTS, true_effects(str(truth)), strict=True))
+        for kind in KINDS:
+            rows[f"{truth}, {n}, {forest}, {kind}"] = judged(samples, kind, true)
+    shown = pd.DataFrame(rows).T
+    return markdown_table(shown, "truth, rows, forest, effect")
+
+
+def judged(samples: pd.DataFrame, kind: str, true: dict[str, float]) -> dict[str, str]:
+    """Return coverage of expectation and truth, and the ratio of standard errors, in words."""
+    names = [f"{kind} {name}" for name in PREDICTORS]
+    estimate = samples[names].to_numpy()
+    error = samples[[f"error of {name}" for name in names]].to_numpy()
+    truth = np.array([true[name] for name in names])
+    R = len(samples)
+    half = norm.ppf((1 + LEVEL) / 2) * error
+    spread = estimate.std(axis=0, ddof=1)
+    # deviations from the mean of R estimates, their own among them, are too small by this factor
+    off = (estimate - estimate.mean(axis=0)) * (R / (R - 1)) ** 0.5
+    ratio = np.sqrt((error**2).mean(axis=0)) / spread
+    covered = 100 * (np.abs(off) <= half).mean(axis=0)
+    of_truth = 100 * (np.abs(estimate - truth) <= half).mean(axis=0)
+    bias = np.abs(estimate.mean(axis=0) - truth) / spread
+    return {
+        "samples": str(R),
+        "expectation covered, %": _mean_and_range(covered, 1),
+        "standard error / empirical": _mean_and_range(ratio, 2),
+        "truth covered, %": _mean_and_range(of_truth, 1),
+        "|bias| / empirical": _mean_and_range(bias, 2),
+    }
+
+
+def _mean_and_range(values: Values, digits: int) -> str:
+    low, mean, high = (f"{each:.{digits}f}" for each in (values.min(), values.mean(), values.max()))
+    return f"{mean} ({low}–{high})"
+
+
+def main() -> int:
+    """Evaluate the intervals, or report an existing csv."""
+    asked = parser(__doc__ or "", "effects_coverage.csv", repeats=200, trees=1000)
+    asked.add_argument("--sizes", type=int, nargs="+", default=[500, 2000], help="training rows")
+    asked.add_argument("--truths", nargs="+", default=list(TRUTHS), choices=list(TRUTHS))
+    asked.add_argument("--forests", nargs="+", default=list(FORESTS), choices=list(FORESTS))
+    asked.add_argument("--quick", action="store_true", help="3 samples of 100 rows, 50 trees")
+    options = asked.parse_args()
+    if options.quick:
+        options.repeats, options.sizes, options.trees = 3, [100], 50
+    if options.report is not None:
+        print(report(pd.read_csv(options.report)))
+        return 0
+    tasks = [
+        (truth, n, forest, sample)
+        for n in options.sizes
+        for sample in range(options.repeats)
+        for forest in options.forests
+        for truth in options.truths
+    ]
+    lines = go_on(
+        options.out,
+        COLUMNS,
+        tasks,
+        lambda *task: line_of(*task, trees=options.trees, seed=options.seed),
+    )
+    print(report(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
