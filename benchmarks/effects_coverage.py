@@ -3,7 +3,8 @@
     python benchmarks/effects_coverage.py --out effects_coverage.csv [--repeats 200] [--quick]
     python benchmarks/effects_coverage.py --report effects_coverage.csv
 
-For each truth and size, forests are grown on many samples.  Each gives, for every predictor, the
+For each truth and size, forests are grown on many samples: for inference, the same but honest, by
+default, or in little bags (``little_bags.py``).  Each gives, for every predictor, the
 comparison of 0.75 with 0.25 and the slope, both averaged over the same new rows, with their
 standard errors; and the comparison averaged over the training rows as a sample of the population.
 Their 95 % intervals are evaluated by whether they cover the forest's expectation, which is the mean
@@ -26,6 +27,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from little_bags import little_bags
 from markdown import table as markdown_table
 from odrf import odrf
 from runs import go_on, parser
@@ -39,12 +41,17 @@ PREDICTORS = tuple(f"x{j}" for j in range(4))
 NEW_ROWS, MANY_ROWS = 300, 200_000
 LOW, HIGH, BANDWIDTH = 0.25, 0.75, 0.2
 FORESTS: dict[str, dict[str, Any]] = {
-    "bootstrap": {"blend": False},
-    "subsample": {"blend": False, "resample": "subsample", "sample_fraction": 0.5},
-    "honest": {"blend": False, "resample": "subsample", "sample_fraction": 0.5, "honest": True},
+    "inference": {"inference": True},
+    "half": {"inference": True, "sample_fraction": 0.5},
+    "honest": {"inference": True, "sample_fraction": 0.5, "honest": True},
+    "default": {},
 }
+LITTLE_BAGS = "little bags"
+SHARE = 0.3
 KINDS = ("comparison", "slope", "population")
 EFFECTS = [f"{kind} {name}" for kind in KINDS for name in PREDICTORS]
+# By what the differences of predictions are divided: comparisons and slopes of the predictors.
+WIDTHS = np.repeat([1.0, BANDWIDTH], len(PREDICTORS))
 COLUMNS = ["truth", "rows", "forest", "sample", *EFFECTS, *(f"error of {each}" for each in EFFECTS)]
 
 
@@ -88,34 +95,32 @@ def predictors(truth: str, n: int, rng: np.random.Generator) -> Values:
 
 def true_effects(truth: str) -> Values:
     """Return the values of EFFECTS for the true regression function."""
+    population = predictors(truth, MANY_ROWS, np.random.default_rng(2))
+    pairs = [*contrasts(new_rows(truth)), *contrasts(population)[: len(PREDICTORS)]]
     mean = TRUTHS[truth]
-    few, many = new_rows(truth), predictors(truth, MANY_ROWS, np.random.default_rng(2))
-    half = BANDWIDTH / 2
-    return np.array(
-        [difference(mean, few, j, LOW, HIGH) for j in range(len(PREDICTORS))]
-        + [
-            difference(mean, few, j, middle - half, middle + half) / BANDWIDTH
-            for j, middle in enumerate(few.clip(half, 1 - half).T)
-        ]
-        + [difference(mean, many, j, LOW, HIGH) for j in range(len(PREDICTORS))]
-    )
-
-
-def difference(
-    mean: Callable[[Values], Values], x: Values, j: int, low: float | Values, high: float | Values
-) -> float:
-    """Return the mean difference of the function with predictor j at `high` and at `low`."""
-    ends = []
-    for value in (low, high):
-        changed = x.copy()
-        changed[:, j] = value
-        ends.append(mean(changed).mean())
-    return float(ends[1] - ends[0])
+    ends = [[mean(end.to_numpy()).mean() for end in pair] for pair in pairs]
+    return np.diff(ends, axis=1)[:, 0] / [*WIDTHS, *WIDTHS[: len(PREDICTORS)]]
 
 
 def new_rows(truth: str) -> Values:
     """Return the rows (NEW_ROWS, 4) that predictions are averaged over."""
     return predictors(truth, NEW_ROWS, np.random.default_rng(1))
+
+
+def contrasts(x: Values) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Return the rows whose predictions are subtracted for the comparisons and slopes.
+
+    The differences are those times WIDTHS.
+    """
+    half = BANDWIDTH / 2
+    middles = x.clip(half, 1 - half).T
+    ends: list[tuple[Any, Any]] = [(LOW, HIGH)] * len(PREDICTORS)
+    ends += [(middle - half, middle + half) for middle in middles]
+    rows = frame(x)
+    return [
+        (rows.assign(**{name: low}), rows.assign(**{name: high}))
+        for name, (low, high) in zip(2 * PREDICTORS, ends, strict=True)
+    ]
 
 
 def frame(x: Values) -> pd.DataFrame:
@@ -127,9 +132,14 @@ def line_of(
     truth: str, n: int, forest: str, sample: int, trees: int, seed: int
 ) -> Iterator[tuple[float, ...]]:
     """Yield the estimates of EFFECTS on one sample, and their standard errors."""
-    rng = np.random.default_rng([seed, sample, n])
+    rng = np.random.default_rng([seed, sample, n, list(TRUTHS).index(truth)])
     x = predictors(truth, n, rng)
     data = frame(x).assign(y=TRUTHS[truth](x) + NOISE * rng.normal(size=n))
+    if forest == LITTLE_BAGS:
+        absent = np.full(len(PREDICTORS), np.nan)
+        estimate, error = little_bags(data, contrasts(new_rows(truth)), trees, SHARE, sample)
+        yield (*estimate / WIDTHS, *absent, *error / WIDTHS, *absent)
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = odrf("y ~ .", data, n_trees=trees, seed=sample, n_jobs=1, **FORESTS[forest])
@@ -149,7 +159,8 @@ def report(lines: pd.DataFrame) -> str:
     rows = {}
     for (truth, n, forest), samples in lines.groupby(["truth", "rows", "forest"], sort=False):
         true = dict(zip(EFFECTS, true_effects(str(truth)), strict=True))
-        for kind in KINDS:
+        measured = [kind for kind in KINDS if samples[f"{kind} {PREDICTORS[0]}"].notna().all()]
+        for kind in measured:
             rows[f"{truth}, {n}, {forest}, {kind}"] = judged(samples, kind, true)
     shown = pd.DataFrame(rows).T
     return markdown_table(shown, "truth, rows, forest, effect")
@@ -189,7 +200,8 @@ def main() -> int:
     asked = parser(__doc__ or "", "effects_coverage.csv", repeats=200, trees=1000)
     asked.add_argument("--sizes", type=int, nargs="+", default=[500, 2000], help="training rows")
     asked.add_argument("--truths", nargs="+", default=list(TRUTHS), choices=list(TRUTHS))
-    asked.add_argument("--forests", nargs="+", default=list(FORESTS), choices=list(FORESTS))
+    forests = [*FORESTS, LITTLE_BAGS]
+    asked.add_argument("--forests", nargs="+", default=["inference"], choices=forests)
     asked.add_argument("--quick", action="store_true", help="3 samples of 100 rows, 50 trees")
     options = asked.parse_args()
     if options.quick:
@@ -204,13 +216,11 @@ def main() -> int:
         for forest in options.forests
         for truth in options.truths
     ]
-    lines = go_on(
-        options.out,
-        COLUMNS,
-        tasks,
-        lambda *task: line_of(*task, trees=options.trees, seed=options.seed),
-    )
-    print(report(lines))
+
+    def lines_of(truth: str, n: int, forest: str, sample: int) -> Iterator[tuple[float, ...]]:
+        return line_of(truth, n, forest, sample, options.trees, options.seed)
+
+    print(report(go_on(options.out, COLUMNS, tasks, lines_of)))
     return 0
 
 

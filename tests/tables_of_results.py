@@ -41,7 +41,8 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
     "criterion": {"odbt": f"{STEPS}, by squared error", "graf": PLANES},
     "honest": {"odbt": STEPS, "graf": "all rows divide regions and give their values"},
     "inference": {
-        "odt": "one tree has no standard errors", "odbt": NO_DRAWS, "graf": "every tree uses all rows",
+        "odt": "one tree has no standard errors", "odbt": NO_DRAWS,
+        "graf": "every tree uses all rows",
     },
     "l2": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means, not steps"),
     "leaf_values": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means"),

@@ -333,11 +333,11 @@ def odrf(
         (``benchmarks/honesty.py``).
     inference : bool, default False
         Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
-        trees of one kind (``blend=False``), each on half of the rows, drawn without replacement
-        (``resample="subsample"``, ``sample_fraction=0.5`` unless you set it).  The jackknife
-        is then right for averages of predictions, as it is for means.  The trees are not honest
-        unless you set `honest`: averages vary as little without, and are closer to the truth
-        (``benchmarks/effects_coverage.py``).
+        trees of one kind (``blend=False``), each on 30 % of the rows, drawn without replacement
+        (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  Then
+        the standard errors of averaged predictions are close to their variation over samples.  The
+        trees are not honest unless you set `honest`: averages of honest forests are further from
+        the truth (``benchmarks/effects_coverage.py``).
     weights, class_weights, missing, unseen, kind
         As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
         drawn; the weights then count within the tree and out of bag.
