@@ -16,6 +16,15 @@ from odrf.warn import warn_user
 
 __all__ = ["effects_of"]
 
+EXPECTATION = (
+    "Standard errors are for the forest's expectation over training samples, which differs from "
+    "the truth by the forest's bias."
+)
+NOT_FOR_INFERENCE = (
+    "The forest was not grown for inference: its standard errors may be too large; those of "
+    "odrf(…, inference=True) are closer to the variation over samples."
+)
+
 
 def effects_of(
     fit: AnyFit,
@@ -59,10 +68,4 @@ def _notes(fit: AnyFit) -> tuple[str, ...]:
             "that did not: fit a forest with odrf(), whose trees draw rows.",
         )
     assert isinstance(fit, Fit)
-    if fit.control.honest:
-        return ("Standard errors are for the forest's expectation over training samples.",)
-    return (
-        "Standard errors are for the forest's expectation over training samples, which differs "
-        "from the truth by the forest's bias.  The forest was not grown for inference: "
-        "odrf(…, honest=True, resample='subsample', sample_fraction=0.5) has less bias there.",
-    )
+    return (EXPECTATION,) if fit.control.inference else (EXPECTATION, NOT_FOR_INFERENCE)

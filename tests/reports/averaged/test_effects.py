@@ -185,6 +185,14 @@ def test_without_standard_errors_the_report_says_why(number_tree):
         effects.hypotheses()
 
 
+def test_a_report_says_whether_the_forest_was_grown_for_inference(number_forest, table):
+    grown = odrf.odrf("y ~ a + f", table, n_trees=12, inference=True, seed=1)
+    for fit, said in ((number_forest, True), (grown, False)):
+        text = " ".join(str(fit.comparisons("f").summary()).split())
+        assert ("not grown for inference" in text) == said
+        assert "the forest's expectation over training samples" in text
+
+
 def test_hypotheses(number_forest):
     effects = number_forest.comparisons("f")
     estimate, covariance = effects.table["estimate"].to_numpy(), effects.covariance
