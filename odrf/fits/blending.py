@@ -27,6 +27,7 @@ from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.rows.draws import Draws
+from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.trees.forest_arrays import Forest, joined
@@ -138,12 +139,13 @@ def grow_blend(
     advance: Callable[[], object],
     start: Blended | None = None,
     expect: Callable[[int], object] = lambda n: None,
+    codes: RowCodes | None = None,
 ) -> Blended:
     """Grow a forest of several kinds of trees.
 
     Parameters
     ----------
-    X, y, weights, feature_groups, n_jobs, advance
+    X, y, weights, feature_groups, n_jobs, advance, codes
         See `odrf.engine.growth.forest_growth.grow_forest`.
     kinds : sequence of G Kind
     seed : int
@@ -172,6 +174,7 @@ def grow_blend(
             tree_streams[first:last],
             n_jobs,
             advance,
+            codes,
         )
 
     def pilot(g: int, grown: list[Forest]) -> Forest:
@@ -186,7 +189,9 @@ def grow_blend(
         expect(piloted + n_trees - n_pilot)
         pilots = [pilot(g, parts[g]) for g in range(G)]
         parts = [[pilots[g], *parts[g][n_pilot:]] for g in range(G)]
-        evidence = pilot_evidence(pilots, X, y, weights, kinds, tree_streams[:n_pilot], n_jobs)
+        evidence = pilot_evidence(
+            pilots, X, y, weights, kinds, tree_streams[:n_pilot], n_jobs, codes
+        )
         blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
     counts = apportion(blend.weights, n_trees)
     n_grown = [sum(part.n_trees for part in of_kind) for of_kind in parts]
@@ -211,6 +216,7 @@ def pilot_evidence(
     kinds: Sequence[Kind],
     tree_streams: NDArray[np.uint64],
     n_jobs: int,
+    codes: RowCodes | None = None,
 ) -> Evidence:
     """Evaluate the pilot trees of each kind on their out-of-bag rows.
 
@@ -223,7 +229,7 @@ def pilot_evidence(
     values = [pilot.value[leaf_nodes(pilot, X_evaluated, n_jobs)] for pilot in pilots]
     unseen = []
     for kind in kinds:
-        draws = Draws(weights, [kind.sampling] * len(tree_streams), tree_streams, n_jobs)
+        draws = Draws(weights, [kind.sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         unseen.append(np.take(draws.all_unseen(), at, axis=1).T)
     if K == 1:
         errors_of_trees = [value - y[at, None, None] for value in values]

@@ -180,9 +180,15 @@ def _penalty_unit(data: TrainingData) -> float:
 def _sample(data: TrainingData, offset: Offset, which: NDArray[np.bool_]) -> Sample:
     """Return the rows `which`, without a copy if these are all."""
     if which.all():
-        return Sample(data.X, data.y, data.weights, offset.values)
-    X = with_rows(data.X, which)
-    return Sample(X, data.y[which], data.weights[which], offset.values[which])
+        return Sample(data.X, data.y, data.weights, offset.values, data.codes)
+    X, codes = with_rows(data.X, which), data.codes
+    return Sample(
+        X,
+        data.y[which],
+        data.weights[which],
+        offset.values[which],
+        None if codes is None else codes.keeping(which),
+    )
 
 
 def _held_out(design: Design, data: TrainingData, share: float, seed: int) -> NDArray[np.bool_]:

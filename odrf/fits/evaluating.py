@@ -98,6 +98,7 @@ def grown_without(
         fit.samplings[0],
         control.settings,
         control.mixture,
+        data.codes,
     )
     with tqdm(total=len(cv.folds), unit="fold", disable=not progress) as bar:
         return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)

@@ -169,7 +169,8 @@ class Fit:
     @property
     def draws(self) -> Draws:
         """What repeats the draws of all trees: which rows each of them drew."""
-        return Draws(self.data.weights, self.samplings, self.streams, self.control.n_jobs)
+        data = self.data
+        return Draws(data.weights, self.samplings, self.streams, self.control.n_jobs, data.codes)
 
     def of_tree(self, i: int) -> Fit:
         """Return the fit of tree `i` alone."""

@@ -101,6 +101,7 @@ def grow_alike(
             tree_streams,
             n_jobs,
             bar.update,
+            data.codes,
         )
 
 
@@ -136,6 +137,7 @@ def grow_in_kinds(
             bar.update,
             start,
             expect,
+            data.codes,
         )
 
 

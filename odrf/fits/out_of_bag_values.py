@@ -85,7 +85,7 @@ def boosted_out_of_bag(fit: BoostedFit) -> NDArray[np.float64]:
 def rows_missed(fit: BoostedFit) -> NDArray[np.bool_]:
     """Return the rows (M, n) that each run did not draw; no run draws held-out rows."""
     missed = np.ones((fit.control.n_runs, len(fit.data.y)), dtype=bool)
-    missed[:, ~fit.held] = [run.counts == 0 for run in fit.boosted.drawn]
+    missed[:, ~fit.held] = [run.missed for run in fit.boosted.drawn]
     return missed
 
 

@@ -138,6 +138,7 @@ def _updated(
                 new.mixture,
                 NO_LIMIT if old.max_leaves is None else old.max_leaves,
                 revised,
+                data.codes,
             )
             trees = [
                 (fit.forest.tree(b), n_at_split[slice(*fit.forest.root[b : b + 2])])

@@ -17,6 +17,7 @@ from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.trees.forest_arrays import Forest
@@ -35,6 +36,7 @@ class Growth(NamedTuple):
     sampling: Sampling
     settings: Settings
     mixture: SamplerMixture
+    codes: RowCodes | None = None
 
 
 class Fold(NamedTuple):
@@ -53,7 +55,8 @@ def folds_grown(
 
     def grow(i: int) -> Fold:
         weights = np.where(folds[i].train, growth.weights, 0.0)
-        tree = grow_forest(*growth._replace(weights=weights), random[i : i + 1], 1, lambda: None)
+        arguments = growth._replace(weights=weights)[:-1]
+        tree = grow_forest(*arguments, random[i : i + 1], 1, lambda: None, growth.codes)
         return Fold(tree, folds[i].test)
 
     grown = []

@@ -51,12 +51,12 @@ def draw_counts(stream: Stream, weights: NDArray, sampling: Sampling) -> NDArray
     counts = _draw_together(stream, weights[:n], sampling).tolist()
     for i in range(n, len(weights)):
         fraction = [batch.fraction for batch in sampling.later if batch.begin <= i][-1]
-        drawn = 1 if sampling.resample == ALL_ROWS else _draw_alone(later, fraction, sampling)
+        drawn = 1 if sampling.resample == ALL_ROWS else draw_alone(later, fraction, sampling)
         counts.append(drawn if weights[i] > 0 else 0)
     return np.array(counts, dtype=int)
 
 
-def _draw_alone(stream: Stream, fraction: float, sampling: Sampling) -> int:
+def draw_alone(stream: Stream, fraction: float, sampling: Sampling) -> int:
     """A coin, or the arrivals of a Poisson process up to `fraction`, which goes on to 1."""
     if sampling.resample == SUBSAMPLE:
         return int(stream.uniform() < fraction)

@@ -50,8 +50,8 @@ class Course:
         self.held_X = self.X[:0] if held is None else np.array(stored(held.X).T, order="C")
         self.layout = layout_of(rows.X)
         self.read_by_growth = read_by_growth(rows.X, feature_groups, plan.mixture)
-        self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors)
-        self.missed = np.array([drawn.counts == 0 for drawn in self.drawn])
+        self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors, rows.codes)
+        self.missed = np.array([drawn.missed for drawn in self.drawn])
         self.runs = [started(rows, held, drawn, plan.loss, plan.n_outputs) for drawn in self.drawn]
         self.fillings = [plan.filling(run) for run in self.runs]
         self.trees: list[Forest] = []
@@ -121,7 +121,7 @@ class Course:
 
     def _out_of_bag(self) -> tuple[Sample, Array]:
         """Return the rows that at least one run did not draw, and the mean scores by such runs."""
-        X, y, weights, offset = self.rows
+        X, y, weights, offset, _ = self.rows
         scores = mean_of_other_runs([run.scores for run in self.runs], self.missed)
         known = ~np.isnan(scores[0]) & (weights > 0)
         rows = Sample(X, y[known], weights[known], offset[known])

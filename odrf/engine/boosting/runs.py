@@ -16,7 +16,8 @@ from odrf.engine.boosting.fewer_predictors import draw_predictors
 from odrf.engine.boosting.losses import Loss
 from odrf.engine.randomness import stream
 from odrf.engine.rows.coded import Matrix
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts
+from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts, unseen_rows
 
 __all__ = ["Run", "RunRows", "Sample", "mean_of_other_runs", "run_rows", "started"]
 
@@ -36,12 +37,15 @@ class Sample(NamedTuple):
         Case weights.
     offset : (n,) float64
         Known part of each row's score, added to it.
+    codes : RowCodes or None
+        Which rows are drawn together.
     """
 
     X: Matrix
     y: Array
     weights: Array
     offset: Array
+    codes: RowCodes | None = None
 
 
 class RunRows(NamedTuple):
@@ -53,10 +57,18 @@ class RunRows(NamedTuple):
         How often it draws each row.
     predictors : (q,) int64
         Predictors on which its trees are grown, in ascending order.
+    unseen : (n,) bool or None
+        Which rows are out of its bag; None if these are all that it does not draw.
     """
 
     counts: NDArray[np.int64]
     predictors: NDArray[np.int64]
+    unseen: NDArray[np.bool_] | None = None
+
+    @property
+    def missed(self) -> NDArray[np.bool_]:
+        """Which rows (n,) are out of the run's bag."""
+        return self.counts == 0 if self.unseen is None else self.unseen
 
 
 class Run(NamedTuple):
@@ -83,10 +95,12 @@ class Run(NamedTuple):
     held: Array
 
 
-def run_rows(seed: int, n_runs: int, weights: Array, P: int, size: int) -> list[RunRows]:
+def run_rows(
+    seed: int, n_runs: int, weights: Array, P: int, size: int, codes: RowCodes | None = None
+) -> list[RunRows]:
     """Draw for each run a bootstrap sample of the rows, and `size` of the P predictors.
 
-    A single run has every row once, and all predictors.
+    A single run has every row once, and all predictors.  Rows are drawn together by their `codes`.
     """
     everything = np.arange(P)
     if n_runs == 1:
@@ -94,8 +108,10 @@ def run_rows(seed: int, n_runs: int, weights: Array, P: int, size: int) -> list[
     drawn = []
     for m in range(n_runs):
         state = stream(seed, 0, 1 + m)
-        counts = draw_counts(state, weights, Sampling(BOOTSTRAP, 1.0))
-        drawn.append(RunRows(counts, draw_predictors(state, everything, size)))
+        drawing = weights, Sampling(BOOTSTRAP, 1.0), codes
+        unseen = None if codes is None else unseen_rows(state.copy(), *drawing)
+        counts = draw_counts(state, *drawing)
+        drawn.append(RunRows(counts, draw_predictors(state, everything, size), unseen))
     return drawn
 
 

@@ -12,6 +12,7 @@ from odrf.engine.boosting.runs import Run
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.growth.forest_growth import grow_one, pays_to_copy
 from odrf.engine.rows.factors import Factors, n_kept, narrowed
+from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -42,7 +43,8 @@ def grown_on(
         X, factors = narrowed(X, factors, columns)
         feature_groups = narrowed_feature_groups(feature_groups, predictors)
     # growth repeats this draw from the same state
-    drawn = _drawn(state.copy(), weights, plan.sampling)
+    codes = None if run.rows.codes is None else run.rows.codes.timeless
+    drawn = _drawn(state.copy(), weights, plan.sampling, codes)
     columns_read = plan.mixture.columns_read(feature_groups, plan.settings, len(weights))
     copied = pays_to_copy(n_kept(X, factors), columns_read)
     tree = grow_one(
@@ -56,14 +58,18 @@ def grown_on(
         state,
         copied,
         factors,
+        codes,
     )
     return tree if columns is None else widened(tree, columns), drawn
 
 
 def _drawn(
-    state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
+    state: NDArray[np.uint64],
+    weights: NDArray[np.float64],
+    sampling: Sampling,
+    codes: RowCodes | None,
 ) -> slice | NDArray[np.int64]:
     """Return which rows a tree with this stream draws."""
     if sampling.resample != ALL_ROWS:
-        return np.flatnonzero(draw_counts(state, weights, sampling))
+        return np.flatnonzero(draw_counts(state, weights, sampling, codes))
     return slice(None) if weights.all() else np.flatnonzero(weights)

@@ -29,6 +29,7 @@ from odrf.engine.growth.tree_kernel import (
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.rows.coded import Matrix, indicated, stored
 from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of, n_kept
+from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
@@ -68,6 +69,7 @@ def grow_forest(
     streams: NDArray[np.uint64],
     n_jobs: int,
     advance: Callable[[], object],
+    codes: RowCodes | None = None,
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
@@ -93,6 +95,8 @@ def grow_forest(
         Threads.
     advance : callable
         Called after each tree, in the order of the trees.
+    codes : RowCodes, optional
+        Which rows are drawn together.
     """
     array, factors = read_by_growth(X, feature_groups, mixture)
     columns_read = mixture.columns_read(feature_groups, settings, len(y))
@@ -101,7 +105,7 @@ def grow_forest(
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
             array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
-            factors,
+            factors, codes,
         )  # fmt: skip
 
     def grown() -> Iterator[Forest]:
@@ -136,6 +140,7 @@ def grow_one(
     state: NDArray[np.uint64],
     copied: bool,
     factors: Factors | None = None,
+    codes: RowCodes | None = None,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
@@ -146,7 +151,7 @@ def grow_one(
     X, factors = (
         read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
     )
-    counts, filling = draw_halves(state, weights, sampling)
+    counts, filling = draw_halves(state, weights, sampling, codes)
     # rows added later are drawn independently: there may be more draws than rows
     n, K = max(len(y), int(counts.sum())), settings.n_classes
     rows = gather_rows(state, X, y, weights, counts, copied, factors)

@@ -29,6 +29,7 @@ from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
 from odrf.engine.rows.factors import Factors, n_kept
+from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.rows import Rows, columns_at, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
@@ -98,6 +99,8 @@ class Update(NamedTuple):
     revised : int
         Splits that were chosen on fewer rows are searched anew once their node has `GROWN` times as
         many rows as then; 0 for none.
+    codes : RowCodes or None
+        Which rows are drawn together.
     """
 
     X: NDArray[np.float32]
@@ -110,6 +113,7 @@ class Update(NamedTuple):
     mixture: SamplerMixture
     most_before: int
     revised: int
+    codes: RowCodes | None = None
 
 
 def update_trees(
@@ -159,7 +163,7 @@ def _update_one(
     """Update one tree; the arguments are those of `update_trees`."""
     tree, n_at_split = compacted(tree, n_at_split)
     new = update.sampling.later[-1].begin
-    shaping, filling = draw_halves(stream.copy(), update.weights, update.sampling)
+    shaping, filling = draw_halves(stream.copy(), update.weights, update.sampling, update.codes)
     drawn = int(np.where(shaping > 0, shaping, filling)[new:].sum())
     before, depth = int((tree.left < 0).sum()), tree.depth()
     deepest = int(depth.max())
@@ -261,7 +265,9 @@ def _rotation(update: Update, stream: NDArray[np.uint64]) -> NDArray[np.float32]
     """Return the matrix that rotated the tree's columns when it was first grown, or None."""
     X, y, weights, sampling = update.X, update.y, update.weights, update.sampling
     state = stream.copy()
-    counts, _ = draw_halves(state, weights[: sampling.first(len(y))], sampling._replace(later=()))
+    n = sampling.first(len(y))
+    codes = None if update.codes is None else update.codes.until(n)
+    counts, _ = draw_halves(state, weights[:n], sampling._replace(later=()), codes)
     rows = gather_rows(state, X, y, weights, counts, False)
     return update.mixture.rotation(state, rows, update.settings)
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import in_order
-from odrf.engine.rows.sampling import Sampling, draw_counts, filling_counts
+from odrf.engine.rows.row_codes import RowCodes
+from odrf.engine.rows.sampling import Sampling, draw_counts, filling_counts, unseen_rows
 
 __all__ = ["Draws"]
 
@@ -30,28 +31,39 @@ class Draws(NamedTuple):
         Initial state of the random stream of each tree.
     n_jobs : int
         Threads.
+    codes : RowCodes or None
+        Which rows belong together.
     """
 
     weights: NDArray[np.float64]
     samplings: Sequence[Sampling]
     streams: NDArray[np.uint64]
     n_jobs: int
+    codes: RowCodes | None = None
 
     def again(self, b: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Return how often tree `b` drew each row (n,), and the state (4,) of its stream then."""
         state = self.streams[b].copy()
-        return draw_counts(state, self.weights, self.samplings[b]), state
+        return draw_counts(state, self.weights, self.samplings[b], self.codes), state
 
     def filling(self, b: int) -> NDArray[np.int64]:
         """Return how often each row (n,) counts in the nodes of tree `b`.
 
         As often as it was drawn; in an honest tree 0 for the rows that chose its splits.
         """
-        return filling_counts(self.streams[b].copy(), self.weights, self.samplings[b])
+        return filling_counts(self.streams[b].copy(), self.weights, self.samplings[b], self.codes)
 
     def unseen(self, b: int) -> NDArray[np.bool_]:
-        """Return the mask (n,) of the out-of-bag rows of tree `b`: those it did not draw."""
-        return self.again(b)[0] == 0
+        """Return the mask (n,) of the out-of-bag rows of tree `b`: those it did not draw.
+
+        Of groups, those of which it drew no row; in time, those after all rows it drew from.
+        """
+        return self.unseen_again(b)[0]
+
+    def unseen_again(self, b: int) -> tuple[NDArray[np.bool_], NDArray[np.uint64]]:
+        """Return `unseen`, and the state (4,) of the stream of tree `b` after its draw."""
+        state = self.streams[b].copy()
+        return unseen_rows(state, self.weights, self.samplings[b], self.codes), state
 
     def all_counts(self) -> NDArray[np.uint16]:
         """Return how often each tree drew each row: counts (B, n)."""

@@ -26,3 +26,18 @@ class RowCodes(NamedTuple):
     groups: NDArray[np.int64] | None = None
     order: NDArray[np.int64] | None = None
     strata: NDArray[np.int64] | None = None
+
+    @property
+    def timeless(self) -> RowCodes | None:
+        """The codes without the order; None if nothing is left."""
+        if self.groups is None and self.strata is None:
+            return None
+        return self._replace(order=None)
+
+    def keeping(self, rows: NDArray[np.bool_]) -> RowCodes:
+        """Return the codes of the `rows` (n,); some codes may then have no row."""
+        return RowCodes(*(None if codes is None else codes[rows] for codes in self))
+
+    def until(self, end: int) -> RowCodes:
+        """Return the codes of the first `end` rows."""
+        return RowCodes(*(None if codes is None else codes[:end] for codes in self))

@@ -7,6 +7,10 @@ Rows that are added to a grown tree are drawn independently of each other: as of
 variable where trees have bootstrap samples (Oza and Russell 2001), with probability `fraction`
 where they have subsamples, and into either half of an honest tree with probability 1/2.  So the
 result does not depend on how many batches the rows come in.
+
+Rows that belong together are drawn together.  Groups take the place of rows in all that is said
+here: the rows of a group have one count and one half.  Each stratum is drawn from, and halved, by
+itself.  Of rows in time, a tree draws from those up to some time.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.randomness import below, branched, shuffle_front, uniform
+from odrf.engine.rows.drawn_units import Units, last_time, units_of
+from odrf.engine.rows.row_codes import RowCodes
 
 __all__ = [
     "ALL_ROWS",
@@ -31,9 +37,13 @@ __all__ = [
     "filling_counts",
     "halved",
     "n_drawn",
+    "n_units_drawn",
+    "unseen_rows",
 ]
 
 ALL_ROWS, BOOTSTRAP, SUBSAMPLE = 0, 1, 2
+# A time after all others: a tree that draws from all rows has none out of bag.
+NEVER = int(np.iinfo(np.int64).max)
 # Keys of the streams, derived from a tree's, that draw added rows and their halves.
 DRAWN, HALF = 0, 1
 
@@ -72,6 +82,11 @@ class Sampling(NamedTuple):
     fraction: float
     honest: bool = False
     later: tuple[Batch, ...] = ()
+
+    @property
+    def begins(self) -> tuple[int, ...]:
+        """The number of the first row of each batch that was added later."""
+        return tuple(batch.begin for batch in self.later)
 
     def first(self, n: int) -> int:
         """Return how many of n rows were there when the trees were first grown."""
@@ -116,79 +131,158 @@ def n_drawn(sampling: Sampling, n: int) -> int:
     return n if sampling.resample == ALL_ROWS else max(1, round(sampling.fraction * n))
 
 
+def n_units_drawn(sampling: Sampling, n: int) -> int:
+    """Return how many a tree draws from n groups, or from the n units of a stratum.
+
+    A subsample leaves one of them out at least, unless it is to have all rows.
+    """
+    some = sampling.resample == SUBSAMPLE and sampling.fraction < 1 < n
+    return min(n_drawn(sampling, n), n - 1) if some else n_drawn(sampling, n)
+
+
 def draw_counts(
-    state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
+    state: NDArray[np.uint64],
+    weights: NDArray[np.float64],
+    sampling: Sampling,
+    codes: RowCodes | None = None,
 ) -> NDArray[np.int64]:
     """Draw how often each row enters a tree: counts (n,), 0 for rows of weight zero.
 
-    `state` (4,) is the initial state of the tree's random stream, and is advanced.
+    `state` (4,) is the initial state of the tree's random stream, and is advanced.  With `codes`,
+    rows that belong together are drawn together.
     """
-    later = _draw_later(state, len(weights), sampling)
-    n = sampling.first(len(weights))
-    candidates = np.flatnonzero(weights[:n] > 0.0)
-    counts = np.zeros(len(weights), dtype=np.int64)
+    units = units_of(weights, sampling.begins, codes)
+    counts = units.spread(_draw_units(state, units, sampling, codes)[0])
+    return counts if units.of_row is None else np.where(weights > 0.0, counts, 0)
+
+
+def unseen_rows(
+    state: NDArray[np.uint64],
+    weights: NDArray[np.float64],
+    sampling: Sampling,
+    codes: RowCodes | None = None,
+) -> NDArray[np.bool_]:
+    """Return which rows (n,) are out of bag for a tree.
+
+    Those that it does not draw; of groups those of which it draws no row; of rows in time those
+    after all rows that it draws from.
+    """
+    units = units_of(weights, sampling.begins, codes)
+    counts, last = _draw_units(state, units, sampling, codes)
+    if codes is not None and codes.order is not None:
+        return codes.order > last
+    return units.spread(counts) == 0
+
+
+def _draw_units(
+    state: NDArray[np.uint64], units: Units, sampling: Sampling, codes: RowCodes | None
+) -> tuple[NDArray[np.int64], int]:
+    """Draw how often each unit (U,) enters a tree; also return the last time it draws from."""
+    later = _draw_later(state, len(units.positive), units, sampling)
+    n = len(units.positive) - len(later)
+    candidates, last = np.flatnonzero(units.positive[:n]), NEVER
+    some = sampling.resample != ALL_ROWS and len(candidates) > 0
+    if codes is not None and codes.order is not None and some:
+        last = last_time(state, codes.order, candidates)
+        candidates = candidates[codes.order[candidates] <= last]
+    counts = np.zeros(len(units.positive), dtype=np.int64)
     if sampling.resample == ALL_ROWS or len(candidates) == 0:
         counts[candidates] = 1
+    elif codes is None:
+        _draw(state, candidates, n_drawn(sampling, len(candidates)), sampling.resample, counts)
     else:
-        size = n_drawn(sampling, len(candidates))
-        _draw(state, candidates, size, sampling.resample, counts)
-    counts[n:] = np.where(weights[n:] > 0.0, later, 0)
-    return counts
+        for part in _by_stratum(candidates, units.strata):
+            _draw(state, part, n_units_drawn(sampling, len(part)), sampling.resample, counts)
+    counts[n:] = np.where(units.positive[n:], later, 0)
+    return counts, last
 
 
-def _draw_later(state: NDArray[np.uint64], n: int, sampling: Sampling) -> NDArray[np.int64]:
-    """Draw how often each row added to a tree enters it, were its weight positive."""
-    counts = np.ones(n - sampling.first(n), dtype=np.int64)
+def _by_stratum(
+    candidates: NDArray[np.int64], strata: NDArray[np.int64] | None
+) -> list[NDArray[np.int64]]:
+    """Return the candidates of each stratum, in the order of their numbers."""
+    if strata is None:
+        return [candidates]
+    order = np.argsort(strata[candidates], kind="stable")
+    ends = np.flatnonzero(np.diff(strata[candidates][order])) + 1
+    return np.split(candidates[order], ends)
+
+
+def _draw_later(
+    state: NDArray[np.uint64], n: int, units: Units, sampling: Sampling
+) -> NDArray[np.int64]:
+    """Draw how often each of the last of n units enters a tree, were its weight positive.
+
+    These are the units that were added to the tree.
+    """
+    begins = units.begins
+    counts = np.ones(n - begins[0] if begins else 0, dtype=np.int64)
     if len(counts) and sampling.resample != ALL_ROWS:
-        begins = [batch.begin for batch in sampling.later]
-        fractions = np.repeat([batch.fraction for batch in sampling.later], np.diff([*begins, n]))
-        _draw_each(branched(state, DRAWN), fractions, sampling.resample, counts)
+        fractions = [batch.fraction for batch in sampling.later]
+        each = np.repeat(fractions, np.diff([*begins, n]))
+        _draw_each(branched(state, DRAWN), each, sampling.resample, counts)
     return counts
 
 
 def halved(
-    state: NDArray[np.uint64], counts: NDArray[np.int64]
+    state: NDArray[np.uint64], counts: NDArray[np.int64], strata: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Divide the rows drawn at random into halves; return the counts (n,) of each.
 
     The first half are the shaping rows, one more than the others if the number is odd; the second
     half are the filling rows.  All copies of a row are in the same half.  If only one row was
-    drawn, it is in both.
+    drawn, it is in both.  With `strata` (n,), the rows of each are dealt out in turn.
     """
     drawn = np.flatnonzero(counts)
     if len(drawn) == 1:
         return counts, counts
     half = (len(drawn) + 1) // 2
-    shuffle_front(state, drawn, half)
+    if strata is None:
+        shuffle_front(state, drawn, half)
+        shaping = drawn[:half]
+    else:
+        shuffle_front(state, drawn, len(drawn))
+        shaping = drawn[np.argsort(strata[drawn], kind="stable")][::2]
     filling = counts.copy()
-    filling[drawn[:half]] = 0
+    filling[shaping] = 0
     return counts - filling, filling
 
 
 def draw_halves(
-    state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
+    state: NDArray[np.uint64],
+    weights: NDArray[np.float64],
+    sampling: Sampling,
+    codes: RowCodes | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw how often each row (n,) counts in choosing splits, and how often in node values.
 
-    Both are all rows drawn unless the tree is honest.
+    Both are all rows drawn unless the tree is honest.  The arguments are those of `draw_counts`.
     """
-    coins = branched(state, HALF) if sampling.honest and sampling.later else state
-    counts = draw_counts(state, weights, sampling)
     if not sampling.honest:
+        counts = draw_counts(state, weights, sampling, codes)
         return counts, counts
-    n = sampling.first(len(weights))
+    coins = branched(state, HALF) if sampling.later else state
+    units = units_of(weights, sampling.begins, codes)
+    counts, _ = _draw_units(state, units, sampling, codes)
+    n = units.begins[0] if units.begins else len(counts)
     halves = np.zeros((2, len(counts)), dtype=np.int64)
-    halves[:, :n] = halved(state, counts[:n])
+    halves[:, :n] = halved(state, counts[:n], None if units.strata is None else units.strata[:n])
     if n < len(counts):
         halves[:, n:] = counts[n:]
         fills = np.empty(len(counts) - n, dtype=np.int64)
         _draw_each(coins, np.full(len(fills), 0.5), SUBSAMPLE, fills)
         halves[1 - fills, np.arange(n, len(counts))] = 0
-    return halves[0], halves[1]
+    if units.of_row is None:
+        return halves[0], halves[1]
+    used = weights > 0.0
+    return np.where(used, units.spread(halves[0]), 0), np.where(used, units.spread(halves[1]), 0)
 
 
 def filling_counts(
-    state: NDArray[np.uint64], weights: NDArray[np.float64], sampling: Sampling
+    state: NDArray[np.uint64],
+    weights: NDArray[np.float64],
+    sampling: Sampling,
+    codes: RowCodes | None = None,
 ) -> NDArray[np.int64]:
     """Draw how often each row (n,) counts in node values: the filling rows of an honest tree."""
-    return draw_halves(state, weights, sampling)[1]
+    return draw_halves(state, weights, sampling, codes)[1]

@@ -266,8 +266,8 @@ def permutation_loss(
     array, begin, end = stored(X), *rows_of_predictors(X, first)
 
     def run(b: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        counts, state = draws.again(b)
-        rows = np.flatnonzero(counts == 0)
+        unseen, state = draws.unseen_again(b)
+        rows = np.flatnonzero(unseen)
         columns = np.zeros(p, dtype=bool)
         columns[forest.index[slice(*forest.start[forest.root[b : b + 2]])]] = True
         used = np.flatnonzero(np.logical_or.reduceat(columns, first[:-1]))

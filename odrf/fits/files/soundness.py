@@ -55,6 +55,7 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         for rows in fit.boosted.drawn:
             _require(rows.counts.shape == ((~fit.held).sum(),) and rows.predictors.ndim == 1)
             _require(_within(rows.predictors, 0, len(design.predictors)))
+            _require(rows.unseen is None or rows.unseen.shape == rows.counts.shape)
 
 
 def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) -> None:
