@@ -30,6 +30,7 @@ CALLS = {
     "select_variables": {"rounds": 2},
     "grow": {"k": 1},
     "tree": {"i": 0},
+    "ale": {"variables": "a"},
     "partial": {"variables": "a"},
     "approximate": {"fraction": 0.5},
 }

@@ -56,6 +56,7 @@ def ask(fit, data, folder):
     """Ask for every public attribute and report, as text and drawn; return how many answered."""
     answered = 0
     given = {
+        "ale": {"variables": "a"},
         "approximate": {"fraction": 0.5},
         "combine": {"other": fit},
         "estimate_priors": {"newdata": data},

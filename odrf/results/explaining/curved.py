@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from odrf.public import public
+from odrf.reports.curves.accumulated_effects import accumulated_effects
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
 from odrf.reports.curves.partial_dependence import partial_dependence
@@ -81,3 +82,71 @@ class CurveResults(FittedResults):
         ['female', 'male']
         """
         return partial_dependence(self.fit, variables, values, points, newdata, level, progress)
+
+    def ale(
+        self,
+        variables: str | list[str],
+        *,
+        points: int | None = None,
+        newdata: pd.DataFrame | None = None,
+        level: float = 0.95,
+        progress: bool = False,
+    ) -> EffectCurve | EffectSurface:
+        """Return accumulated local effects of one variable, or second-order ones of two.
+
+        The values of a variable are divided into intervals.  Within each, the predictions of its
+        rows change by a mean amount from one end to the other; these changes are added up, and the
+        curve is shifted so that its mean over the rows is 0 (Apley and Zhu 2020).  Rows are only
+        moved within their interval, so that they stay like those that were seen, even if variables
+        depend on each other: this is the difference to `partial`.
+
+        Of two variables, only what they add together to the sum of their own effects.
+
+        Parameters
+        ----------
+        variables : str or list of two str
+            Columns of the data that the predictors are computed from; two of numbers.
+        points : int, optional
+            How many ends of intervals there are, each interval with about as many rows as the
+            others; all values of the variable, if they are not more.  By default 40, for two
+            variables 15.
+        newdata : DataFrame, optional
+            Rows whose predictions are changed.  By default the training rows, with their case
+            weights.
+        level : float, default 0.95
+            Coverage of intervals and bands.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        EffectCurve or EffectSurface
+            With ``table``, ``summary()`` and ``plot()``; standard errors as of `partial`.
+
+        Raises
+        ------
+        InputError
+            If no predictor is computed from a variable; it holds dates, or one value only; one of
+            two is a factor; the fit does not hold its training rows.
+
+        Notes
+        -----
+        The levels of a factor are put in an order, and neighbours are compared on the rows of both.
+        Ordered categories keep theirs; others are ordered by the similarity of the other variables
+        of their rows.
+
+        References
+        ----------
+        Apley and Zhu (2020), Visualizing the effects of predictor variables in black box supervised
+        learning models, JRSS B 82, 1059-1086.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> fit = odrf.odrf("progression ~ .", data, n_trees=50, seed=1)
+        >>> curve = fit.ale("bmi", points=5).table
+        >>> bool(curve["estimate"].iloc[0] < 0 < curve["estimate"].iloc[-1])
+        True
+        """
+        return accumulated_effects(self.fit, variables, points, newdata, level, progress)
