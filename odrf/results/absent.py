@@ -21,6 +21,7 @@ ALL_ROWS_USE = f"{ALL_ROWS}; use forests of odrf()"
 NOT_EXPORTED = f"{STEPS}, and only means of trees are exported: use odt() or odrf()"
 
 ABSENT: dict[str, dict[str, str]] = {
+    "surrogate": {"ODTResults": "it is one tree itself: use prune(leaves=) for a smaller one"},
     "changes": {
         "ODBTResults": "they are those of update(), which it does not have",
         "GRAFResults": "they are those of update(), which it does not have",

@@ -30,7 +30,7 @@ from odrf.options.boosting_control import BoostingControl
 from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_boosted
-from odrf.results.explaining.explained import Explained
+from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
 from odrf.results.of_pixels import PixelResults
 from odrf.results.out_of_bag import OutOfBagResults
@@ -44,7 +44,7 @@ __all__ = ["ODBTResults"]
 PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
-class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled, Explained):
+class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled, SurrogateTreeResults):
     """Fitted boosted oblique trees, as returned by `odrf.odbt`.
 
     Parameters

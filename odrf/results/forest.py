@@ -43,7 +43,7 @@ from odrf.reports.selection.elimination import Elimination
 from odrf.reports.selection.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
 from odrf.reports.summaries import forest_card, forest_summary
-from odrf.results.explaining.explained import Explained
+from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.extendable import Extendable
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.panelled import Drawing, Panelled
@@ -58,7 +58,9 @@ __all__ = ["ODRFResults"]
 SELECTIONS = ("backward", "boruta")
 
 
-class ODRFResults(ForestPredicting, SeveralTrees, Extendable, Updatable, Panelled, Explained):
+class ODRFResults(
+    ForestPredicting, SeveralTrees, Extendable, Updatable, Panelled, SurrogateTreeResults
+):
     """A fitted oblique random forest, as returned by `odrf.odrf`.
 
     Parameters

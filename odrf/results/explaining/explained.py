@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from odrf.results.explaining.averaged import AveragedResults
 from odrf.results.explaining.curved import CurveResults
-from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.judged_probabilities import CalibrationResults
 from odrf.results.explaining.locally_read import LocalResults
 from odrf.results.explaining.near_rows import ProximityResults
@@ -20,6 +19,5 @@ class Explained(
     LocalResults,
     ProximityResults,
     CalibrationResults,
-    SurrogateTreeResults,
 ):
     """Base class of results with effects, curves, Shapley values and what else explains a fit."""

@@ -2,12 +2,81 @@
 
 from __future__ import annotations
 
+from odrf.checks import Seed, checked_seed, checked_truth, checked_whole
+from odrf.design.dividing.division import Folds
+from odrf.fits.imitating.imitation import imitated
 from odrf.public import public
-from odrf.results.fitted import FittedResults
+from odrf.reports.imitating.surrogate import Surrogate
+from odrf.results.explaining.explained import Explained
+from odrf.results.out_of_bag import OutOfBagResults
+from odrf.results.tree import ODTResults
 
 __all__ = ["SurrogateTreeResults"]
 
 
 @public
-class SurrogateTreeResults(FittedResults):
-    """Base class of results that one tree can imitate."""
+class SurrogateTreeResults(Explained):
+    """Base class of results that one tree can imitate: of all but single trees."""
+
+    def surrogate(
+        self,
+        max_leaves: int = 8,
+        *,
+        cv: Folds = 10,
+        seed: Seed = None,
+        progress: bool = False,
+    ) -> Surrogate[ODTResults]:
+        """Return one pruned oblique tree that imitates the predictions of the fit.
+
+        The tree is grown on the fit's predictions of the training rows, and pruned to at most
+        `max_leaves` leaves.  Its fidelity says how much of the fit it repeats.
+
+        Parameters
+        ----------
+        max_leaves : int, default 8
+            The most leaves: as many as can be read.  The tree has fewer if the larger trees of its
+            pruning path have a larger error by cross-validation.
+        cv : int, array-like or splitter, default 10
+            The folds that choose the tree's size and judge it; as in `ODTResults.pruning_path`.
+        seed : int, SeedSequence or Generator, optional
+            By default that of the fit.
+        progress : bool, default False
+            Show a progress bar over the folds.
+
+        Returns
+        -------
+        Surrogate
+            With the tree, its fidelity, and the errors of both against the response.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid; if the fit predicts the same for all rows, or was saved
+            without its rows.
+
+        Notes
+        -----
+        The rows that judge were not in the tree's training rows, but in those of the fit.  So the
+        fidelity is that of the imitation, and the error of the tree against the response is a
+        little too small.
+
+        References
+        ----------
+        M. W. Craven and J. W. Shavlik (1996). Extracting tree-structured representations of trained
+        networks. NeurIPS.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("breast_cancer")
+        >>> forest = odrf.odrf("diagnosis ~ .", data, n_trees=50, seed=1)
+        >>> bool(forest.surrogate(max_leaves=4).agreement > 0.9)
+        True
+        """
+        leaves = checked_whole("max_leaves", max_leaves, 2)
+        chosen = self.seed if seed is None else checked_seed(seed)
+        imitation = imitated(self.fit, leaves, cv, chosen, checked_truth("progress", progress))
+        unseen = isinstance(self, OutOfBagResults)
+        rows = "out of bag" if unseen and self._scored is not self._in_bag else "in training"
+        tree = ODTResults(imitation.fit)
+        return Surrogate(self.call, imitation, tree, self._scored_error, rows)

@@ -1,0 +1,1 @@
+"""One tree that imitates the predictions of a fit."""

@@ -1,0 +1,1 @@
+"""Reports of trees that imitate a fit."""

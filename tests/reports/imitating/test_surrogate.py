@@ -1,0 +1,82 @@
+"""Trees that imitate a fit, and how faithful they are."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+import odrf
+from odrf import InputError
+
+
+@pytest.fixture(scope="module")
+def fits(number_forest, class_forest, table):
+    return {
+        "forest": number_forest,
+        "forest of classes": class_forest,
+        "boosted": odrf.odbt("y ~ a + b + f", table, n_trees=6, seed=1),
+        "guided": odrf.graf("c ~ a + b + f", table, n_trees=6, seed=1),
+    }
+
+
+@pytest.mark.parametrize("kind", ["forest", "forest of classes", "boosted", "guided"])
+def test_the_tree_imitates_the_fit_within_its_size(fits, table, kind):
+    fit = fits[kind]
+    surrogate = fit.surrogate(5)
+    tree = surrogate.tree
+    assert 2 <= tree.n_leaves[0] <= 5
+    assert 0.3 < surrogate.fidelity < 1
+    numbers = fit.kind == "regression"
+    ours, theirs = (
+        each.predict(table) if numbers else each.predict(table, type="prob") for each in (tree, fit)
+    )
+    # on all rows it is closer than on rows that it was not grown on
+    off = np.asarray((ours - theirs) ** 2).sum()
+    spread = np.asarray((theirs - theirs.mean()) ** 2).sum()
+    assert 1 - off / spread > surrogate.fidelity - 0.05
+    assert (surrogate.agreement is None) == numbers
+    assert surrogate.table["value"].iloc[-1] == pytest.approx(fit._scored_error)
+
+
+def test_leaves_have_the_mean_of_the_predictions_of_their_rows(number_forest, class_forest, table):
+    for fit in (number_forest, class_forest):
+        tree = fit.surrogate(4).tree
+        numbers = fit.kind == "regression"
+        leaf = tree.predict(table, type="leaf")
+        predicted = fit.predict(table) if numbers else fit.predict(table, type="prob")
+        own = tree.predict(table) if numbers else tree.predict(table, type="prob")
+        means = predicted.groupby(leaf).transform("mean")
+        np.testing.assert_allclose(own, means, atol=1e-6)
+
+
+def test_more_leaves_imitate_better(number_forest):
+    small, large = (number_forest.surrogate(leaves).fidelity for leaves in (2, 12))
+    assert small < large
+
+
+def test_fidelity_is_that_of_rows_held_out(number_forest, table):
+    fold = np.arange(len(table)) % 4
+    by_labels = number_forest.surrogate(5, cv=fold)
+    splitter = number_forest.surrogate(5, cv=KFold(4, shuffle=True, random_state=1))
+    assert by_labels.fidelity != splitter.fidelity
+    assert by_labels.fidelity == number_forest.surrogate(5, cv=fold).fidelity
+
+
+def test_the_tree_is_like_any_other(number_forest, table, tmp_path):
+    tree = number_forest.surrogate(4).tree
+    tree.save(tmp_path / "tree.odrf")
+    assert odrf.load(tmp_path / "tree.odrf").predict(table).equals(tree.predict(table))
+    assert len(tree.rules) == tree.n_leaves[0]
+    assert "CASE" in tree.to_sql("sqlite")
+    assert "surrogate(max_leaves=4)" in tree.call
+
+
+def test_bad_arguments_are_named(number_forest, number_tree, table):
+    with pytest.raises(InputError, match="max_leaves="):
+        number_forest.surrogate(1)
+    with pytest.raises(InputError, match="cv="):
+        number_forest.surrogate(cv=1)
+    with pytest.raises(AttributeError, match="use prune"):
+        number_tree.surrogate()
+    stump = odrf.odrf("y ~ a", table, n_trees=3, max_leaves=1, seed=1)
+    with pytest.raises(InputError, match="nothing to imitate"):
+        stump.surrogate()
