@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache, partial
 
 import numpy as np
@@ -51,7 +52,13 @@ def results_of(p: int) -> dict[str, object]:
 
 @cache
 def reports_of(p: int) -> dict[str, object]:
-    """Every report on these results."""
+    """Every report on these results, whose trees are few for standard errors."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* trees are few for standard errors")
+        return _reports_of(p)
+
+
+def _reports_of(p: int) -> dict[str, object]:
     out: dict[str, object] = {}
     results = results_of(p)
     for kind in FORMULAS:
@@ -71,6 +78,7 @@ def reports_of(p: int) -> dict[str, object]:
             f"Shapley values for {kind}": forest.shap(
                 data_with(p, kind).head(40), background=4, max_boxes=64
             ),
+            f"a tree that imitates a forest of {kind}": forest.surrogate(3, cv=3),
             f"comparisons for {kind}": forest.comparisons(),
             f"partial dependence of {kind}": forest.partial(forest.design.schema.columns[0]),
             f"surface of {kind}": forest.partial(list(forest.design.schema.columns[:2]), points=5),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import pandas as pd
 
@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Surrogate"]
 
 
-class DrawnTree(Protocol):
-    """What can be drawn as a tree."""
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the tree."""
-
-
-Drawn = TypeVar("Drawn", bound=DrawnTree)
+Drawn = TypeVar("Drawn")
 
 
 @public
@@ -106,7 +99,7 @@ class Surrogate(Carded, Generic[Drawn]):
         -------
         Axes
         """
-        return self.tree.plot(ax=ax)
+        return cast(Any, self.tree).plot(ax=ax)
 
     def _card(self) -> Card:
         leaves = quantity(self.n_leaves, "leaf", "leaves")

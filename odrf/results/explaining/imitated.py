@@ -60,6 +60,9 @@ class SurrogateTreeResults(Explained):
         fidelity is that of the imitation, and the error of the tree against the response is a
         little too small.
 
+        Of classes, the tree has a copy of each row for each class, weighted by its probability.  So
+        its own summary counts copies, and its training error is that of drawing a class at random.
+
         References
         ----------
         M. W. Craven and J. W. Shavlik (1996). Extracting tree-structured representations of trained
