@@ -53,6 +53,7 @@ SHORT = {
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",
     ],
     "one pass over the trees or over the training rows": [
+        "BesideFormula.left_out",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],
