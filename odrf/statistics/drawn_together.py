@@ -1,4 +1,7 @@
-"""Which rows trees draw together, and how the trees that miss a row covary."""
+"""Which rows trees draw together, and how the trees that miss a row covary.
+
+The units of the jackknife are what trees draw: rows, or whole groups of rows.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.rows.drawn_units import units_of
 from odrf.engine.rows.draws import Draws
-from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn
+from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn, n_units_drawn
 
-__all__ = ["Stratum", "pairs_of_one_stream", "strata_of", "tells_rows_apart"]
+__all__ = ["Stratum", "pairs_of_one_stream", "strata_of", "tells_rows_apart", "unseen_units"]
 
 
 class Stratum(NamedTuple):
-    """Rows of positive weight that were drawn together: the first ones, or a batch added later.
+    """Units that were drawn together: the first ones, a stratum of these, or a batch added later.
+
+    A unit is a row of positive weight, or a group that has one.
 
     Attributes
     ----------
     begin, end : int
-        Where these rows are among all rows of positive weight.
+        Where these units are among the columns of `unseen_units`.
     n : int
         How many of them the trees draw from.
     missed : (B,) float64
-        The probability that a tree draws a row not at all.
+        The probability that a tree draws a unit not at all.
     scale : (B,) float64
-        The factor from the covariances of each tree to the influence of a row.
+        The factor from the covariances of each tree to the influence of a unit.
     """
 
     begin: int
@@ -35,24 +41,74 @@ class Stratum(NamedTuple):
     scale: NDArray[np.float64]
 
 
-def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
-    """Return the strata: the rows that the trees were grown on, and each batch added later.
+class _Places(NamedTuple):
+    """Where the units are.
 
-    With `of_others`, the first stratum has one row less, which the trees are known not to draw.
+    Attributes
+    ----------
+    row : (u,) int64
+        A row of each unit: those of a stratum follow each other, then those of each batch.
+    ends : list of int
+        Where the strata of the first units end, among the units.
+    later : list of int
+        Where the batches end.
     """
-    weights, samplings = draws.weights, draws.samplings
-    ends = [*(batch.begin for batch in samplings[0].later), len(weights)]
-    ends = [int((weights[:end] > 0).sum()) for end in ends]
-    sizes = [n_drawn(sampling, ends[0]) for sampling in samplings]
-    n = max(ends[0] - of_others, 1)
-    missed = [_missed_together(*pair, n) for pair in zip(samplings, sizes, strict=True)]
-    strata = [_stratum(0, ends[0], n, missed, (n - 1) / n)]
-    for k, begin in enumerate(ends[:-1]):
-        if ends[k + 1] > begin:
+
+    row: NDArray[np.int64]
+    ends: list[int]
+    later: list[int]
+
+
+def unseen_units(draws: Draws) -> NDArray[np.bool_]:
+    """Return which units (B, u) each tree did not draw, in the order of `strata_of`."""
+    return draws.all_unseen()[:, _places(draws).row]
+
+
+def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
+    """Return the strata: of the units that the trees were grown on, and each batch added later.
+
+    With `of_others`, trees are known not to draw one more unit.  It is in the only stratum; which
+    of several strata it is in depends on the unit, and is not taken into account.
+    """
+    samplings, places = draws.samplings, _places(draws)
+    drawn = n_drawn if draws.codes is None else n_units_drawn
+    strata, begin, others = [], 0, of_others and len(places.ends) == 1
+    for end in places.ends:
+        sizes = [drawn(sampling, end - begin) for sampling in samplings]
+        n = max(end - begin - others, 1)
+        missed = [_missed_together(*pair, n) for pair in zip(samplings, sizes, strict=True)]
+        strata.append(_stratum(begin, end, n, missed, (n - 1) / n))
+        begin = end
+    for k, end in enumerate(places.later):
+        if end > begin:
             missed = [_missed_alone(sampling, k) for sampling in samplings]
-            end = ends[k + 1]
             strata.append(_stratum(begin, end, end - begin, missed, 1.0))
+        begin = end
     return strata
+
+
+def _places(draws: Draws) -> _Places:
+    begins = draws.samplings[0].begins
+    units = units_of(draws.weights, begins, draws.codes)
+    used = np.flatnonzero(units.positive)
+    first = len(units.positive) if not begins else units.begins[0]
+    n_first = int(np.searchsorted(used, first))
+    ends = [n_first]
+    if units.strata is not None:
+        strata = units.strata[used[:n_first]]
+        used[:n_first] = used[:n_first][np.argsort(strata, kind="stable")]
+        ends = np.cumsum(np.unique(strata, return_counts=True)[1]).tolist()
+    limits = [*units.begins[1:], len(units.positive)] if begins else []
+    later = [int(np.searchsorted(np.sort(used), limit)) for limit in limits]
+    return _Places(_row_of(units.of_row, used), ends, later)
+
+
+def _row_of(of_row: NDArray[np.int64] | None, units: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first row of each of the units."""
+    if of_row is None:
+        return units
+    found, first = np.unique(of_row, return_index=True)
+    return first[np.searchsorted(found, units)]
 
 
 def _stratum(begin: int, end: int, n: int, missed: list[float], factor: float) -> Stratum:
@@ -73,7 +129,12 @@ def _missed_alone(sampling: Sampling, k: int) -> float:
 
 
 def tells_rows_apart(draws: Draws, of_others: bool = False) -> bool:
-    """Return whether every tree can miss each row; with `of_others`, another one at once."""
+    """Return whether every tree can miss each unit; with `of_others`, another one at once.
+
+    In time, trees draw early rows more often than late ones, and no row alike.
+    """
+    if draws.codes is not None and draws.codes.order is not None:
+        return False
     return all((stratum.missed > 0).all() for stratum in strata_of(draws, of_others))
 
 

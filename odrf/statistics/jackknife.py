@@ -19,7 +19,7 @@ from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
-from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of
+from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of, unseen_units
 
 __all__ = ["Variance", "deviations", "enough_trees", "jackknife_after_bootstrap", "not_negative"]
 
@@ -113,6 +113,10 @@ def jackknife_after_bootstrap(
     small, and the jackknife somewhat too large (Wager, Hastie and Efron 2014); of these two and
     their mean, this one covers the forest's expectation best (``benchmarks/intervals.py``).
 
+    Where trees draw whole groups, i numbers the groups: the variance is that of a sample of groups.
+    Where they draw from strata, the sum is over the strata, each with its own n.  This is the
+    jackknife of surveys, and case weights are the weights of its rows (Rao and Wu 1985).
+
     Rows added to the trees by an update are drawn independently: there the factor (n - 1)/n is 1.
 
     Several kinds of trees, in shares a_g: to first order the influence of row i on the forest is
@@ -144,13 +148,16 @@ def jackknife_after_bootstrap(
     Efron (1992), Jackknife-after-bootstrap standard errors and influence functions, JRSS B 54,
     83-127.
 
+    Rao and Wu (1985), Inference from stratified samples: second-order analysis of three methods for
+    nonlinear statistics, JASA 80, 620-630.
+
     Wager, Hastie and Efron (2014), Confidence intervals for random forests: the jackknife and the
     infinitesimal jackknife, JMLR 15, 1625-1651.
 
     Wager and Athey (2018), Estimation and inference of heterogeneous treatment effects using
     random forests, JASA 113, 1228-1242.
     """
-    unseen = draws.all_unseen()[:, draws.weights > 0]
+    unseen = unseen_units(draws)
     strata = strata_of(draws, predicting is not None)
     overlaps = [pairs_of_one_stream(kinds, draws, stratum) for stratum in strata]
     raw, bias, of_trees = np.zeros((3, new.shape[1]))

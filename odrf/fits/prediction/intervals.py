@@ -266,6 +266,12 @@ def _standard_errors(fit: Fit, rows: RowsToPredict, progress: bool) -> NDArray[n
         raise InputError(
             'interval="confidence" compares trees, and this forest has one: fit with n_trees=500'
         )
+    structure = fit.data.structure
+    if structure is not None and structure.order is not None:
+        raise InputError(
+            'interval="confidence" supposes that trees draw all rows alike, and with order= they '
+            'draw early rows more often: use interval="prediction", or fit without order='
+        )
     if not tells_rows_apart(fit.draws, rows.oob is not None):
         raise InputError(
             'interval="confidence" compares trees that drew a row with trees that did not, but '

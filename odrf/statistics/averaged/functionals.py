@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped, row_blocks
 from odrf.engine.rows.draws import Draws
-from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of
+from odrf.statistics.drawn_together import pairs_of_one_stream, strata_of, unseen_units
 from odrf.statistics.jackknife import Variance, deviations, enough_trees
 
 __all__ = ["FunctionalCovariance", "functional_covariance"]
@@ -108,7 +108,7 @@ def functional_covariance(
     """
     B, M = values.shape
     deviation = deviations(values, kinds, np.ones(values.shape))
-    unseen = draws.all_unseen()[:, draws.weights > 0]
+    unseen = unseen_units(draws)
     parts = _Parts(np.zeros((M, M)), np.zeros((M, M)), deviation.T @ deviation)
     for stratum in strata_of(draws):
         scaled = deviation * stratum.scale[:, None]
