@@ -105,13 +105,13 @@ class Estimates:
 class _Estimated(NamedTuple):
     """Estimates (C, K) of a estimand, and what they are linear in.
 
-    `of_trees` (B, C, K) are the values of each tree; `off_rows` (n, K) what each row adds to the
-    mean of its group, if the rows are a sample.
+    `of_trees` (B, C, K) are the values of each tree; `off_units` (u, C, K) what each unit of a
+    sample adds to the means of the groups, None if the rows are fixed.
     """
 
     estimate: NDArray[np.float64]
     of_trees: NDArray[np.float64] | None
-    off_rows: NDArray[np.float64]
+    off_units: NDArray[np.float64] | None
 
 
 def estimated(
@@ -150,42 +150,45 @@ def estimated(
             ready[0] = found
         return found
 
+    units = _units(fit, grouped) if population else None
     parts = []
     for estimand in estimands:
         share = grouped.share if estimand.width is None else grouped.share / estimand.width
         high = of(estimand.high, share)
         low = None if estimand.low is None else of(estimand.low, share)
-        parts.append(_part(high, low, estimand, grouped, comparison == RATIO))
+        parts.append(_part(high, low, estimand, grouped, comparison == RATIO, units))
     estimate = np.concatenate([part.estimate.ravel() for part in parts])
-    return Estimates(
-        _labels(fit, grouped, estimands), estimate, _uncertainty(fit, grouped, parts, population)
-    )
+    uncertainty = _uncertainty(fit, parts, population)
+    return Estimates(_labels(fit, grouped, estimands), estimate, uncertainty)
 
 
-def _uncertainty(
-    fit: AnyFit, grouped: GroupedRows, parts: Sequence[_Estimated], population: bool
-) -> Uncertainty | None:
+def _uncertainty(fit: AnyFit, parts: Sequence[_Estimated], population: bool) -> Uncertainty | None:
     if not (isinstance(fit, Fit) and trees_vary(fit)):
         return None
     B = fit.forest.n_trees
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
     values = [part.of_trees.reshape(B, -1) for part in parts if part.of_trees is not None]
-    of_sampling = _of_sampling(grouped, parts) if population else None
+    of_sampling = _of_sampling(parts) if population else None
     return Uncertainty(np.concatenate(values, axis=1), kinds, fit.draws, of_sampling)
 
 
 def _part(
-    high: Averages, low: Averages | None, estimand: Estimand, grouped: GroupedRows, ratio: bool
+    high: Averages,
+    low: Averages | None,
+    estimand: Estimand,
+    grouped: GroupedRows,
+    ratio: bool,
+    units: NDArray[np.int64] | None,
 ) -> _Estimated:
     """Return an estimand's estimates from its averages: `high`, high - low, or high / low."""
     if low is None:
-        return _Estimated(
-            high.mean, high.of_trees, _off(high.of_rows, high.mean, estimand, grouped)
-        )
+        off = _off(high.of_rows, high.mean, estimand, grouped)
+        return _Estimated(high.mean, high.of_trees, _by_unit(off, grouped, units))
     if not ratio:
         mean, of_rows = high.mean - low.mean, high.of_rows - low.of_rows
         trees = _combined(high.of_trees, low.of_trees, np.ones_like(mean))
-        return _Estimated(mean, trees, _off(of_rows, mean, estimand, grouped))
+        off = _off(of_rows, mean, estimand, grouped)
+        return _Estimated(mean, trees, _by_unit(off, grouped, units))
     # to first order the ratio changes by (change of high - ratio · change of low) / low
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = high.mean / low.mean
@@ -193,7 +196,7 @@ def _part(
         trees = None if trees is None else trees / low.mean
         group = grouped.group
         off = (high.of_rows - quotient[group] * low.of_rows) / low.mean[group]
-    return _Estimated(quotient, trees, off)
+    return _Estimated(quotient, trees, _by_unit(off, grouped, units))
 
 
 def _combined(
@@ -212,15 +215,29 @@ def _off(
     return np.asarray(each - mean[grouped.group])
 
 
-def _of_sampling(grouped: GroupedRows, parts: Sequence[_Estimated]) -> NDArray[np.float64]:
+def _units(fit: AnyFit, grouped: GroupedRows) -> NDArray[np.int64]:
+    """Return the unit (n,) of each row of a sample: training rows of one group are one unit."""
+    structure = fit.data.structure if grouped.rows.training else None
+    if structure is None or structure.groups is None:
+        return np.arange(len(grouped.share))
+    return structure.groups
+
+
+def _by_unit(
+    off: NDArray[np.float64], grouped: GroupedRows, units: NDArray[np.int64] | None
+) -> NDArray[np.float64] | None:
+    """Return the sums (u, C, K) over each unit of what rows (n, K) add to means of groups."""
+    if units is None:
+        return None
+    sums = np.zeros((int(units.max()) + 1, len(grouped.labels), off.shape[1]))
+    np.add.at(sums, (units, grouped.group), grouped.share[:, None] * off)
+    return sums
+
+
+def _of_sampling(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
     """Return the covariance (M, M) of averages over rows that are a sample."""
-    columns = []
-    for part in parts:
-        n, K = part.off_rows.shape
-        spread = np.zeros((n, len(grouped.labels), K))
-        spread[np.arange(n), grouped.group] = grouped.share[:, None] * part.off_rows
-        columns.append(spread.reshape(n, -1))
-    every = np.concatenate(columns, axis=1)
+    sums = [part.off_units for part in parts if part.off_units is not None]
+    every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
     return np.asarray(every.T @ every)
 
 

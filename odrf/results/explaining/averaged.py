@@ -63,7 +63,7 @@ class AveragedResults(FittedResults):
         population : bool, default False
             False: the average over these very rows.  True: the rows are a sample of a population,
             and its chance is added to the variance: that of the predictions, divided by the number
-            of rows.
+            of rows.  Training rows of one group (``groups=``) are one unit of the sample.
         progress : bool, default False
             Show a progress bar.
 

@@ -151,6 +151,20 @@ def test_a_population_adds_the_variance_of_the_rows(number_forest, table):
     assert slopes > fit.slopes("a").table["std_error"].iloc[0]
 
 
+def test_groups_of_rows_are_the_units_of_a_population(table):
+    groups = np.arange(len(table)) % 20
+    fit = odrf.odrf("y ~ a + b + f", table, groups=groups, n_trees=12, seed=1)
+    off = fit.predict(table.assign(f="z")) - fit.predict(table.assign(f="x"))
+    sums = (off - off.mean()).groupby(groups).sum() / len(off)
+    for rows, expected in ((None, (sums**2).sum()), (table, off.var(ddof=0) / len(off))):
+        alone, of_all = (
+            fit.comparisons("f", contrast=("x", "z"), newdata=rows, population=population)
+            for population in (False, True)
+        )
+        added = of_all.covariance - alone.covariance
+        np.testing.assert_allclose(added[0, 0], expected, rtol=1e-6)
+
+
 def test_case_weights_are_those_of_the_average(table):
     weights = np.arange(len(table)) % 3.0
     fit = odrf.odrf("y ~ a + b + f", table, weights=weights, n_trees=12, seed=1)
