@@ -79,6 +79,9 @@ def _reports_of(p: int) -> dict[str, object]:
                 data_with(p, kind).head(40), background=4, max_boxes=64
             ),
             f"a tree that imitates a forest of {kind}": forest.surrogate(3, cv=3),
+            f"interaction values for {kind}": forest.shap_interactions(
+                data_with(p, kind).head(2), background=2
+            ),
             f"comparisons for {kind}": forest.comparisons(),
             f"partial dependence of {kind}": forest.partial(forest.design.schema.columns[0]),
             f"surface of {kind}": forest.partial(list(forest.design.schema.columns[:2]), points=5),

@@ -18,7 +18,7 @@ from signatures import callables
 SHORT = {
     "they show what has been computed": [
         "as_html", "as_latex", "as_text", "best_size", "conf_int", "extrapolate", "overlap",
-        "plot_image", "row", "selected", "summary_frame", "to_shap",
+        "facts", "plot_image", "row", "selected", "summary_frame", "to_shap",
         *(
             f"{report}.{shows}"
             for report in (
@@ -41,6 +41,10 @@ SHORT = {
                 "StrengthCorrelation",
                 "Surrogate",
                 "Tuning",
+                "ApproximationCurve", "BiasVariance", "Comparison", "ConsistencyReport",
+                "Elimination", "ForestPath", "GrowthPath", "LearningCurve", "ProjectionImportance",
+                "PruningPath", "Sensitivity", "ShadowSelection", "ShapleyValues",
+                "ShapleyInteractions", "StrengthCorrelation", "Tuning",
             )
             for shows in ("plot", "summary")
         ),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,52 +10,8 @@ from hypothesis import strategies as st
 
 import odrf
 from odrf import InputError
-from odrf.results.boosted import ODBTResults
 from reference.shapley import coalition_values, values_by_definition
-
-N = 120
-TREES = {"n_trees": 6, "seed": 1}
-FORMULAS = {"number": "y ~ a + b + f + g", "classes": "c ~ a + b + f + g"}
-FITS = {
-    "tree": lambda formula, data: odrf.odt(formula, data, seed=1),
-    "forest": lambda formula, data: odrf.odrf(formula, data, **TREES),
-    "boosted": lambda formula, data: odrf.odbt(formula, data, **TREES),
-    "guided": lambda formula, data: odrf.graf(formula, data, subspace="all", **TREES),
-}
-CASES = [(fit, response) for fit in FITS for response in FORMULAS]
-
-
-@cache
-def rows(holes=False):
-    """A number, three classes, two numbers as predictors, a factor of few levels, one of many."""
-    rng = np.random.default_rng(4)
-    data = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
-    data["f"] = rng.choice(["x", "y", "z"], N)
-    data["g"] = rng.choice([f"level {k}" for k in range(9)], N)
-    score = data["a"] * data["b"] + (data["f"] == "x") + (data["g"] < "level 3")
-    data["y"] = score + rng.normal(size=N) / 4
-    data["c"] = np.select([score < 0, score < 1], ["low", "mid"], "top")
-    if holes:
-        data.loc[::7, "a"], data.loc[3::11, "f"] = np.nan, None
-    return data
-
-
-@cache
-def fitted(fit, response, holes=False):
-    return FITS[fit](FORMULAS[response], rows(holes))
-
-
-def outputs(fit):
-    """What is explained, as a function of data frames."""
-
-    def predict(frame):
-        kind = "link" if isinstance(fit, ODBTResults) else "response"
-        if kind == "response" and fit.classes is not None:
-            kind = "prob"
-        found = fit.predict(frame, kind).to_numpy(dtype=float)
-        return found.reshape(len(frame), -1)
-
-    return predict
+from shapley_fits import CASES, FITS, FORMULAS, TREES, N, fitted, outputs, rows
 
 
 def by_definition(fit, new, background):

@@ -13,7 +13,7 @@ from odrf.engine.shapley.boxes import TOO_MANY, boxes_of, forget_players
 from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_order, runs_of
 from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 
-__all__ = ["TRIALS", "add_shares", "count_failures", "differing"]
+__all__ = ["TRIALS", "add_runs", "add_shares", "count_failures", "differing", "members"]
 
 # A tree with so many pairs of rows of too many boxes is not tried with others.
 TRIALS = 2
@@ -36,7 +36,8 @@ def differing(rows, x, b, term_of, used, order):
 
 
 @part
-def _members(word, n):
+def members(word, n):
+    """Return how many of the first n bits of a word are set."""
     count = np.int64(0)
     for k in range(n):
         count += np.int64((word >> np.uint64(k)) & np.uint64(1))
@@ -52,7 +53,7 @@ def _share_boxes(n_boxes, n_players, value, output, weights, scratch, total):
     """
     for box in range(n_boxes):
         inside, outside, leaf = scratch.inside[box], scratch.outside[box], scratch.leaf[box]
-        a, b = _members(inside, n_players), _members(outside, n_players)
+        a, b = members(inside, n_players), members(outside, n_players)
         gain, loss = weights[a, b], weights[b, a]
         for k in range(n_players):
             bit = np.uint64(1) << np.uint64(k)
@@ -63,7 +64,7 @@ def _share_boxes(n_boxes, n_players, value, output, weights, scratch, total):
 
 
 @part
-def _add_runs(n_runs, k, value, scratch):
+def add_runs(n_runs, k, value, scratch):
     """Add to scratch.share what each of k terms changes as it enters."""
     for run in range(n_runs):
         leaf = scratch.leaf[run]
@@ -93,7 +94,7 @@ def _draw_shares(
             n_runs = runs_of(
                 rows, x, b, root, k, words, floats, level_words, level_floats, term_of, scratch
             )
-            _add_runs(n_runs, k, value, scratch)
+            add_runs(n_runs, k, value, scratch)
             reverse_order(k, scratch)
         for i in range(k):
             term = scratch.order[i]

@@ -11,10 +11,12 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.shapley.boxes import boxes_of, forget_players
+from odrf.engine.shapley.interaction_shares import pair_weight
 from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_order, runs_of
 from odrf.engine.shapley.tree_shares import differing
+from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 
-__all__ = ["add_vote_shares"]
+__all__ = ["add_vote_interactions", "add_vote_shares"]
 
 
 @part
@@ -59,10 +61,32 @@ def _share_table(k, weights, votes, scratch, total):
 
 
 @part
+def _pair_table(k, weights, votes, scratch, total):
+    """Add to total (P, P, K) the interaction values of k players from all coalitions."""
+    for coalition in range(1 << k):
+        size = 0
+        for i in range(k):
+            size += (coalition >> i) & 1
+        for i in range(k):
+            i_inside = (coalition >> i) & 1 > 0
+            own = weights[size, k - size] if i_inside else -weights[k - size, size]
+            for j in range(k):
+                if i != j:
+                    j_inside = (coalition >> j) & 1 > 0
+                    weight = pair_weight(weights, size, k - size, i_inside, j_inside)
+                    own -= weight
+                    for c in range(votes.shape[1]):
+                        added = weight * votes[coalition, c]
+                        total[scratch.player[i], scratch.player[j], c] += added
+            for c in range(votes.shape[1]):
+                total[scratch.player[i], scratch.player[i], c] += own * votes[coalition, c]
+
+
+@part
 def _enumerate(
-    rows, x, b, k, root, words, floats, level_words, level_floats, term_of, value, weights, votes,
-    scratch, total,
+    rows, x, b, k, root, words, floats, level_words, level_floats, term_of, value, votes, scratch
 ):  # fmt: skip
+    """Write to votes (≥ 2^k, K) the shares of votes of each coalition of scratch.player."""
     for i in range(k):
         scratch.player[i] = scratch.order[i]
         scratch.number[scratch.order[i]] = i
@@ -76,7 +100,6 @@ def _enumerate(
             _fill_box(box, k, value, scratch, votes)
     forget_players(k, scratch)
     _to_shares(votes, 1 << k)
-    _share_table(k, weights, votes, scratch, total)
 
 
 @part
@@ -131,34 +154,59 @@ def _draw(
 
 @kernel
 def add_vote_shares(
-    rows, stride, x, first, last, root, words, floats, level_words, level_floats, term_of, used,
-    value, weights, most, n_draws, origin, votes, scratch, total, variance, counts,
+    rows, stride, x, row, root, words, floats, level_words, level_floats, term_of, used, value,
+    weights, most, n_draws, origin, votes, scratch, total, variance, counts,
 ):  # fmt: skip
-    """Add the Shapley values of shares of votes; see `odrf.engine.shapley.tree_shares`.
+    """Add the Shapley values of shares of votes against a background row.
+
+    The arguments are those of `odrf.engine.shapley.tree_shares.add_shares`, but for these.
 
     Parameters
     ----------
+    row : int
+        The background row.
     used : (P,) bool
         Which terms any tree reads.
     most : int
         Most coalitions that are enumerated.
     votes : (≥ most, ≥ P + 1; K) float64
-        WalkMemory: the votes of each coalition, or of each prefix of an order.
+        Scratch: the votes of each coalition, or of each prefix of an order.
     """
-    for row in range(first, last):
-        k = differing(rows, x * stride, row * stride, term_of, used, scratch.order)
-        if k == 0:
-            continue
-        exact = k < 62 and 1 << k <= most
-        counts[np.int64(not exact)] += 1
-        if exact:
-            _enumerate(
-                rows, x * stride, row * stride, k, root, words, floats, level_words, level_floats,
-                term_of, value, weights, votes, scratch, total,
-            )  # fmt: skip
-        else:
-            branch_stream(origin, row, scratch.state)
-            _draw(
-                rows, x * stride, row * stride, k, n_draws, root, words, floats, level_words,
-                level_floats, term_of, value, votes, scratch, total, variance,
-            )  # fmt: skip
+    k = differing(rows, x * stride, row * stride, term_of, used, scratch.order)
+    if k == 0:
+        return
+    exact = k < MOST_PLAYERS - 2 and 1 << k <= most
+    counts[np.int64(not exact)] += 1
+    if exact:
+        _enumerate(
+            rows, x * stride, row * stride, k, root, words, floats, level_words, level_floats,
+            term_of, value, votes, scratch,
+        )  # fmt: skip
+        _share_table(k, weights, votes, scratch, total)
+    else:
+        branch_stream(origin, row, scratch.state)
+        _draw(
+            rows, x * stride, row * stride, k, n_draws, root, words, floats, level_words,
+            level_floats, term_of, value, votes, scratch, total, variance,
+        )  # fmt: skip
+
+
+@kernel
+def add_vote_interactions(
+    rows, stride, x, row, root, words, floats, level_words, level_floats, term_of, used, value,
+    weights, most, votes, scratch, total,
+):  # fmt: skip
+    """Add to total (P, P, K) the interaction values of shares of votes against a background row.
+
+    The other arguments are those of `add_vote_shares`.  Returns whether there were no more than
+    `most` coalitions; else nothing is added.
+    """
+    k = differing(rows, x * stride, row * stride, term_of, used, scratch.order)
+    if k >= MOST_PLAYERS - 2 or 1 << k > most:
+        return False
+    _enumerate(
+        rows, x * stride, row * stride, k, root, words, floats, level_words, level_floats, term_of,
+        value, votes, scratch,
+    )  # fmt: skip
+    _pair_table(k, weights, votes, scratch, total)
+    return True

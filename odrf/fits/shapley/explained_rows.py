@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +16,11 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
 from odrf.fits.shapley.games import game_of, is_vote, predicted_outputs, side_by_side
 from odrf.fits.shapley.term_data import term_data
-from odrf.statistics.shapley.additive_trees import shares_of_trees
+from odrf.statistics.shapley.additive_trees import interactions_of_trees, shares_of_trees
 from odrf.statistics.shapley.game import Game, OrderDraws, Shares
-from odrf.statistics.shapley.voting_trees import shares_of_votes
+from odrf.statistics.shapley.voting_trees import interactions_of_votes, shares_of_votes
 
-__all__ = ["ExplainedRows", "explained_rows"]
+__all__ = ["ExplainedRows", "HowToShare", "explained_rows", "interactions_in_rows"]
 
 # The key of the orders among those of the seed.
 KEY = (22, 1)
@@ -30,12 +31,12 @@ DEGREES_OF_FREEDOM = 1000
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRows:
-    """Shapley values of n rows, and what they add up to.
+    """Shapley values, or interaction values, of n rows, and what they add up to.
 
     Attributes
     ----------
     shares : Shares
-        The values (n, P, K) and their standard errors.
+        The values (n, P, K) or (n, P, P, K), and their standard errors.
     base : (K,) float64
         The mean prediction of the background rows.
     predicted : (n, K) float64
@@ -51,29 +52,67 @@ class ExplainedRows:
     n_background: int
 
 
+@dataclass(frozen=True)
+class HowToShare:
+    """The options of Shapley values, checked.
+
+    Attributes
+    ----------
+    max_boxes : int
+        Most boxes of coalitions that are enumerated.
+    n_draws : int or None
+        Orders that are drawn beyond this; None for a usual number.
+    seed : int
+        Seed of the orders.
+    n_jobs : int
+        Threads.
+    """
+
+    max_boxes: int
+    n_draws: int | None
+    seed: int
+    n_jobs: int
+
+
 def explained_rows(
     fit: AnyFit,
     newdata: pd.DataFrame | None,
     background: Matrix,
-    max_boxes: int,
-    n_draws: int | None,
-    seed: int,
-    n_jobs: int,
+    how: HowToShare,
     progress: bool,
 ) -> ExplainedRows:
-    """Return the Shapley values of the rows of `newdata`, or of the training rows for None.
+    """Return the Shapley values of the rows of `newdata`, or of the training rows for None."""
+    compute = shares_of_votes if is_vote(fit) else shares_of_trees
+    return _explained(compute, fit, newdata, background, how, progress)
 
-    The other arguments are those of
-    `odrf.results.explaining.shared_by_shapley.ShapleyResults.shap`.
-    """
+
+def interactions_in_rows(
+    fit: AnyFit,
+    newdata: pd.DataFrame | None,
+    background: Matrix,
+    how: HowToShare,
+    progress: bool,
+) -> ExplainedRows:
+    """Return the Shapley interaction values of the rows of `newdata`, or of the training rows."""
+    compute = interactions_of_votes if is_vote(fit) else interactions_of_trees
+    return _explained(compute, fit, newdata, background, how, progress)
+
+
+def _explained(
+    compute: Callable[[Game, OrderDraws, int, Callable[[], object]], Shares],
+    fit: AnyFit,
+    newdata: pd.DataFrame | None,
+    background: Matrix,
+    how: HowToShare,
+    progress: bool,
+) -> ExplainedRows:
     rows = raw_rows(fit, newdata)
     X, m = side_by_side(background, rows.X), background.shape[1]
     game = game_of(fit, X, m)
-    votes = is_vote(fit)
-    draws = OrderDraws(max_boxes, n_draws or _usual_draws(game, votes), stream(seed, *KEY))
-    compute = shares_of_votes if votes else shares_of_trees
+    n_draws = how.n_draws or _usual_draws(game, is_vote(fit))
+    draws = OrderDraws(how.max_boxes, n_draws, stream(how.seed, *KEY))
     with tqdm(total=len(rows.frame), unit="row", disable=not progress) as bar:
-        shares = compute(game, draws, n_jobs, bar.update)
+        shares = compute(game, draws, how.n_jobs, bar.update)
     outputs = predicted_outputs(fit, X)
     base = outputs[:m].mean(axis=0)
     return ExplainedRows(shares, base, outputs[m:], term_data(fit.design, rows), m)

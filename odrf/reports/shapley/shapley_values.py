@@ -242,9 +242,10 @@ class ShapleyValues(Carded):
             f"{self.n_background} background rows."
         )
         title = "Shapley values"
-        return Summary(title, self.call, self._facts(), {"Terms": self.table}, (note,))
+        return Summary(title, self.call, self.facts(), {"Terms": self.table}, (note,))
 
-    def _facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, str]:
+        """Return what was explained, and how, in words."""
         return {
             "Explained": self.explains,
             "Rows": str(len(self.data)),
@@ -254,7 +255,7 @@ class ShapleyValues(Carded):
         }
 
     def _card(self) -> Card:
-        return Card("Shapley values", self._facts(), self.table)
+        return Card("Shapley values", self.facts(), self.table)
 
     def _three(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values with the axis of outputs (n, P, K)."""

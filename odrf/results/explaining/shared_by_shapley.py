@@ -8,8 +8,13 @@ import pandas as pd
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole
 from odrf.fits.shapley.background import background_rows
-from odrf.fits.shapley.explained_rows import explained_rows
+from odrf.fits.shapley.explained_rows import (
+    HowToShare,
+    explained_rows,
+    interactions_in_rows,
+)
 from odrf.public import public
+from odrf.reports.shapley.shapley_interactions import ShapleyInteractions, interactions_report
 from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
 from odrf.results.fitted import FittedResults
 
@@ -112,12 +117,76 @@ class ShapleyResults(FittedResults):
         >>> shares.drawn
         0.0
         """
-        fit = self.fit
-        chosen: dict[str, Any] = {
-            "max_boxes": checked_whole("max_boxes", max_boxes, 0, MOST_BOXES),
-            "n_draws": None if draws is None else checked_whole("draws", draws, FEWEST_DRAWS, MOST),
-            "seed": fit.control.seed if seed is None else checked_seed(seed),
-            "n_jobs": fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs),
-        }
-        rows = background_rows(fit, background)
-        return shapley_report(fit, explained_rows(fit, newdata, rows, progress=progress, **chosen))
+        how = _checked(self, max_boxes, draws, seed, n_jobs)
+        rows = background_rows(self.fit, background)
+        return shapley_report(self.fit, explained_rows(self.fit, newdata, rows, how, progress))
+
+    def shap_interactions(
+        self,
+        newdata: pd.DataFrame | None = None,
+        *,
+        background: pd.DataFrame | int | None = None,
+        max_boxes: int = USUAL_BOXES,
+        draws: int | None = None,
+        seed: Seed = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> ShapleyInteractions:
+        """Divide each prediction among the terms of the formula and their pairs.
+
+        What two terms do together, beyond what each does alone, is their Shapley interaction index.
+        One half of it is the entry of the pair (i, j), the other half that of (j, i).  The diagonal
+        has the rest of the Shapley value of each term, its main effect.  So the entries of a term
+        add up to its Shapley value, and all entries of a row to its prediction minus the mean
+        prediction of the background rows.
+
+        Parameters
+        ----------
+        newdata, background, max_boxes, draws, seed, n_jobs, progress
+            As in `shap`.  Drawn interactions take longer than drawn values: for each order, one
+            more for each term.
+
+        Returns
+        -------
+        ShapleyInteractions
+            With ``values``, ``std_error``, ``base``, ``table``, ``summary()``, ``plot()`` and
+            ``to_shap()``.
+
+        Raises
+        ------
+        InputError
+            If an argument is out of range, or rows cannot be predicted; for classes of a guided
+            forest, if two rows have more than `max_boxes` coalitions: those are not drawn.
+
+        References
+        ----------
+        S. M. Lundberg et al. (2020). From local explanations to global understanding with
+        explainable AI for trees. Nature Machine Intelligence 2.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> forest = odrf.odrf("progression ~ bmi + bp + s5", data, n_trees=20, seed=1)
+        >>> pairs = forest.shap_interactions(data.head(3))
+        >>> own = forest.shap(data.head(3))
+        >>> bool(abs(pairs.values.sum(axis=2) - own.values).max() < 1e-9)
+        True
+        """
+        how = _checked(self, max_boxes, draws, seed, n_jobs)
+        rows = background_rows(self.fit, background)
+        found = interactions_in_rows(self.fit, newdata, rows, how, progress)
+        return interactions_report(self.fit, found)
+
+
+def _checked(
+    result: FittedResults, max_boxes: Any, draws: Any, seed: Any, n_jobs: Any
+) -> HowToShare:
+    """Return the options of Shapley values; raise `InputError` if one is out of range."""
+    control = result.fit.control
+    return HowToShare(
+        checked_whole("max_boxes", max_boxes, 0, MOST_BOXES),
+        None if draws is None else checked_whole("draws", draws, FEWEST_DRAWS, MOST),
+        control.seed if seed is None else checked_seed(seed),
+        control.n_jobs if n_jobs is None else checked_jobs(n_jobs),
+    )

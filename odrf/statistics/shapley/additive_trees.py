@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.parallel import end_if_stopped, in_order
+from odrf.engine.parallel import end_if_stopped
+from odrf.engine.shapley.interaction_shares import add_interactions
 from odrf.engine.shapley.tree_shares import TRIALS, add_shares, count_failures
 from odrf.engine.shapley.walk_memory import walk_memory
 from odrf.statistics.shapley.box_weights import box_weights
 from odrf.statistics.shapley.game import Game, OrderDraws, Shares
+from odrf.statistics.shapley.row_by_row import OneRow, shares_of_rows
 
-__all__ = ["shares_of_trees"]
+__all__ = ["interactions_of_trees", "shares_of_trees"]
 
 # Background rows that a kernel takes at a time: it returns several times a second.
 AT_A_TIME = 16
@@ -22,35 +24,55 @@ AT_A_TIME = 16
 def shares_of_trees(
     game: Game, draws: OrderDraws, n_jobs: int, advance: Callable[[], object] = lambda: None
 ) -> Shares:
-    """Return the Shapley values of the rows; `advance` is called after each."""
-    P, weights = game.used.shape[1], box_weights()
-    n = len(game.rows) - game.n_background
-    size = P, game.n_outputs
-    flat, stride = game.rows.ravel(), game.rows.shape[1]
-    known_failures = _failures(game, draws.max_boxes)
+    """Return the Shapley values (n, P, K) of the rows; `advance` is called after each."""
+    size = game.used.shape[1], game.n_outputs
+    weights, known_failures = box_weights(), _failures(game, draws.max_boxes)
 
-    def share(i: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        scratch = walk_memory(P, game.value.shape[1], draws.max_boxes)
+    def explain(i: int) -> OneRow:
+        scratch = walk_memory(size[0], game.value.shape[1], draws.max_boxes)
         total, variance, counts = np.zeros(size), np.zeros(size), np.zeros(2, dtype=np.int64)
         failed = known_failures.copy()
-        for first in range(0, game.n_background, AT_A_TIME):
-            end_if_stopped()
-            last = min(first + AT_A_TIME, game.n_background)
+        for first, last in _parts(game):
             add_shares(
-                flat, stride, game.n_background + i, game.n_background, first, last, *game.packed,
-                game.term_of, game.used, game.value, game.n_outputs, weights, draws.max_boxes,
-                draws.n_draws, draws.origin, failed, scratch, total, variance, counts,
+                game.rows.ravel(), game.rows.shape[1], game.n_background + i, game.n_background,
+                first, last, *game.packed, game.term_of, game.used, game.value, game.n_outputs,
+                weights, draws.max_boxes, draws.n_draws, draws.origin, failed, scratch, total,
+                variance, counts,
             )  # fmt: skip
         return total, variance, counts
 
-    values, std_error = np.empty((n, *size)), np.empty((n, *size))
-    counted = np.zeros(2, dtype=np.int64)
-    mean = game.scale / game.n_background
-    for i, (total, variance, counts) in enumerate(in_order(share, range(n), n_jobs, flat.size)):
-        values[i], std_error[i] = mean * total, mean * np.sqrt(variance)
-        counted += counts
-        advance()
-    return Shares(values, std_error, counted[1] / max(1, int(counted.sum())))
+    return shares_of_rows(explain, game, game.scale, n_jobs, advance)
+
+
+def interactions_of_trees(
+    game: Game, draws: OrderDraws, n_jobs: int, advance: Callable[[], object] = lambda: None
+) -> Shares:
+    """Return the interaction values (n, P, P, K) of the rows; `advance` is called after each."""
+    P, K = game.used.shape[1], game.value.shape[1]
+    size = P, P, game.n_outputs
+    weights, known_failures = box_weights(), _failures(game, draws.max_boxes)
+
+    def explain(i: int) -> OneRow:
+        scratch, drawn = walk_memory(P, K, draws.max_boxes), np.empty((3, P, P, K))
+        total, variance, counts = np.zeros(size), np.zeros(size), np.zeros(2, dtype=np.int64)
+        failed = known_failures.copy()
+        for first, last in _parts(game):
+            add_interactions(
+                game.rows.ravel(), game.rows.shape[1], game.n_background + i, game.n_background,
+                first, last, *game.packed, game.term_of, game.used, game.value, game.n_outputs,
+                weights, draws.max_boxes, draws.n_draws, draws.origin, failed, scratch, drawn,
+                total, variance, counts,
+            )  # fmt: skip
+        return total, variance, counts
+
+    return shares_of_rows(explain, game, game.scale, n_jobs, advance)
+
+
+def _parts(game: Game) -> Iterator[tuple[int, int]]:
+    """Yield the first background row of each part, and the one after its last."""
+    for first in range(0, game.n_background, AT_A_TIME):
+        end_if_stopped()
+        yield first, min(first + AT_A_TIME, game.n_background)
 
 
 def _failures(game: Game, max_boxes: int) -> NDArray[np.int64]:

@@ -66,7 +66,10 @@ class OrderDraws:
 
 
 class Shares(NamedTuple):
-    """Shapley values (n, P, K), their standard errors, and the share of games that were drawn."""
+    """Shapley values (n, P, K) or interaction values (n, P, P, K) with their standard errors.
+
+    `drawn` is the share of games of which values were drawn.
+    """
 
     values: NDArray[np.float64]
     std_error: NDArray[np.float64]
