@@ -64,7 +64,7 @@ class ShapleyValues(Carded):
     --------
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
-    >>> forest = odrf.odrf("progression ~ bmi + bp + s5", data, n_trees=20, seed=1)
+    >>> forest = odrf.odrf("progression ~ bmi + bp + ltg", data, n_trees=20, seed=1)
     >>> shares = forest.shap(data.head(3))
     >>> shares.values.shape
     (3, 3)

@@ -167,7 +167,7 @@ class ShapleyResults(FittedResults):
         --------
         >>> import odrf
         >>> data = odrf.load_data("diabetes")
-        >>> forest = odrf.odrf("progression ~ bmi + bp + s5", data, n_trees=20, seed=1)
+        >>> forest = odrf.odrf("progression ~ bmi + bp + ltg", data, n_trees=20, seed=1)
         >>> pairs = forest.shap_interactions(data.head(3))
         >>> own = forest.shap(data.head(3))
         >>> bool(abs(pairs.values.sum(axis=2) - own.values).max() < 1e-9)
