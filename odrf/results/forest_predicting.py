@@ -58,8 +58,9 @@ class ForestPredicting(ForestOutOfBag):
               (`odrf.statistics.jackknife`).  They are for the forest's expectation, which differs
               from the regression function by the forest's bias.
             - ``"conformal"``, the default for prediction: from out-of-bag residuals, without
-              assumptions on their distribution (`odrf.statistics.conformal`).  Of an interval that
-              is empty, as can be at levels near 0, both ends are the same.
+              assumptions on their distribution (`odrf.statistics.conformal`).  Of a fit with
+              `groups`, they are for rows of new groups.  Of an interval that is empty, as can be at
+              levels near 0, both ends are the same.
             - ``"quantile"``, for prediction: quantiles of the training responses in the row's
               leaves (`odrf.statistics.quantiles`).
         quantiles : float or sequence of float, optional

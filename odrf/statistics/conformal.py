@@ -7,6 +7,10 @@ did not draw its row, a prediction for a new row from all trees.  The jackknife+
 trees that the residual comes from.  Then the two are exchangeable: for any distribution and any
 trees, coverage is at least 1 - 2α, and usually about 1 - α.  This also holds for a blend, whose
 kinds leave out different shares of the rows.
+
+Rows of one group are not exchangeable with rows of others, but groups are.  If trees draw whole
+groups, residuals are those of groups that the trees have not seen.  Each group then counts once,
+shared among its rows, and the new row is one of a new group (Lee, Barber and Willett 2023).
 """
 
 from __future__ import annotations
@@ -22,7 +26,14 @@ from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import leaves_of
 
-__all__ = ["calibrating", "fewest_rows", "jackknife_plus", "leave_one_out", "upper_bounds"]
+__all__ = [
+    "calibrating",
+    "fewest_rows",
+    "jackknife_plus",
+    "leave_one_out",
+    "shared_in_groups",
+    "upper_bounds",
+]
 
 # Largest number of training rows that calibrate; more would change the intervals little.
 CALIBRATING = 10_000
@@ -45,25 +56,37 @@ def calibrating(unseen: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDAr
 
 
 def fewest_rows(level: float) -> int:
-    """Return the least number of residuals for which intervals of this level are finite."""
+    """Return the least number of rows, or groups, for which intervals of this level are finite."""
     return math.ceil(level / (1 - level) * (1 - SLACK))
 
 
+def shared_in_groups(
+    weights: NDArray[np.float64], groups: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return weights (k,) of rows, divided by how many of the rows their group has."""
+    return weights / np.bincount(groups)[groups]
+
+
 def upper_bounds(
-    values: NDArray[np.float64], weights: NDArray[np.float64], level: float
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    level: float,
+    groups: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the weighted quantile at `level` of each row of `values` (k, m), with one value added.
 
     The added value stands for the new row: it has the mean weight and exceeds all others.  Among m
     values of equal weight the result is the ⌈(m + 1)·level⌉-th smallest; infinite if m is too
     small.  `weights` are those of all rows, (m,), or of each, (k, m).  Values of weight 0 are not
-    there.
+    there.  With `groups` (m,), the added value stands for a new group, and has the mean weight of
+    a group; m is then the number of groups.
     """
     weights = np.atleast_2d(weights)
     known, rows = weights > 0, np.arange(len(values))
-    count = known.sum(axis=1)
+    count = known.sum(axis=1) if groups is None else _groups_known(known, groups)
     beyond = level * (count + 1) * (1 - SLACK) > count
-    if np.array_equal(known, weights == weights.max()):  # equal weights: no need to sort
+    equal = groups is None and np.array_equal(known, weights == weights.max())
+    if equal:  # no need to sort
         rank = np.ceil(level * (count + 1) * (1 - SLACK)).astype(np.int64) - 1
         rank = np.where(beyond, 0, rank)
         there = values if known.all() else np.where(known, values, np.inf)
@@ -78,6 +101,13 @@ def upper_bounds(
     return np.where(beyond, np.inf, values[rows, order[rows, first]])
 
 
+def _groups_known(known: NDArray[np.bool_], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many groups have a value that is known, for each row of `known` (k, m)."""
+    order = np.argsort(groups, kind="stable")
+    first = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    return np.logical_or.reduceat(known[:, order], first, axis=1).sum(axis=1)
+
+
 def jackknife_plus(
     forest: Forest,
     new: Matrix,
@@ -87,6 +117,7 @@ def jackknife_plus(
     level: float,
     n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lower and upper ends (m,) of intervals for the responses of the rows `new` (p, m).
 
@@ -113,6 +144,8 @@ def jackknife_plus(
         Number of threads.
     advance : callable
         Called with numbers of rows when they are done.
+    groups : (k,) int64, optional
+        The groups of the calibrating rows, if trees draw whole groups.
 
     References
     ----------
@@ -122,6 +155,9 @@ def jackknife_plus(
     Johansson, Boström, Löfström and Linusson (2014), Regression conformal prediction with random
     forests, Machine Learning 97, 155-176.
 
+    Lee, Barber and Willett (2023), Distribution-free inference with hierarchical data, arXiv
+    2306.06342.
+
     Kim, Xu and Barber (2020), Predictive inference is free with the jackknife+-after-bootstrap,
     NeurIPS 33.
 
@@ -129,12 +165,14 @@ def jackknife_plus(
     NeurIPS 32.
     """
     share = unseen / unseen.sum(axis=0)
+    if groups is not None:
+        weights = shared_in_groups(weights, groups)
     lower, upper = np.empty(new.shape[1]), np.empty(new.shape[1])
 
     def run(block: slice) -> None:
         mean = forest.value[leaves_of(forest.packed_for(new), new, block), 0].T @ share
-        upper[block] = upper_bounds(mean + residuals, weights, level)
-        lower[block] = -upper_bounds(residuals - mean, weights, level)
+        upper[block] = upper_bounds(mean + residuals, weights, level, groups)
+        lower[block] = -upper_bounds(residuals - mean, weights, level, groups)
 
     blocks = row_blocks(new.shape[1], max(1, ROOM // len(residuals)))
     for _ in in_blocks(run, blocks, n_jobs, advance):
@@ -152,13 +190,15 @@ def leave_one_out(
     level: float,
     n_jobs: int,
     advance: Callable[[int], object] = lambda n: None,
+    groups: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return lower and upper ends (n,) of intervals for the responses of the training rows.
 
     The trees that did not draw row i are a forest of the other rows, to which row i is new.  Its
     interval is that of `jackknife_plus` by this forest: μ_j and R_j are from the trees that drew
-    neither i nor j, and j = i is left out.  So the response of row i has no part in its interval,
-    and the coverage is that of a new row.  The ends are NaN for a row that every tree drew.
+    neither i nor j, and j = i is left out, with all rows of its group.  So the response of row i
+    has no part in its interval, and the coverage is that of a new row.  The ends are NaN for a row
+    that every tree drew.
 
     Parameters
     ----------
@@ -176,7 +216,13 @@ def leave_one_out(
         Number of threads.
     advance : callable
         Called with numbers of rows when they are done.
+    groups : (n,) int64, optional
+        The groups of the rows, if trees draw whole groups.
     """
+    own_group = np.arange(len(y)) if groups is None else groups
+    shared = weights[calibrating_rows]
+    if groups is not None:
+        shared = shared_in_groups(shared, groups[calibrating_rows])
     packed, j = forest.packed_for(X), calibrating_rows
     other = unseen[:, j].astype(np.float64)
     by_other = other * forest.value[leaves_of(packed, with_rows(X, j), slice(0, len(j))), 0]
@@ -186,12 +232,13 @@ def leave_one_out(
         own = unseen[:, block].astype(np.float64)
         by_own = own * forest.value[leaves_of(packed, X, block), 0]
         trees = own.T @ other
-        known = (trees > 0) & (j != np.arange(block.start, block.stop)[:, None])
+        known = (trees > 0) & (own_group[j] != own_group[block][:, None])
         counted = np.maximum(trees, 1.0)
         mean, residual = by_own.T @ other / counted, np.abs(y[j] - own.T @ by_other / counted)
-        calibrated = np.where(known, weights[j], 0.0)
-        upper[block] = upper_bounds(mean + residual, calibrated, level)
-        lower[block] = -upper_bounds(residual - mean, calibrated, level)
+        calibrated = np.where(known, shared, 0.0)
+        of_groups = None if groups is None else groups[j]
+        upper[block] = upper_bounds(mean + residual, calibrated, level, of_groups)
+        lower[block] = -upper_bounds(residual - mean, calibrated, level, of_groups)
         nowhere = ~unseen[:, block].any(axis=0)
         lower[block][nowhere] = upper[block][nowhere] = np.nan
 

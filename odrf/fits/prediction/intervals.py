@@ -221,17 +221,22 @@ def _conformal(
     data, n_jobs = fit.data, fit.control.n_jobs
     unseen = fit.draws.all_unseen()
     at = calibrating(unseen, data.weights)
-    if len(at) < fewest_rows(level):
+    groups = None if data.structure is None else data.structure.groups
+    known, counted = len(at), "training rows"
+    if groups is not None:
+        known, counted = len(np.unique(groups[at])), "groups"
+    if known < fewest_rows(level):
         raise InputError(
-            f"level={level!r} needs {fewest_rows(level)} training rows that are out of bag for "
-            f"some tree, and there are {len(at)}: use a lower level, more trees, or "
+            f"level={level!r} needs {fewest_rows(level)} {counted} that are out of bag for "
+            f"some tree, and there are {known}: use a lower level, more trees, or "
             'method="quantile"'
         )
     with _bar(rows, progress) as bar:
         if rows.oob is not None:
             return leave_one_out(
-                fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs, bar.update
-            )
+                fit.forest, data.X, data.y, data.weights, unseen, at, level, n_jobs, bar.update,
+                groups,
+            )  # fmt: skip
         return jackknife_plus(
             fit.forest,
             rows.X,
@@ -241,6 +246,7 @@ def _conformal(
             level,
             n_jobs,
             bar.update,
+            None if groups is None else groups[at],
         )
 
 
