@@ -86,6 +86,9 @@ def _reports_of(p: int) -> dict[str, object]:
             f"partial dependence of {kind}": forest.partial(forest.design.schema.columns[0]),
             f"surface of {kind}": forest.partial(list(forest.design.schema.columns[:2]), points=5),
             f"accumulated effects of {kind}": tree.ale(tree.design.schema.columns[0]),
+            f"interactions of {kind}": forest.interactions(
+                list(forest.design.schema.columns[-3:]), rows=6, permutations=1
+            ),
             f"averages for {kind}": tree.predictions(by="[a] 5 % & more_or_less α-blockers $"),
             **{f"data of {name}": results[name].data_summary() for name in results if kind in name},
             f"sensitivity for {kind}": results[f"guided {kind}"].sensitivity(),

@@ -51,6 +51,9 @@ SHORT = {
         "DataSummary.summary",
         "EffectCurve.slopes",
         "HypothesisTests.summary",
+        "DataSummary.summary", "EffectCurve.plot", "EffectCurve.slopes", "EffectCurve.summary",
+        "EffectSurface.plot", "EffectSurface.summary", "Effects.plot", "Effects.summary",
+        "HypothesisTests.summary", "Interactions.plot", "Interactions.summary",
         "PixelImportance.summary",
     ],
     "they take trees of those that there are": [

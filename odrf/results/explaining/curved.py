@@ -10,6 +10,7 @@ from odrf.public import public
 from odrf.reports.curves.accumulated_effects import accumulated_effects
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
+from odrf.reports.curves.interactions import Interactions, interactions_of
 from odrf.reports.curves.partial_dependence import partial_dependence
 from odrf.results.fitted import FittedResults
 
@@ -150,3 +151,68 @@ class CurveResults(FittedResults):
         True
         """
         return accumulated_effects(self.fit, variables, points, newdata, level, progress)
+
+    def interactions(
+        self,
+        variables: list[str] | None = None,
+        *,
+        rows: int = 100,
+        permutations: int = 3,
+        newdata: pd.DataFrame | None = None,
+        progress: bool = False,
+    ) -> Interactions:
+        """Return which variables interact: H statistics of all pairs, and of each with all others.
+
+        If two variables do not interact, their partial dependence together is the sum of those of
+        each.  The difference is their interaction (Friedman and Popescu 2008).  Trees show some of
+        it even where there is none, so the fit is grown again on permuted responses: the largest
+        strength there is what noise alone reaches.
+
+        Parameters
+        ----------
+        variables : list of str, optional
+            Columns of the data that the predictors are computed from.  By default all; the time
+            grows with the square of their number.
+        rows : int, default 100
+            Over how many rows predictions are averaged, at as many values: drawn from those that
+            have a value of each variable, by their case weights.  The time grows with its square.
+        permutations : int, default 3
+            How often the fit is grown again.  0: no noise is computed.
+        newdata : DataFrame, optional
+            Where the rows are drawn from.  By default the training rows.
+        progress : bool, default False
+            Show a progress bar of the curves.
+
+        Returns
+        -------
+        Interactions
+            With ``table``, ``overall``, ``summary()`` and ``plot()``.
+
+        Raises
+        ------
+        InputError
+            If there are fewer than two variables, or no predictor is computed from one of them; if
+            fewer than two rows have values of all; if `rows` or `permutations` are out of range.
+
+        Notes
+        -----
+        They are ranked by strength, in the unit of the prediction.  H is relative: of variables
+        with hardly an effect it can be close to 1.  The noise is that of responses without any
+        relation.  Strong effects of several variables, which trees approximate by steps, can show
+        interactions above it even if they add up: see `ale` of two variables for its form.
+
+        References
+        ----------
+        Friedman and Popescu (2008), Predictive learning via rule ensembles, Annals of Applied
+        Statistics 2, 916-954.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.simulate.friedman1().sample(300, seed=1)
+        >>> fit = odrf.odrf("y ~ x1 + x2 + x3 + x4", data, n_trees=50, seed=1)
+        >>> strongest = fit.interactions(rows=50, permutations=0).table.iloc[0]
+        >>> strongest["first"], strongest["second"]
+        ('x1', 'x2')
+        """
+        return interactions_of(self.fit, variables, rows, permutations, newdata, progress)
