@@ -16,6 +16,7 @@ from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import grow_boosted_fit
+from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.options.boosting_control import resolve_boosting
 from odrf.projections.family import Family
 from odrf.public import public
@@ -232,4 +233,5 @@ def odbt(
             f"{control.n_outputs}: leave offset= out"
         )
     offsets = offsets.keeping(training.complete)
-    return ODBTResults(grow_boosted_fit(call, design, training, offsets, control, progress))
+    fit = grow_boosted_fit(call, design, training, offsets, control, progress)
+    return ODBTResults(warned_of_repeated_rows(fit, data))

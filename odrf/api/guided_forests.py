@@ -13,6 +13,7 @@ from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.guided_fit import grow_guided_fit
+from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.options.guided_control import resolve_guided
 from odrf.public import public
 from odrf.results.guided import GRAFResults
@@ -153,4 +154,5 @@ def graf(
         n_classes=design.response.n_classes,
     )
     frame = data if training.complete.all() else data[training.complete]
-    return GRAFResults(grow_guided_fit(call, design, training, frame, control, progress))
+    fit = grow_guided_fit(call, design, training, frame, control, progress)
+    return GRAFResults(warned_of_repeated_rows(fit, data))

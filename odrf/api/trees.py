@@ -13,6 +13,7 @@ from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.growing import grow_fit
+from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_forest, sized_tree
 from odrf.options.growing_for_inference import for_inference
 from odrf.options.request import Request, request_of
@@ -236,7 +237,8 @@ def odt(
     call = spelled_call(odt, formula, options)
     design, training = design_of(formula, data, options, environment(2))
     request = _request(odt, options, TREE)
-    return ODTResults(sized_tree(grow_fit(call, design, training, request), progress))
+    fit = sized_tree(grow_fit(call, design, training, request), progress)
+    return ODTResults(warned_of_repeated_rows(fit, data))
 
 
 @public
@@ -384,7 +386,8 @@ def odrf(
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
     request = _request(odrf, options, {})
-    return ODRFResults(sized_forest(grow_fit(call, design, training, request, progress)))
+    fit = sized_forest(grow_fit(call, design, training, request, progress))
+    return ODRFResults(warned_of_repeated_rows(fit, data))
 
 
 def _request(

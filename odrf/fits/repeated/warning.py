@@ -1,0 +1,50 @@
+"""The warning about rows that are visibly no independent observations."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pandas as pd
+
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.repeated.repeated_rows import repeated_rows
+from odrf.fits.repeated.rows_in_time import followed_in_time
+from odrf.warn import warn_user
+
+__all__ = ["warned_of_repeated_rows"]
+
+AFit = TypeVar("AFit", bound=AnyFit)
+
+
+def warned_of_repeated_rows(fit: AFit, data: pd.DataFrame) -> AFit:
+    """Return the fit; warn if its rows look like repeated measurements, and it has no groups.
+
+    Either a column divides the rows into groups, within which almost all other columns hardly vary;
+    or the rows are in the order of a column, and the residuals of a tree or forest follow each
+    other.
+    """
+    structure = fit.data.structure
+    if structure is None or (structure.groups is None and structure.order is None):
+        _warn(fit, data)
+    return fit
+
+
+def _warn(fit: AnyFit, data: pd.DataFrame) -> None:
+    found = repeated_rows(fit, data)
+    if found is not None:
+        hardly, columns, _ = found.found
+        warn_user(
+            f"rows look like repeated measurements: {hardly} of {columns} columns hardly vary "
+            f"within the values of {found.column!r}; rows that judge a fit then have twins in it, "
+            f"and errors are too small for new values of {found.column!r}: use "
+            f"groups={found.column!r} if these are subjects or the like"
+        )
+        return
+    in_time = followed_in_time(fit, data) if isinstance(fit, Fit) else None
+    if in_time is not None:
+        column, correlation = in_time
+        warn_user(
+            f"rows are in the order of {column!r}, and residuals of successive rows have a "
+            f"correlation of {correlation:.2f}; errors are then too small for later rows: use "
+            f"order={column!r} if this is time"
+        )

@@ -1,0 +1,1 @@
+"""Rows that are visibly no independent observations."""

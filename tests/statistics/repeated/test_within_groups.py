@@ -1,0 +1,98 @@
+"""Variation within groups, against sums by pandas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odrf.statistics.repeated.in_time import autocorrelation
+from odrf.statistics.repeated.within_groups import repetition, within_shares
+
+
+@given(st.integers(2, 8), st.integers(9, 40), st.integers(1, 5), st.integers(0, 99))
+def test_shares_are_mean_squares_within_groups_by_those_of_all_rows(n_groups, m, q, seed):
+    rng = np.random.default_rng(seed)
+    codes, columns = rng.integers(0, n_groups, m), rng.normal(size=(q, m)) + 5
+    shares = within_shares(codes, columns)
+    for column, share in zip(columns, shares, strict=True):
+        values = pd.Series(column)
+        rest = values - values.groupby(codes).transform("mean")
+        within = (rest**2).sum() / (m - len(set(codes)))
+        assert share == pytest.approx(within / values.var(), rel=1e-9, abs=1e-12)
+
+
+def test_constant_columns_have_no_share_and_those_constant_in_groups_zero():
+    codes = np.repeat(np.arange(5), 4)
+    shares = within_shares(codes, np.array([np.full(20, 3e9), codes * 1e9 + 0.1]))
+    assert np.isnan(shares[0])
+    assert shares[1] == pytest.approx(0, abs=1e-12)
+    assert len(within_shares(codes, np.empty((0, 20)))) == 0
+
+
+@pytest.fixture(scope="module")
+def subjects():
+    """30 subjects with 8 rows each, and 9 columns of which each subject has values of its own."""
+    rng = np.random.default_rng(3)
+    codes = np.repeat(np.arange(30), 8)
+    own = rng.normal(size=(9, 30))[:, codes]
+    return codes, own + 0.3 * rng.normal(size=own.shape), rng
+
+
+def test_rows_of_subjects_are_repeated(subjects):
+    codes, columns, _ = subjects
+    for numbered in (True, False):
+        found = repetition(codes, columns, numbered)
+        assert (found.hardly, found.columns) == (9, 9)
+        assert found.mean == pytest.approx(within_shares(codes, columns).mean())
+
+
+def test_independent_rows_are_not(subjects):
+    codes, columns, rng = subjects
+    assert repetition(rng.permutation(codes), columns, False) is None
+
+
+def test_one_column_in_five_may_vary(subjects):
+    codes, columns, rng = subjects
+    for varying, found in ((1, True), (2, False)):
+        mixed = columns.copy()
+        mixed[-varying:] = rng.normal(size=(varying, len(codes)))
+        assert (repetition(codes, mixed, False) is not None) == found
+
+
+def test_or_the_response_varies_little_and_two_columns_do_not_at_all(subjects):
+    codes, columns, rng = subjects
+    mixed = rng.normal(size=columns.shape)
+    mixed[0] = columns[0]
+    mixed[1:6] = rng.normal(size=(5, 30))[:, codes]
+    assert repetition(codes, mixed, False) is not None
+    mixed[0] = rng.normal(size=len(codes))
+    assert repetition(codes, mixed, False) is None
+
+
+def test_few_columns_are_no_pattern(subjects):
+    codes, columns, _ = subjects
+    assert repetition(codes, columns[:3], False) is None
+
+
+def test_a_trend_is_no_subject(subjects):
+    codes, columns, rng = subjects
+    trend = np.outer(rng.uniform(1, 2, 9), codes) + rng.normal(size=columns.shape)
+    assert repetition(codes, trend, True) is None
+    assert repetition(rng.permutation(30)[codes], trend, True) is not None
+
+
+def test_autocorrelation_of_runs():
+    rng = np.random.default_rng(1)
+    independent = rng.normal(size=(6, 50))
+    assert abs(autocorrelation(independent)) < 0.2
+    followed = np.cumsum(independent, axis=1)
+    assert autocorrelation(followed) > 0.8
+    followed[:, ::7] = np.nan
+    assert autocorrelation(followed) > 0.8
+    plain = pd.Series(independent[0])
+    assert autocorrelation(independent[:1]) == pytest.approx(plain.autocorr(), abs=0.05)
+    for nothing in (np.full((2, 5), np.nan), np.ones((2, 5))):
+        assert np.isnan(autocorrelation(nothing))
