@@ -46,6 +46,8 @@ FORESTS: dict[str, dict[str, Any]] = {
     "honest": {"inference": True, "sample_fraction": 0.5, "honest": True},
     "default": {},
 }
+# Samples that tell how estimates vary.
+FEWEST = 3
 LITTLE_BAGS = "little bags"
 SHARE = 0.3
 KINDS = ("comparison", "slope", "population")
@@ -158,6 +160,8 @@ def report(lines: pd.DataFrame) -> str:
     """Write, for each truth, size and kind of effect, coverage and ratios, as markdown."""
     rows = {}
     for (truth, n, forest), samples in lines.groupby(["truth", "rows", "forest"], sort=False):
+        if len(samples) < FEWEST:
+            continue
         true = dict(zip(EFFECTS, true_effects(str(truth)), strict=True))
         measured = [kind for kind in KINDS if samples[f"{kind} {PREDICTORS[0]}"].notna().all()]
         for kind in measured:
