@@ -16,6 +16,7 @@ import odrf.sklearn
 from odrf.api.trees import odrf as fit_forest
 from odrf.api.trees import odt as fit_tree
 from odrf.projections import FAMILIES
+from odrf.reports.averaged.effects import Effects
 from odrf.reports.pruning_path import PruningPath
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
@@ -35,7 +36,10 @@ LINKED = [
     ROOT / "data" / "README.md",
 ]
 FUNCTIONS = {"odt": fit_tree, "odrf": fit_forest, "odbt": odrf.odbt, "graf": odrf.graf}
-OBJECTS = {"tree": ODTResults, "forest": ODRFResults, "boosted": ODBTResults, "path": PruningPath}
+OBJECTS = {
+    "tree": ODTResults, "forest": ODRFResults, "boosted": ODBTResults, "path": PruningPath,
+    "effects": Effects,
+}  # fmt: skip
 
 
 def name_of(path):
