@@ -82,6 +82,8 @@ def _reports_of(p: int) -> dict[str, object]:
             f"interaction values for {kind}": forest.shap_interactions(
                 data_with(p, kind).head(2), background=2
             ),
+            f"proximity for {kind}": forest.proximity(),
+            f"map for {kind}": forest.map(),
             f"comparisons for {kind}": forest.comparisons(),
             f"partial dependence of {kind}": forest.partial(forest.design.schema.columns[0]),
             f"surface of {kind}": forest.partial(list(forest.design.schema.columns[:2]), points=5),

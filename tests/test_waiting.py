@@ -35,6 +35,7 @@ SHORT = {
                 "LearningCurve",
                 "ProjectionImportance",
                 "PruningPath",
+                "RowMap",
                 "Sensitivity",
                 "ShadowSelection",
                 "ShapleyValues",
@@ -55,11 +56,15 @@ SHORT = {
         "EffectSurface.plot", "EffectSurface.summary", "Effects.plot", "Effects.summary",
         "HypothesisTests.summary", "Interactions.plot", "Interactions.summary",
         "PixelImportance.summary",
+        "Proximity.nearest",
+        "Proximity.summary",
+        "Proximity.to_frame",
     ],
     "they take trees of those that there are": [
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",
     ],
     "one pass over the trees or over the training rows": [
+        "impute", "map", "outliers", "prototypes", "proximity",
         "BesideFormula.left_out",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",

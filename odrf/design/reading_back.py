@@ -23,6 +23,9 @@ from odrf.errors import InputError
 
 __all__ = ["training_frame"]
 
+# More digits, from the first one of the range of a column, are not in 32 bits.
+MOST_DIGITS = 9
+
 
 def training_frame(design: Design, data: TrainingData) -> pd.DataFrame:
     """Return the columns that the predictors are computed from, on the n training rows.
@@ -107,9 +110,26 @@ def _codes(design: Design, data: TrainingData, j: int, n_levels: int) -> NDArray
 
 
 def _unscaled(design: Design, data: TrainingData, column: int) -> NDArray[np.float64]:
-    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean in empty cells."""
-    low, span = design.scaling.low[column], design.scaling.range[column]
-    return np.asarray(low + span * data.X[column].astype(np.float64))
+    """Return a column (n,) of the matrix in the unit of the data; 0 or the mean in empty cells.
+
+    Each value is the number of the fewest decimals that is scaled to the same 32 bits.  So 0.1 is
+    read back as 0.1.
+    """
+    low, span = float(design.scaling.low[column]), float(design.scaling.range[column])
+    scaled = data.X[column]
+    values = np.asarray(low + span * scaled.astype(np.float64))
+    if span == 0:
+        return values
+    out, found = values.copy(), np.isnan(values)
+    first = -int(np.floor(np.log10(span)))
+    for decimals in range(first, first + MOST_DIGITS):
+        rounded = np.round(values, decimals)
+        same = ~found & (((rounded - low) / span).astype(np.float32) == scaled)
+        out[same] = rounded[same]
+        found |= same
+        if found.all():
+            break
+    return out
 
 
 def _empty(design: Design, data: TrainingData, j: int) -> NDArray[np.bool_]:

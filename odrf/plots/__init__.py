@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from odrf.plots.problems import plot_rings as plot_rings
     from odrf.plots.problems import plot_surface as plot_surface
     from odrf.plots.projections import plot_projections as plot_projections
+    from odrf.plots.proximity.row_map import plot_row_map as plot_row_map
     from odrf.plots.selection import plot_elimination as plot_elimination
     from odrf.plots.selection import plot_shadows as plot_shadows
     from odrf.plots.sensitivity import plot_sensitivity as plot_sensitivity
@@ -72,6 +73,7 @@ __getattr__ = loaded_later(
         "plot_ranks": "odrf.plots.evaluation.ranks",
         "plot_regions": "odrf.plots.problems",
         "plot_rings": "odrf.plots.problems",
+        "plot_row_map": "odrf.plots.proximity.row_map",
         "plot_sensitivity": "odrf.plots.sensitivity",
         "plot_shadows": "odrf.plots.selection",
         "plot_shapley_row": "odrf.plots.shapley.one_row",

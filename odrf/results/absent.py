@@ -19,8 +19,14 @@ NOT_SUMS = "its predictions are sums and not means of trees: use predict()"
 NO_SPREAD = f"{STEPS}, so that trees do not tell how it varies; use odrf()"
 ALL_ROWS_USE = f"{ALL_ROWS}; use forests of odrf()"
 NOT_EXPORTED = f"{STEPS}, and only means of trees are exported: use odt() or odrf()"
+NOT_NEAR = f"{STEPS}, so that sharing a leaf does not mean to be near: use odrf()"
 
 ABSENT: dict[str, dict[str, str]] = {
+    "impute": {"ODBTResults": NOT_NEAR},
+    "map": {"ODBTResults": NOT_NEAR},
+    "outliers": {"ODBTResults": NOT_NEAR},
+    "prototypes": {"ODBTResults": NOT_NEAR},
+    "proximity": {"ODBTResults": NOT_NEAR},
     "surrogate": {"ODTResults": "it is one tree itself: use prune(leaves=) for a smaller one"},
     "changes": {
         "ODBTResults": "they are those of update(), which it does not have",

@@ -44,6 +44,7 @@ from odrf.reports.selection.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
 from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.explaining.imitated import SurrogateTreeResults
+from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.extendable import Extendable
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.results.panelled import Drawing, Panelled
@@ -59,7 +60,13 @@ SELECTIONS = ("backward", "boruta")
 
 
 class ODRFResults(
-    ForestPredicting, SeveralTrees, Extendable, Updatable, Panelled, SurrogateTreeResults
+    ForestPredicting,
+    SeveralTrees,
+    Extendable,
+    Updatable,
+    Panelled,
+    SurrogateTreeResults,
+    ProximityResults,
 ):
     """A fitted oblique random forest, as returned by `odrf.odrf`.
 

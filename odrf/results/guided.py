@@ -24,6 +24,7 @@ from odrf.reports.consistency_facts import facts_of_guided
 from odrf.reports.guided_summary import guided_card, guided_summary
 from odrf.reports.sensitivity import Sensitivity, rows_kept
 from odrf.results.explaining.imitated import SurrogateTreeResults
+from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.extendable import Extendable
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.row_predicting import RowPredicting
@@ -34,7 +35,7 @@ from odrf.text.summary import Summary
 __all__ = ["GRAFResults"]
 
 
-class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults):
+class GRAFResults(Extendable, RowPredicting, Panelled, SurrogateTreeResults, ProximityResults):
     """A fitted guided random forest (Gupta et al., GRAF), as returned by `odrf.graf`.
 
     Parameters

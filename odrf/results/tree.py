@@ -31,6 +31,7 @@ from odrf.reports.pruning_path import PruningPath
 from odrf.reports.summaries import tree_card, tree_summary
 from odrf.reports.surrogates import surrogates_table
 from odrf.results.explaining.explained import Explained
+from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.readable_tree import ReadableTree
 from odrf.results.updatable import Updatable
 from odrf.text.card import Card
@@ -44,7 +45,7 @@ __all__ = ["ODTResults"]
 PLOTS = ("tree", "importance")
 
 
-class ODTResults(ReadableTree, Updatable, Explained):
+class ODTResults(ReadableTree, Updatable, Explained, ProximityResults):
     """A fitted oblique decision tree, as returned by `odrf.odt`.
 
     Parameters

@@ -153,3 +153,16 @@ def test_empty_new_values_of_a_fit_that_drops_rows_are_refused(people):
     with pytest.raises(InputError, match="missing in some rows"), warnings.catch_warnings():
         warnings.simplefilter("error")
         with_values(design, frame, data.X, {"wage": np.nan})
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
+def test_numbers_of_few_digits_are_read_back_as_they_are(scale):
+    rng = np.random.default_rng(4)
+    x = np.round(rng.normal(size=200), 4)
+    data = pd.DataFrame({"y": x, "x": x * scale, "z": x * scale + 7 * scale})
+    design, training = built("y ~ x + z", data)
+    frame = training_frame(design, training)
+    np.testing.assert_allclose(frame["x"], data["x"], rtol=1e-15)
+    np.testing.assert_allclose(frame["z"], data["z"], rtol=1e-15)
+    X, _ = design.matrix(frame)
+    assert indicated(X).tobytes() == indicated(training.X).tobytes()

@@ -6,7 +6,6 @@ from odrf.results.explaining.averaged import AveragedResults
 from odrf.results.explaining.curved import CurveResults
 from odrf.results.explaining.judged_probabilities import CalibrationResults
 from odrf.results.explaining.locally_read import LocalResults
-from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.explaining.shared_by_shapley import ShapleyResults
 
 __all__ = ["Explained"]
@@ -17,7 +16,6 @@ class Explained(
     CurveResults,
     ShapleyResults,
     LocalResults,
-    ProximityResults,
     CalibrationResults,
 ):
     """Base class of results with effects, curves, Shapley values and what else explains a fit."""

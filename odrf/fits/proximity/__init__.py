@@ -1,0 +1,1 @@
+"""Proximities of the rows of a fit."""

@@ -1,0 +1,1 @@
+"""Proximities of rows, and what follows from them: arrays in, numbers out."""
