@@ -7,23 +7,14 @@ from collections.abc import Sequence
 import pandas as pd
 from tqdm import tqdm
 
-from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
 from odrf.fits.averaged.grid_of_rows import grouped_rows
-from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.fit import AnyFit
 from odrf.reports.averaged.effects import Effects
+from odrf.reports.averaged.notes_on_errors import notes_on_errors
 from odrf.warn import warn_user
 
 __all__ = ["effects_of"]
-
-EXPECTATION = (
-    "Standard errors are for the forest's expectation over training samples, which differs from "
-    "the truth by the forest's bias."
-)
-NOT_FOR_INFERENCE = (
-    "The forest was not grown for inference: its standard errors may be too large; those of "
-    "odrf(…, inference=True) are closer to the variation over samples."
-)
 
 
 def effects_of(
@@ -58,14 +49,4 @@ def effects_of(
             f"too few trees make them too large on average; use n_trees={advised}, or "
             f"grow({advised - n_trees})"
         )
-    return Effects(title, fit.call, found, level, float(ratio), _notes(fit))
-
-
-def _notes(fit: AnyFit) -> tuple[str, ...]:
-    if not trees_vary(fit):
-        return (
-            "There are no standard errors, because they compare trees that drew a row with trees "
-            "that did not: fit a forest with odrf(), whose trees draw rows.",
-        )
-    assert isinstance(fit, Fit)
-    return (EXPECTATION,) if fit.control.inference else (EXPECTATION, NOT_FOR_INFERENCE)
+    return Effects(title, fit.call, found, level, float(ratio), notes_on_errors(fit))

@@ -87,8 +87,8 @@ def tested(
     """
     if estimates.uncertainty is None:
         raise InputError(
-            "hypotheses need standard errors, which these estimates do not have: fit a forest with "
-            "odrf(), whose trees draw rows"
+            "hypotheses need standard errors, which these estimates do not have; their summary() "
+            "says why, and what to do"
         )
     names, value, gradient = _read(hypothesis, estimates.estimate)
     of_hypotheses = estimates.uncertainty.covariance(gradient)

@@ -199,6 +199,23 @@ def test_without_standard_errors_the_report_says_why(number_tree):
         effects.hypotheses()
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"order": "b"}, "with order= they draw early rows more often"),
+        ({"resample": "none", "blend": False}, "drew all rows, or all but one"),
+        ({"inference": True, "sample_fraction": 1.0}, "drew all rows, or all but one"),
+    ],
+)
+def test_forests_whose_trees_do_not_tell_how_they_vary_say_why(table, options, reason):
+    data = table.assign(b=np.arange(len(table)))
+    effects = odrf.odrf("y ~ a + f", data, n_trees=6, seed=1, **options).comparisons("f")
+    assert effects.table["std_error"].isna().all()
+    assert reason in " ".join(effects.notes)
+    with pytest.raises(InputError, match="hypotheses need standard errors"):
+        effects.hypotheses()
+
+
 def test_a_report_says_whether_the_forest_was_grown_for_inference(number_forest, table):
     grown = odrf.odrf("y ~ a + f", table, n_trees=12, inference=True, seed=1)
     for fit, said in ((number_forest, True), (grown, False)):

@@ -1,0 +1,39 @@
+"""What to know of the standard errors of effects, or why there are none."""
+
+from __future__ import annotations
+
+from odrf.fits.averaged.averages import trees_vary
+from odrf.fits.fit import AnyFit, Fit
+
+__all__ = ["notes_on_errors"]
+
+EXPECTATION = (
+    "Standard errors are for the forest's expectation over training samples, which differs from "
+    "the truth by the forest's bias."
+)
+NOT_FOR_INFERENCE = (
+    "The forest was not grown for inference: its standard errors may be too large; those of "
+    "odrf(…, inference=True) are closer to the variation over samples."
+)
+NONE = "There are no standard errors, because "
+NO_FOREST = (
+    "they compare trees that drew a row with trees that did not: fit a forest with odrf(), whose "
+    "trees draw rows."
+)
+IN_TIME = (
+    "they suppose that trees draw all rows alike, and with order= they draw early rows more often: "
+    "fit without order=."
+)
+ALL_ROWS = "every tree of the forest drew all rows, or all but one: fit with inference=True."
+
+
+def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
+    """Return what to know of the standard errors of a fit's effects, in sentences."""
+    if trees_vary(fit):
+        grown = isinstance(fit, Fit) and fit.control.inference
+        return (EXPECTATION,) if grown else (EXPECTATION, NOT_FOR_INFERENCE)
+    if not isinstance(fit, Fit) or fit.forest.n_trees == 1:
+        return (NONE + NO_FOREST,)
+    structure = fit.data.structure
+    in_time = structure is not None and structure.order is not None
+    return (NONE + (IN_TIME if in_time else ALL_ROWS),)
