@@ -91,6 +91,7 @@ def _reports_of(p: int) -> dict[str, object]:
             f"interactions of {kind}": forest.interactions(
                 list(forest.design.schema.columns[-3:]), rows=6, permutations=1
             ),
+            f"curves of rows of {kind}": forest.ice(forest.design.schema.columns[0], rows=20),
             f"averages for {kind}": tree.predictions(by="[a] 5 % & more_or_less α-blockers $"),
             **{f"data of {name}": results[name].data_summary() for name in results if kind in name},
             f"sensitivity for {kind}": results[f"guided {kind}"].sensitivity(),

@@ -31,6 +31,7 @@ CALLS = {
     "grow": {"k": 1},
     "tree": {"i": 0},
     "ale": {"variables": "a"},
+    "ice": {"variable": "a"},
     "interactions": {"rows": 5, "permutations": 1},
     "partial": {"variables": "a"},
     "approximate": {"fraction": 0.5},

@@ -61,6 +61,7 @@ def ask(fit, data, folder):
         "combine": {"other": fit},
         "estimate_priors": {"newdata": data},
         "grow": {"k": 2},
+        "ice": {"variable": "a"},
         "interactions": {"rows": 4, "permutations": 1},
         "partial": {"variables": ["a", "b"], "points": 3},
         "prune": {"alpha": 0.01},

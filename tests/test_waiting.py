@@ -59,6 +59,8 @@ SHORT = {
         "Proximity.nearest",
         "Proximity.summary",
         "Proximity.to_frame",
+        "HypothesisTests.summary", "IndividualCurves.plot", "IndividualCurves.summary",
+        "Interactions.plot", "Interactions.summary", "PixelImportance.summary",
     ],
     "they take trees of those that there are": [
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from odrf.plots.boosted import plot_loss as plot_loss
     from odrf.plots.consistency import plot_consistency as plot_consistency
     from odrf.plots.curves.effects import plot_effect as plot_effect
+    from odrf.plots.curves.individual import plot_individual as plot_individual
     from odrf.plots.curves.interaction_ranks import plot_interactions as plot_interactions
     from odrf.plots.curves.surfaces import plot_effect_surface as plot_effect_surface
     from odrf.plots.elements.means import plot_means as plot_means
@@ -62,6 +63,7 @@ __getattr__ = loaded_later(
         "plot_guided_growth": "odrf.plots.guided",
         "plot_images": "odrf.plots.problems",
         "plot_importance": "odrf.plots.importance",
+        "plot_individual": "odrf.plots.curves.individual",
         "plot_interactions": "odrf.plots.curves.interaction_ranks",
         "plot_learning": "odrf.plots.evaluation.learning",
         "plot_loss": "odrf.plots.boosted",

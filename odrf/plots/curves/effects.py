@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,7 +31,8 @@ APART = 0.6
 FEW = 10
 # inches that labels of curves take up beside the axes
 LEGEND = 2.4
-DASHES = ("-", "--", ":")
+Dash = Literal["-", "--", ":"]
+DASHES: tuple[Dash, ...] = ("-", "--", ":")
 NAME = 26
 
 
@@ -86,7 +87,7 @@ def plot_effect(
     return ax
 
 
-def line_of(number: int) -> tuple[str, str]:
+def line_of(number: int) -> tuple[str, Dash]:
     """Return colour and dashes of a curve: colours begin again with other dashes."""
     repeats, colour = divmod(number, len(CLASSES) - 2)
     return CLASSES[colour], DASHES[repeats % len(DASHES)]

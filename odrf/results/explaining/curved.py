@@ -10,6 +10,7 @@ from odrf.public import public
 from odrf.reports.curves.accumulated_effects import accumulated_effects
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
+from odrf.reports.curves.individual_curves import IndividualCurves, individual_curves
 from odrf.reports.curves.interactions import Interactions, interactions_of
 from odrf.reports.curves.partial_dependence import partial_dependence
 from odrf.results.fitted import FittedResults
@@ -216,3 +217,59 @@ class CurveResults(FittedResults):
         ('x1', 'x2')
         """
         return interactions_of(self.fit, variables, rows, permutations, newdata, progress)
+
+    def ice(
+        self,
+        variable: str,
+        *,
+        values: Any = None,
+        points: int | None = None,
+        rows: int = 200,
+        newdata: pd.DataFrame | None = None,
+        progress: bool = False,
+    ) -> IndividualCurves:
+        """Return how the prediction of each of some rows depends on a variable.
+
+        Their mean is the partial dependence.  Curves that are not parallel show that the variable
+        interacts with others (Goldstein et al. 2015).
+
+        Parameters
+        ----------
+        variable : str
+            A column of the data that the predictors are computed from.
+        values, points
+            As in `partial`.
+        rows : int, default 200
+            How many rows at most; of more, some are drawn at random, by the fit's seed.
+        newdata : DataFrame, optional
+            The rows.  By default the training rows.
+        progress : bool, default False
+            Show a progress bar of the rows.
+
+        Returns
+        -------
+        IndividualCurves
+            With ``table``, ``summary()`` and ``plot(colour=, centred=)``.
+
+        Raises
+        ------
+        InputError
+            As in `partial`; if `rows` is out of range.
+
+        References
+        ----------
+        Goldstein, Kapelner, Bleich and Pitkin (2015), Peeking inside the black box: visualizing
+        statistical learning with plots of individual conditional expectation, Journal of
+        Computational and Graphical Statistics 24, 44-65.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("diabetes")
+        >>> fit = odrf.odrf("progression ~ .", data, n_trees=50, seed=1)
+        >>> curves = fit.ice("bmi", points=5, rows=len(data))
+        >>> mean = curves.table.groupby("value")["estimate"].mean().to_numpy()
+        >>> bool(abs(mean - fit.partial("bmi", points=5).table["estimate"]).max() < 1e-9)
+        True
+        """
+        return individual_curves(self.fit, variable, values, points, rows, newdata, progress)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.text.wording import number
+
 __all__ = ["VariablePoints"]
 
 
@@ -41,8 +43,8 @@ class VariablePoints:
 
     @property
     def labels(self) -> list[str]:
-        """(G,) The levels as text."""
-        return [str(value) for value in self.values]
+        """(G,) The points as text."""
+        return [number(float(one)) if self.numeric else str(one) for one in self.values]
 
     @property
     def nearest(self) -> NDArray[np.int64]:
