@@ -56,11 +56,12 @@ class BesideFormula:
         """Return the table without these columns, except those that formulas name."""
         aside = [*self.structure.values(), self.folds]
         present = [name for name in aside if isinstance(name, str) and name in data.columns]
-        named: set[str] = set()
-        for each in (formula, *self.formulas) if present else ():
-            terms = read_formula(each, list(data.columns), env, present)
-            named.update(terms.columns, terms.response.columns)
-        return data.drop(columns=[name for name in present if name not in named])
+        unnamed = [
+            name
+            for name in dict.fromkeys(present)
+            if not any(_names(each, name, data, env) for each in (formula, *self.formulas))
+        ]
+        return data.drop(columns=unnamed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +194,15 @@ def check_same_kind(tasks: list[Task]) -> None:
             f"the response is a number in table {numbers!r} and a class in table {classes!r}, and "
             "no metric can be used for both: call compare once for each kind of table"
         )
+
+
+def _names(formula: str, column: str, data: pd.DataFrame, env: EvalEnvironment) -> bool:
+    """Return whether a formula names the column, be it as in ``. - column``."""
+    try:
+        read_formula(formula, [name for name in data.columns if name != column], env)
+    except InputError:
+        return True
+    return False
 
 
 def _text_as_categories(data: pd.DataFrame) -> pd.DataFrame:
