@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
+from odrf.design.row_structure import STRUCTURE_ARGUMENTS
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -106,6 +107,13 @@ def _of_rows(
             yield f"the values of {column!r} in {_where(rows.X[j] != others.X[j])}", why
     if not np.array_equal(rows.weights, others.weights):
         yield f"their case weights in {_where(rows.weights != others.weights)}", why
+    for name in STRUCTURE_ARGUMENTS:
+        one, other = (getattr(each.structure, name, None) for each in (rows, others))
+        if one is None or other is None:
+            if one is not other:
+                yield f"{name}=, which only one of them has", why
+        elif not np.array_equal(one, other):
+            yield f"{name}= in {_where(one != other)}", why
 
 
 def _where(differs: NDArray[np.bool_]) -> str:

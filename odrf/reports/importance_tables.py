@@ -117,7 +117,8 @@ def permutation_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
     rise = permutation_rises(fit, progress)
     B = len(rise.of_tree)
     deviation = rise.of_tree.std(axis=0, ddof=1) if B > 1 else np.full(len(rise.of_row), np.nan)
-    of_trees, of_rows = deviation / np.sqrt(B), sampling_errors(rise.of_row, rise.share)
+    groups = None if fit.data.structure is None else fit.data.structure.groups
+    of_trees, of_rows = deviation / np.sqrt(B), sampling_errors(rise.of_row, rise.share, groups)
     columns = {
         "importance": rise.of_tree.mean(axis=0),
         "std_error": np.hypot(of_rows, of_trees),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -220,9 +221,22 @@ def data_facts(fit: AnyFit) -> dict[str, str]:
     return {
         "Response": f"{response.name}{classes}",
         "Rows": _rows(fit),
+        **_structure(fit),
         **_class_weights(fit),
         "Predictors": _predictors(fit),
     }
+
+
+def _structure(fit: AnyFit) -> dict[str, str]:
+    """Return the numbers of groups, times and strata, and the columns that tell them."""
+    structure, facts = fit.data.structure, {}
+    if structure is None:
+        return {}
+    for name, labels in structure.labels.items():
+        number = f"{len(labels)} times" if name == "order" else str(len(labels))
+        column = structure.columns.get(name)
+        facts[name.capitalize()] = number if column is None else f"{number} ({column})"
+    return facts
 
 
 def _class_weights(fit: AnyFit) -> dict[str, str]:
@@ -264,7 +278,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     facts = {
         "Criterion": _by_kind(fit, _criterion),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
-        "Resampling": _by_kind(fit, _resampling),
+        "Resampling": _by_kind(fit, partial(_resampling, _drawn(fit))),
         **({"Honest": HONEST} if control.honest else {}),
         **({"Inference": INFERENCE} if control.inference else {}),
         "Seed": seeds(fit),
@@ -319,11 +333,18 @@ def _criterion(control: Control) -> str:
     return control.criterion.replace("_", " ")
 
 
-def _resampling(control: Control) -> str:
+def _drawn(fit: Fit) -> str:
+    """Return what trees draw: groups if the rows have some."""
+    structure = fit.data.structure
+    return "rows" if structure is None or structure.groups is None else "groups"
+
+
+def _resampling(drawn: str, control: Control) -> str:
     if control.resample == "none" or control.sample_fraction == 1:
-        return control.resample
+        of_groups = drawn == "groups" and control.resample != "none"
+        return f"{control.resample}{' of the groups' if of_groups else ''}"
     rule = " (rule in n)" if control.sample_fraction_rule.along else ""
-    return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the rows{rule}"
+    return f"{control.resample} of {100 * control.sample_fraction:.3g}% of the {drawn}{rule}"
 
 
 def tried(control: Control | BoostingControl) -> str:

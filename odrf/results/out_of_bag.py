@@ -75,5 +75,7 @@ class OutOfBagResults(FittedResults):
         leaves_out = newdata is None and leaves_rows_out(self.fit)
         if not asked_out_of_bag(training, newdata, leaves_out):
             return None
-        warn_of_rows_always_drawn(self._oob_value, self._drawn_by)
+        structure = self.fit.data.structure
+        if structure is None or structure.order is None:  # in time, early rows are never out of bag
+            warn_of_rows_always_drawn(self._oob_value, self._drawn_by)
         return self._oob_value

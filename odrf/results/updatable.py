@@ -68,8 +68,8 @@ class Updatable(TreeResults):
         InputError
             If the new rows lack a column, have classes that the first rows do not have, or have
             missing values that the option `missing` does not allow; if the fit was pruned by
-            `prune` (update its ``parent`` and prune that); if an option was a function of n that
-            `odrf.load` could not restore.
+            `prune` (update its ``parent`` and prune that); if the fit has `order`; if an option was
+            a function of n that `odrf.load` could not restore.
 
         Warns
         -----
@@ -84,6 +84,10 @@ class Updatable(TreeResults):
         divided into batches, which may consist of one row.  The splits do depend on it, because
         they are made on the rows available at the time.  Out-of-bag results include the new rows.
         In an honest tree, a new row that is drawn belongs to either half with probability 1/2.
+
+        Of a fit with `groups`, newdata needs that column.  New rows of a known group enter a tree
+        as often as its first rows, and new groups are drawn as rows are.  Strata are not balanced
+        among new rows.  A fit with `order` cannot be updated.
 
         Scaling, levels, classes, the shares of kinds of trees in a blend and the constants of rates
         stay as they were determined on the first rows.  A fit that was pruned by its option `alpha`

@@ -74,8 +74,12 @@ def summed_importance(forest: Forest, first: NDArray[np.int64]) -> NDArray[np.fl
     return shared_out(forest, removed, first)
 
 
-def sampling_errors(of_row: NDArray[np.float32], share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard errors (P,) of means over rows; NaN with fewer than two rows.
+def sampling_errors(
+    of_row: NDArray,
+    share: NDArray[np.float64],
+    groups: NDArray[np.int64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the standard errors (P,) of means over rows; NaN with fewer than two rows, or groups.
 
     Parameters
     ----------
@@ -83,7 +87,12 @@ def sampling_errors(of_row: NDArray[np.float32], share: NDArray[np.float64]) -> 
         What each row contributes to the P means: its value times its share.
     share : (n,) float64
         The share of each row; rows with a share of 0 are not counted.
+    groups : (n,) int64, optional
+        Groups, which are then the units of the sample in place of the rows.
     """
+    if groups is not None:
+        in_groups = [np.bincount(groups, row).astype(np.float64) for row in (share, *of_row)]
+        return sampling_errors(np.array(in_groups[1:]), in_groups[0])
     known = share > 0
     m = int(known.sum())
     if m < 2:

@@ -57,6 +57,8 @@ class OutOfBag(NamedTuple):
 class LossIncrease(NamedTuple):
     """By how much the out-of-bag loss of B trees increases when one of P predictors is permuted.
 
+    Trees without out-of-bag rows are left out.
+
     Attributes
     ----------
     of_tree : (B, P) float64
@@ -287,9 +289,16 @@ def permutation_loss(
             )  # fmt: skip
         return rows, used, of_row
 
+    judged = np.zeros(B, dtype=bool)
     # added in the order of the trees: the same bits for any number of threads
-    for rows, used, of_row in in_order(run, range(B), draws.n_jobs, X.size):
+    for b, (rows, used, of_row) in enumerate(in_order(run, range(B), draws.n_jobs, X.size)):
+        judged[b] = len(rows) > 0
         found.of_row[np.ix_(used, rows)] += of_row / np.float32(B)
         found.share[rows] += weights[rows] / max(weights[rows].sum(), TINY) / B
         advance()
-    return found
+    if judged.all() or not judged.any():
+        return found
+    of_all = B / judged.sum()
+    return LossIncrease(
+        found.of_tree[judged], found.of_row * np.float32(of_all), found.share * of_all
+    )
