@@ -14,7 +14,14 @@ from odrf.engine.rows.drawn_units import units_of
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn, n_units_drawn
 
-__all__ = ["Stratum", "pairs_of_one_stream", "strata_of", "tells_rows_apart", "unseen_units"]
+__all__ = [
+    "Stratum",
+    "degrees_of_freedom",
+    "pairs_of_one_stream",
+    "strata_of",
+    "tells_rows_apart",
+    "unseen_units",
+]
 
 
 class Stratum(NamedTuple):
@@ -85,6 +92,17 @@ def strata_of(draws: Draws, of_others: bool = False) -> list[Stratum]:
             strata.append(_stratum(begin, end, end - begin, missed, 1.0))
         begin = end
     return strata
+
+
+def degrees_of_freedom(draws: Draws) -> float:
+    """Return the degrees of freedom of a variance over units, as in surveys.
+
+    Groups are often few: their number less that of the strata.  Rows are supposed to be many: ∞.
+    """
+    if draws.codes is None or draws.codes.groups is None:
+        return float("inf")
+    strata = strata_of(draws)
+    return float(max(strata[-1].end - len(strata), 1))
 
 
 def _places(draws: Draws) -> _Places:

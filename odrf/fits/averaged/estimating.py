@@ -16,6 +16,7 @@ from odrf.fits.averaged.grid_of_rows import GroupedRows, set_to
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.statistics.averaged.functionals import functional_covariance
+from odrf.statistics.drawn_together import degrees_of_freedom
 
 __all__ = ["DIFFERENCE", "RATIO", "Estimand", "Estimates", "estimated"]
 
@@ -77,6 +78,11 @@ class Uncertainty:
         return total + (
             self.of_sampling if gradient is None else gradient @ self.of_sampling @ gradient.T
         )
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the variances; ∞ where these are over many rows."""
+        return degrees_of_freedom(self.draws)
 
     @property
     def trees_advised(self) -> int:

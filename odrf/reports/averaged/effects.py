@@ -80,7 +80,8 @@ class Effects(Carded):
         error = np.full(len(estimates.estimate), np.nan)
         if self.covariance is not None:
             error = np.sqrt(np.diagonal(self.covariance))
-        self.table = with_errors(estimates.labels, estimates.estimate, error, level, null)
+        df = np.inf if known is None else known.df
+        self.table = with_errors(estimates.labels, estimates.estimate, error, level, null, df)
 
     def hypotheses(
         self, hypothesis: str | Sequence[str] | ArrayLike = "pairwise", *, joint: bool = False
@@ -95,7 +96,7 @@ class Effects(Carded):
             tested by the delta method.  An array (R, M): R linear combinations of the M estimates
             that are 0.
         joint : bool, default False
-            Test in addition that all hold, by Wald's statistic.
+            Test in addition that all hold, by Wald's statistic: by χ², with ``groups=`` by F.
 
         Raises
         ------

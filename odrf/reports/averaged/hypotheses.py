@@ -93,8 +93,9 @@ def tested(
     names, value, gradient = _read(hypothesis, estimates.estimate)
     of_hypotheses = estimates.uncertainty.covariance(gradient)
     labels = pd.DataFrame({"hypothesis": names})
-    table = with_errors(labels, value, np.sqrt(np.diagonal(of_hypotheses)), level)
-    wald = joint_test(value, of_hypotheses) if checked_truth("joint", joint) else None
+    error, df = np.sqrt(np.diagonal(of_hypotheses)), estimates.uncertainty.df
+    table = with_errors(labels, value, error, level, df=df)
+    wald = joint_test(value, of_hypotheses, df) if checked_truth("joint", joint) else None
     return HypothesisTests(call, table, of_hypotheses, wald)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.fit import AnyFit, Fit
+from odrf.statistics.drawn_together import degrees_of_freedom
 
 __all__ = ["notes_on_errors"]
 
@@ -14,6 +17,10 @@ EXPECTATION = (
 NOT_FOR_INFERENCE = (
     "The forest was not grown for inference: its standard errors may be too large; those of "
     "odrf(…, inference=True) are closer to the variation over samples."
+)
+GROUPS = (
+    "The units of the standard errors are groups of rows: tests and intervals are by Student's t "
+    "with {df:.0f} degrees of freedom."
 )
 NONE = "There are no standard errors, because "
 NO_FOREST = (
@@ -30,8 +37,10 @@ ALL_ROWS = "every tree of the forest drew all rows, or all but one: fit with inf
 def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:
     """Return what to know of the standard errors of a fit's effects, in sentences."""
     if trees_vary(fit):
-        grown = isinstance(fit, Fit) and fit.control.inference
-        return (EXPECTATION,) if grown else (EXPECTATION, NOT_FOR_INFERENCE)
+        assert isinstance(fit, Fit)
+        df = degrees_of_freedom(fit.draws)
+        few = (GROUPS.format(df=df),) if np.isfinite(df) else ()
+        return (EXPECTATION, *few, *(() if fit.control.inference else (NOT_FOR_INFERENCE,)))
     if not isinstance(fit, Fit) or fit.forest.n_trees == 1:
         return (NONE + NO_FOREST,)
     structure = fit.data.structure

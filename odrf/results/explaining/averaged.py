@@ -90,6 +90,8 @@ class AveragedResults(FittedResults):
         Standard errors are for the forest's expectation over training samples; they do not cover
         its bias.  They are those of the jackknife after bootstrap (`odrf.statistics.jackknife`),
         for the mean over the trees of each tree's average.  Only forests of `odrf.odrf` have them.
+        Tests and intervals are normal; with ``groups=``, by Student's t with as many degrees of
+        freedom as there are groups, less the number of strata.
 
         Examples
         --------

@@ -31,7 +31,7 @@ LONGEST = 1000
 
 
 class Wald(NamedTuple):
-    """A joint test: the statistic, its degrees of freedom, and the p-value by χ²."""
+    """A joint test: the statistic, its degrees of freedom, and the p-value."""
 
     statistic: float
     df: int
@@ -77,11 +77,20 @@ def function_of_estimates(
     return now, gradient.ravel()
 
 
-def joint_test(value: NDArray[np.float64], covariance: NDArray[np.float64]) -> Wald:
-    """Return Wald's test that all values (R,) are 0, given their covariance (R, R)."""
+def joint_test(
+    value: NDArray[np.float64], covariance: NDArray[np.float64], df_of_variance: float = np.inf
+) -> Wald:
+    """Return Wald's test that all values (R,) are 0, given their covariance (R, R).
+
+    It is by χ², or by F if the covariance has finitely many degrees of freedom.
+    """
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))
     statistic = float(value @ np.linalg.pinv(covariance, hermitian=True) @ value)
-    return Wald(statistic, df, float(scipy.stats.chi2.sf(statistic, df)))
+    if np.isfinite(df_of_variance):
+        p_value = scipy.stats.f.sf(statistic / df, df, df_of_variance)
+    else:
+        p_value = scipy.stats.chi2.sf(statistic, df)
+    return Wald(statistic, df, float(p_value))
 
 
 def _parsed(side: str, hypothesis: str) -> ast.expr:

@@ -1,4 +1,4 @@
-"""Tests and intervals of estimates with normal errors."""
+"""Tests and intervals of estimates with normal errors, whose variances may be of few units."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ def with_errors(
     std_error: NDArray[np.float64],
     level: float,
     null: float = 0.0,
+    df: float = np.inf,
 ) -> pd.DataFrame:
-    """Return labels and estimates (M,) with tests of `null` and normal intervals.
+    """Return labels and estimates (M,) with tests of `null` and intervals.
 
-    Without standard errors (NaN), tests and intervals are NaN, too.
+    They are by Student's t with `df` degrees of freedom, by default normal.  Without standard
+    errors (NaN), tests and intervals are NaN, too.
     """
-    half = float(scipy.special.ndtri((1 + level) / 2)) * std_error
+    law = scipy.stats.t(df)
+    half = float(law.ppf((1 + level) / 2)) * std_error
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = (estimate - null) / std_error
-    p_value = 2 * scipy.special.ndtr(-np.abs(statistic))
+    p_value = 2 * law.sf(np.abs(statistic))
     columns = (estimate, std_error, statistic, p_value, estimate - half, estimate + half)
     return labels.assign(**dict(zip(NUMBERS, columns, strict=True)))

@@ -165,6 +165,21 @@ def test_groups_of_rows_are_the_units_of_a_population(table):
         np.testing.assert_allclose(added[0, 0], expected, rtol=1e-6)
 
 
+def test_few_groups_have_tests_and_intervals_by_students_t(table):
+    groups, strata = np.arange(len(table)) % 12, np.arange(len(table)) % 12 // 6
+    for options, df in (({}, 11), ({"strata": strata}, 10)):
+        fit = odrf.odrf("y ~ a + f", table, groups=groups, n_trees=12, seed=1, **options)
+        effects = fit.comparisons("f")
+        row = effects.table.iloc[0]
+        half = scipy.stats.t.ppf(0.975, df) * row["std_error"]
+        assert row["conf_high"] - row["estimate"] == pytest.approx(half)
+        assert row["p_value"] == pytest.approx(2 * scipy.stats.t.sf(abs(row["statistic"]), df))
+        assert f"Student's t with {df} degrees" in " ".join(effects.notes)
+        one = effects.hypotheses("b1 = 0", joint=True)
+        assert one.table["p_value"].iloc[0] == pytest.approx(row["p_value"], rel=1e-6)
+        assert one.joint.p_value == pytest.approx(row["p_value"], rel=1e-6)
+
+
 def test_case_weights_are_those_of_the_average(table):
     weights = np.arange(len(table)) % 3.0
     fit = odrf.odrf("y ~ a + b + f", table, weights=weights, n_trees=12, seed=1)
