@@ -63,6 +63,9 @@ def _reports_of(p: int) -> dict[str, object]:
     results = results_of(p)
     for kind in FORMULAS:
         tree, forest = results[f"tree of {kind}"], results[f"forest of {kind}"]
+        data = data_with(p, kind).drop(columns="place of residence of the respondent")
+        data = data.drop(columns="[a] 5 % & more_or_less α-blockers $")
+        numbers_only = odrf.odrf(FORMULAS[kind], data, **TREES)
         out |= {
             f"pruning path of {kind}": tree.pruning_path(cv=3),
             f"training path of {kind}": tree.pruning_path("growth", cv=None),
@@ -71,6 +74,7 @@ def _reports_of(p: int) -> dict[str, object]:
             f"growth of a forest of {kind}": forest.growth_path(along="depth"),
             f"elimination for {kind}": forest.select_variables(drop=0.5),
             f"shadows for {kind}": forest.select_variables("boruta", rounds=2),
+            f"knockoffs for {kind}": numbers_only.select_variables("knockoff", fdr=0.5),
             f"strength for {kind}": forest.strength_correlation(),
             f"projections of a tree of {kind}": tree.projection_importance(),
             f"projections of a forest of {kind}": forest.projection_importance(),

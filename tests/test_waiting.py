@@ -32,6 +32,7 @@ SHORT = {
                 "Elimination",
                 "ForestPath",
                 "GrowthPath",
+                "KnockoffSelection",
                 "LearningCurve",
                 "ProjectionImportance",
                 "PruningPath",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from odrf.plots.projections import plot_projections as plot_projections
     from odrf.plots.proximity.row_map import plot_row_map as plot_row_map
     from odrf.plots.selection import plot_elimination as plot_elimination
+    from odrf.plots.selection import plot_knockoffs as plot_knockoffs
     from odrf.plots.selection import plot_shadows as plot_shadows
     from odrf.plots.sensitivity import plot_sensitivity as plot_sensitivity
     from odrf.plots.shapley.all_terms import plot_shapley_sizes as plot_shapley_sizes
@@ -65,6 +66,7 @@ __getattr__ = loaded_later(
         "plot_importance": "odrf.plots.importance",
         "plot_individual": "odrf.plots.curves.individual",
         "plot_interactions": "odrf.plots.curves.interaction_ranks",
+        "plot_knockoffs": "odrf.plots.selection",
         "plot_learning": "odrf.plots.evaluation.learning",
         "plot_loss": "odrf.plots.boosted",
         "plot_means": "odrf.plots.elements.means",

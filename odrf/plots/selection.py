@@ -12,7 +12,7 @@ from odrf.plots.elements.lettering import label_x, label_y, named_rows, shown_ti
 from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, new_panels, plain
 from odrf.text.quantity import quantity
 
-__all__ = ["plot_elimination", "plot_shadows"]
+__all__ = ["plot_elimination", "plot_knockoffs", "plot_shadows"]
 
 MOST = 30
 LEGEND_ROWS = 3
@@ -88,6 +88,44 @@ def plot_shadows(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     label_x(ax, f"increase of the out-of-bag loss when permuted{note}", beside)
     # above the axes, where there are no dots
     ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    plain(ax, "x")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None) -> Axes:
+    """Plot the importance of each predictor less that of its knockoff, filled if it is selected.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``selected`` and ``importance`` by predictor, falling; the first 30 are drawn.
+    threshold : float
+        Drawn as a line, unless it is infinite.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    shown = table.head(MOST)
+    ax = named_panel(len(shown) + LEGEND_ROWS) if ax is None else ax
+    at = np.arange(len(shown))[::-1]
+    ax.hlines(at, 0, shown["importance"], color=GRID, linewidth=2, zorder=1)
+    for words, rows in (("selected", shown["selected"]), ("not selected", ~shown["selected"])):
+        if rows.any():
+            colour = ACCENT if words == "selected" else "white"
+            values = shown["importance"][rows]
+            ax.plot(values, at[rows], "o", mfc=colour, mec=ACCENT, markersize=6, label=words)
+    beside = named_rows(ax, [str(name) for name in shown.index])
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    if np.isfinite(threshold):
+        ax.axvline(threshold, color=MUTED, linewidth=1, linestyle="--", label="threshold")
+    note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    label_x(ax, f"importance less that of the knockoff{note}", beside)
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax

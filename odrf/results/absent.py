@@ -18,6 +18,7 @@ DIRECTIONS = "it combines all columns of a tree in every plane, so that there ar
 NOT_SUMS = "its predictions are sums and not means of trees: use predict()"
 NO_SPREAD = f"{STEPS}, so that trees do not tell how it varies; use odrf()"
 ALL_ROWS_USE = f"{ALL_ROWS}; use forests of odrf()"
+KNOCKOFFS = 'it compares predictors within a forest of odrf(): use importance("conditional")'
 NOT_EXPORTED = f"{STEPS}, and only means of trees are exported: use odt() or odrf()"
 NOT_NEAR = f"{STEPS}, so that sharing a leaf does not mean to be near: use odrf()"
 
@@ -60,6 +61,11 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODTResults": ALONE,
         "ODBTResults": f"{STEPS}, so that no tree has a loss of its own",
         "GRAFResults": ALL_ROWS,
+    },
+    'importance("knockoff")': {
+        "ODTResults": KNOCKOFFS,
+        "ODBTResults": KNOCKOFFS,
+        "GRAFResults": KNOCKOFFS,
     },
     "nodes": {
         "ODRFResults": ONE_OF_MANY,

@@ -31,13 +31,7 @@ from odrf.pruning.choosing import CHOICES
 from odrf.pruning.complexity import RULES
 from odrf.public import respelled
 from odrf.reports.forest_path import ForestPath
-from odrf.reports.importance_tables import (
-    OUT_OF_BAG,
-    MeasuredImportance,
-    judged_measured,
-    out_of_bag_table,
-    permutation_table,
-)
+from odrf.reports.importance_tests.knockoff_selection import KnockoffSelection
 from odrf.reports.kinds_table import kinds_table
 from odrf.reports.selection.elimination import Elimination
 from odrf.reports.selection.shadows import ShadowSelection
@@ -46,9 +40,10 @@ from odrf.reports.summaries import forest_card, forest_summary
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.extendable import Extendable
-from odrf.results.forest_predicting import ForestPredicting
+from odrf.results.measured import KNOCKOFF
 from odrf.results.panelled import Drawing, Panelled
 from odrf.results.several_trees import SeveralTrees
+from odrf.results.testing.forest_importances import ForestImportances
 from odrf.results.tree import ODTResults
 from odrf.results.updatable import Updatable
 from odrf.text.card import Card
@@ -56,11 +51,11 @@ from odrf.text.summary import Summary
 
 __all__ = ["ODRFResults"]
 
-SELECTIONS = ("backward", "boruta")
+SELECTIONS = ("backward", "boruta", KNOCKOFF)
 
 
 class ODRFResults(
-    ForestPredicting,
+    ForestImportances,
     SeveralTrees,
     Extendable,
     Updatable,
@@ -233,28 +228,36 @@ class ODRFResults(
         *,
         drop: float = 0.2,
         rounds: int = 50,
+        fdr: float = 0.1,
         progress: bool = False,
-    ) -> Elimination[ODRFResults] | ShadowSelection[ODRFResults]:
+    ) -> Elimination[ODRFResults] | ShadowSelection[ODRFResults] | KnockoffSelection[ODRFResults]:
         """Select predictors.
 
         Parameters
         ----------
-        method : {"backward", "boruta"}, default "backward"
+        method : {"backward", "boruta", "knockoff"}, default "backward"
             - ``"backward"``: drop the predictors of smallest permutation importance, step by step,
               and compare out-of-bag errors.  Finds few predictors that predict as well as all.
             - ``"boruta"``: compare predictors with permuted copies.  Finds all that are related to
               the response.
+            - ``"knockoff"``: compare predictors with knockoffs, which have the same relation to the
+              other predictors but were drawn without the response (Candès et al. 2018).  Finds
+              those that tell more than the others, and bounds the expected share of false ones.
+              For numbers without empty cells.
         drop : float, default 0.2
             For ``"backward"``: share of the predictors that a step drops, at least one predictor.
         rounds : int, default 50
             For ``"boruta"``: most rounds of comparison.  Among hundreds of predictors, 50 rounds
             distinguish predictors that win three rounds in four from those that win half of them.
+        fdr : float, default 0.1
+            For ``"knockoff"``: the expected share of predictors without influence among those
+            selected is at most this.  At 0.1 either none or at least ten are selected.
         progress : bool, default False
             Show a progress bar.
 
         Returns
         -------
-        Elimination or ShadowSelection
+        Elimination, ShadowSelection or KnockoffSelection
             With ``table``, ``selected()``, ``best()``, ``summary()`` and ``plot()``.
 
         Raises
@@ -264,6 +267,8 @@ class ODRFResults(
         """
         require_out_of_bag(self.fit, "Selections of variables")
         checked_choice("method", method, SELECTIONS)
+        if method == KNOCKOFF:
+            return KnockoffSelection(self.fit, checked_part("fdr", fdr), ODRFResults)
         if method == "boruta":
             most = checked_whole("rounds", rounds, 1, MOST)
             return ShadowSelection(self.fit, most, progress, ODRFResults)
@@ -308,71 +313,6 @@ class ODRFResults(
     @staticmethod
     def _sized(fit: Fit) -> Fit:
         return sized_forest(fit)
-
-    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
-        """Return the importance of each predictor, the most important first.
-
-        Parameters
-        ----------
-        type : {"out_of_bag", "impurity", "permutation", "held_out"}, optional
-            By default ``"out_of_bag"``; if every tree uses all rows, ``"held_out"``.
-
-            - ``"out_of_bag"``: the decrease of the variance of the response (for classes, of the
-              Gini index) by the splits on the predictor, judged by the rows that each tree did not
-              draw (Li et al. 2019).  For splits without a relation to the response it is 0 on
-              average, whether on numbers or on a factor of many levels.  It may be below 0.
-            - ``"impurity"``: the impurity decrease of its splits, as in `ODTResults.importance`.
-              The rows that chose the splits also judge them: predictors with many cut points seem
-              more important than they are.
-            - ``"permutation"``: the increase of a tree's out-of-bag loss (squared error, or
-              misclassification) when the predictor's values are permuted: the mean over the trees.
-            - ``"held_out"``: as in `ODTResults.importance`.  If every tree uses all rows, half of
-              the trees are grown again on each half of the rows, and judged by the other half.
-
-            Splits on several predictors are divided among them as in `ODTResults.importance`.
-        progress : bool, default False
-            Show a progress bar.
-
-        Returns
-        -------
-        DataFrame
-            Index: predictors as in the formula; a factor is one.  Columns: ``importance``; for
-            all but permutation ``share``, its share of the sum of those above 0; for permutation
-            ``std_error``, the standard error of the mean over rows and trees, and
-            ``monte_carlo_error``, the part of it that more trees make small.  The standard error is
-            for this forest: it tells whether a predictor matters to it, not how the importance
-            would vary with another sample.
-
-        Raises
-        ------
-        InputError
-            If `type` is unknown, or if it needs out-of-bag rows and there are none; as in
-            `ODTResults.importance`.
-
-        References
-        ----------
-        X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
-        measure for random forests. NeurIPS.
-        """
-        if is_word(type, "permutation"):
-            require_out_of_bag(self.fit, "Permutation importances")
-            if "_permutation_table" not in vars(self):
-                self._permutation_table = permutation_table(self.fit, progress)
-            return self._permutation_table.copy()
-        if is_word(type, "out_of_bag"):
-            require_out_of_bag(self.fit, "Out-of-bag importances")
-            return self._out_of_bag_importance(progress).copy()
-        return super().importance(type, progress=progress)
-
-    def _out_of_bag_importance(self, progress: bool) -> pd.DataFrame:
-        if "_out_of_bag_table" not in vars(self):
-            self._out_of_bag_table = out_of_bag_table(self.fit, progress)
-        return self._out_of_bag_table
-
-    def _measured_importance(self, progress: bool = False) -> MeasuredImportance:
-        if leaves_rows_out(self.fit):
-            return judged_measured(self.fit, self._out_of_bag_importance(progress), OUT_OF_BAG)
-        return super()._measured_importance(progress)
 
     def _summary(self, progress: bool) -> Summary:
         """Return a summary: data, options, sizes, out-of-bag error, importances."""

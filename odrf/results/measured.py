@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -10,6 +11,7 @@ from odrf import plots
 from odrf.checks import checked_choice, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
+from odrf.fits.importance_tests.term_losses import CONDITIONAL, LOCO
 from odrf.public import public
 from odrf.reports.importance_tables import (
     HELD_OUT,
@@ -19,6 +21,7 @@ from odrf.reports.importance_tables import (
     impurity_table,
     judged_measured,
 )
+from odrf.reports.importance_tests.term_tests import importance_tests
 from odrf.results.scored import Scored
 
 if TYPE_CHECKING:
@@ -27,7 +30,16 @@ if TYPE_CHECKING:
 __all__ = ["Measured"]
 
 BY_HELD_OUT = "held_out"
-IMPORTANCES = (BY_HELD_OUT, "impurity", "out_of_bag", "permutation")
+KNOCKOFF = "knockoff"
+IMPORTANCES = (
+    BY_HELD_OUT, "impurity", "out_of_bag", "permutation", CONDITIONAL, LOCO, KNOCKOFF
+)  # fmt: skip
+LEVEL = 0.95
+WORDS = {
+    CONDITIONAL: "rise of the loss by stand-ins",
+    LOCO: "rise of the loss when grown on stand-ins",
+    KNOCKOFF: "importance less that of the knockoff",
+}
 
 
 @public
@@ -36,12 +48,21 @@ class Measured(Scored):
 
     fit: AnyFit
 
-    def importance(self, type: str | None = None, *, progress: bool = False) -> pd.DataFrame:
+    def importance(
+        self,
+        type: str | None = None,
+        *,
+        test: str = "t",
+        adjust: str | None = "holm",
+        groups: Mapping[str, Sequence[str]] | None = None,
+        level: float = LEVEL,
+        progress: bool = False,
+    ) -> pd.DataFrame:
         """Return the importance of each predictor, the most important first.
 
         Parameters
         ----------
-        type : {"held_out", "impurity"}, optional
+        type : {"held_out", "impurity", "conditional", "loco"}, optional
             By default ``"held_out"``; if there are too few rows to hold some out, ``"impurity"``.
 
             - ``"held_out"``: the decrease of the variance of the response (for classes, of the
@@ -53,11 +74,29 @@ class Measured(Scored):
               the node's share of the rows: the mean over the trees.  For boosted trees, decrease
               times node weight: the sum over the trees.  The rows that chose the splits also judge
               them: predictors with many cut points seem more important than they are.
+            - ``"conditional"``: a test of each variable (Watson and Wright 2021): by how much the
+              loss of held-out rows grows when the variable is replaced by a stand-in, which is
+              drawn given the other variables.  It asks what the variable tells that the others do
+              not.
+            - ``"loco"``: the same test, but the fit is grown again on stand-ins.  It asks what is
+              lost if the variable is not there from the beginning.
 
             What a split on several predictors adds is divided among them: in proportion to the
             absolute values of their coefficients, for numbers scaled to [0, 1]; of a factor the
             range of its coefficients, 0 among them, stands for it.  So a predictor without a
             relation that is split on together with others has a part of what these add.
+        test : {"t", "wilcoxon"}, default "t"
+            For tests: Student's t of the mean rise of the loss, or Wilcoxon's signed ranks of the
+            rises.  Both are one-sided: a variable that matters lowers the loss.
+        adjust : {"holm", "bh"} or None, default "holm"
+            For tests: how p-values are adjusted for their number.  ``"holm"`` bounds the
+            probability of any false finding, ``"bh"`` (Benjamini and Hochberg) the expected share
+            of false ones among those found.
+        groups : mapping of str to list of str, optional
+            For tests: sets of variables, by name, that are replaced and tested together.  Variables
+            in no set are tested one by one.
+        level : float, default 0.95
+            For tests: coverage of the intervals, which have two sides.
         progress : bool, default False
             Show a progress bar while trees are grown.
 
@@ -65,7 +104,10 @@ class Measured(Scored):
         -------
         DataFrame
             Index: predictors as in the formula; a factor is one.  Columns: ``importance``, and
-            ``share``, its share of the sum of those above 0.
+            ``share``, its share of the sum of those above 0.  For tests one row for each variable
+            of the data or set of them, with the columns ``term``, ``estimate`` (the mean rise of
+            the loss), ``std_error``, ``statistic``, ``p_value``, ``conf_low``, ``conf_high`` and
+            ``p_adjusted``.
 
         Raises
         ------
@@ -107,8 +149,36 @@ class Measured(Scored):
         slope of the loss before the first round, with opposite sign: for classes the difference
         between indicator and class share.
 
+        Tests divide the rows into five folds, at random or in time.  Each of the last three judges
+        the fit grown again on the folds before it: by the squared error, for classes by the sum of
+        squared differences of indicators and probabilities.  (If each fold judged trees of all
+        others, the rises of two folds would be correlated, and the test too large.)  Groups of rows
+        stay whole and are one unit of the test.  A stand-in for a
+        number is an estimate of its mean given the other variables (ridge regression, and a forest
+        of its residuals if this helps) plus the residual of a random row; a label is drawn from the
+        class probabilities of a forest.  Predictors that are computed from the variable follow.
+        Losses are means over ten draws for the t test.  Wilcoxon's test uses one, because its
+        differences must be symmetric.
+
+        A variable that tells nothing beside the others and its stand-in have the same law, so that
+        the test finds it significant in 5 % of the samples, as far as the estimate of that law is
+        good.  Growing without the variable, as leave-one-covariate-out of Lei et al. (2018) does,
+        changes how many predictors compete in a node, so that the loss of a variable that tells
+        nothing does not rise by 0 on average; on stand-ins it does (Hooker, Mentch and Zhou 2021,
+        "condition and relearn").
+
         References
         ----------
+        G. Hooker, L. Mentch and S. Zhou (2021). Unrestricted permutation forces extrapolation:
+        variable importance requires at least one more model, or there is no free variable
+        importance. Statistics and Computing 31.
+
+        J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman (2018). Distribution-free
+        predictive inference for regression. JASA 113.
+
+        D. S. Watson and M. N. Wright (2021). Testing conditional independence in supervised
+        learning algorithms. Machine Learning 110.
+
         X. Li, Y. Wang, S. Basu, K. Kumbier and B. Yu (2019). A debiased MDI feature importance
         measure for random forests. NeurIPS.
 
@@ -124,10 +194,17 @@ class Measured(Scored):
                 f'type="{type}" needs out-of-bag rows of every tree, which only forests of odrf() '
                 f'have: use type="{BY_HELD_OUT}"'
             )
+        if is_word(type, KNOCKOFF):
+            raise InputError(
+                f'type="{KNOCKOFF}" compares predictors within a forest of odrf(): use '
+                f'type="{CONDITIONAL}"'
+            )
         if type is None:
             return self._measured_importance(progress).table.copy()
         if checked_choice("type", type, IMPORTANCES) == "impurity":
             return impurity_table(self.fit)
+        if type in (CONDITIONAL, LOCO):
+            return importance_tests(self.fit, type, test, adjust, groups, level, progress)
         table = self._held_out_importance(progress)
         if table is None:
             raise InputError(
@@ -148,6 +225,15 @@ class Measured(Scored):
             return impurity_measured(self.fit)
         return judged_measured(self.fit, table, HELD_OUT)
 
-    def _plot_importance(self, ax: Axes | None, progress: bool) -> Axes:
+    def _plot_importance(self, ax: Axes | None, progress: bool, type: str | None = None) -> Axes:
+        if type is not None:
+            return self._plot_importance_of_type(type, ax, progress)
         measured = self._measured_importance(progress)
         return plots.plot_importance(measured.table["share"], measured.measure, ax)
+
+    def _plot_importance_of_type(self, type: str, ax: Axes | None, progress: bool) -> Axes:
+        table = self.importance(type, progress=progress)
+        if "term" in table:
+            return plots.plot_effects(table[["term"]], table, WORDS[type], 0.0, ax)
+        column = "importance" if type == "permutation" else "share"
+        return plots.plot_importance(table[column], type.replace("_", " "), ax)

@@ -28,6 +28,7 @@ class Panelled(FittedResults):
         kind: str | None = None,
         *,
         ax: Axes | NDArray | None = None,
+        type: str | None = None,
         progress: bool = False,
     ) -> Axes | NDArray:
         """Plot the growth of the fit, the importances of its predictors, or both.
@@ -41,6 +42,9 @@ class Panelled(FittedResults):
             the number of planes.  By default two panels: the growth, and the importances.
         ax : Axes or array of two Axes, optional
             Where to draw.  By default on a new figure.
+        type : str, optional
+            Which importances, as in `importance`; tests are drawn with their intervals.  By default
+            those of the summary.
         progress : bool, default False
             Show a progress bar while the importances are computed.
 
@@ -56,7 +60,7 @@ class Panelled(FittedResults):
         name, draw = self._drawing()
         drawings: dict[str, Callable[[Any], object]] = {
             name: draw,
-            "importance": partial(self._plot_importance, progress=progress),
+            "importance": partial(self._plot_importance, progress=progress, type=type),
         }
         return plots.draw_panels(drawings, kind, ax)
 

@@ -292,6 +292,7 @@ class ODTResults(ReadableTree, Updatable, Explained, ProximityResults):
         max_depth: int | None = None,
         max_terms: int = 3,
         digits: int = 3,
+        type: str | None = None,
         progress: bool = False,
     ) -> Axes:
         """Plot the tree, or the importances of its predictors.
@@ -311,6 +312,9 @@ class ODTResults(ReadableTree, Updatable, Explained, ProximityResults):
             largest coefficients for predictors scaled to [0, 1].  `rules` and `splits` show all.
         digits : int, default 3
             Significant digits.
+        type : str, optional
+            Which importances, as in `importance`; tests are drawn with their intervals.  By default
+            those of the summary.
         progress : bool, default False
             Show a progress bar while the importances are computed.
 
@@ -324,7 +328,7 @@ class ODTResults(ReadableTree, Updatable, Explained, ProximityResults):
             If `kind` is unknown or a number is below 1.
         """
         if checked_choice("kind", kind, PLOTS) == "importance":
-            return self._plot_importance(ax, progress)
+            return self._plot_importance(ax, progress, type)
         checked_whole("max_depth", 1 if max_depth is None else max_depth, 1)
         checked_whole("max_terms", max_terms, 1)
         return plots.plot_tree(

@@ -1,0 +1,1 @@
+"""Tests of importance as tables, and selections by knockoffs."""

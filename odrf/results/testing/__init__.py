@@ -1,0 +1,1 @@
+"""Importances of the predictors of forests, and tests of them."""
