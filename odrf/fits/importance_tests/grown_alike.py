@@ -14,10 +14,10 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.guided_fit import GuidedFit, grow_guided_fit
 from odrf.fits.sizing import sized_forest
 
-__all__ = ["grown_on"]
+__all__ = ["grown_alike"]
 
 
-def grown_on(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
+def grown_alike(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> AnyFit:
     """Grow a fit again by its options on the `rows` (n,) of `data`.
 
     Sizes that the options find by held-out rows are found again.  What `prune` cut later is not cut

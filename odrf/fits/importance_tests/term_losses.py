@@ -21,7 +21,7 @@ from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
-from odrf.fits.importance_tests.grown_alike import grown_on
+from odrf.fits.importance_tests.grown_alike import grown_alike
 from odrf.fits.importance_tests.stand_ins import laws_given_others, stand_ins
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.raw_rows import raw_rows
@@ -86,7 +86,7 @@ def loss_rises(
     folds, control = _judging_folds(fit), fit.control
     frame, X, n = raw_rows(fit).frame, fit.data.X, fit.data.n_rows
     full = np.full(n, np.nan)
-    grown = [grown_on(fit, fit.data, fold.train) for fold in folds]
+    grown = [grown_alike(fit, fit.data, fold.train) for fold in folds]
     for of_fold, fold in zip(grown, folds, strict=True):
         full[fold.test] = _losses(fit, of_fold, X, fold.test)
     rises = np.zeros((len(sets), n))
@@ -100,7 +100,7 @@ def loss_rises(
         for of_fold, fold in zip(grown, folds, strict=True):
             judged = of_fold
             if type == LOCO:
-                judged = grown_on(fit, replace(fit.data, X=draws[-1]), fold.train)
+                judged = grown_alike(fit, replace(fit.data, X=draws[-1]), fold.train)
             for draw in draws[:-1]:
                 rise = _losses(fit, judged, draw, fold.test) - full[fold.test]
                 rises[t, fold.test] += rise / n_draws
@@ -121,8 +121,8 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
     """
     if type == CONDITIONAL:
         return 1.0
-    grown_on = np.mean([fold.train.sum() for fold in folds])
-    return float(1.0 + sum(fold.test.sum() for fold in folds) / (2 * grown_on))
+    N = np.mean([fold.train.sum() for fold in folds])
+    return float(1.0 + sum(fold.test.sum() for fold in folds) / (2 * N))
 
 
 def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
