@@ -102,6 +102,8 @@ def _reports_of(p: int) -> dict[str, object]:
         }
     few = results["forest of numbers"].comparisons("place of residence of the respondent")
     out["hypotheses"] = few.hypotheses(joint=True)
+    out["calibration"] = results["forest of classes"].calibration()
+    out["discrimination"] = results["forest of classes"].discrimination()
     sizes = [1, 2] if p == 3 else [1, 10, p]
     out["subset sizes"] = results["forest of classes"].strength_correlation(sizes)
     return out

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from odrf.plots.path import plot_error_path as plot_error_path
     from odrf.plots.path import plot_path as plot_path
     from odrf.plots.pixels import plot_pixels as plot_pixels
+    from odrf.plots.probabilities.reliability_diagram import plot_reliability as plot_reliability
+    from odrf.plots.probabilities.threshold_curves import plot_benefit as plot_benefit
+    from odrf.plots.probabilities.threshold_curves import plot_thresholds as plot_thresholds
     from odrf.plots.problems import plot_curves as plot_curves
     from odrf.plots.problems import plot_images as plot_images
     from odrf.plots.problems import plot_regions as plot_regions
@@ -51,6 +54,7 @@ __getattr__ = loaded_later(
         "draw_panels": "odrf.plots.elements.panels",
         "plot_approximation": "odrf.plots.evaluation.approximation",
         "plot_bias_variance": "odrf.plots.evaluation.bias_variance",
+        "plot_benefit": "odrf.plots.probabilities.threshold_curves",
         "plot_candidates": "odrf.plots.evaluation.tuning",
         "plot_consistency": "odrf.plots.consistency",
         "plot_curves": "odrf.plots.problems",
@@ -76,6 +80,7 @@ __getattr__ = loaded_later(
         "plot_projections": "odrf.plots.projections",
         "plot_ranks": "odrf.plots.evaluation.ranks",
         "plot_regions": "odrf.plots.problems",
+        "plot_reliability": "odrf.plots.probabilities.reliability_diagram",
         "plot_rings": "odrf.plots.problems",
         "plot_row_map": "odrf.plots.proximity.row_map",
         "plot_sensitivity": "odrf.plots.sensitivity",
@@ -86,6 +91,7 @@ __getattr__ = loaded_later(
         "plot_shapley_swarm": "odrf.plots.shapley.all_terms",
         "plot_strength": "odrf.plots.strength",
         "plot_surface": "odrf.plots.problems",
+        "plot_thresholds": "odrf.plots.probabilities.threshold_curves",
         "plot_tree": "odrf.plots.tree",
     },
 )

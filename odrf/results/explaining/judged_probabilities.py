@@ -2,12 +2,135 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+
+from odrf.checks import checked_part, checked_whole
+from odrf.errors import InputError
+from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.public import public
+from odrf.reports.probabilities.calibration_report import Calibration
+from odrf.reports.probabilities.discrimination_report import Discrimination
+from odrf.reports.probabilities.judged_rows import JudgedRows
 from odrf.results.fitted import FittedResults
 
 __all__ = ["CalibrationResults"]
 
+LEVEL = 0.95
+
 
 @public
 class CalibrationResults(FittedResults):
-    """Base class of results with calibration, discrimination and residuals."""
+    """Base class of results with calibration and discrimination of class probabilities."""
+
+    def calibration(
+        self, newdata: pd.DataFrame | None = None, *, bins: int = 10, level: float = LEVEL
+    ) -> Calibration:
+        """Compare predicted probabilities with how often the classes are observed.
+
+        Parameters
+        ----------
+        newdata : DataFrame, optional
+            Rows with their classes.  By default the training rows, predicted out of bag and with
+            their case weights.
+        bins : int, default 10
+            Bins of about equally many rows in the table.
+        level : float, default 0.95
+            Nominal coverage of the intervals of the bins, and of the band for calibrated
+            probabilities.
+
+        Returns
+        -------
+        Calibration
+            A reliability diagram, and the parts of the Brier score.  Of two classes, the event is
+            the second; of more, each class in turn.
+
+        Raises
+        ------
+        InputError
+            If the fit is a regression; if no rows are out of bag and there is no `newdata`; if the
+            rows have one class only.
+
+        Notes
+        -----
+        Intervals take the rows as independent.
+
+        References
+        ----------
+        T. Dimitriadis, T. Gneiting and A. I. Jordan (2021). Stable reliability diagrams for
+        probabilistic classifiers. PNAS 118, e2016191118.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("breast_cancer")
+        >>> forest = odrf.odrf("diagnosis ~ .", data, n_trees=50, seed=1)
+        >>> list(forest.calibration(bins=5).table.columns[:3])
+        ['class', 'predicted', 'observed']
+        """
+        bins, level = checked_whole("bins", bins, 2), checked_part("level", level)
+        return Calibration(self.call, self._judged_rows(newdata), bins, level, self.seed)
+
+    def discrimination(
+        self, newdata: pd.DataFrame | None = None, *, level: float = LEVEL
+    ) -> Discrimination:
+        """Measure how well the probability of each class tells its rows from the others.
+
+        Parameters
+        ----------
+        newdata, level
+            As in `calibration`.
+
+        Returns
+        -------
+        Discrimination
+            Areas under ROC curves (intervals of DeLong and others), average precisions (bootstrap
+            intervals), and net benefits for decision curves.
+
+        Raises
+        ------
+        InputError
+            As by `calibration`.
+
+        References
+        ----------
+        E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas under two or
+        more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+
+        A. J. Vickers and E. B. Elkin (2006). Decision curve analysis. Medical Decision Making 26,
+        565-574.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("breast_cancer")
+        >>> forest = odrf.odrf("diagnosis ~ .", data, n_trees=50, seed=1)
+        >>> list(forest.discrimination().table["measure"])
+        ['area under ROC curve', 'average precision']
+        """
+        rows = self._judged_rows(newdata)
+        return Discrimination(self.call, rows, checked_part("level", level), self.seed)
+
+    def _judged_rows(self, newdata: pd.DataFrame | None) -> JudgedRows:
+        if self.classes is None:
+            raise InputError(
+                f"probabilities of classes are judged, and {self.fit.design.response.name!r} was "
+                'fitted as a number: fit with kind="classification"'
+            )
+        if newdata is not None:
+            y = self.fit.design.labelled(newdata)[1]
+            p = self.predict(newdata, type="prob").dropna().to_numpy()
+            rows = JudgedRows(p, y.astype(np.int64), np.ones(len(y)), self.classes, "new")
+        else:
+            if not leaves_rows_out(self.fit):
+                raise InputError(
+                    "all trees have seen all training rows, so that these cannot judge: give rows "
+                    "with their classes as newdata="
+                )
+            data, p = self.fit.data, self._scored
+            used = (data.weights > 0) & ~np.isnan(p[:, 0])
+            code = data.y[used].astype(np.int64)
+            rows = JudgedRows(p[used], code, data.weights[used], self.classes, "out of bag")
+        if not rows.events():
+            raise InputError("the rows have one class only: give rows of several classes")
+        return rows

@@ -1,0 +1,60 @@
+"""Observed shares of a class against predicted probabilities."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from odrf.plots.elements.lettering import label_x, label_y, title
+from odrf.plots.elements.style import ACCENT, CLASSES, GRID, MUTED, plain
+from odrf.plots.probabilities.several_classes import axes_for, classes_named
+from odrf.text.shortening import shortened_names
+
+__all__ = ["plot_reliability"]
+
+MOST_CHARACTERS = 24
+
+
+def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Plot observed shares against probabilities.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``class``, ``predicted``, ``observed``, ``conf_low``, ``conf_high``.
+    curves : DataFrame
+        Columns ``class``, ``predicted``, ``observed``, ``band_low``, ``band_high``.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    if ax is None:
+        ax = axes_for(table["class"].nunique())
+    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    labels = list(dict.fromkeys(table["class"]))
+    names = shortened_names([str(label) for label in labels], MOST_CHARACTERS)
+    alone = len(labels) == 1
+    for code, (label, name) in enumerate(zip(labels, names, strict=True)):
+        colour = ACCENT if alone else CLASSES[code % len(CLASSES)]
+        style = "-" if code < len(CLASSES) else ":"
+        bins, curve = (each[each["class"] == label] for each in (table, curves))
+        if alone:
+            band = curve["predicted"], curve["band_low"], curve["band_high"]
+            ax.fill_between(*band, color=GRID, linewidth=0, zorder=0)
+            ax.vlines(bins["predicted"], bins["conf_low"], bins["conf_high"], color=colour)
+            ax.plot(bins["predicted"], bins["observed"], "o", color=colour, markersize=5)
+        ax.plot(
+            curve["predicted"], curve["observed"], style, color=colour, linewidth=1.4, label=name
+        )
+    if not alone:
+        classes_named(ax)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    label_x(ax, "predicted probability" + (f" of {names[0]}" if alone else ""))
+    label_y(ax, "observed share")
+    title(ax, "Calibration")
+    plain(ax, "y")
+    return ax

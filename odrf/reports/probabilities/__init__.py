@@ -1,0 +1,1 @@
+"""Reports of how good probabilities are."""

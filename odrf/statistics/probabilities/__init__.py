@@ -1,0 +1,1 @@
+"""How good probabilities are: arrays in, numbers out."""

@@ -1,0 +1,174 @@
+"""How well probabilities tell events from others: ROC, precision and recall, net benefit."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.parallel import end_if_stopped
+
+__all__ = [
+    "Estimate",
+    "area_under_roc",
+    "average_precision",
+    "bootstrapped_precision",
+    "net_benefit",
+    "thresholds_table",
+]
+
+
+class Estimate(NamedTuple):
+    """An estimate with its standard error and interval."""
+
+    estimate: float
+    std_error: float
+    conf_low: float
+    conf_high: float
+
+
+def thresholds_table(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Return what follows if events are predicted from each threshold on, the highest first.
+
+    Columns: ``threshold``, ``sensitivity`` (recall: the share of events found), ``specificity``
+    (the share of others left out), ``precision`` (the share of events among those found).
+    """
+    level, at = np.unique(p, return_inverse=True)
+    positive = np.bincount(at, weights * event, len(level))[::-1].cumsum()
+    negative = np.bincount(at, weights * (1 - event), len(level))[::-1].cumsum()
+    return pd.DataFrame(
+        {
+            "threshold": level[::-1],
+            "sensitivity": positive / positive[-1],
+            "specificity": 1 - negative / negative[-1],
+            "precision": positive / (positive + negative),
+        }
+    )
+
+
+def area_under_roc(
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    level: float,
+) -> Estimate:
+    """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
+
+    The area is the probability that an event has a higher p than another row, equal ones counting
+    half.  The interval is normal on the scale of log(area/(1 - area)), so that it stays within 0
+    and 1.
+
+    Parameters
+    ----------
+    p : (n,) float64
+    event : (n,) float64
+        1 for events, 0 for others; both occur.
+    weights : (n,) float64
+    level : float
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson (1988), Comparing the areas under two or more correlated
+    receiver operating characteristic curves, Biometrics 44, 837-845.
+    """
+    yes = event > 0
+    among_others = _placements(p[yes], p[~yes], weights[~yes])
+    among_events = 1 - _placements(p[~yes], p[yes], weights[yes])
+    area = float(np.average(among_others, weights=weights[yes]))
+    variance = _variance(among_others, weights[yes]) + _variance(among_events, weights[~yes])
+    error = float(np.sqrt(variance))
+    return _within_0_and_1(area, error, level)
+
+
+def _within_0_and_1(estimate: float, error: float, level: float) -> Estimate:
+    """Return the interval that is normal on the scale of log(estimate/(1 - estimate))."""
+    if not 0 < estimate < 1:
+        return Estimate(estimate, error, estimate, estimate)
+    z = float(scipy.special.ndtri((1 + level) / 2))
+    half = z * error / (estimate * (1 - estimate))
+    low, high = scipy.special.expit(scipy.special.logit(estimate) + np.array([-half, half]))
+    return Estimate(estimate, error, float(low), float(high))
+
+
+def _placements(
+    values: NDArray[np.float64], others: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the share of `others` below each value (m,), equal ones counting half."""
+    order = np.argsort(others, kind="stable")
+    total = np.r_[0.0, weights[order].cumsum()]
+    below = total[np.searchsorted(others[order], values, side="left")]
+    up_to = total[np.searchsorted(others[order], values, side="right")]
+    return np.asarray((below + up_to) / 2 / total[-1])
+
+
+def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return the variance of the weighted mean of values (m,)."""
+    share, m = weights / weights.sum(), len(values)
+    if m < 2:
+        return float("nan")
+    return float(np.sum(share**2 * (values - share @ values) ** 2) * m / (m - 1))
+
+
+def average_precision(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
+    """Return the mean precision over the events, each at its own threshold."""
+    table = thresholds_table(p, event, weights)
+    steps = np.diff(table["sensitivity"].to_numpy(), prepend=0.0)
+    return float(steps @ table["precision"].to_numpy())
+
+
+def bootstrapped_precision(
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    level: float,
+    seed: int,
+    samples: int = 200,
+) -> Estimate:
+    """Return the average precision with the standard error of bootstrapped rows.
+
+    Events and others are drawn apart, so that each sample has both.  The interval is normal on the
+    scale of the log odds: percentiles of the bootstrap would lie above the estimate, because rows
+    that are drawn twice make samples look easier.
+    """
+    rng = np.random.default_rng(seed)
+    groups = [np.flatnonzero(event > 0), np.flatnonzero(event == 0)]
+    found = np.empty(samples)
+    for s in range(samples):
+        end_if_stopped()
+        rows = np.concatenate([rng.choice(group, len(group)) for group in groups])
+        found[s] = average_precision(p[rows], event[rows], weights[rows])
+    own = average_precision(p, event, weights)
+    return _within_0_and_1(own, float(found.std(ddof=1)), level)
+
+
+def net_benefit(
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    thresholds: NDArray[np.float64],
+) -> pd.DataFrame:
+    """Return the net benefit of acting on rows with p above a threshold (Vickers, Elkin 2006).
+
+    At threshold t, a false alarm costs t/(1 - t) of what a found event gains: so the benefit is
+    the share of found events, minus t/(1 - t) times the share of false alarms.  Columns:
+    ``threshold``, ``benefit``, and ``all``, the benefit of acting on all rows.
+
+    References
+    ----------
+    Vickers and Elkin (2006), Decision curve analysis: a novel method for evaluating prediction
+    models, Medical Decision Making 26, 565-574.
+    """
+    share = weights / weights.sum()
+    odds = thresholds / (1 - thresholds)
+    acted = p[:, None] >= thresholds
+    found, alarms = (share * event) @ acted, (share * (1 - event)) @ acted
+    rate = float(share @ event)
+    columns = {"threshold": thresholds, "benefit": found - odds * alarms}
+    return pd.DataFrame(columns | {"all": rate - odds * (1 - rate)})

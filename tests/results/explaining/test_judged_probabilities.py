@@ -1,0 +1,83 @@
+"""Calibration and discrimination of fits: which rows judge, and what is shown."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import brier_score_loss, roc_auc_score
+
+import odrf
+from odrf import InputError
+
+
+@pytest.fixture(scope="module")
+def two_classes(table):
+    data = table.assign(c=np.where(table["y"] > 0.4, "yes", "no"))
+    return odrf.odrf("c ~ a + b + f", data, n_trees=40, seed=1), data
+
+
+def test_training_rows_are_judged_out_of_bag(two_classes):
+    fit, data = two_classes
+    p, event = fit.oob_prob["yes"], data["c"] == "yes"
+    calibration, discrimination = fit.calibration(), fit.discrimination()
+    assert calibration.brier.loc["yes", "score"] == pytest.approx(brier_score_loss(event, p))
+    assert discrimination.table["estimate"].iloc[0] == pytest.approx(roc_auc_score(event, p))
+    assert "out of bag" in str(calibration.summary())
+    assert "out of bag" in str(discrimination.summary())
+
+
+def test_new_rows_are_judged_by_all_trees(two_classes):
+    fit, data = two_classes
+    p, event = fit.predict(data, type="prob")["yes"], data["c"] == "yes"
+    assert fit.discrimination(data).table["estimate"].iloc[0] == pytest.approx(
+        roc_auc_score(event, p)
+    )
+
+
+def test_each_of_several_classes_is_an_event(class_forest, table):
+    found = class_forest.discrimination(table)
+    assert found.table["class"].unique().tolist() == ["low", "mid", "top"]
+    p = class_forest.predict(table, type="prob")
+    for label in p:
+        area = found.table[found.table["class"] == label]["estimate"].iloc[0]
+        assert area == pytest.approx(roc_auc_score(table["c"] == label, p[label]))
+    calibration = class_forest.calibration(table, bins=4)
+    assert calibration.brier.index.tolist() == ["low", "mid", "top"]
+    assert set(calibration.curves["class"]) == {"low", "mid", "top"}
+
+
+def test_case_weights_count(table):
+    weights = 1.0 + np.arange(len(table)) % 3
+    fit = odrf.odrf("c ~ a + b + f", table, weights=weights, n_trees=40, seed=1)
+    p = fit.oob_prob["top"]
+    expected = roc_auc_score(table["c"] == "top", p, sample_weight=weights)
+    found = fit.discrimination().table.set_index(["class", "measure"])["estimate"]
+    assert found["top", "area under ROC curve"] == pytest.approx(expected)
+
+
+def test_the_same_each_time(two_classes):
+    fit, _ = two_classes
+    assert fit.calibration().curves.equals(fit.calibration().curves)
+    assert fit.discrimination().table.equals(fit.discrimination().table)
+
+
+def test_curves_are_drawn(two_classes, class_forest):
+    for fit in (two_classes[0], class_forest):
+        classes = 1 if len(fit.classes) == 2 else 3
+        for ax in (fit.calibration().plot(), *map(fit.discrimination().plot, ("roc", "benefit"))):
+            assert len(ax.lines) >= classes
+            assert len(ax.get_legend_handles_labels()[1]) >= classes
+
+
+def test_bad_arguments_are_named(two_classes, number_forest, class_tree, table):
+    fit, data = two_classes
+    with pytest.raises(InputError, match="was fitted as a number"):
+        number_forest.calibration()
+    with pytest.raises(InputError, match="newdata="):
+        class_tree.discrimination()
+    with pytest.raises(InputError, match="one class only"):
+        fit.calibration(data[data["c"] == "yes"])
+    with pytest.raises(InputError, match="bins="):
+        fit.calibration(bins=1)
+    with pytest.raises(InputError, match="kind='area' is not known"):
+        fit.discrimination().plot("area")
+    with pytest.raises(InputError, match="lacks column"):
+        fit.calibration(data.drop(columns="c"))
