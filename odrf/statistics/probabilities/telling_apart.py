@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from odrf.engine.parallel import end_if_stopped
 
 __all__ = [
-    "Estimate",
+    "WithInterval",
     "area_under_roc",
     "average_precision",
     "bootstrapped_precision",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-class Estimate(NamedTuple):
+class WithInterval(NamedTuple):
     """An estimate with its standard error and interval."""
 
     estimate: float
@@ -56,7 +56,7 @@ def area_under_roc(
     event: NDArray[np.float64],
     weights: NDArray[np.float64],
     level: float,
-) -> Estimate:
+) -> WithInterval:
     """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
 
     The area is the probability that an event has a higher p than another row, equal ones counting
@@ -85,14 +85,14 @@ def area_under_roc(
     return _within_0_and_1(area, error, level)
 
 
-def _within_0_and_1(estimate: float, error: float, level: float) -> Estimate:
+def _within_0_and_1(estimate: float, error: float, level: float) -> WithInterval:
     """Return the interval that is normal on the scale of log(estimate/(1 - estimate))."""
     if not 0 < estimate < 1:
-        return Estimate(estimate, error, estimate, estimate)
+        return WithInterval(estimate, error, estimate, estimate)
     z = float(scipy.special.ndtri((1 + level) / 2))
     half = z * error / (estimate * (1 - estimate))
     low, high = scipy.special.expit(scipy.special.logit(estimate) + np.array([-half, half]))
-    return Estimate(estimate, error, float(low), float(high))
+    return WithInterval(estimate, error, float(low), float(high))
 
 
 def _placements(
@@ -130,7 +130,7 @@ def bootstrapped_precision(
     level: float,
     seed: int,
     samples: int = 200,
-) -> Estimate:
+) -> WithInterval:
     """Return the average precision with the standard error of bootstrapped rows.
 
     Events and others are drawn apart, so that each sample has both.  The interval is normal on the
