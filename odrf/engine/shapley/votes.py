@@ -14,6 +14,7 @@ from odrf.engine.shapley.boxes import boxes_of, forget_players
 from odrf.engine.shapley.interaction_shares import pair_weight
 from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_order, runs_of
 from odrf.engine.shapley.tree_shares import differing
+from odrf.engine.shapley.vote_tables import add_tabled_votes, fill_box, fill_tables
 from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 
 __all__ = ["add_vote_interactions", "add_vote_shares"]
@@ -28,21 +29,6 @@ def _to_shares(votes, n):
             total += votes[i, c]
         for c in range(votes.shape[1]):
             votes[i, c] /= total
-
-
-@part
-def _fill_box(box, k, value, scratch, votes):
-    """Add the votes of a leaf to all coalitions of a box."""
-    full = (np.uint64(1) << np.uint64(k)) - np.uint64(1)
-    inside, leaf = scratch.inside[box], scratch.leaf[box]
-    free = full & ~(inside | scratch.outside[box])
-    rest = free
-    while True:
-        for c in range(value.shape[1]):
-            votes[np.int64(inside | rest), c] += value[leaf, c]
-        if rest == 0:
-            break
-        rest = (rest - np.uint64(1)) & free
 
 
 @part
@@ -97,18 +83,22 @@ def _enumerate(
             scratch,
         )  # fmt: skip
         for box in range(n_boxes):
-            _fill_box(box, k, value, scratch, votes)
+            fill_box(box, k, value, scratch, votes)
     forget_players(k, scratch)
     _to_shares(votes, 1 << k)
 
 
 @part
 def _add_order(
-    rows, x, b, k, root, words, floats, level_words, level_floats, term_of, value, votes, scratch
+    rows, x, b, k, root, words, floats, level_words, level_floats, term_of, value, votes, tables,
+    scratch,
 ):  # fmt: skip
     """Add to scratch.share half of what each term changes as it enters, in the order."""
     votes[: k + 1] = 0.0
+    add_tabled_votes(k, scratch.order, tables, votes)
     for tree in range(len(root)):
+        if tables.tabled[tree]:
+            continue
         n_runs = runs_of(
             rows, x, b, root[tree], k, words, floats, level_words, level_floats, term_of, scratch
         )
@@ -125,9 +115,13 @@ def _add_order(
 
 @part
 def _draw(
-    rows, x, b, k, n_draws, root, words, floats, level_words, level_floats, term_of, value, votes,
-    scratch, total, variance,
+    rows, x, b, k, n_draws, root, words, floats, level_words, level_floats, term_of, used, value,
+    votes, tables, scratch, total, variance,
 ):  # fmt: skip
+    fill_tables(
+        rows, x, b, root, words, floats, level_words, level_floats, term_of, used, value, scratch,
+        tables,
+    )  # fmt: skip
     scratch.total[:], scratch.square[:] = 0.0, 0.0
     for _ in range(n_draws):
         scratch.share[:] = 0.0
@@ -135,7 +129,7 @@ def _draw(
         for _ in range(2):
             _add_order(
                 rows, x, b, k, root, words, floats, level_words, level_floats, term_of, value,
-                votes, scratch,
+                votes, tables, scratch,
             )  # fmt: skip
             reverse_order(k, scratch)
         for i in range(k):
@@ -154,8 +148,8 @@ def _draw(
 
 @kernel
 def add_vote_shares(
-    rows, stride, x, row, root, words, floats, level_words, level_floats, term_of, used, value,
-    weights, most, n_draws, origin, votes, scratch, total, variance, counts,
+    rows, stride, x, row, root, words, floats, level_words, level_floats, term_of, used, any_used,
+    value, weights, most, n_draws, origin, votes, tables, scratch, total, variance, counts,
 ):  # fmt: skip
     """Add the Shapley values of shares of votes against a background row.
 
@@ -165,14 +159,16 @@ def add_vote_shares(
     ----------
     row : int
         The background row.
-    used : (P,) bool
+    any_used : (P,) bool
         Which terms any tree reads.
     most : int
         Most coalitions that are enumerated.
     votes : (≥ most, ≥ P + 1; K) float64
         Scratch: the votes of each coalition, or of each prefix of an order.
+    tables : VoteTables
+        Scratch.
     """
-    k = differing(rows, x * stride, row * stride, term_of, used, scratch.order)
+    k = differing(rows, x * stride, row * stride, term_of, any_used, scratch.order)
     if k == 0:
         return
     exact = k < MOST_PLAYERS - 2 and 1 << k <= most
@@ -187,13 +183,13 @@ def add_vote_shares(
         branch_stream(origin, row, scratch.state)
         _draw(
             rows, x * stride, row * stride, k, n_draws, root, words, floats, level_words,
-            level_floats, term_of, value, votes, scratch, total, variance,
+            level_floats, term_of, used, value, votes, tables, scratch, total, variance,
         )  # fmt: skip
 
 
 @kernel
 def add_vote_interactions(
-    rows, stride, x, row, root, words, floats, level_words, level_floats, term_of, used, value,
+    rows, stride, x, row, root, words, floats, level_words, level_floats, term_of, any_used, value,
     weights, most, votes, scratch, total,
 ):  # fmt: skip
     """Add to total (P, P, K) the interaction values of shares of votes against a background row.
@@ -201,7 +197,7 @@ def add_vote_interactions(
     The other arguments are those of `add_vote_shares`.  Returns whether there were no more than
     `most` coalitions; else nothing is added.
     """
-    k = differing(rows, x * stride, row * stride, term_of, used, scratch.order)
+    k = differing(rows, x * stride, row * stride, term_of, any_used, scratch.order)
     if k >= MOST_PLAYERS - 2 or 1 << k > most:
         return False
     _enumerate(

@@ -67,7 +67,7 @@ class WalkMemory(NamedTuple):
 
 
 def walk_memory(P: int, K: int, most_boxes: int) -> WalkMemory:
-    """Return the memory for P terms, K outputs and so many boxes."""
+    """Return the memory for P terms, K outputs and boxes up to so many in a tree."""
     room, leaves = P + MOST_PLAYERS + 2, max(most_boxes, P + 2)
     whole, words = np.int64, np.uint64
     return WalkMemory(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from odrf.engine.parallel import end_if_stopped
+from odrf.engine.shapley.vote_tables import vote_tables
 from odrf.engine.shapley.votes import add_vote_interactions, add_vote_shares
 from odrf.engine.shapley.walk_memory import walk_memory
 from odrf.errors import InputError
@@ -21,19 +22,20 @@ def shares_of_votes(
     game: Game, draws: OrderDraws, n_jobs: int, advance: Callable[[], object] = lambda: None
 ) -> Shares:
     """Return the Shapley values of the shares of votes; `advance` is called after each row."""
-    P, K, weights = game.used.shape[1], game.n_outputs, box_weights()
+    (B, P), K, weights = game.used.shape, game.n_outputs, box_weights()
     used = game.used.any(axis=0)
 
     def explain(i: int) -> OneRow:
-        scratch = walk_memory(P, K, draws.max_boxes)
+        tables = vote_tables(B, P, K)
+        scratch = walk_memory(P, K, max(draws.max_boxes, tables.votes.shape[1]))
         votes = np.empty((max(draws.max_boxes, P + 1), K))
         total, variance, counts = np.zeros((P, K)), np.zeros((P, K)), np.zeros(2, dtype=np.int64)
         for row in range(game.n_background):
             end_if_stopped()
             add_vote_shares(
                 game.rows.ravel(), game.rows.shape[1], game.n_background + i, row, *game.packed,
-                game.term_of, used, game.value, weights, draws.max_boxes, draws.n_draws,
-                draws.origin, votes, scratch, total, variance, counts,
+                game.term_of, game.used, used, game.value, weights, draws.max_boxes,
+                draws.n_draws, draws.origin, votes, tables, scratch, total, variance, counts,
             )  # fmt: skip
         return total, variance, counts
 
