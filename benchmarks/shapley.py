@@ -11,9 +11,9 @@ votes cannot be enumerated, very many draws stand for the exact value.
 
 The permutation explainer of the package shap explains the same rows by `predict` with the same
 background.  Its error falls with the square root of its time.  So its time to reach an error of
-ours is ``shap_seconds * (shap_error / error)**2``; ``times_faster`` is this over our time, for drawn
-values, and ``times_faster_by_default`` with our default, infinite where values are exact.  One
-thread.
+ours is ``shap_seconds * (shap_error / error)**2``; ``times_faster`` is this over our time, for
+drawn values, and ``times_faster_by_default`` with our default, infinite where values are exact.
+Seconds are those of the processor, with one thread.
 """
 
 from __future__ import annotations
@@ -118,9 +118,9 @@ def times_faster(seconds: float, error: float, shap_seconds: float, shap_error: 
 
 def timed(fit: FittedResults, new: Any, background: Any, **how: Any) -> tuple[Any, float]:
     """Return Shapley values and the seconds they take."""
-    start = time.perf_counter()
+    start = time.process_time()
     found = fit.shap(new, background=background, **how)
-    return found, time.perf_counter() - start
+    return found, time.process_time() - start
 
 
 def by_shap(
@@ -140,9 +140,9 @@ def by_shap(
     explainer = shap.explainers.Permutation(predict, masker, seed=1)
     rows = new[PREDICTORS].to_numpy()
     explainer(rows[:1])
-    start = time.perf_counter()
+    start = time.process_time()
     found = explainer(rows, silent=True).values
-    return found, time.perf_counter() - start
+    return found, time.process_time() - start
 
 
 def unexplained(found: Any) -> float:
