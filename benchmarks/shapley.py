@@ -22,6 +22,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 
 import odrf
 from odrf.results.boosted import ODBTResults
-from odrf.results.fitted import FittedResults
+from odrf.results.explaining.explained import Explained
 
 PREDICTORS = [f"x{j}" for j in range(1, 21)]
 FITS: dict[str, Callable[..., Any]] = {
@@ -78,7 +79,7 @@ def made_up(n: int) -> pd.DataFrame:
     return table
 
 
-def measures(fit: FittedResults, table: pd.DataFrame, options: argparse.Namespace) -> dict:
+def measures(fit: Explained, table: pd.DataFrame, options: argparse.Namespace) -> dict:
     """Return what is measured of a fit."""
     new, background = table.head(options.explained), table.tail(options.background)
     fit.shap(new.head(1), background=background, max_boxes=2)  # compiled
@@ -116,7 +117,7 @@ def times_faster(seconds: float, error: float, shap_seconds: float, shap_error: 
     return shap_seconds * (shap_error / error) ** 2 / seconds
 
 
-def timed(fit: FittedResults, new: Any, background: Any, **how: Any) -> tuple[Any, float]:
+def timed(fit: Explained, new: Any, background: Any, **how: Any) -> tuple[Any, float]:
     """Return Shapley values and the seconds they take."""
     start = time.process_time()
     found = fit.shap(new, background=background, **how)
@@ -124,11 +125,10 @@ def timed(fit: FittedResults, new: Any, background: Any, **how: Any) -> tuple[An
 
 
 def by_shap(
-    fit: FittedResults, new: pd.DataFrame, background: pd.DataFrame
+    fit: Explained, new: pd.DataFrame, background: pd.DataFrame
 ) -> tuple[NDArray[np.float64], float]:
     """Return the values that the permutation explainer of shap gives, and its seconds."""
-    import shap  # noqa: PLC0415
-
+    shap = import_module("shap")
     kind = "response" if fit.classes is None else "prob"
     if isinstance(fit, ODBTResults):
         kind = "link"

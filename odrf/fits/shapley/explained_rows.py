@@ -25,8 +25,8 @@ __all__ = ["ExplainedRows", "HowToShare", "explained_rows", "interactions_in_row
 # The key of the orders among those of the seed.
 KEY = (22, 1)
 # Standard errors are estimated from at least so many pairs of an order and its reverse, beyond one
-# for each game.
-DEGREES_OF_FREEDOM = 1000
+# for each game.  Votes are looked up in tables, so that more orders take hardly longer.
+DEGREES_OF_FREEDOM, OF_VOTES = 1000, 4000
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,5 +120,6 @@ def _explained(
 
 def _usual_draws(game: Game, votes: bool) -> int:
     """Return how many orders are drawn for each pair of rows, and each tree unless these vote."""
-    games = game.n_background * (1 if votes else len(game.packed.root))
-    return 1 + -(-DEGREES_OF_FREEDOM // games)
+    if votes:
+        return 1 + -(-OF_VOTES // game.n_background)
+    return 1 + -(-DEGREES_OF_FREEDOM // (game.n_background * len(game.packed.root)))
