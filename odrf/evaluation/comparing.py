@@ -185,7 +185,7 @@ def compare(
     k = max(fold.number for fold in folds)
     used = FoldsUsed(
         k,
-        str(k) if is_whole(cv) else repr(cv) if isinstance(cv, str) else "…",
+        _spelled({"cv": k if is_whole(cv) else cv, **structure}),
         divisions[0].words(k, tasks[0].rows),
         sum(fold.rows.test.sum() for fold in folds) / sum(fold.rows.train.sum() for fold in folds),
     )
@@ -204,6 +204,14 @@ class _Fold:
 
     def __str__(self) -> str:
         return f"table {self.task.name!r}, repeat {self.repeat}, fold {self.number}"
+
+
+def _spelled(arguments: Mapping[str, Any]) -> str:
+    """Return arguments as the call shows them: numbers and names of columns, but no values."""
+    return ", ".join(
+        f"{name}={value!r}" if isinstance(value, int | str) else f"{name}=…"
+        for name, value in arguments.items()
+    )
 
 
 def _division(cv: Folds, task: Task) -> Division:

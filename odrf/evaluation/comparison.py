@@ -39,8 +39,8 @@ class FoldsUsed(NamedTuple):
     ----------
     k : int
         Number of folds; of tables with different numbers, the largest.
-    cv : str
-        The argument `cv`, as the call shows it.
+    spelled : str
+        The arguments that make the folds, as the call shows them.
     by : str
         The name of the method, such as "10-fold cross-validation".
     ratio : float
@@ -48,7 +48,7 @@ class FoldsUsed(NamedTuple):
     """
 
     k: int
-    cv: str
+    spelled: str
     by: str
     ratio: float
 
@@ -115,8 +115,8 @@ class Comparison(Carded):
         name = repr(metric.name) if metric.kind is not None else metric.name
         repeats = f", repeats={self.repeats}" if self.repeats > 1 else ""
         return (
-            f"compare({self.formula!r}, data, models, cv={self.folds.cv}{repeats}, metric={name}, "
-            f"seed={self.seed})"
+            f"compare({self.formula!r}, data, models, {self.folds.spelled}{repeats}, "
+            f"metric={name}, seed={self.seed})"
         )
 
     @property

@@ -24,7 +24,7 @@ def made(metric="error", tables=("data",), cv=5, repeats=2):
     rng = np.random.default_rng(4)
     scores = rng.random((len(index), 3)) + np.array([0.3, 0.0, 0.6])
     frame = pd.DataFrame(scores, index, pd.Index(["mid", "low", "high"], name="model"))
-    folds = FoldsUsed(cv, str(cv), f"{cv}-fold cross-validation", 1 / (cv - 1))
+    folds = FoldsUsed(cv, f"cv={cv}", f"{cv}-fold cross-validation", 1 / (cv - 1))
     return Comparison(frame, METRICS[metric], "y ~ .", dict.fromkeys(tables, 50), folds, 7)
 
 

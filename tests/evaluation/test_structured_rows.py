@@ -113,6 +113,7 @@ def test_errors_of_new_subjects_are_larger(table):
     assert by_groups.table["estimate"]["forest"] > 5 * by_rows.table["estimate"]["forest"]
     assert by_groups.folds.by == "4-fold cross-validation of whole groups"
     assert by_groups.folds.by in str(by_groups.summary())
+    assert "cv=4, groups='subject', metric=" in by_groups.call
 
 
 def least(tuning):
@@ -211,6 +212,17 @@ def test_the_size_of_a_tree_is_that_for_new_groups(table):
     by_rows = odrf.odt("y ~ a + b", table, seed=1)
     by_groups = odrf.odt("y ~ a + b", table, seed=1, groups="subject")
     assert by_groups.n_leaves[0] < by_rows.n_leaves[0]
+
+
+def test_selections_of_variables_are_judged_by_other_groups(table):
+    forests = [
+        odrf.odrf("y ~ a + b", table, n_trees=30, seed=1, **more)
+        for more in ({}, {"groups": "subject"})
+    ]
+    by_rows, by_groups = (forest.select_variables() for forest in forests)
+    assert by_groups.table["error"].min() > 5 * by_rows.table["error"].min()
+    assert by_groups.best().fit.data.structure.n_groups == SUBJECTS
+    assert (by_groups.table["std_error"] > by_rows.table["std_error"]).all()
 
 
 @pytest.mark.parametrize("fit", [odrf.odt, odrf.graf, odrf.odbt])
