@@ -20,6 +20,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,18 +157,27 @@ def line_of(
     yield (*tables["estimate"], *tables["std_error"])
 
 
-def report(lines: pd.DataFrame) -> str:
-    """Write, for each truth, size and kind of effect, coverage and ratios, as markdown."""
-    rows = {}
-    for (truth, n, forest), samples in lines.groupby(["truth", "rows", "forest"], sort=False):
+def summary(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return coverage and ratios for each forest, size, truth and kind of effect."""
+    rows = []
+    for (forest, n, truth), samples in lines.groupby(["forest", "rows", "truth"], sort=False):
         if len(samples) < FEWEST:
             continue
         true = dict(zip(EFFECTS, true_effects(str(truth)), strict=True))
         measured = [kind for kind in KINDS if samples[f"{kind} {PREDICTORS[0]}"].notna().all()]
-        for kind in measured:
-            rows[f"{truth}, {n}, {forest}, {kind}"] = judged(samples, kind, true)
-    shown = pd.DataFrame(rows).T
-    return markdown_table(shown, "truth, rows, forest, effect")
+        case = {"forest": forest, "rows": n, "truth": truth, "samples": len(samples)}
+        rows += [{**case, "effect": kind, **judged(samples, kind, true)} for kind in measured]
+    return pd.DataFrame(rows)
+
+
+def report(lines: pd.DataFrame, path: Path | None) -> str:
+    """Return the summary as markdown; write it to a csv if there is a path."""
+    table = summary(lines)
+    if path is not None:
+        table.to_csv(path, index=False)
+    names = ["forest", "rows", "truth", "samples", "effect"]
+    named = table[names].astype(str).agg(", ".join, axis=1)
+    return markdown_table(table.drop(columns=names).set_index(named), ", ".join(names))
 
 
 def judged(samples: pd.DataFrame, kind: str, true: dict[str, float]) -> dict[str, str]:
@@ -186,7 +196,6 @@ def judged(samples: pd.DataFrame, kind: str, true: dict[str, float]) -> dict[str
     of_truth = 100 * (np.abs(estimate - truth) <= half).mean(axis=0)
     bias = np.abs(estimate.mean(axis=0) - truth) / spread
     return {
-        "samples": str(R),
         "expectation covered, %": _mean_and_range(covered, 1),
         "standard error / empirical": _mean_and_range(ratio, 2),
         "truth covered, %": _mean_and_range(of_truth, 1),
@@ -206,12 +215,13 @@ def main() -> int:
     asked.add_argument("--truths", nargs="+", default=list(TRUTHS), choices=list(TRUTHS))
     forests = [*FORESTS, LITTLE_BAGS]
     asked.add_argument("--forests", nargs="+", default=["inference"], choices=forests)
+    asked.add_argument("--table", type=Path, help="csv that the summary is written to")
     asked.add_argument("--quick", action="store_true", help="3 samples of 100 rows, 50 trees")
     options = asked.parse_args()
     if options.quick:
         options.repeats, options.sizes, options.trees = 3, [100], 50
     if options.report is not None:
-        print(report(pd.read_csv(options.report)))
+        print(report(pd.read_csv(options.report), options.table))
         return 0
     tasks = [
         (truth, n, forest, sample)
@@ -224,7 +234,7 @@ def main() -> int:
     def lines_of(truth: str, n: int, forest: str, sample: int) -> Iterator[tuple[float, ...]]:
         return line_of(truth, n, forest, sample, options.trees, options.seed)
 
-    print(report(go_on(options.out, COLUMNS, tasks, lines_of)))
+    print(report(go_on(options.out, COLUMNS, tasks, lines_of), options.table))
     return 0
 
 
