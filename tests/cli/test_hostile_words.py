@@ -142,4 +142,6 @@ def test_a_word_that_is_no_option_is_refused(words, message):
 
 def test_a_column_may_have_the_name_of_a_number():
     assert read_options(["weights=3"], [odrf.odt]) == {"weights": "3"}
+    for name in ("groups", "order", "strata"):
+        assert read_options([f"{name}=2020"], [odrf.odt]) == {name: "2020"}
     assert read_options(["weights=w(kg)"], [odrf.odt]) == {"weights": "w(kg)"}
