@@ -16,6 +16,7 @@ from odrf.public import public
 from odrf.statistics.averaged.hypotheses_of_estimates import (
     Wald,
     function_of_estimates,
+    independent,
     joint_test,
     pairwise_differences,
 )
@@ -95,7 +96,10 @@ def tested(
     labels = pd.DataFrame({"hypothesis": names})
     error, df = np.sqrt(np.diagonal(of_hypotheses)), estimates.uncertainty.df
     table = with_errors(labels, value, error, level, df=df)
-    wald = joint_test(value, of_hypotheses, df) if checked_truth("joint", joint) else None
+    wald = None
+    if checked_truth("joint", joint):
+        rows = independent(gradient)
+        wald = joint_test(value[rows], estimates.uncertainty.covariance(gradient[rows]), df)
     return HypothesisTests(call, table, of_hypotheses, wald)
 
 

@@ -16,7 +16,7 @@ from statsmodels.tools.numdiff import approx_fprime
 from odrf.checks import is_number
 from odrf.errors import InputError
 
-__all__ = ["Wald", "function_of_estimates", "joint_test", "pairwise_differences"]
+__all__ = ["Wald", "function_of_estimates", "independent", "joint_test", "pairwise_differences"]
 
 OPERATIONS: dict[type, Callable[..., float]] = {
     ast.Add: operator.add,
@@ -77,11 +77,25 @@ def function_of_estimates(
     return now, gradient.ravel()
 
 
+def independent(gradient: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return which rows of a gradient (R, M) are linearly independent, in their order.
+
+    The other hypotheses follow from these.  With few trees the covariance of all of them would not
+    show it, and a joint test of differences that add up to 0 would reject.
+    """
+    kept: list[int] = []
+    for row in range(len(gradient)):
+        if np.linalg.matrix_rank(gradient[[*kept, row]]) > len(kept):
+            kept.append(row)
+    return np.array(kept, dtype=np.int64)
+
+
 def joint_test(
     value: NDArray[np.float64], covariance: NDArray[np.float64], df_of_variance: float = np.inf
 ) -> Wald:
     """Return Wald's test that all values (R,) are 0, given their covariance (R, R).
 
+    The values are those of `independent` hypotheses.
     It is by χ², or by F if the covariance has finitely many degrees of freedom.
     """
     df = int(np.linalg.matrix_rank(covariance, hermitian=True))

@@ -263,6 +263,16 @@ def test_hypotheses(number_forest):
     assert said.table["std_error"].iloc[1] == pytest.approx(error, rel=1e-5)
 
 
+def test_hypotheses_that_follow_from_others_do_not_count_twice(class_forest):
+    effects = class_forest.predictions(at={"f": ["x", "y", "z"]})
+    low = [0, 3, 6]  # the rows of the first class
+    pairs = [f"b{i + 1} = b{j + 1}" for i in low for j in low if i < j]
+    some, every = (effects.hypotheses(texts, joint=True).joint for texts in (pairs[:2], pairs))
+    assert some.df == every.df == 2
+    assert every == some
+    assert effects.hypotheses(np.ones((2, 9)), joint=True).joint.df == 1
+
+
 @pytest.mark.parametrize(
     ("hypothesis", "message"),
     [
