@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=500)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--background", type=int, default=100)
-    parser.add_argument("--explained", type=int, default=10)
+    parser.add_argument("--explained", type=int, default=4)
     parser.add_argument("--quick", action="store_true", help="10 trees, 10 background rows")
     options = parser.parse_args()
     if options.quick:
