@@ -42,8 +42,9 @@ def plot_thresholds(
     for label, name, colour, style in _lines(thresholds):
         of_class = thresholds[thresholds["class"] == label]
         found = measured[measured["class"] == label].iloc[0]
-        low, high = (f"{found[end]:.3f}" for end in ("conf_low", "conf_high"))
-        words = f"{name} {found['estimate']:.3f} ({low} to {high})"
+        words = f"{name} {found['estimate']:.3f}"
+        if pd.notna(found["conf_low"]):
+            words += f" ({found['conf_low']:.3f} to {found['conf_high']:.3f})"
         x, y = of_class["sensitivity"], of_class["precision"]
         if kind == "roc":
             x, y = 1 - of_class["specificity"], of_class["sensitivity"]

@@ -92,6 +92,11 @@ class CalibrationResults(FittedResults):
         InputError
             As by `calibration`.
 
+        Notes
+        -----
+        Intervals take the rows as independent.  Where a class is told apart without any mistake,
+        the area's interval is wide if there are few rows, and the average precision has none.
+
         References
         ----------
         E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas under two or

@@ -20,6 +20,8 @@ __all__ = [
     "thresholds_table",
 ]
 
+ROUNDING = 1e-12  # sums of shares are 1 but for this
+
 
 class WithInterval(NamedTuple):
     """An estimate with its standard error and interval."""
@@ -61,7 +63,9 @@ def area_under_roc(
 
     The area is the probability that an event has a higher p than another row, equal ones counting
     half.  The interval is normal on the scale of log(area/(1 - area)), so that it stays within 0
-    and 1.
+    and 1.  An area of 0 or 1 has no standard error to go by.  Then the interval follows from m
+    pairs of different rows, m the smaller number of both sorts: all are in order with probability
+    area^m at most.
 
     Parameters
     ----------
@@ -82,13 +86,26 @@ def area_under_roc(
     area = float(np.average(among_others, weights=weights[yes]))
     variance = _variance(among_others, weights[yes]) + _variance(among_events, weights[~yes])
     error = float(np.sqrt(variance))
+    if area in (0.0, 1.0):
+        pairs = min(_effective(weights[yes]), _effective(weights[~yes]))
+        nearest = ((1 - level) / 2) ** (1 / pairs)
+        ends = (nearest, 1.0) if area else (0.0, 1 - nearest)
+        return WithInterval(area, error, *ends)
     return _within_0_and_1(area, error, level)
 
 
+def _effective(weights: NDArray[np.float64]) -> float:
+    """Return Kish's number of rows of equal weight that tell as much."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
 def _within_0_and_1(estimate: float, error: float, level: float) -> WithInterval:
-    """Return the interval that is normal on the scale of log(estimate/(1 - estimate))."""
-    if not 0 < estimate < 1:
-        return WithInterval(estimate, error, estimate, estimate)
+    """Return the interval that is normal on the scale of log(estimate/(1 - estimate)).
+
+    Both ends are missing at 0 and 1, where the scale ends.
+    """
+    if not ROUNDING < estimate < 1 - ROUNDING:
+        return WithInterval(estimate, error, float("nan"), float("nan"))
     z = float(scipy.special.ndtri((1 + level) / 2))
     half = z * error / (estimate * (1 - estimate))
     low, high = scipy.special.expit(scipy.special.logit(estimate) + np.array([-half, half]))
@@ -135,7 +152,8 @@ def bootstrapped_precision(
 
     Events and others are drawn apart, so that each sample has both.  The interval is normal on the
     scale of the log odds: percentiles of the bootstrap would lie above the estimate, because rows
-    that are drawn twice make samples look easier.
+    that are drawn twice make samples look easier.  A precision of 1 has no interval: all samples
+    have it, too.
     """
     rng = np.random.default_rng(seed)
     groups = [np.flatnonzero(event > 0), np.flatnonzero(event == 0)]

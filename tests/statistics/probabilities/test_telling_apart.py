@@ -135,6 +135,31 @@ def test_intervals_of_areas_cover():
     assert 0.86 < np.mean(hits) < 0.94
 
 
+def test_separated_rows_have_an_interval_that_covers():
+    p, event, ones = np.arange(12.0), np.repeat([0.0, 1.0], [7, 5]), np.ones(12)
+    found = area_under_roc(p, event, ones, 0.95)
+    assert (found.estimate, found.conf_high) == (1, 1)
+    assert found.conf_low == pytest.approx(0.025 ** (1 / 5))  # five pairs, all in order
+    mirrored = area_under_roc(-p, event, ones, 0.95)
+    assert (mirrored.estimate, mirrored.conf_low) == (0, 0)
+    assert mirrored.conf_high == pytest.approx(1 - found.conf_low)
+    precision = bootstrapped_precision(p, event, ones, 0.95, seed=1)
+    assert precision.estimate == 1
+    assert np.isnan([precision.conf_low, precision.conf_high]).all()
+
+
+@settings(max_examples=60)
+@given(judged())
+def test_separated_rows_never_have_an_interval_without_width(rows):
+    p, event, w = rows
+    for sign in (1, -1):
+        area = area_under_roc(sign * event + p / 10, event, w, 0.95)
+        assert area.conf_high - area.conf_low > 0.01
+    found = bootstrapped_precision(event + p / 10, event, w, 0.95, seed=1, samples=5)
+    assert found.estimate == pytest.approx(1)
+    assert np.isnan([found.conf_low, found.conf_high]).all()
+
+
 def test_bands_hold_curves_of_calibrated_probabilities_and_not_others():
     rng = np.random.default_rng(2)
     p = rng.random(400)
