@@ -69,10 +69,10 @@ def plot_individual(
         hatch_gaps(ax, axis)
         draw_rug(ax, axis.observed)
     else:
-        most = max(6, int(60 / len(at)))
+        most = max(6, min(11, int(36 / len(at))))
         ax.set_xticks(
             at, labels=shortened_names(axis.labels, most),
-            rotation=30 if max(map(len, axis.labels)) > most / 2 else 0, rotation_mode="anchor",
+            rotation=15 if max(map(len, axis.labels)) > most / 2 else 0, rotation_mode="anchor",
             ha="right" if max(map(len, axis.labels)) > most / 2 else "center",
         )  # fmt: skip
         for label in ax.get_xticklabels():

@@ -154,7 +154,7 @@ class IndividualCurves(Carded):
         scale = self.response if self.classes is None else f"probability of {self.classes[k]}"
         if checked_truth("centred", centred):
             curves = curves - curves[:, :1]
-            scale = f"change of {scale} from {self.axis.name} = {self.axis.labels[0]}"
+            scale = f"change of {scale}"
         by = None if colour is None else self.frame[colour]
         return plots.plot_individual(self.axis, curves, scale, by, ax)
 

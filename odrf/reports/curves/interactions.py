@@ -12,7 +12,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from odrf import plots
-from odrf.checks import checked_choice, checked_whole, is_list
+from odrf.checks import checked_truth, checked_whole, is_list
 from odrf.design.replacing import touched, variables
 from odrf.errors import InputError
 from odrf.fits.curves.interacting import (
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Interactions", "interactions_of"]
 
-KINDS = ("pairs", "overall")
 TOP = 15
 MOST_ROWS, MOST_PERMUTATIONS = 2000, 1000
 NOTE = (
@@ -113,26 +112,21 @@ class Interactions(Carded):
         sections = {"Pairs": self.table.head(TOP), "With all others": self.overall.head(TOP)}
         return Summary("Interactions", self.call, facts, sections, (NOTE,))
 
-    def plot(self, kind: str = "pairs", *, ax: Axes | None = None) -> Axes:
+    def plot(self, *, overall: bool = False, ax: Axes | None = None) -> Axes:
         """Plot the strengths as dots, with the noise as a line.
 
         Parameters
         ----------
-        kind : {"pairs", "overall"}, default "pairs"
-            Pairs of variables, or each variable with all others; the 30 strongest.
+        overall : bool, default False
+            Draw the interaction of each variable with all others, not of pairs; the 30 strongest.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
 
         Returns
         -------
         Axes
-
-        Raises
-        ------
-        InputError
-            If `kind` is unknown.
         """
-        if checked_choice("kind", kind, KINDS) == "overall":
+        if checked_truth("overall", overall):
             return plots.plot_interactions([(name,) for name in self.overall["variable"]],
                                            self.overall, ax)  # fmt: skip
         names = list(zip(self.table["first"], self.table["second"], strict=True))
