@@ -21,8 +21,10 @@ HALF_ROW = 0.4
 COLOURS = "viridis"
 
 
-def plot_shapley_sizes(sizes: pd.Series, measure: str, ax: Axes | None = None) -> Axes:
-    """Plot the mean absolute Shapley value of each term as a dot, the largest on top.
+def plot_shapley_sizes(
+    sizes: pd.Series, measure: str, ax: Axes | None = None, of: str = "terms"
+) -> Axes:
+    """Plot the mean absolute Shapley value of each term or pair as a dot, the largest on top.
 
     Parameters
     ----------
@@ -32,6 +34,8 @@ def plot_shapley_sizes(sizes: pd.Series, measure: str, ax: Axes | None = None) -
         Label of the axis.
     ax : Axes, optional
         By default the axes of a new figure.
+    of : str, default "terms"
+        What they are.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def plot_shapley_sizes(sizes: pd.Series, measure: str, ax: Axes | None = None) -
     ax.hlines(at, 0, shown, color=GRID, linewidth=2, zorder=1)
     ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
     ax.set_xlim(left=0)
-    _finish(ax, [str(name) for name in shown.index], measure, len(sizes))
+    _finish(ax, [str(name) for name in shown.index], measure, len(sizes), of)
     return ax
 
 
@@ -85,7 +89,13 @@ def plot_shapley_swarm(
             own[~grey], place[~grey], s=12, c=rank[~grey], cmap=COLOURS, vmin=0, vmax=1,
             linewidths=0, alpha=0.8,
         )  # fmt: skip
-    _finish(ax, [str(name) for name in shown.columns], f"Shapley value ({words})", data.shape[1])
+    _finish(
+        ax,
+        [str(name) for name in shown.columns],
+        f"Shapley value ({words})",
+        data.shape[1],
+        "terms",
+    )
     if dots is not None:
         bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], fraction=0.04, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
@@ -116,10 +126,10 @@ def _ranks(column: pd.Series) -> NDArray[np.float64]:
     return np.asarray((ranks - low) / (high - low) if high > low else ranks * 0 + 0.5)
 
 
-def _finish(ax: Axes, names: list[str], measure: str, count: int) -> None:
+def _finish(ax: Axes, names: list[str], measure: str, count: int, of: str) -> None:
     beside = named_rows(ax, names)
     ax.xaxis.set_major_locator(MaxNLocator(5))
-    note = f" (first {MOST} of {count} terms)" if count > MOST else ""
+    note = f" (first {MOST} of {count} {of})" if count > MOST else ""
     label_x(ax, f"{measure}{note}", beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)

@@ -16,12 +16,16 @@ from odrf.public import public
 from odrf.reports.shapley.shapley_values import ShapleyValues, shapley_report
 from odrf.statistics.shapley.game import Shares
 from odrf.text.card import Card, Carded
+from odrf.text.shortening import shortened_names
 from odrf.text.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["ShapleyInteractions", "interactions_report"]
+
+# Of each name of a pair in plots.
+MOST_CHARACTERS = 12
 
 
 @public
@@ -91,11 +95,17 @@ class ShapleyInteractions(Carded):
         Axes
         """
         table = self.table
-        names = [f"{one} × {other}" for one, other in zip(table.term, table.other, strict=True)]
+        short = dict(
+            zip(self.sums.terms, shortened_names(self.sums.terms, MOST_CHARACTERS), strict=True)
+        )
+        names = [
+            f"{short[one]} × {short[other]}"
+            for one, other in zip(table.term, table.other, strict=True)
+        ]
         classes = ", summed over the classes" if len(self.sums.outputs) > 1 else ""
         measure = f"mean absolute interaction ({self.sums.explains}){classes}"
         sizes = pd.Series(table["mean_absolute"].to_numpy(), index=names)
-        return plots.plot_shapley_sizes(sizes, measure, ax)
+        return plots.plot_shapley_sizes(sizes, measure, ax, of="pairs")
 
     def to_shap(self) -> Any:
         """Return the values as a ``shap.Explanation``; see `ShapleyValues.to_shap`.
