@@ -117,12 +117,14 @@ def _inflation(type: str, folds: Sequence[FoldRows]) -> float:
     squares on m columns of noise, with coefficients β on the variables and γ on their stand-ins,
     both of variance σ²/N from N training rows, the difference of the two risks is |γ|² - |β|², of
     variance 4mσ⁴/N²; the mean over M rows of the rises 2ε(βx - γz) has the variance 8mσ⁴/(NM).  So
-    the first is M/(2N) of the second.
+    the first is M/(2N) of the second.  A fit that averages shrinks such coefficients, and by as
+    much the first beside the second.  So one half of it is added, which is in the middle between no
+    shrinking and shrinking to 0.
     """
     if type == CONDITIONAL:
         return 1.0
     N = np.mean([fold.train.sum() for fold in folds])
-    return float(1.0 + sum(fold.test.sum() for fold in folds) / (2 * N))
+    return float(1.0 + sum(fold.test.sum() for fold in folds) / (4 * N))
 
 
 def _losses(fit: AnyFit, grown: AnyFit, X: Matrix, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
