@@ -12,7 +12,7 @@ Probabilities and events are drawn from problems whose truth is known, without a
   share of its points that hold the estimated curve.
 
 The csv has a line for each problem: the share of intervals or points that hold, their nominal level
-and the mean width.
+and the mean width.  A missing interval does not hold, and has no width.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def line(
         "events": rate,
         "level": LEVEL,
         "coverage": round(float(holds.mean()), 4),
-        "width": round(float(width.mean()), 4),
+        "width": round(float(np.nanmean(width)), 4),
     }
 
 
