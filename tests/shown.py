@@ -88,6 +88,7 @@ def _reports_of(p: int) -> dict[str, object]:
             ),
             f"proximity for {kind}": forest.proximity(),
             f"map for {kind}": forest.map(),
+            f"explanation for {kind}": forest.explain(data_with(p, kind).head(1)),
             f"comparisons for {kind}": forest.comparisons(),
             f"partial dependence of {kind}": forest.partial(forest.design.schema.columns[0]),
             f"surface of {kind}": forest.partial(list(forest.design.schema.columns[:2]), points=5),

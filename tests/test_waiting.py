@@ -54,6 +54,7 @@ SHORT = {
         ),
         "DataSummary.summary",
         "EffectCurve.slopes",
+        "Explanation.summary",
         "HypothesisTests.summary",
         "DataSummary.summary", "EffectCurve.plot", "EffectCurve.slopes", "EffectCurve.summary",
         "EffectSurface.plot", "EffectSurface.summary", "Effects.plot", "Effects.summary",
@@ -69,6 +70,7 @@ SHORT = {
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",
     ],
     "a second or less for 20,000 rows": ["calibration", "discrimination"],
+    "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
         "impute", "map", "outliers", "prototypes", "proximity",
         "BesideFormula.left_out",

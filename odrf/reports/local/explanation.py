@@ -1,0 +1,164 @@
+"""The prediction of one row: paths, neighbours, nearest changes, slopes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.design.reading_back import training_frame
+from odrf.design.replacing import variables
+from odrf.engine.rows.coded import Matrix
+from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.fits.averaged.contrasts import slope_of
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.local.nearest_changes import nearest_changes, predicted_at
+from odrf.fits.local.paths_of_row import (
+    directions_of,
+    nodes_on_paths,
+    predictors_of,
+    rules_of,
+)
+from odrf.fits.prediction.expected_response import expected_response
+from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS, proximities
+from odrf.public import public
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+
+__all__ = ["Explanation"]
+
+# A number is changed if it moves by this share of the standard deviation of the response.
+CHANGE = 0.5
+
+
+@public
+class Explanation(Carded):
+    """What there is to say of the prediction of one row.
+
+    Returned by `explain` of the results.
+
+    Parameters
+    ----------
+    fit : AnyFit
+        The fit.
+    row : DataFrame of one row
+        Its variables.
+    X : Matrix (p, 1)
+        Its matrix.
+    change : float or None
+        By how much a number must change in `changes`.
+    nearest : int
+        How many neighbours.
+
+    Attributes
+    ----------
+    prediction : Series
+        The mean response, or the probability of each class.
+    predictors : DataFrame
+        For each predictor, the share of ``trees`` in which a split on the row's path involves it,
+        and the mean number of such ``splits``.
+    directions : DataFrame
+        Which predictors the splits on the paths combine, and their ``share`` of the splits.
+    rules : list of str
+        Of a single tree, the splits on the row's path in words; else empty.
+    neighbours : DataFrame or None
+        The training rows with the largest weights in the prediction: ``weight`` and response.  Of a
+        guided forest, the share of trees in which they share a leaf with the row.  None for boosted
+        trees.
+    changes : DataFrame
+        The nearest values of one variable, or of two, that change the class, or a number by
+        `change`: ``variables``, ``values``, and the ``distance`` in standard deviations; a change
+        of a level counts as 1.
+    slopes : Series or DataFrame
+        For each variable with numbers, the difference of predictions over half a standard deviation
+        around the row's value, divided by it; for classes, a column for each.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> penguins = odrf.load_data("penguins")
+    >>> forest = odrf.odrf("species ~ bill_length_mm + bill_depth_mm", penguins, n_trees=20, seed=1)
+    >>> explanation = forest.explain(penguins.head(1))
+    >>> list(explanation.predictors.index)
+    ['bill_length_mm', 'bill_depth_mm']
+    """
+
+    def __init__(
+        self, fit: AnyFit, row: pd.DataFrame, X: Matrix, change: float | None, nearest: int
+    ) -> None:
+        self.call, self.row = fit.call, row
+        now = expected_response(fit, X)[0]
+        classes, name = fit.design.response.classes, fit.design.response.name
+        labels = pd.Index([name]) if classes is None else classes
+        self.prediction = pd.Series(now, index=labels, name="prediction")
+        forest, nodes, trees = nodes_on_paths(fit, X)
+        self.predictors = predictors_of(fit, forest, nodes, trees)
+        self.directions = directions_of(fit, forest, nodes)
+        single = isinstance(fit, Fit) and forest.n_trees == 1
+        self.rules = rules_of(fit, forest, nodes, X) if single else []
+        self.neighbours = _neighbours(fit, X, nearest)
+        spread = float(np.std(fit.data.y))
+        self.change = CHANGE * spread if change is None else change
+
+        def changed(predicted: NDArray[np.float64]) -> NDArray[np.bool_]:
+            if classes is None:
+                return np.asarray(np.abs(predicted[:, 0] - now[0]) >= self.change)
+            ordered = bool(fit.ordered)
+            own = predicted_classes(now[None], ordered)[0]
+            return np.asarray(predicted_classes(predicted, ordered) != own)
+
+        self.changes = nearest_changes(fit, row, X, changed)
+        self.slopes = _slopes(fit, row, X, labels)
+
+    def summary(self) -> Summary:
+        """Return the tables as a summary with text, HTML and LaTeX output."""
+        sections = {
+            "Predictors on its paths": self.predictors.head(10),
+            "Nearest changes": self.changes.head(10),
+            "Slopes": pd.DataFrame(self.slopes).head(10),
+        }
+        if self.neighbours is not None:
+            sections["Neighbours"] = self.neighbours
+        notes = (f"Path: {'; '.join(self.rules)}.",) if self.rules else ()
+        return Summary("One prediction", self.call, self._facts(), sections, notes)
+
+    def _facts(self) -> dict[str, str]:
+        shown = self.prediction.sort_values(ascending=False).head(4)
+        return {str(label): f"{value:.4g}" for label, value in shown.items()}
+
+    def _card(self) -> Card:
+        return Card("One prediction", self._facts(), self.changes)
+
+
+def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
+    if isinstance(fit, BoostedFit):
+        return None
+    near = proximities(fit, X, WEIGHTS if isinstance(fit, Fit) else PLAIN)
+    order = np.lexsort((near.indices, -near.data))[:nearest]
+    at, response = near.indices[order], fit.design.response
+    y = fit.data.y[at]
+    values: Any = y if response.classes is None else response.classes[y.astype(np.int64)]
+    columns = {"weight": near.data[order], response.name: values}
+    return pd.DataFrame(columns, index=fit.data.index[at])
+
+
+def _slopes(
+    fit: AnyFit, row: pd.DataFrame, X: Matrix, labels: pd.Index
+) -> pd.Series | pd.DataFrame:
+    training, found = training_frame(fit.design, fit.data), {}
+    for name in variables(fit.design):
+        column = training[name]
+        if column.dtype.kind not in "iuf" or column.nunique() < 2 or row[name].isna().any():
+            continue
+        contrast = slope_of(name, row[name], column, fit.data.weights, None)
+        ends = [float(contrast.low[0]), float(contrast.high[0])]
+        low, high = predicted_at(fit, row, X, {name: ends})
+        found[name] = (high - low) / (ends[1] - ends[0])
+    index = pd.Index(list(found), name="variable")
+    values = np.array(list(found.values())).reshape(len(found), len(labels))
+    if len(labels) == 1:
+        return pd.Series(values[:, 0], index=index, name="slope")
+    return pd.DataFrame(values, index=index, columns=labels)

@@ -1,0 +1,142 @@
+"""Explanations of single predictions, each part checked by predictions."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore:every tree drew")
+
+
+@pytest.fixture(scope="module")
+def fits(number_forest, class_forest, class_tree, number_tree, table):
+    return {
+        "forest": number_forest,
+        "forest of classes": class_forest,
+        "tree": number_tree,
+        "tree of classes": class_tree,
+        "boosted": odrf.odbt("c ~ a + b + f", table, n_trees=6, seed=1),
+        "guided": odrf.graf("c ~ a + b + f", table, n_trees=6, seed=1),
+    }
+
+
+KINDS = ["forest", "forest of classes", "tree", "tree of classes", "boosted", "guided"]
+
+
+def read(word, column):
+    """A value as it stands in the table of changes."""
+    return word if column.dtype.kind not in "if" else float(word)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_change_changes_the_prediction(fits, table, kind):
+    fit = fits[kind]
+    for i in (0, 17, 60):
+        row = table.iloc[[i]]
+        found = fit.explain(row)
+        assert len(found.changes)
+        assert found.changes["distance"].is_monotonic_increasing
+        for variables, values in found.changes[["variables", "values"]].to_numpy():
+            new = {
+                name: read(word, table[name])
+                for name, word in zip(variables.split(", "), values.split(", "), strict=True)
+            }
+            # values are shown with five digits
+            before, after = fit.predict(row).iloc[0], fit.predict(row.assign(**new)).iloc[0]
+            if fit.kind == "regression":
+                assert abs(after - before) > 0.8 * found.change
+            else:
+                assert after != before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_prediction_is_that_of_predict(fits, table, kind):
+    fit, row = fits[kind], table.iloc[[3]]
+    found = fit.explain(row).prediction
+    if fit.kind == "regression":
+        assert found.iloc[0] == pytest.approx(fit.predict(row).iloc[0])
+    else:
+        expected = fit.predict(row, type="prob").iloc[0]
+        np.testing.assert_allclose(found[expected.index], expected, atol=1e-12)
+
+
+def test_neighbours_have_the_largest_weights(class_forest, table):
+    row = table.iloc[[5]]
+    weights = class_forest.proximity(row, type="weights").to_frame().iloc[0]
+    found = class_forest.explain(row, nearest=4).neighbours
+    expected = weights.sort_values(ascending=False).head(4)
+    np.testing.assert_allclose(found["weight"], expected)
+    assert found["c"].tolist() == table.loc[found.index, "c"].tolist()
+
+
+def test_rules_of_a_tree_are_the_splits_down_to_its_leaf(number_tree, table):
+    for i in range(0, 120, 13):
+        row = table.iloc[[i]]
+        found = number_tree.explain(row)
+        nodes = number_tree.nodes
+        leaf = int(number_tree.predict(row, type="leaf").iloc[0])
+        assert len(found.rules) == nodes.loc[leaf, "depth"]
+        lines = number_tree.rules().splitlines()
+        path = [leaf]
+        while path[-1]:
+            path.append(int(nodes.loc[path[-1], "parent"]))
+        for node, rule in zip(path[-2::-1], found.rules, strict=True):
+            (line,) = (line for line in lines if line.strip().startswith(f"{node}) "))
+            assert rule in line
+
+
+def test_predictors_on_paths_are_counted(number_forest, table):
+    row = table.iloc[[8]]
+    found = number_forest.explain(row).predictors
+    used = np.zeros((3, 12), dtype=bool)
+    for b in range(12):
+        tree = number_forest.tree(b)
+        node = int(tree.predict(row, type="leaf").iloc[0])
+        while node:
+            node = int(tree.nodes.loc[node, "parent"])
+            names = set(tree.splits.loc[tree.splits["node"] == node, "predictor"])
+            used[[j for j, name in enumerate("abf") if name in names], b] = True
+    assert found.loc[list("abf"), "trees"].tolist() == used.mean(axis=1).tolist()
+
+
+def test_slopes_are_differences_of_predictions(number_forest, table):
+    row = table.iloc[[9]]
+    h, a = 0.5 * table["a"].std(ddof=0), row["a"]
+    low, high = (number_forest.predict(row.assign(a=a + s * h / 2)).iloc[0] for s in (-1, 1))
+    assert number_forest.explain(row).slopes["a"] == pytest.approx((high - low) / h, rel=1e-4)
+
+
+def test_a_row_may_be_a_mapping_or_a_series(number_forest, table):
+    row = table.iloc[3]
+    mapping = {name: row[name] for name in "abf"}
+    one, two = (number_forest.explain(each) for each in (mapping, pd.Series(mapping)))
+    assert one.changes.equals(two.changes)
+    assert "One prediction" in str(one.summary())
+
+
+def test_empty_cells_are_explained(table):
+    holes = table.assign(a=table["a"].mask(np.arange(120) % 4 == 0))
+    fit = odrf.odrf("c ~ a + b + f", holes, n_trees=6, seed=1)
+    assert len(fit.explain(holes.iloc[[0]]).changes)
+    full = odrf.odrf("c ~ a + b + f", table, n_trees=6, seed=1)
+    assert len(full.explain(holes.iloc[[0]]).predictors) == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "message"),
+    [
+        (slice(0, 2), {}, "row has 2 rows"),
+        (slice(0, 1), {"change": -1.0}, "change="),
+        (slice(0, 1), {"nearest": 0}, "nearest=0"),
+    ],
+)
+def test_bad_arguments_are_named(number_forest, table, row, options, message):
+    with pytest.raises(InputError, match=message):
+        number_forest.explain(table.iloc[row], **options)
+
+
+def test_a_column_that_is_not_there_is_named(number_forest):
+    with pytest.raises(InputError, match="lacks column"):
+        number_forest.explain({"a": 1.0})
