@@ -13,7 +13,7 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.text.wording import SplitWriter
 
-__all__ = ["directions_of", "nodes_on_paths", "predictors_of", "rules_of"]
+__all__ = ["directions_of", "nodes_on_paths", "predictors_on_paths", "rules_of"]
 
 
 def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], NDArray[np.int64]]:
@@ -43,7 +43,7 @@ def nodes_on_paths(fit: AnyFit, X: Matrix) -> tuple[Forest, NDArray[np.int64], N
     return forest, nodes[order], trees[order]
 
 
-def predictors_of(
+def predictors_on_paths(
     fit: AnyFit, forest: Forest, nodes: NDArray[np.int64], trees: NDArray[np.int64]
 ) -> pd.DataFrame:
     """Return how often each predictor takes part in splits on the paths.

@@ -19,7 +19,7 @@ from odrf.fits.local.nearest_changes import nearest_changes, predicted_at
 from odrf.fits.local.paths_of_row import (
     directions_of,
     nodes_on_paths,
-    predictors_of,
+    predictors_on_paths,
     rules_of,
 )
 from odrf.fits.prediction.expected_response import expected_response
@@ -95,7 +95,7 @@ class Explanation(Carded):
         labels = pd.Index([name]) if classes is None else classes
         self.prediction = pd.Series(now, index=labels, name="prediction")
         forest, nodes, trees = nodes_on_paths(fit, X)
-        self.predictors = predictors_of(fit, forest, nodes, trees)
+        self.predictors = predictors_on_paths(fit, forest, nodes, trees)
         self.directions = directions_of(fit, forest, nodes)
         single = isinstance(fit, Fit) and forest.n_trees == 1
         self.rules = rules_of(fit, forest, nodes, X) if single else []

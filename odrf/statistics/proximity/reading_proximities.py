@@ -107,6 +107,10 @@ def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
         image = np.asarray(columns @ (columns.T @ centred.ravel())) / (2 * n_trees)
         return np.asarray(image - image.mean())
 
+    size = np.asarray(columns.sum(axis=0)).ravel()
+    trace = (n * n_trees - float(size @ size) / n) / (2 * n_trees)
+    if trace < 1e-9 * n:
+        return PlaneOfRows(np.zeros((n, 2)), np.zeros(2))
     operator = scipy.sparse.linalg.LinearOperator((n, n), product, dtype=np.float64)
     start = np.random.default_rng(seed).normal(size=n)
     value, vector = scipy.sparse.linalg.eigsh(operator, k=2, v0=start)
@@ -114,6 +118,4 @@ def scaled_to_plane(indicators: Sparse, n_trees: int, seed: int) -> PlaneOfRows:
     # an eigenvector has no sign: its largest entry is above 0
     largest = np.abs(vector).argmax(axis=0)
     vector = vector * np.sign(vector[largest, [0, 1]])
-    size = np.asarray(columns.sum(axis=0)).ravel()
-    trace = (n * n_trees - float(size @ size) / n) / (2 * n_trees)
-    return PlaneOfRows(vector * np.sqrt(value), value / trace if trace > 0 else 0 * value)
+    return PlaneOfRows(vector * np.sqrt(value), value / trace)

@@ -134,6 +134,14 @@ def test_the_map_is_classical_scaling(class_forest, number_forest):
         assert fit.map().table.equals(plane.table)
 
 
+def test_rows_that_share_all_leaves_are_at_one_place(table):
+    stump = odrf.odrf("y ~ a", table, n_trees=3, max_leaves=1, seed=1)
+    assert (stump.map().table[["first", "second"]] == 0).all(axis=None)
+    assert stump.map().explained == (0.0, 0.0)
+    halves = odrf.odrf("y ~ a", table, n_trees=3, max_leaves=2, seed=1).map()
+    assert np.isfinite(halves.table[["first", "second"]]).all(axis=None)
+
+
 def test_empty_cells_are_filled_by_near_rows():
     rng = np.random.default_rng(1)
     a = rng.normal(size=150)
