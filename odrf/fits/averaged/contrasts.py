@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
-from statsmodels.stats.weightstats import DescrStatsW
 
 from odrf.checks import is_word
 from odrf.design.columns.listing import listed
@@ -23,6 +22,8 @@ OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
 
 # A slope's two ends are this share of a standard deviation apart.
 BANDWIDTH = 0.5
+# Relative tolerance of sums of shares, which are rounded.
+SLACK = 1e-12
 
 
 class Contrast(NamedTuple):
@@ -145,7 +146,7 @@ def _of_numbers(
     if contrast == "sd":
         sd = _deviation(training, weights)
         return Contrast(f"+1 sd ({sd:.4g})", values - sd / 2, values + sd / 2)
-    low, high = _described(training, weights).quantile([0.25, 0.75], return_pandas=False)
+    low, high = _quartiles(training, weights)
     return Contrast(f"Q3 - Q1 ({low:.4g} to {high:.4g})", float(low), float(high))
 
 
@@ -161,13 +162,26 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
 
 
 def _deviation(training: pd.Series, weights: NDArray[np.float64]) -> float:
-    return float(_described(training, weights).std)
+    """Return the weighted standard deviation of numbers, without empty cells."""
+    values, share = _known(training, weights)
+    return float(np.sqrt(share @ (values - share @ values) ** 2))
 
 
-def _described(training: pd.Series, weights: NDArray[np.float64]) -> DescrStatsW:
-    """Return the weighted moments and quantiles of numbers, without empty cells."""
+def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the smallest numbers up to which a quarter, or three, of the weight lies."""
+    values, share = _known(training, weights)
+    order = np.argsort(values, kind="stable")
+    reached = share[order].cumsum() * (1 + SLACK)
+    low, high = values[order][np.searchsorted(reached, (0.25, 0.75))]
+    return float(low), float(high)
+
+
+def _known(
+    training: pd.Series, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return numbers without empty cells, and their shares of the weight."""
     known = training.notna().to_numpy() & (weights > 0)
-    return DescrStatsW(training.to_numpy()[known], weights[known])
+    return training.to_numpy()[known], weights[known] / weights[known].sum()
 
 
 def _said(value: Any) -> str:

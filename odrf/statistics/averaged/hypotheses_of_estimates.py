@@ -11,14 +11,13 @@ from typing import NamedTuple, cast
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from statsmodels.tools.numdiff import approx_fprime
 
 from odrf.checks import is_number
 from odrf.errors import InputError
 
 __all__ = ["Wald", "function_of_estimates", "independent", "joint_test", "pairwise_differences"]
 
-OPERATIONS: dict[type, Callable[..., float]] = {
+OPERATIONS: dict[type, Callable[..., complex]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -28,6 +27,7 @@ OPERATIONS: dict[type, Callable[..., float]] = {
     ast.UAdd: operator.pos,
 }
 LONGEST = 1000
+STEP = 1e-30
 
 
 class Wald(NamedTuple):
@@ -65,16 +65,20 @@ def function_of_estimates(
         raise _unreadable(hypothesis, "it needs one = at most")
     trees = [_parsed(side, hypothesis) for side in sides]
 
-    def value(at: NDArray[np.float64]) -> float:
+    def value(at: NDArray[np.complex128]) -> complex:
         found = [_value(tree, at, hypothesis) for tree in trees]
         return found[0] - (found[1] if len(found) > 1 else 0.0)
 
-    with np.errstate(all="ignore"):
-        now = value(estimate)
-        gradient = np.asarray(approx_fprime(estimate, value, centered=True), dtype=np.float64)
+    at = estimate.astype(np.complex128)
+    here = value(at)
+    # roots of negative numbers are no real numbers
+    now = here.real if here.imag == 0 else np.nan
+    # the derivative is exact to rounding: a step along the imaginary axis is never subtracted
+    steps = STEP * 1j * np.eye(len(at))
+    gradient = np.array([value(at + step).imag / STEP for step in steps])
     if not np.isfinite(now) or not np.isfinite(gradient).all():
         raise InputError(f"hypothesis {hypothesis!r} has no finite value at these estimates")
-    return now, gradient.ravel()
+    return now, gradient
 
 
 def independent(gradient: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -114,21 +118,20 @@ def _parsed(side: str, hypothesis: str) -> ast.expr:
         raise _unreadable(hypothesis, "it is no sum, product or quotient of b1, b2, …") from None
 
 
-def _value(node: ast.expr, at: NDArray[np.float64], hypothesis: str) -> float:
+def _value(node: ast.expr, at: NDArray[np.complex128], hypothesis: str) -> complex:
     if isinstance(node, ast.Constant) and is_number(node.value):
-        return float(cast(float, node.value))
+        return complex(cast(float, node.value))
     if isinstance(node, ast.Name):
         number = node.id[1:]
         if node.id[:1] == "b" and number.isdecimal() and 1 <= int(number) <= len(at):
-            return float(at[int(number) - 1])
+            return complex(at[int(number) - 1])
         raise _unreadable(hypothesis, f"{node.id!r} is none of b1 to b{len(at)}, the table's rows")
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
         left, right = (_value(each, at, hypothesis) for each in (node.left, node.right))
         try:
-            result = OPERATIONS[type(node.op)](left, right)
+            return OPERATIONS[type(node.op)](left, right)
         except (ZeroDivisionError, OverflowError):
-            return np.nan
-        return result if isinstance(result, float) else np.nan
+            return complex(np.nan)
     if isinstance(node, ast.UnaryOp) and type(node.op) in OPERATIONS:
         return OPERATIONS[type(node.op)](_value(node.operand, at, hypothesis))
     raise _unreadable(hypothesis, "it may have numbers, b1, b2, … and + - * / ** ( ) only")

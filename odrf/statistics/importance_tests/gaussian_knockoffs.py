@@ -20,7 +20,6 @@ from __future__ import annotations
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 __all__ = [
     "entropy_knockoff_gaps",
@@ -90,7 +89,7 @@ def gaussian_knockoffs(
     and turned back by the quantiles of the columns.
     """
     n = len(values)
-    Z = scipy.special.ndtri(rankdata(values, axis=0) / (n + 1))
+    Z = scipy.special.ndtri(scipy.stats.rankdata(values, axis=0) / (n + 1))
     covariance = shrunken_covariance(Z)
     scale = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(scale, scale)

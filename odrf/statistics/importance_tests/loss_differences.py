@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
-from scipy.stats import t as student
-from scipy.stats import wilcoxon
 
 __all__ = ["ADJUSTMENTS", "ROW_TESTS", "WILCOXON", "adjusted", "judged_differences"]
 
@@ -52,16 +50,16 @@ def judged_differences(
     off = np.bincount(unit, weights * (difference - estimate))
     G = len(off)
     std_error = float(np.sqrt(inflation * G / (G - 1) * (off**2).sum()) / weights.sum())
-    half = float(student.ppf((1 + level) / 2, G - 1)) * std_error
+    half = float(scipy.stats.t.ppf((1 + level) / 2, G - 1)) * std_error
     if not difference.any():
         return 0.0, 0.0, 0.0, 1.0, 0.0, 0.0
     if test == T:
         statistic = estimate / std_error if std_error > 0 else float(np.copysign(np.inf, estimate))
-        p_value = float(student.sf(statistic, G - 1))
+        p_value = float(scipy.stats.t.sf(statistic, G - 1))
     else:
         means = np.bincount(unit, weights * difference) / np.bincount(unit, weights)
-        statistic, of_rows = map(float, wilcoxon(means, alternative="greater"))
-        p_value = float(ndtr(ndtri(of_rows) / np.sqrt(inflation)))
+        statistic, of_rows = map(float, scipy.stats.wilcoxon(means, alternative="greater"))
+        p_value = float(scipy.special.ndtr(scipy.special.ndtri(of_rows) / np.sqrt(inflation)))
     return estimate, std_error, statistic, p_value, estimate - half, estimate + half
 
 

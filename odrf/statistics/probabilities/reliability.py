@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import NDArray
-from statsmodels.stats.proportion import proportion_confint
 
 from odrf.engine.parallel import end_if_stopped
 
@@ -98,10 +97,18 @@ def reliability_table(
         w = weights[inside]
         rate = float(np.average(event[inside], weights=w))
         effective = w.sum() ** 2 / (w**2).sum()
-        low, high = proportion_confint(rate * effective, effective, 1 - level, method="beta")
+        low, high = _clopper_pearson(rate * effective, effective, level)
         predicted = float(np.average(p[inside], weights=w))
         rows.append((predicted, rate, float(low), float(high), int(inside.sum())))
     return pd.DataFrame(rows, columns=["predicted", "observed", "conf_low", "conf_high", "rows"])
+
+
+def _clopper_pearson(events: float, n: float, level: float) -> tuple[float, float]:
+    """Return the exact interval of a probability, given how many of n rows were events."""
+    tail = (1 - level) / 2
+    low = scipy.special.betaincinv(events, n - events + 1, tail) if events > 0 else 0.0
+    high = scipy.special.betaincinv(events + 1, n - events, 1 - tail) if events < n else 1.0
+    return float(low), float(high)
 
 
 def calibrated_band(

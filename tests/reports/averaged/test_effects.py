@@ -282,6 +282,7 @@ def test_hypotheses_that_follow_from_others_do_not_count_twice(class_forest):
         ("__import__('os').system('ls')", "may have numbers"),
         ("b1 < b2", "may have numbers"),
         ("b1 / (b2 - b2)", "no finite value"),
+        ("(0 - 1 - b1 ** 2) ** 0.5", "no finite value"),
         (" b1" * 1000, "cannot be read"),
         ([], "neither text"),
         (7, "neither text"),
