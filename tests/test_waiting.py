@@ -24,6 +24,7 @@ SHORT = {
             for report in (
                 "ApproximationCurve",
                 "BiasVariance",
+                "CalibratedFit",
                 "Calibration",
                 "Comparison",
                 "Discrimination",
@@ -69,7 +70,7 @@ SHORT = {
     "they take trees of those that there are": [
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",
     ],
-    "a second or less for 20,000 rows": ["calibration", "discrimination"],
+    "a second or less for 20,000 rows": ["calibrate", "calibration", "discrimination"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
         "impute", "map", "outliers", "prototypes", "proximity",
@@ -78,7 +79,7 @@ SHORT = {
         "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],
     "their time goes by in predictions, which predict(progress=) shows": [
-        "estimate_priors", "staged_predict",
+        "CalibratedFit.predict", "estimate_priors", "staged_predict",
     ],
     "the averages of the trees are there": ["Effects.hypotheses"],
     "it measures leaves when its summary asks; four seconds for a guided forest": ["consistency"],

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from odrf.plots.path import plot_error_path as plot_error_path
     from odrf.plots.path import plot_path as plot_path
     from odrf.plots.pixels import plot_pixels as plot_pixels
+    from odrf.plots.probabilities.reliability_diagram import plot_maps as plot_maps
     from odrf.plots.probabilities.reliability_diagram import plot_reliability as plot_reliability
     from odrf.plots.probabilities.threshold_curves import plot_benefit as plot_benefit
     from odrf.plots.probabilities.threshold_curves import plot_thresholds as plot_thresholds
@@ -73,6 +74,7 @@ __getattr__ = loaded_later(
         "plot_knockoffs": "odrf.plots.selection",
         "plot_learning": "odrf.plots.evaluation.learning",
         "plot_loss": "odrf.plots.boosted",
+        "plot_maps": "odrf.plots.probabilities.reliability_diagram",
         "plot_means": "odrf.plots.elements.means",
         "plot_option": "odrf.plots.evaluation.tuning",
         "plot_path": "odrf.plots.path",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from odrf.plots.elements.lettering import label_x, label_y, title
 from odrf.plots.elements.style import ACCENT, CLASSES, GRID, MUTED, plain
 from odrf.plots.probabilities.several_classes import axes_for, classes_named
 from odrf.text.shortening import shortened_names
 
-__all__ = ["plot_reliability"]
+__all__ = ["plot_maps", "plot_reliability"]
 
 MOST_CHARACTERS = 24
 
@@ -56,5 +60,38 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
     label_x(ax, "predicted probability" + (f" of {names[0]}" if alone else ""))
     label_y(ax, "observed share")
     title(ax, "Calibration")
+    plain(ax, "y")
+    return ax
+
+
+def plot_maps(
+    at: NDArray[np.float64], curves: Mapping[str, NDArray[np.float64]], ax: Axes | None = None
+) -> Axes:
+    """Plot calibrated against predicted probabilities.
+
+    Parameters
+    ----------
+    at : (m,) float64
+        Predicted probabilities.
+    curves : mapping of str to (m,) float64
+        By class the calibrated ones.
+    ax : Axes, optional
+        By default the axes of a new figure.
+
+    Returns
+    -------
+    Axes
+    """
+    if ax is None:
+        ax = axes_for(len(curves))
+    ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=1)
+    names = shortened_names(list(curves), MOST_CHARACTERS)
+    for code, (curve, name) in enumerate(zip(curves.values(), names, strict=True)):
+        style = "-" if code < len(CLASSES) else ":"
+        ax.plot(at, curve, style, color=CLASSES[code % len(CLASSES)], label=name, linewidth=1.4)
+    classes_named(ax)
+    label_x(ax, "predicted probability")
+    label_y(ax, "calibrated probability")
+    title(ax, "Calibration maps")
     plain(ax, "y")
     return ax

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from odrf.checks import checked_part, checked_whole
+from odrf.checks import checked_choice, checked_part, checked_whole
 from odrf.errors import InputError
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.public import public
+from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 from odrf.reports.probabilities.calibration_report import Calibration
 from odrf.reports.probabilities.discrimination_report import Discrimination
 from odrf.reports.probabilities.judged_rows import JudgedRows
 from odrf.results.fitted import FittedResults
+from odrf.statistics.probabilities.recalibration_maps import ISOTONIC, METHODS
 
 __all__ = ["CalibrationResults"]
 
@@ -115,6 +117,45 @@ class CalibrationResults(FittedResults):
         """
         rows = self._judged_rows(newdata)
         return Discrimination(self.call, rows, checked_part("level", level), self.seed)
+
+    def calibrate(self, method: str = ISOTONIC) -> CalibratedFit:
+        """Return the fit with calibrated class probabilities.
+
+        The map from predicted to calibrated probabilities is learned from the out-of-bag
+        predictions of the training rows.  So no row is held out.
+
+        Parameters
+        ----------
+        method : {"isotonic", "platt", "beta"}, default "isotonic"
+            - ``"isotonic"``: the increasing function that fits best; for a thousand rows or more.
+            - ``"platt"``: a logistic regression on the log odds.
+            - ``"beta"``: a logistic regression on log p and log(1 - p).
+
+        Returns
+        -------
+        CalibratedFit
+            It has `predict`, and shows the Brier score before and after.
+
+        Raises
+        ------
+        InputError
+            If the method is unknown; if the fit is a regression, or no rows are out of bag.
+
+        References
+        ----------
+        A. Niculescu-Mizil and R. Caruana (2005). Predicting good probabilities with supervised
+        learning. ICML.
+
+        Examples
+        --------
+        >>> import odrf
+        >>> data = odrf.load_data("breast_cancer")
+        >>> forest = odrf.odrf("diagnosis ~ .", data, n_trees=50, seed=1)
+        >>> list(forest.calibrate("beta").table.columns)
+        ['before', 'after']
+        """
+        checked_choice("method", method, METHODS)
+        return CalibratedFit(self.fit, self._judged_rows(None), method)
 
     def _judged_rows(self, newdata: pd.DataFrame | None) -> JudgedRows:
         if self.classes is None:

@@ -1,5 +1,7 @@
 """Calibration and discrimination of fits: which rows judge, and what is shown."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
@@ -81,3 +83,36 @@ def test_bad_arguments_are_named(two_classes, number_forest, class_tree, table):
         fit.discrimination().plot("area")
     with pytest.raises(InputError, match="lacks column"):
         fit.calibration(data.drop(columns="c"))
+
+
+@pytest.mark.parametrize("method", ["isotonic", "platt", "beta"])
+def test_calibrated_fits_predict_by_their_maps(two_classes, class_forest, table, method):
+    fit, data = two_classes
+    calibrated = fit.calibrate(method)
+    p, q = (each.predict(data, type="prob")["yes"] for each in (fit, calibrated))
+    np.testing.assert_allclose(q, calibrated.maps[1](p.to_numpy()))
+    assert calibrated.table.loc["yes", "before"] == pytest.approx(
+        fit.calibration().brier.loc["yes", "score"]
+    )
+    several = class_forest.calibrate(method)
+    q = several.predict(table, type="prob")
+    np.testing.assert_allclose(q.sum(axis=1), 1.0)
+    assert (several.predict(table).astype(str) == q.idxmax(axis=1).astype(str)).all()
+    assert several.summary().facts["Method"] == method
+    assert len(several.plot().lines) == 4
+
+
+def test_a_calibrated_fit_can_be_pickled(two_classes):
+    fit, data = two_classes
+    calibrated = fit.calibrate()
+    again = pickle.loads(pickle.dumps(calibrated))
+    assert again.predict(data, type="prob").equals(calibrated.predict(data, type="prob"))
+
+
+def test_calibration_is_refused_where_it_cannot_be(two_classes, number_forest, class_tree):
+    with pytest.raises(InputError, match="method='linear' is not known"):
+        two_classes[0].calibrate("linear")
+    with pytest.raises(InputError, match="was fitted as a number"):
+        number_forest.calibrate()
+    with pytest.raises(InputError, match="newdata="):
+        class_tree.calibrate()

@@ -1,0 +1,107 @@
+"""Maps from predicted to calibrated probabilities: isotonic, Platt's, and beta calibration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from odrf.statistics.probabilities.reliability import recalibrated
+
+__all__ = ["BETA", "ISOTONIC", "METHODS", "PLATT", "RecalibrationMap", "recalibration_map"]
+
+ISOTONIC, PLATT, BETA = "isotonic", "platt", "beta"
+METHODS = (ISOTONIC, PLATT, BETA)
+# Probabilities of 0 and 1 have no finite log odds.
+LEAST = 1e-4
+
+
+class RecalibrationMap(Protocol):
+    """An increasing function from probabilities to probabilities."""
+
+    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the calibrated probabilities of p (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """An increasing function through points; straight between them."""
+
+    at: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the calibrated probabilities of p (n,)."""
+        return np.interp(p, self.at, self.value)
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """log odds = c + a·log p - b·log(1 - p); of Platt's method a = b."""
+
+    a: float
+    b: float
+    c: float
+
+    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the calibrated probabilities of p (n,)."""
+        yes, no = _logarithms(p)
+        return np.asarray(scipy.special.expit(self.c + self.a * yes - self.b * no))
+
+
+def recalibration_map(
+    method: str,
+    p: NDArray[np.float64],
+    event: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> RecalibrationMap:
+    """Learn a map from probabilities p (n,) of an event, and whether it happened (n,).
+
+    Parameters
+    ----------
+    method : {"isotonic", "platt", "beta"}
+        The best increasing function; a logistic regression on the log odds of p (Platt 1999); or on
+        log p and log(1 - p), with coefficients that are not negative (Kull and others 2017).
+    p, event, weights : (n,) float64
+
+    References
+    ----------
+    Platt (1999), Probabilistic outputs for support vector machines, Advances in Large Margin
+    Classifiers, 61-74.
+
+    Kull, Silva Filho and Flach (2017), Beyond sigmoids: how to obtain well-calibrated probabilities
+    from binary classifiers with beta calibration, Electronic Journal of Statistics 11, 5052-5080.
+    """
+    if method == ISOTONIC:
+        at, first = np.unique(p, return_index=True)
+        return Steps(at, recalibrated(p, event, weights)[first])
+    yes, no = _logarithms(p)
+    share = weights / weights.sum()
+    one = np.ones(len(p))
+    columns = np.stack([yes - no, one] if method == PLATT else [yes, -no, one])
+    target = _moderate(event, weights)
+
+    def loss(theta: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        score = theta @ columns
+        off = share * (scipy.special.expit(score) - target)
+        return float(share @ (np.logaddexp(0.0, score) - target * score)), columns @ off
+
+    start = np.r_[np.ones(len(columns) - 1), 0.0]
+    bounds = [(0.0, None)] * (len(columns) - 1) + [(None, None)]
+    theta = scipy.optimize.minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    return LogOdds(float(theta[0]), float(theta[-2]), float(theta[-1]))
+
+
+def _moderate(event: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Platt's targets (n,), a little inside 0 and 1: no few rows make a probability sure."""
+    size = weights.sum() ** 2 / (weights**2).sum()
+    yes = size * float(np.average(event, weights=weights))
+    return np.where(event > 0, (yes + 1) / (yes + 2), 1 / (size - yes + 2))
+
+
+def _logarithms(p: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    inside = np.clip(p, LEAST, 1 - LEAST)
+    return np.log(inside), np.log1p(-inside)
