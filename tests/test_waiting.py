@@ -37,6 +37,7 @@ SHORT = {
                 "GrowthPath",
                 "KnockoffSelection",
                 "LearningCurve",
+                "PredictiveCheck",
                 "ProjectionImportance",
                 "PruningPath",
                 "RowMap",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from odrf.plots.problems import plot_surface as plot_surface
     from odrf.plots.projections import plot_projections as plot_projections
     from odrf.plots.proximity.row_map import plot_row_map as plot_row_map
+    from odrf.plots.residuals.check_plots import plot_check as plot_check
     from odrf.plots.selection import plot_elimination as plot_elimination
     from odrf.plots.selection import plot_knockoffs as plot_knockoffs
     from odrf.plots.selection import plot_shadows as plot_shadows
@@ -57,6 +58,7 @@ __getattr__ = loaded_later(
         "plot_bias_variance": "odrf.plots.evaluation.bias_variance",
         "plot_benefit": "odrf.plots.probabilities.threshold_curves",
         "plot_candidates": "odrf.plots.evaluation.tuning",
+        "plot_check": "odrf.plots.residuals.check_plots",
         "plot_consistency": "odrf.plots.consistency",
         "plot_curves": "odrf.plots.problems",
         "plot_effects": "odrf.plots.averaged.effects_with_intervals",

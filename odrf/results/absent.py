@@ -23,6 +23,11 @@ NOT_EXPORTED = f"{STEPS}, and only means of trees are exported: use odt() or odr
 NOT_NEAR = f"{STEPS}, so that sharing a leaf does not mean to be near: use odrf()"
 
 ABSENT: dict[str, dict[str, str]] = {
+    "predictive_check": {
+        "ODTResults": ALONE,
+        "ODBTResults": NO_SPREAD,
+        "GRAFResults": ALL_ROWS_USE,
+    },
     "impute": {"ODBTResults": NOT_NEAR},
     "map": {"ODBTResults": NOT_NEAR},
     "outliers": {"ODBTResults": NOT_NEAR},

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped
 
-__all__ = ["BrierParts", "brier_parts", "calibrated_band", "recalibrated", "reliability_table"]
+__all__ = [
+    "BrierParts",
+    "brier_parts",
+    "calibrated_band",
+    "clopper_pearson",
+    "recalibrated",
+    "reliability_table",
+]
 
 
 class BrierParts(NamedTuple):
@@ -97,13 +104,13 @@ def reliability_table(
         w = weights[inside]
         rate = float(np.average(event[inside], weights=w))
         effective = w.sum() ** 2 / (w**2).sum()
-        low, high = _clopper_pearson(rate * effective, effective, level)
+        low, high = clopper_pearson(rate * effective, effective, level)
         predicted = float(np.average(p[inside], weights=w))
         rows.append((predicted, rate, float(low), float(high), int(inside.sum())))
     return pd.DataFrame(rows, columns=["predicted", "observed", "conf_low", "conf_high", "rows"])
 
 
-def _clopper_pearson(events: float, n: float, level: float) -> tuple[float, float]:
+def clopper_pearson(events: float, n: float, level: float) -> tuple[float, float]:
     """Return the exact interval of a probability, given how many of n rows were events."""
     tail = (1 - level) / 2
     low = scipy.special.betaincinv(events, n - events + 1, tail) if events > 0 else 0.0

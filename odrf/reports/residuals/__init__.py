@@ -1,0 +1,1 @@
+"""Reports of residuals and of predicted distributions."""

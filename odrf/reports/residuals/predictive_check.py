@@ -1,0 +1,114 @@
+"""Whether predictions of a number, and their distributions, agree with the responses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf import plots
+from odrf.public import public
+from odrf.statistics.residuals.predicted_distributions import coverage_table, regions_of
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["PLOTS", "PredictiveCheck"]
+
+PLOTS = ("pit", "coverage", "residuals", "quantiles")
+
+
+@public
+class PredictiveCheck(Carded):
+    """Residuals, and whether responses fall into their predicted distributions.
+
+    Returned by `predictive_check` of the results.
+
+    Parameters
+    ----------
+    call : str
+        The call that made the fit.
+    rows : DataFrame
+        For each row: ``observed``, ``fitted``, ``low`` and ``high`` (its prediction interval), and
+        ``pit``.
+    level : float
+        Nominal coverage of the prediction intervals.
+    region : Series or None
+        What divides the rows in `coverage`; by default tenths of the fitted values.
+    source : str
+        Which rows they are, in words.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        With ``residual``, observed minus fitted, and ``pit``, the share of the predicted
+        distribution below the response: uniform if the distributions are right.
+    coverage : DataFrame
+        By ``region``: ``rows``, ``coverage`` of the prediction intervals, and its interval.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> forest = odrf.odrf("progression ~ bmi + s5 + bp", data, n_trees=100, seed=1)
+    >>> check = forest.predictive_check()
+    >>> bool(check.rows["pit"].between(0, 1).all())
+    True
+    """
+
+    def __init__(
+        self, call: str, rows: pd.DataFrame, level: float, region: pd.Series | None, source: str
+    ) -> None:
+        self.call, self.level, self.source = call, level, source
+        self.rows = rows.assign(residual=rows["observed"] - rows["fitted"])
+        inside = rows["observed"].between(rows["low"], rows["high"])
+        self.inside: NDArray[np.bool_] = inside.to_numpy()
+        by = regions_of(rows["fitted"].to_numpy()) if region is None else region.astype(str)
+        self.coverage = coverage_table(by.reset_index(drop=True), self.inside, level)
+
+    def summary(self) -> Summary:
+        """Return the coverage as a summary with text, HTML and LaTeX output."""
+        sections = {"Coverage of prediction intervals": self.coverage}
+        return Summary("Predictive check", self.call, self._facts(), sections)
+
+    def plot(self, kind: str = "pit", *, ax: Axes | None = None) -> Axes:
+        """Draw one of four plots.
+
+        Parameters
+        ----------
+        kind : {"pit", "coverage", "residuals", "quantiles"}, default "pit"
+            - ``"pit"``: a histogram of the shares below the response, with the band in which the
+              bars of uniform shares would be.  A hill means distributions that are too wide, a
+              valley ones that are too narrow.
+            - ``"coverage"``: the coverage by region, with intervals.
+            - ``"residuals"``: residuals against fitted values.
+            - ``"quantiles"``: residuals against those of a normal distribution.
+        ax : Axes, optional
+            Where to draw.  By default on a new figure.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        InputError
+            If `kind` is unknown.
+        """
+        return plots.plot_check(self.rows, self.coverage, self.level, kind, ax)
+
+    def _facts(self) -> dict[str, str]:
+        covered = f"{self.inside.mean():.1%} (nominal {self.level:.0%})"
+        return {
+            "Rows": f"{len(self.rows)} {self.source}",
+            "Covered": covered,
+            "Mean share below": f"{self.rows['pit'].mean():.3f} (right: 0.5)",
+            "Variance of it": f"{self.rows['pit'].var(ddof=0):.4f} (right: 0.0833)",
+        }
+
+    def _card(self) -> Card:
+        return Card("Predictive check", self._facts(), self.coverage)

@@ -1,0 +1,1 @@
+"""Residuals and predicted distributions: arrays in, numbers out."""

@@ -1,0 +1,70 @@
+"""Whether responses fall into their predicted distributions as often as they should."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import scipy
+from numpy.typing import NDArray
+
+from odrf.engine.parallel import end_if_stopped, row_blocks
+from odrf.statistics.probabilities.reliability import clopper_pearson
+
+__all__ = ["coverage_table", "normal_quantiles", "probability_transforms", "regions_of"]
+
+ROWS = 512
+REGIONS = 10
+
+
+def probability_transforms(
+    weights: scipy.sparse.csr_array, y: NDArray[np.float64], observed: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the share of its predicted distribution that lies below each response, (m,).
+
+    Equal responses count half.  If the distributions are right, the shares are uniform.
+
+    Parameters
+    ----------
+    weights : (m, n)
+        The weights of the n training rows in the prediction of m rows; rows without weights give
+        NaN.
+    y : (n,) float64
+        The training responses.
+    observed : (m,) float64
+        The responses of the rows.
+    """
+    out = np.full(len(observed), np.nan)
+    for block in row_blocks(len(observed), ROWS):
+        end_if_stopped()
+        part = weights[block]
+        row = np.repeat(np.arange(part.shape[0]), np.diff(part.indptr))
+        off = y[part.indices] - observed[block][row]
+        below = np.bincount(row, part.data * ((off < 0) + 0.5 * (off == 0)), part.shape[0])
+        total = np.bincount(row, part.data, part.shape[0])
+        known = total > 0
+        out[block.start + np.flatnonzero(known)] = below[known] / total[known]
+    return out
+
+
+def regions_of(fitted: NDArray[np.float64]) -> pd.Series:
+    """Return the tenth of the fitted values (n,) that each row is in, as intervals."""
+    return pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop")).astype(str)
+
+
+def coverage_table(region: pd.Series, inside: NDArray[np.bool_], level: float) -> pd.DataFrame:
+    """Return how often responses are inside their intervals, by region.
+
+    Columns: ``region``, ``rows``, ``coverage``, and its interval ``conf_low`` to ``conf_high``
+    (Clopper and Pearson, of this `level`).
+    """
+    lines = []
+    for label in dict.fromkeys(region):
+        hits = inside[(region == label).to_numpy()]
+        ends = clopper_pearson(float(hits.sum()), float(len(hits)), level)
+        lines.append((label, len(hits), float(hits.mean()), *ends))
+    return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
+
+
+def normal_quantiles(n: int) -> NDArray[np.float64]:
+    """Return the quantiles of a normal distribution that n ordered residuals are compared with."""
+    return np.asarray(scipy.special.ndtri((np.arange(n) + 0.5) / n))

@@ -1,0 +1,93 @@
+"""Residuals and predicted distributions: what is right, too wide or too narrow is seen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy
+
+import odrf
+from odrf import InputError
+from odrf.statistics.residuals.predicted_distributions import (
+    coverage_table,
+    normal_quantiles,
+    probability_transforms,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:every tree drew")
+
+
+@pytest.fixture(scope="module")
+def forest(table):
+    return odrf.odrf("y ~ a + b + f", table, n_trees=40, seed=1)
+
+
+def test_shares_below_are_counted():
+    rng = np.random.default_rng(1)
+    weights = rng.random((5, 8)) * (rng.random((5, 8)) < 0.6)
+    weights[4] = 0.0
+    y, observed = rng.integers(0, 4, 8).astype(float), rng.integers(0, 4, 5).astype(float)
+    found = probability_transforms(scipy.sparse.csr_array(weights), y, observed)
+    for i in range(4):
+        total = weights[i].sum()
+        below = weights[i][y < observed[i]].sum() + 0.5 * weights[i][y == observed[i]].sum()
+        assert found[i] == pytest.approx(below / total)
+    assert np.isnan(found[4])
+
+
+def test_training_rows_are_judged_out_of_bag(forest, table):
+    check = forest.predictive_check(level=0.8)
+    interval = forest.predict(interval="prediction", level=0.8)
+    known = interval.notna().all(axis=1)
+    y = table["y"][known]
+    inside = y.between(interval["conf_low"][known], interval["conf_high"][known])
+    assert check.inside.mean() == inside.mean()
+    np.testing.assert_allclose(check.rows["residual"], y - forest.oob_prediction[known])
+    assert check.coverage["rows"].sum() == known.sum()
+    assert "out of bag" in str(check.summary())
+
+
+def test_new_rows_and_regions(forest, table):
+    check = forest.predictive_check(table, by="f")
+    assert sorted(check.coverage["region"]) == ["x", "y", "z"]
+    for _, row in check.coverage.iterrows():
+        inside = check.inside[(table["f"] == row["region"]).to_numpy()]
+        assert row["coverage"] == pytest.approx(inside.mean())
+        assert row["conf_low"] <= row["coverage"] <= row["conf_high"]
+    assert len(forest.predictive_check(by="f").coverage) == 3
+
+
+def test_intervals_of_coverage_are_exact():
+    region = pd.Series(["all"] * 20)
+    table = coverage_table(region, np.arange(20) < 18, 0.95)
+    exact = scipy.stats.binomtest(18, 20).proportion_ci(0.95)
+    assert table["conf_low"].iloc[0] == pytest.approx(exact.low)
+    assert table["conf_high"].iloc[0] == pytest.approx(exact.high)
+
+
+def test_normal_quantiles_are_symmetric():
+    at = normal_quantiles(7)
+    np.testing.assert_allclose(at, -at[::-1], atol=1e-12)
+    assert at[5] == pytest.approx(scipy.stats.norm.ppf(5.5 / 7))
+
+
+@pytest.mark.parametrize("kind", ["pit", "coverage", "residuals", "quantiles"])
+def test_each_plot_is_drawn(forest, kind):
+    check = forest.predictive_check()
+    ax = check.plot(kind)
+    drawn = {"pit": len(ax.patches), "coverage": len(ax.get_yticklabels())}
+    assert drawn.get(kind, len(ax.lines)) >= 2
+
+
+def test_bad_arguments_are_named(forest, class_forest, number_tree, table):
+    with pytest.raises(InputError, match="use calibration"):
+        class_forest.predictive_check()
+    with pytest.raises(InputError, match="by='g' is no column"):
+        forest.predictive_check(by="g")
+    with pytest.raises(InputError, match="level="):
+        forest.predictive_check(level=2.0)
+    with pytest.raises(InputError, match="kind='all' is not known"):
+        forest.predictive_check().plot("all")
+    with pytest.raises(InputError, match="lacks column"):
+        forest.predictive_check(table.drop(columns="y"))
+    with pytest.raises(AttributeError, match="forests of odrf"):
+        number_tree.predictive_check()
