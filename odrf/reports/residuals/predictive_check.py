@@ -67,8 +67,10 @@ class PredictiveCheck(Carded):
         self.rows = rows.assign(residual=rows["observed"] - rows["fitted"])
         inside = rows["observed"].between(rows["low"], rows["high"])
         self.inside: NDArray[np.bool_] = inside.to_numpy()
-        by = regions_of(rows["fitted"].to_numpy()) if region is None else region.astype(str)
-        self.coverage = coverage_table(by.reset_index(drop=True), self.inside, level)
+        by = regions_of(rows["fitted"].to_numpy())
+        if region is not None:
+            by = pd.Categorical(region.astype(str).where(region.notna()))
+        self.coverage = coverage_table(by, self.inside, level)
 
     def summary(self) -> Summary:
         """Return the coverage as a summary with text, HTML and LaTeX output."""

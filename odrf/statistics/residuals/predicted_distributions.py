@@ -46,20 +46,21 @@ def probability_transforms(
     return out
 
 
-def regions_of(fitted: NDArray[np.float64]) -> pd.Series:
+def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical:
     """Return the tenth of the fitted values (n,) that each row is in, as intervals."""
-    return pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop")).astype(str)
+    tenths = pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop"))
+    return pd.Categorical(tenths.astype(str), [str(each) for each in tenths.cat.categories])
 
 
-def coverage_table(region: pd.Series, inside: NDArray[np.bool_], level: float) -> pd.DataFrame:
-    """Return how often responses are inside their intervals, by region.
+def coverage_table(region: pd.Categorical, inside: NDArray[np.bool_], level: float) -> pd.DataFrame:
+    """Return how often responses are inside their intervals, by region, in their order.
 
     Columns: ``region``, ``rows``, ``coverage``, and its interval ``conf_low`` to ``conf_high``
     (Clopper and Pearson, of this `level`).
     """
     lines = []
-    for label in dict.fromkeys(region):
-        hits = inside[(region == label).to_numpy()]
+    for code in np.unique(region.codes[region.codes >= 0]).tolist():
+        label, hits = region.categories[code], inside[region.codes == code]
         ends = clopper_pearson(float(hits.sum()), float(len(hits)), level)
         lines.append((label, len(hits), float(hits.mean()), *ends))
     return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])

@@ -46,6 +46,13 @@ def test_training_rows_are_judged_out_of_bag(forest, table):
     assert "out of bag" in str(check.summary())
 
 
+def test_regions_of_fitted_values_are_in_their_order(forest):
+    region = forest.predictive_check().coverage["region"]
+    low = [float(label.strip("(]").split(",")[0]) for label in region]
+    assert low == sorted(low)
+    assert len(low) == 10
+
+
 def test_new_rows_and_regions(forest, table):
     check = forest.predictive_check(table, by="f")
     assert sorted(check.coverage["region"]) == ["x", "y", "z"]
@@ -57,7 +64,7 @@ def test_new_rows_and_regions(forest, table):
 
 
 def test_intervals_of_coverage_are_exact():
-    region = pd.Series(["all"] * 20)
+    region = pd.Categorical(["all"] * 20)
     table = coverage_table(region, np.arange(20) < 18, 0.95)
     exact = scipy.stats.binomtest(18, 20).proportion_ci(0.95)
     assert table["conf_low"].iloc[0] == pytest.approx(exact.low)
