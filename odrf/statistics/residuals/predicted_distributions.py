@@ -46,13 +46,13 @@ def probability_transforms(
     return out
 
 
-def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical:
+def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
     """Return the tenth of the fitted values (n,) that each row is in, as intervals."""
     tenths = pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop"))
     return pd.Categorical(tenths.astype(str), [str(each) for each in tenths.cat.categories])
 
 
-def coverage_table(region: pd.Categorical, inside: NDArray[np.bool_], level: float) -> pd.DataFrame:
+def coverage_table(region: pd.Categorical[str], inside: NDArray[np.bool_], level: float) -> pd.DataFrame:
     """Return how often responses are inside their intervals, by region, in their order.
 
     Columns: ``region``, ``rows``, ``coverage``, and its interval ``conf_low`` to ``conf_high``
