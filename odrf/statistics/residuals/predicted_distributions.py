@@ -52,7 +52,9 @@ def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
     return pd.Categorical(tenths.astype(str), [str(each) for each in tenths.cat.categories])
 
 
-def coverage_table(region: pd.Categorical[str], inside: NDArray[np.bool_], level: float) -> pd.DataFrame:
+def coverage_table(
+    region: pd.Categorical[str], inside: NDArray[np.bool_], level: float
+) -> pd.DataFrame:
     """Return how often responses are inside their intervals, by region, in their order.
 
     Columns: ``region``, ``rows``, ``coverage``, and its interval ``conf_low`` to ``conf_high``
