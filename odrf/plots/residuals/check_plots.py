@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from odrf.checks import checked_choice
 from odrf.plots.elements.lettering import label_x, label_y, named_rows, title
 from odrf.plots.elements.style import ACCENT, GRID, MUTED, named_panel, plain
-from odrf.statistics.residuals.predicted_distributions import normal_quantiles
+from odrf.statistics.residuals.predicted_distributions import quantiles_to_compare
 
 __all__ = ["plot_check"]
 
@@ -76,7 +76,7 @@ def _residuals(rows: pd.DataFrame, ax: Axes) -> None:
 
 def _quantiles(rows: pd.DataFrame, ax: Axes) -> None:
     residual = np.sort(rows["residual"].to_numpy())
-    at = normal_quantiles(len(residual))
+    at = quantiles_to_compare(len(residual))
     low, high = np.quantile(residual, [0.25, 0.75])
     slope = (high - low) / (2 * scipy.special.ndtri(0.75))
     ends = np.array([at[0], at[-1]])

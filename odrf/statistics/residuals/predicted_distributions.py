@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.parallel import end_if_stopped, row_blocks
 from odrf.statistics.probabilities.reliability import clopper_pearson
 
-__all__ = ["coverage_table", "normal_quantiles", "probability_transforms", "regions_of"]
+__all__ = ["coverage_table", "probability_transforms", "quantiles_to_compare", "regions_of"]
 
 ROWS = 512
 REGIONS = 10
@@ -68,6 +68,6 @@ def coverage_table(
     return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
 
 
-def normal_quantiles(n: int) -> NDArray[np.float64]:
+def quantiles_to_compare(n: int) -> NDArray[np.float64]:
     """Return the quantiles of a normal distribution that n ordered residuals are compared with."""
     return np.asarray(scipy.special.ndtri((np.arange(n) + 0.5) / n))

@@ -9,8 +9,8 @@ import odrf
 from odrf import InputError
 from odrf.statistics.residuals.predicted_distributions import (
     coverage_table,
-    normal_quantiles,
     probability_transforms,
+    quantiles_to_compare,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:every tree drew")
@@ -71,8 +71,8 @@ def test_intervals_of_coverage_are_exact():
     assert table["conf_high"].iloc[0] == pytest.approx(exact.high)
 
 
-def test_normal_quantiles_are_symmetric():
-    at = normal_quantiles(7)
+def test_quantiles_to_compare_are_symmetric():
+    at = quantiles_to_compare(7)
     np.testing.assert_allclose(at, -at[::-1], atol=1e-12)
     assert at[5] == pytest.approx(scipy.stats.norm.ppf(5.5 / 7))
 
