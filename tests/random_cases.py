@@ -223,11 +223,15 @@ def _answer(fit: Any, name: str, given: dict[str, Any]) -> Any:
 
 def _given(name: str, case: Case, fit: Any, rng: Rng, path: Path) -> dict[str, Any]:
     """Return arguments of a method."""
+    columns = list(fit.design.schema.columns)
     others: dict[str, list[dict[str, Any]]] = {
         "approximate": [{"fraction": 0.5}, {"fraction": 0.1, "method": "top"}],
         "combine": [{"other": fit}],
+        "ale": [{"variables": name} for name in columns],
         "estimate_priors": [{"newdata": case.data}],
+        "explain": [{"row": case.data.iloc[[0]]}],
         "grow": [{"k": 1}, {"k": 3}],
+        "ice": [{"variable": name} for name in columns],
         "growth_path": [{}, {"newdata": case.data}, {"along": "depth"}],
         "importance": [{}, {"type": "impurity"}, {"type": "held_out"}, {"type": "permutation"}],
         "predict": [
@@ -240,6 +244,7 @@ def _given(name: str, case: Case, fit: Any, rng: Rng, path: Path) -> dict[str, A
         "prune": [
             {"alpha": 0.01}, {"rule": "min"}, {"rule": "1se"}, {"rule": "oob"}, {"leaves": 2},
         ],
+        "partial": [{"variables": name} for name in columns],
         "pruning_path": [{}, {"pruning": "growth"}, {"newdata": case.data}, {"cv": 3}],
         "row_predictor": [{}, {"type": "prob"}],
         "save": [{"path": path}],

@@ -60,6 +60,7 @@ def ask(fit, data, folder):
         "approximate": {"fraction": 0.5},
         "combine": {"other": fit},
         "estimate_priors": {"newdata": data},
+        "explain": {"row": data.iloc[[0]]},
         "grow": {"k": 2},
         "ice": {"variable": "a"},
         "interactions": {"rows": 4, "permutations": 1},

@@ -19,6 +19,7 @@ from odrf.design.formulas.formula import read_formula
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure, read_structure
 from odrf.errors import InputError, no_frame
 from odrf.evaluation.metrics import Metric
+from odrf.public import public
 
 __all__ = [
     "UNNAMED",
@@ -34,6 +35,7 @@ UNNAMED = "data"
 """Name of a single table, which the user has not named."""
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class BesideFormula:
     """What divides the rows of tables, and so is no predictor unless a formula names it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -30,7 +29,7 @@ def drawings(name, shown, p):
     draw = {"plot": shown.plot}
     if name.startswith("Shapley"):
         draw |= {kind: partial(shown.plot, kind) for kind in ("row", "term")}
-    elif "kind" in inspect.signature(shown.plot).parameters:
+    elif hasattr(shown, "importance"):
         draw["importance"] = lambda: shown.plot("importance")
     return draw
 

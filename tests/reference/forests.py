@@ -96,6 +96,7 @@ def permutation_loss(
     """Increase of each tree's out-of-bag loss when the columns of one predictor are permuted.
 
     With it what each row adds to the mean over the trees, and the share of each row in this mean.
+    Trees without out-of-bag rows are left out, unless all are.
     """
     B, P, n = forest.n_trees, len(first) - 1, len(y)
     increase, of_row, share = np.zeros((B, P)), np.zeros((P, n)), np.zeros(n)
@@ -119,6 +120,11 @@ def permutation_loss(
                 more = losses(permuted) - losses(X)
                 increase[b, j] = np.average(more, weights=weights[rows])
                 of_row[j, rows] += more * weights[rows] / weights[rows].sum() / B
+    counts = [draw_counts(Stream(streams[b]), weights, samplings[b]) for b in range(B)]
+    judged = np.array([bool((count == 0).any()) for count in counts])
+    if judged.any():
+        increase, part = increase[judged], judged.mean()
+        return increase, of_row / part, share / part
     return increase, of_row, share
 
 

@@ -44,7 +44,7 @@ OBJECTS: dict[str, Any] = {**FITS, **REPORTS}
 VALID = {
     "newdata": DATA, "data": DATA, "k": 1, "fraction": 0.5, "i": 0, "svm": [0, 1], "n": 50,
     "formula": "y ~ a", "model": "1", "than": "2", "path": None, "level": 0.9,
-    "dialect": "duckdb",
+    "dialect": "duckdb", "variables": "a", "variable": "a", "row": DATA.iloc[[0]],
 }  # fmt: skip
 SHORT = {"select_variables": {"rounds": 2}, "plot": {}, "growth_path": {}, "pruning_path": {}}
 # A text is a file to write, a fit is one to combine with.

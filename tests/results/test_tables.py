@@ -11,17 +11,27 @@ import pytest
 import odrf
 from hostile import small_table
 from odrf import InputError
+from odrf.results import ODRFResults
 from odrf.results.absent import ABSENT
 from tables_of_results import CLASSES, OPTIONS_ABSENT, PAGE, marked, members, tables
 
 DATA = small_table()
 FORMULAS = {"numbers": "y ~ a + b + f", "classes": "c ~ a + b + f"}
 SMALL = {"odt": {}, "odrf": {"n_trees": 30}, "odbt": {"n_trees": 5, "n_runs": 9}, "graf": {}}
+
+
+def of_numbers(fit):
+    """A fit without factors, which have no knockoffs."""
+    small = {"n_trees": 5, "seed": 1}
+    return odrf.odrf("y ~ a + b", DATA, **small) if isinstance(fit, ODRFResults) else fit
+
+
 CALLS = {
     "predict(interval=)": lambda fit: fit.predict(DATA, interval="prediction", level=0.8),
     'predict(type="quantile")': lambda fit: fit.predict(DATA, type="quantile"),
     'importance("out_of_bag")': lambda fit: fit.importance("out_of_bag"),
     'importance("permutation")': lambda fit: fit.importance("permutation"),
+    'importance("knockoff")': lambda fit: of_numbers(fit).importance("knockoff"),
 }
 
 

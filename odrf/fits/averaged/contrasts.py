@@ -164,7 +164,10 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
 def _deviation(training: pd.Series, weights: NDArray[np.float64]) -> float:
     """Return the weighted standard deviation of numbers, without empty cells."""
     values, share = _known(training, weights)
-    return float(np.sqrt(share @ (values - share @ values) ** 2))
+    largest = float(np.abs(values).max()) or 1.0
+    # squares of very large and very small numbers are out of the range of floats
+    off = values / largest - share @ (values / largest)
+    return largest * float(np.sqrt(share @ off**2))
 
 
 def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float, float]:

@@ -52,6 +52,9 @@ def _runs_through(column: pd.Series, rows: NDArray[np.int64]) -> bool:
     is_number = is_numeric_dtype(dtype) and not is_bool_dtype(dtype)
     if not (is_number or is_datetime64_any_dtype(dtype)):
         return False
+    if is_number:
+        # as an index, which some types of numbers cannot be
+        column = column.astype(np.float64)
     few = column.iloc[rows[np.linspace(0, len(rows) - 1, FEW_ROWS).astype(np.int64)]]
     if not (few.is_monotonic_increasing or few.is_monotonic_decreasing):
         return False

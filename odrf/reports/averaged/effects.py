@@ -58,7 +58,7 @@ class Effects(Carded):
     --------
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
-    >>> forest = odrf.odrf("progression ~ bmi + s5 + sex", data, n_trees=50, seed=1)
+    >>> forest = odrf.odrf("progression ~ bmi + ltg + sex", data, n_trees=50, seed=1)
     >>> effects = forest.comparisons("bmi", contrast="iqr")
     >>> bool(effects.table["estimate"].iloc[0] > 0)
     True
@@ -107,7 +107,7 @@ class Effects(Carded):
         --------
         >>> import odrf
         >>> data = odrf.load_data("diabetes")
-        >>> forest = odrf.odrf("progression ~ bmi + s5", data, n_trees=50, seed=1)
+        >>> forest = odrf.odrf("progression ~ bmi + ltg", data, n_trees=50, seed=1)
         >>> tests = forest.slopes().hypotheses("b1 = b2")
         >>> list(tests.table["hypothesis"])
         ['b1 = b2']

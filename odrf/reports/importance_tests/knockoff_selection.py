@@ -71,8 +71,8 @@ class KnockoffSelection(Carded, Generic[Forest]):
     Examples
     --------
     >>> import odrf
-    >>> problem = odrf.simulate.friedman1(n=200, seed=1)
-    >>> forest = odrf.odrf("y ~ .", problem.data, n_trees=25, seed=1)
+    >>> data = odrf.load_data("diabetes").drop(columns="sex")
+    >>> forest = odrf.odrf("progression ~ .", data, n_trees=25, seed=1)
     >>> list(forest.select_variables("knockoff", fdr=0.3).table.columns)
     ['selected', 'importance', 'fdr']
     """

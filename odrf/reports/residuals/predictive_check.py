@@ -54,7 +54,7 @@ class PredictiveCheck(Carded):
     --------
     >>> import odrf
     >>> data = odrf.load_data("diabetes")
-    >>> forest = odrf.odrf("progression ~ bmi + s5 + bp", data, n_trees=100, seed=1)
+    >>> forest = odrf.odrf("progression ~ bmi + ltg + bp", data, n_trees=100, seed=1)
     >>> check = forest.predictive_check()
     >>> bool(check.rows["pit"].between(0, 1).all())
     True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -218,7 +219,10 @@ class ShapleyValues(Carded):
             If the package shap is not installed.
         """
         try:
-            shap = import_module("shap")
+            with warnings.catch_warnings():
+                # shap itself uses what other packages will drop
+                warnings.simplefilter("ignore")
+                shap = import_module("shap")
         except ModuleNotFoundError as error:
             raise InputError(
                 f'to_shap() needs {error.name}: install it with pip install "odrf[shap]"'

@@ -223,7 +223,7 @@ class AveragedResults(FittedResults):
         --------
         >>> import odrf
         >>> data = odrf.load_data("diabetes")
-        >>> forest = odrf.odrf("progression ~ bmi + s5", data, n_trees=50, seed=1)
+        >>> forest = odrf.odrf("progression ~ bmi + ltg", data, n_trees=50, seed=1)
         >>> bool((forest.slopes().table["estimate"] > 0).all())
         True
         """

@@ -17,7 +17,7 @@ from odrf.statistics.residuals.predicted_distributions import probability_transf
 
 __all__ = ["CheckedNumbers"]
 
-LEVEL = 0.9
+LEVEL = 0.95
 
 
 @public
@@ -38,7 +38,7 @@ class CheckedNumbers(ForestPredicting):
         ----------
         newdata : DataFrame, optional
             Rows with responses.  By default the training rows, predicted out of bag.
-        level : float, default 0.9
+        level : float, default 0.95
             Nominal coverage of the prediction intervals.
         by : str, optional
             A column, such as a factor, whose values divide the rows in the table of coverage.  By
@@ -66,7 +66,7 @@ class CheckedNumbers(ForestPredicting):
         --------
         >>> import odrf
         >>> data = odrf.load_data("diabetes")
-        >>> forest = odrf.odrf("progression ~ bmi + s5 + sex", data, n_trees=100, seed=1)
+        >>> forest = odrf.odrf("progression ~ bmi + ltg + sex", data, n_trees=100, seed=1)
         >>> len(forest.predictive_check(by="sex").coverage)
         2
         """
@@ -103,6 +103,6 @@ class CheckedNumbers(ForestPredicting):
 
 
 def _column(name: str, frame: pd.DataFrame) -> pd.Series:
-    if name not in frame.columns:
+    if not isinstance(name, str) or name not in frame.columns:
         raise InputError(f"by={name!r} is no column of the rows{nearest(str(name), frame.columns)}")
     return frame[name]

@@ -19,6 +19,7 @@ from odrf.statistics.probabilities.recalibration_maps import ISOTONIC, METHODS
 __all__ = ["CalibrationResults"]
 
 LEVEL = 0.95
+MOST_BINS = 1000
 
 
 @public
@@ -70,7 +71,7 @@ class CalibrationResults(FittedResults):
         >>> list(forest.calibration(bins=5).table.columns[:3])
         ['class', 'predicted', 'observed']
         """
-        bins, level = checked_whole("bins", bins, 2), checked_part("level", level)
+        bins, level = checked_whole("bins", bins, 2, MOST_BINS), checked_part("level", level)
         return Calibration(self.call, self._judged_rows(newdata), bins, level, self.seed)
 
     def discrimination(

@@ -75,6 +75,8 @@ class LocalResults(FittedResults):
         """
         if isinstance(row, Mapping | pd.Series):
             row = pd.DataFrame({name: [value] for name, value in row.items()})
+        if row is None:
+            raise InputError("row=None is no row: give a data frame of one row, or a mapping")
         if isinstance(row, pd.DataFrame) and len(row) != 1:
             raise InputError(
                 f"row has {len(row)} rows: explain() takes one, such as data.iloc[[3]]"

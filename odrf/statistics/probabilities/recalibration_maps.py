@@ -97,7 +97,8 @@ def recalibration_map(
 
 def _moderate(event: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Platt's targets (n,), a little inside 0 and 1: no few rows make a probability sure."""
-    size = weights.sum() ** 2 / (weights**2).sum()
+    share = weights / weights.max()
+    size = share.sum() ** 2 / (share**2).sum()
     yes = size * float(np.average(event, weights=weights))
     return np.where(event > 0, (yes + 1) / (yes + 2), 1 / (size - yes + 2))
 

@@ -103,7 +103,8 @@ def reliability_table(
         inside = bin_of_row == b
         w = weights[inside]
         rate = float(np.average(event[inside], weights=w))
-        effective = w.sum() ** 2 / (w**2).sum()
+        share = w / w.max()
+        effective = share.sum() ** 2 / (share**2).sum()
         low, high = clopper_pearson(rate * effective, effective, level)
         predicted = float(np.average(p[inside], weights=w))
         rows.append((predicted, rate, float(low), float(high), int(inside.sum())))
