@@ -15,7 +15,7 @@ from odrf.design.columns.listing import listed
 from odrf.design.columns.measurement import DATES, DURATIONS, PERIODS, contents
 from odrf.errors import InputError, allowed
 
-__all__ = ["CONTRASTS", "Contrast", "contrasts_of", "levels_of", "slope_of"]
+__all__ = ["CONTRASTS", "Contrast", "contrasts_of", "deviation_of", "levels_of", "slope_of"]
 
 CONTRASTS = ("sd", "unit", "iqr", "reference", "pairwise")
 OF_NUMBERS, OF_FACTORS = ("sd", "unit", "iqr"), ("reference", "pairwise")
@@ -110,7 +110,7 @@ def slope_of(
     low, high = float(numbers.min()), float(numbers.max())
     if not low < high:
         raise InputError(f"{name!r} has the same value in all training rows: it has no slope")
-    width = BANDWIDTH * _deviation(numbers, weights) if bandwidth is None else bandwidth
+    width = BANDWIDTH * deviation_of(numbers, weights) if bandwidth is None else bandwidth
     width = min(width, high - low)
     middle = column.astype(float).to_numpy().clip(low + width / 2, high - width / 2)
     ends = middle - width / 2, middle + width / 2
@@ -144,7 +144,7 @@ def _of_numbers(
     if contrast == "unit":
         return Contrast("+1", None, values + 1.0)
     if contrast == "sd":
-        sd = _deviation(training, weights)
+        sd = deviation_of(training, weights)
         return Contrast(f"+1 sd ({sd:.4g})", values - sd / 2, values + sd / 2)
     low, high = _quartiles(training, weights)
     return Contrast(f"Q3 - Q1 ({low:.4g} to {high:.4g})", float(low), float(high))
@@ -161,7 +161,7 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
     return [Contrast(f"{_said(high)} - {_said(low)}", low, high) for low, high in pairs]
 
 
-def _deviation(training: pd.Series, weights: NDArray[np.float64]) -> float:
+def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
     """Return the weighted standard deviation of numbers, without empty cells."""
     values, share = _known(training, weights)
     largest = float(np.abs(values).max()) or 1.0

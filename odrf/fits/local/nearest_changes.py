@@ -14,12 +14,15 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import variables, with_values
 from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.fits.averaged.contrasts import deviation_of
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.expected_response import expected_response
 
 __all__ = ["Candidates", "candidates_of", "nearest_changes", "predicted_at"]
 
 MOST_VALUES, VALUES_OF_PAIRS, VARIABLES_OF_PAIRS = 50, 9, 6
+# Values are rounded to this many decimal places after the first digit of the standard deviation.
+DIGITS_OF_SD = 3
 
 
 class Candidates(NamedTuple):
@@ -33,29 +36,31 @@ class Candidates(NamedTuple):
 def candidates_of(fit: AnyFit, row: pd.DataFrame) -> list[Candidates]:
     """Return for each variable the values that are tried.
 
-    Of numbers the values of training rows, or 50 quantiles of them; the distance is in standard
+    Of numbers the values of training rows, or 50 quantiles of them, rounded to a thousandth of a
+    standard deviation, so that they can be shown as they are; the distance is in standard
     deviations.  Of factors the levels, at the distance 1.
     """
     training = training_frame(fit.design, fit.data)
     found = []
     for name in variables(fit.design):
         own, known = row[name].iloc[0], training[name].dropna()
-        values = _values_tried(known)
+        sd = deviation_of(training[name], fit.data.weights) if _is_number(known) else 0.0
+        values = _values_tried(known, sd)
         others = [value for value in values if pd.isna(own) or value != own]
         distance: NDArray[np.float64] = np.ones(len(others))
-        if _is_number(known) and pd.notna(own):
-            sd = float(known.astype(float).std()) or 1.0
+        if sd > 0 and pd.notna(own):
             distance = np.abs(np.array(others, dtype=np.float64) - float(own)) / sd
         order = np.argsort(distance, kind="stable")
         found.append(Candidates(name, [others[i] for i in order], distance[order]))
     return found
 
 
-def _values_tried(known: pd.Series) -> list[Any]:
+def _values_tried(known: pd.Series, sd: float) -> list[Any]:
     """Return the values of a variable in training rows, of many numbers some quantiles."""
-    if not _is_number(known):
+    if not sd > 0:
         return list(pd.unique(known.astype(object)))
-    values = np.sort(known.unique())
+    decimals = DIGITS_OF_SD - int(np.floor(np.log10(sd)))
+    values = np.unique(np.round(known.to_numpy(dtype=np.float64), decimals))
     at = np.linspace(0, len(values) - 1, min(MOST_VALUES, len(values))).round().astype(np.int64)
     return list(values[at])
 
@@ -144,4 +149,4 @@ def _is_text(column: pd.Series) -> bool:
 
 
 def _said(value: Any) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -12,7 +12,7 @@ from odrf.design.reading_back import training_frame
 from odrf.design.replacing import variables
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.prediction_rule import predicted_classes
-from odrf.fits.averaged.contrasts import slope_of
+from odrf.fits.averaged.contrasts import deviation_of, slope_of
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.local.nearest_changes import nearest_changes, predicted_at
@@ -71,7 +71,8 @@ class Explanation(Carded):
     changes : DataFrame
         The nearest values of one variable, or of two, that change the class, or a number by
         `change`: ``variables``, ``values``, and the ``distance`` in standard deviations; a change
-        of a level counts as 1.
+        of a level counts as 1.  Numbers are rounded to a thousandth of a standard deviation before
+        they are predicted, so that what is shown is what was checked.
     slopes : Series or DataFrame
         For each variable with numbers, the difference of predictions over half a standard deviation
         around the row's value, divided by it; for classes, a column for each.
@@ -100,7 +101,7 @@ class Explanation(Carded):
         single = isinstance(fit, Fit) and forest.n_trees == 1
         self.rules = rules_of(fit, forest, nodes, X) if single else []
         self.neighbours = _neighbours(fit, X, nearest)
-        spread = float(np.std(fit.data.y))
+        spread = deviation_of(pd.Series(fit.data.y), fit.data.weights)
         self.change = CHANGE * spread if change is None else change
 
         def changed(predicted: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -118,8 +119,11 @@ class Explanation(Carded):
         sections = {
             "Predictors on its paths": self.predictors.head(10),
             "Nearest changes": self.changes.head(10),
-            "Slopes": pd.DataFrame(self.slopes).head(10),
         }
+        if len(self.slopes):
+            slopes = pd.DataFrame(self.slopes)
+            steepness = slopes.abs().max(axis=1).sort_values(ascending=False, kind="stable")
+            sections["Slopes"] = slopes.loc[steepness.index[:10]]
         if self.neighbours is not None:
             sections["Neighbours"] = self.neighbours
         notes = (f"Path: {'; '.join(self.rules)}.",) if self.rules else ()

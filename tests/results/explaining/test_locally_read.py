@@ -30,25 +30,70 @@ def read(word, column):
     return word if column.dtype.kind not in "if" else float(word)
 
 
+def assert_changes_change(fit, row):
+    """Every change, with the values as they are shown, changes what predict() says."""
+    found, before = fit.explain(row), fit.predict(row).iloc[0]
+    for variables, values in found.changes[["variables", "values"]].to_numpy():
+        new = {
+            name: read(word, row[name])
+            for name, word in zip(variables.split(", "), values.split(", "), strict=True)
+        }
+        after = fit.predict(row.assign(**new)).iloc[0]
+        if fit.kind == "regression":
+            assert abs(after - before) > found.change * (1 - 1e-9)
+        else:
+            assert after != before
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_change_changes_the_prediction(fits, table, kind):
     fit = fits[kind]
     for i in (0, 17, 60):
-        row = table.iloc[[i]]
-        found = fit.explain(row)
+        found = fit.explain(table.iloc[[i]])
         assert len(found.changes)
         assert found.changes["distance"].is_monotonic_increasing
-        for variables, values in found.changes[["variables", "values"]].to_numpy():
-            new = {
-                name: read(word, table[name])
-                for name, word in zip(variables.split(", "), values.split(", "), strict=True)
-            }
-            # values are shown with five digits
-            before, after = fit.predict(row).iloc[0], fit.predict(row.assign(**new)).iloc[0]
-            if fit.kind == "regression":
-                assert abs(after - before) > 0.8 * found.change
-            else:
-                assert after != before
+        assert_changes_change(fit, table.iloc[[i]])
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1.0, 1000.0), (1.0, 1e6), (1e-3, 5.0), (1e9, 0.0)])
+@pytest.mark.parametrize("response", ["c", "y"])
+def test_changes_far_from_zero_are_shown_with_enough_digits(table, response, scale, offset):
+    moved = table.assign(a=table["a"] * scale + offset, b=table["b"] * scale + offset)
+    fit = odrf.odrf(f"{response} ~ a + b + f", moved, n_trees=6, seed=1)
+    for i in range(0, 120, 8):
+        assert_changes_change(fit, moved.iloc[[i]])
+
+
+@pytest.mark.parametrize("response", ["c", "y"])
+def test_a_tree_without_splits_is_explained(table, response):
+    fit = odrf.odt(f"{response} ~ a + b + f", table, max_leaves=1, seed=1)
+    found = fit.explain(table.iloc[[0]])
+    assert found.rules == []
+    assert found.changes.empty
+    assert (found.predictors == 0).all(axis=None)
+    assert "Path" not in str(found.summary())
+
+
+def test_rows_of_weight_zero_do_not_count_in_the_usual_change_and_distance(table):
+    weights = np.repeat([1.0, 0.0], [100, 20])
+    wild = table.assign(y=table["y"].where(weights > 0, 1e6), a=table["a"].where(weights > 0, 1e6))
+    fit = odrf.odrf("y ~ a + b", wild, weights=weights, n_trees=6, seed=1)
+    found = fit.explain(table.iloc[[0]])
+    assert found.change == pytest.approx(table["y"][:100].std(ddof=0) / 2)
+    alone = found.changes.set_index("variables").loc["a"]
+    moved = abs(float(alone["values"]) - table["a"].iloc[0])
+    assert alone["distance"] == pytest.approx(moved / table["a"][:100].std(ddof=0), rel=1e-5)
+
+
+def test_the_summary_has_the_steepest_slopes_and_no_empty_table(table):
+    wide = table.assign(**{f"n{j}": np.sin(np.arange(120.0) * (j + 1)) for j in range(12)})
+    names = [f"n{j}" for j in range(12)]
+    fit = odrf.odrf(f"y ~ {' + '.join(names)} + a", wide, n_trees=6, seed=1)
+    found = fit.explain(wide.iloc[[0]])
+    shown = list(found.summary().sections["Slopes"].index)
+    assert shown == list(found.slopes.abs().sort_values(ascending=False, kind="stable").index[:10])
+    factor_only = odrf.odrf("y ~ f", table, n_trees=6, seed=1).explain(table.iloc[[0]])
+    assert "Slopes" not in factor_only.summary().sections
 
 
 @pytest.mark.parametrize("kind", KINDS)
