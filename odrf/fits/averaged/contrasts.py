@@ -107,9 +107,10 @@ def slope_of(
     if not _is_numeric(training) or is_bool_dtype(training.dtype):
         raise InputError(f"{name!r} holds no numbers, so that it has no slope: use comparisons()")
     numbers = training.astype(float)
-    low, high = float(numbers.min()), float(numbers.max())
-    if not low < high:
+    known, _ = _known(numbers, weights)
+    if len(np.unique(known)) < 2:
         raise InputError(f"{name!r} has the same value in all training rows: it has no slope")
+    low, high = float(known.min()), float(known.max())
     width = BANDWIDTH * deviation_of(numbers, weights) if bandwidth is None else bandwidth
     width = min(width, high - low)
     middle = column.astype(float).to_numpy().clip(low + width / 2, high - width / 2)
@@ -162,8 +163,10 @@ def _of_levels(name: str, training: pd.Series, contrast: str) -> list[Contrast]:
 
 
 def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
-    """Return the weighted standard deviation of numbers, without empty cells."""
+    """Return the weighted standard deviation of numbers without empty cells; of no number, 0."""
     values, share = _known(training, weights)
+    if not len(values):
+        return 0.0
     largest = float(np.abs(values).max()) or 1.0
     # squares of very large and very small numbers are out of the range of floats
     off = values / largest - share @ (values / largest)
@@ -173,6 +176,11 @@ def deviation_of(training: pd.Series, weights: NDArray[np.float64]) -> float:
 def _quartiles(training: pd.Series, weights: NDArray[np.float64]) -> tuple[float, float]:
     """Return the smallest numbers up to which a quarter, or three, of the weight lies."""
     values, share = _known(training, weights)
+    if not len(values):
+        raise InputError(
+            f"{training.name!r} is empty in all training rows of positive weight, and so has no "
+            "quartiles: give two values as contrast=(first, second)"
+        )
     order = np.argsort(values, kind="stable")
     reached = share[order].cumsum() * (1 + SLACK)
     low, high = values[order][np.searchsorted(reached, (0.25, 0.75))]

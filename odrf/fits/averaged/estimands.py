@@ -12,7 +12,14 @@ from odrf.checks import is_list
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import touched, variables
 from odrf.errors import InputError
-from odrf.fits.averaged.contrasts import OF_FACTORS, OF_NUMBERS, Contrast, contrasts_of, slope_of
+from odrf.fits.averaged.contrasts import (
+    OF_FACTORS,
+    OF_NUMBERS,
+    Contrast,
+    contrasts_of,
+    deviation_of,
+    slope_of,
+)
 from odrf.fits.averaged.estimating import Estimand
 from odrf.fits.averaged.grid_of_rows import values_at
 from odrf.fits.fit import AnyFit
@@ -69,12 +76,18 @@ def slope_estimands(
         A variable is unknown, also in `at`, or holds no numbers.
     """
     training = training_frame(fit.design, fit.data)
-    asked = _asked(fit, names)
+    asked, weights = _asked(fit, names), fit.data.weights
     if names is None:
-        asked = [name for name in asked if _is_number(training[name])]
+        asked = [
+            name
+            for name in asked
+            if _is_number(training[name]) and deviation_of(training[name], weights) > 0
+        ]
         if not asked:
-            raise InputError("no variable of the fit holds numbers: use comparisons() for factors")
-    frame, weights = raw_rows(fit, newdata).frame, fit.data.weights
+            raise InputError(
+                "no variable of the fit holds numbers that differ: use comparisons() for factors"
+            )
+    frame = raw_rows(fit, newdata).frame
     found = {
         name: [slope_of(name, frame[name], training[name], weights, bandwidth)] for name in asked
     }

@@ -155,7 +155,9 @@ def _slopes(
     training, found = training_frame(fit.design, fit.data), {}
     for name in variables(fit.design):
         column = training[name]
-        if column.dtype.kind not in "iuf" or column.nunique() < 2 or row[name].isna().any():
+        if column.dtype.kind not in "iuf" or row[name].isna().any():
+            continue
+        if not deviation_of(column, fit.data.weights) > 0:
             continue
         contrast = slope_of(name, row[name], column, fit.data.weights, None)
         ends = [float(contrast.low[0]), float(contrast.high[0])]

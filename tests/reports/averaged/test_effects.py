@@ -344,3 +344,20 @@ def test_plots_have_a_point_for_each_estimate(class_forest):
     ax = effects.plot()
     assert len(ax.lines[-1].get_xdata()) == len(effects.table)
     assert len(ax.get_yticklabels()) == len(effects.table)
+
+
+def test_a_variable_known_in_rows_of_weight_zero_only_has_no_effect():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    data["y"] = data["a"] + data["b"] / 9
+    weights = np.ones(60)
+    weights[:3] = 0.0
+    data.loc[3:, "b"] = np.nan
+    fit = odrf.odrf("y ~ a + b", data, weights=weights, n_trees=8, seed=1)
+    assert list(fit.slopes().table["term"]) == ["a"]
+    assert list(fit.explain(data.iloc[[0]]).slopes.index) == ["a"]
+    assert fit.comparisons("b").table["estimate"].tolist() == [0.0]
+    with pytest.raises(InputError, match="'b' has the same value"):
+        fit.slopes("b")
+    with pytest.raises(InputError, match="'b' is empty in all training rows of positive weight"):
+        fit.comparisons("b", contrast="iqr")
