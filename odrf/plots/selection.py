@@ -125,7 +125,7 @@ def plot_knockoffs(table: pd.DataFrame, threshold: float, ax: Axes | None = None
     note = f" (first {MOST} of {len(table)})" if len(table) > MOST else ""
     ax.xaxis.set_major_locator(MaxNLocator(5))
     label_x(ax, f"importance less that of the knockoff{note}", beside)
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax
