@@ -91,7 +91,10 @@ def recalibration_map(
 
     start = np.r_[np.ones(len(columns) - 1), 0.0]
     bounds = [(0.0, None)] * (len(columns) - 1) + [(None, None)]
-    theta = scipy.optimize.minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    precise = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
+    theta = scipy.optimize.minimize(
+        loss, start, jac=True, bounds=bounds, method="L-BFGS-B", options=precise
+    ).x
     return LogOdds(float(theta[0]), float(theta[-2]), float(theta[-1]))
 
 

@@ -1,0 +1,75 @@
+"""Statistics of probabilities, tests and proximities against those of R's packages.
+
+The numbers are from ``probabilities.R`` (stats, pROC) and ``proximity.R`` (randomForest).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from odrf.statistics.importance_tests.loss_differences import adjusted
+from odrf.statistics.probabilities.recalibration_maps import recalibration_map
+from odrf.statistics.probabilities.reliability import clopper_pearson
+from odrf.statistics.probabilities.telling_apart import area_under_roc
+from odrf.statistics.proximity.proximities import leaf_indicators, shared
+from odrf.statistics.proximity.reading_proximities import outlier_scores, scaled_to_plane
+
+
+def read(name):
+    return pd.read_csv(Path(__file__).with_name(name))
+
+
+ROWS = read("probabilities.csv")
+P, EVENT = ROWS["p"].to_numpy(), ROWS["event"].to_numpy(dtype=float)
+
+
+def test_area_and_its_variance_are_those_of_proc():
+    (theirs,) = read("areas.csv").itertuples()
+    ours = area_under_roc(P, EVENT, np.ones(len(P)), 0.95)
+    assert ours.estimate == pytest.approx(theirs.area, abs=1e-12)
+    assert ours.std_error**2 == pytest.approx(theirs.variance, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "tolerance"), [("isotonic", 1e-12), ("platt", 1e-7), ("beta", 1e-7)]
+)
+def test_calibration_maps_are_regressions_of_r(method, tolerance):
+    ours = recalibration_map(method, P, EVENT, np.ones(len(P)))(P)
+    np.testing.assert_allclose(ours, ROWS[method], rtol=0, atol=tolerance)
+
+
+def test_intervals_of_shares_are_those_of_binom_test():
+    for row in read("shares.csv").itertuples():
+        ours = clopper_pearson(row.events, row.n, 0.9)
+        assert ours == pytest.approx((row.conf_low, row.conf_high), abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["holm", "bh"])
+def test_adjusted_p_values_are_those_of_p_adjust(method):
+    theirs = read("adjusted.csv")
+    ours = adjusted(theirs["p_value"].to_numpy(), method)
+    np.testing.assert_allclose(ours, theirs[method], rtol=1e-14)
+
+
+def test_proximities_outliers_and_the_map_are_those_of_random_forest():
+    theirs = read("proximity.csv")
+    names = [name for name in theirs if name.startswith("tree")]
+    nodes = theirs[names].to_numpy() + 100 * np.arange(len(names))
+    indicators = leaf_indicators(nodes, 100 * len(names))
+    proximity = shared(indicators, indicators, len(names))
+    np.testing.assert_allclose(proximity.toarray()[0], theirs["near_row_1"], atol=1e-12)
+    group = pd.factorize(theirs["species"])[0]
+    scores = outlier_scores(proximity, group, 1e-9)
+    for g in np.unique(group):
+        # they divide by another measure of spread, R's mad()
+        ours, expected = scores[group == g], theirs["outlier"].to_numpy()[group == g]
+        np.testing.assert_allclose(
+            ours / np.abs(ours).mean(), expected / np.abs(expected).mean(), atol=1e-12
+        )
+    plane = scaled_to_plane(indicators, len(names), 1).at
+    signs = np.sign(plane[0]) * np.sign(theirs.loc[0, ["first", "second"]].to_numpy(dtype=float))
+    np.testing.assert_allclose(plane * signs, theirs[["first", "second"]], atol=1e-9)
