@@ -17,15 +17,15 @@ __all__ = ["CLASSES", "callables"]
 SEEN = ("odrf.results", "odrf.reports", "odrf.evaluation", "odrf.simulate")
 # Classes in these packages that no function hands to users.
 INSIDE = {
-    "Estimator", "Experiment", "Function", "Metric", "Model", "PowerLaw", "SampleSource", "Scoring",
-    "Split", "Task", "View",
+    "Estimator", "Experiment", "Function", "JudgedRows", "Metric", "Model", "PowerLaw",
+    "SampleSource", "Scoring", "Split", "Task", "View",
 }  # fmt: skip
 
 
 def _classes() -> Iterator[type]:
     for package in SEEN:
         folder = importlib.import_module(package)
-        for found in pkgutil.iter_modules(folder.__path__, f"{package}."):
+        for found in pkgutil.walk_packages(folder.__path__, f"{package}."):
             module = importlib.import_module(found.name)
             for name, value in vars(module).items():
                 here = inspect.isclass(value) and value.__module__ == found.name

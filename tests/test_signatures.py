@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -17,8 +18,6 @@ from signatures import CLASSES, callables
 
 CALLABLES = callables()
 DATA = small_table()
-TREE = odrf.odt("y ~ a + b", DATA, seed=1)
-FOREST = odrf.odrf("c ~ a + b", DATA, n_trees=5, seed=1)
 PROBLEM = simulate.friedman1()
 EMPTY = inspect.Parameter.empty
 
@@ -45,6 +44,16 @@ LAST = ("seed", "n_jobs", "progress")
 FIRST = ("formula", "data")
 # Words that had a second meaning, and what is written instead.
 RETIRED = {"axes": "ax"}
+
+
+@cache
+def tree():
+    return odrf.odt("y ~ a + b", DATA, seed=1)
+
+
+@cache
+def forest():
+    return odrf.odrf("c ~ a + b", DATA, n_trees=5, seed=1)
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
@@ -110,11 +119,11 @@ def test_a_rule_chooses_a_size_and_is_one_standard_error_unless_given(name):
         (lambda: odrf.odbt("y ~ a", DATA, learn_rate=1), "did you mean 'learning_rate'"),
         (lambda: odrf.graf("y ~ a", DATA, subspaces="all"), "did you mean 'subspace'"),
         (lambda: odrf.compare("y ~ a", DATA, {}, repeat=3), "did you mean 'repeats'"),
-        (lambda: TREE.predict(new_data=DATA), "did you mean 'newdata'"),
-        (lambda: TREE.prune(leafs=3), "did you mean 'leaves'"),
-        (lambda: TREE.plot(kinds="tree"), "did you mean 'kind'"),
-        (lambda: FOREST.select_variables(round=3), "did you mean 'rounds'"),
-        (lambda: FOREST.importance("permutations"), "did you mean 'permutation'"),
+        (lambda: tree().predict(new_data=DATA), "did you mean 'newdata'"),
+        (lambda: tree().prune(leafs=3), "did you mean 'leaves'"),
+        (lambda: tree().plot(kinds="tree"), "did you mean 'kind'"),
+        (lambda: forest().select_variables(round=3), "did you mean 'rounds'"),
+        (lambda: forest().importance("permutations"), "did you mean 'permutation'"),
         (lambda: odrf.odt("y ~ a", DATA, criterion="ginni"), "did you mean 'gini'"),
     ],
 )
@@ -130,26 +139,26 @@ def test_an_unknown_argument_is_a_type_error_as_anywhere():
 
 OLD: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "write pruning=": (
-        lambda: TREE.pruning_path(rule="growth", cv=None).table,
-        lambda: TREE.pruning_path("growth", cv=None).table,
+        lambda: tree().pruning_path(rule="growth", cv=None).table,
+        lambda: tree().pruning_path("growth", cv=None).table,
     ),
-    "PruningPath.pruning": (lambda: TREE.pruning_path(cv=None).rule, lambda: "weakest_link"),
-    "ForestPath.pruning": (lambda: FOREST.pruning_path().rule, lambda: "weakest_link"),
+    "PruningPath.pruning": (lambda: tree().pruning_path(cv=None).rule, lambda: "weakest_link"),
+    "ForestPath.pruning": (lambda: forest().pruning_path().rule, lambda: "weakest_link"),
     "write newdata=": (
-        lambda: TREE.pruning_path(validation=DATA).table,
-        lambda: TREE.pruning_path(newdata=DATA).table,
+        lambda: tree().pruning_path(validation=DATA).table,
+        lambda: tree().pruning_path(newdata=DATA).table,
     ),
     "write ax=": (
-        lambda: len(FOREST.strength_correlation().plot(axes=plt.subplots(1, 3)[1])),
+        lambda: len(forest().strength_correlation().plot(axes=plt.subplots(1, 3)[1])),
         lambda: 3,
     ),
     r'best_size\("min"\)': (
-        lambda: TREE.growth_path(cv=3).best,
-        lambda: TREE.growth_path(cv=3).best_size("min"),
+        lambda: tree().growth_path(cv=3).best,
+        lambda: tree().growth_path(cv=3).best_size("min"),
     ),
     r'best_size\("1se"\)': (
-        lambda: TREE.growth_path(cv=3).chosen,
-        lambda: TREE.growth_path(cv=3).best_size(),
+        lambda: tree().growth_path(cv=3).chosen,
+        lambda: tree().growth_path(cv=3).best_size(),
     ),
     r"bias_variance\(problem, models, n\)": (
         lambda: odrf.bias_variance(odrf.odt, PROBLEM, 20, repeats=2, seed=1).table,
@@ -161,8 +170,8 @@ OLD: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     ),
     "seed by position": (lambda: PROBLEM.sample(9, 1), lambda: PROBLEM.sample(9, seed=1)),
     "resamples by position": (
-        lambda: FOREST.projection_importance(3, 0).table,
-        lambda: FOREST.projection_importance(3, resamples=0).table,
+        lambda: forest().projection_importance(3, 0).table,
+        lambda: forest().projection_importance(3, resamples=0).table,
     ),
 }
 
