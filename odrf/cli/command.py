@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from odrf.cli.messages import show
 from odrf.cli.table_files import FORMATS
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 
 EXIT_CODES = (
     "exit codes: 0 success; 2 bad input, with a message on stderr; 1 the reader of the output "
-    "closed the pipe; 130 interrupted by Ctrl-C"
+    "closed the pipe; 130 interrupted by Ctrl-C; 143 and 129 ended by SIGTERM and SIGHUP"
 )
 
 
@@ -42,6 +43,13 @@ class Command:
 
 class CommandParser(argparse.ArgumentParser):
     """A parser whose errors begin as those of all commands do."""
+
+    def print_help(self, file: Any = None) -> None:
+        """Write the help; argparse would not tell if it cannot be written."""
+        if file is None:
+            show(self.format_help(), end="")
+        else:
+            super().print_help(file)
 
     def error(self, message: str) -> NoReturn:
         """Write usage and message to stderr, and exit with status 2."""

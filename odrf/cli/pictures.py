@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backend_bases import FigureCanvasBase
 
+from odrf.cli.targets import write_target
 from odrf.errors import allowed
 
 __all__ = ["check_format", "write_plot"]
@@ -25,4 +27,6 @@ def write_plot(drawn: Any, path: Path) -> None:
     """Call the method `drawn`, which draws a result, and write its figure."""
     matplotlib.use("agg")
     axes = np.ravel(np.asarray(drawn(), dtype=object))
-    axes[0].figure.savefig(path, dpi=150, bbox_inches="tight")
+    content, format = BytesIO(), path.suffix.removeprefix(".").lower()
+    axes[0].figure.savefig(content, format=format, dpi=150, bbox_inches="tight")
+    write_target(path, content.getvalue())

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from odrf.cli.command import Command, CommandParser
 from odrf.cli.compare_command import COMPARE
 from odrf.cli.fit_command import FIT
-from odrf.cli.messages import report
+from odrf.cli.messages import flush_results, leave_no_rest, report
 from odrf.cli.predict_command import PREDICT
 from odrf.cli.prune_command import PRUNE
 from odrf.cli.short_form import SHORT_FORM
@@ -23,6 +25,9 @@ __all__ = ["COMMANDS", "main", "parser_of"]
 READER_LEFT = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+# A signal that ends the process gives this status and its number.
+BY_SIGNAL = 128
+ENDING = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 COMMANDS: dict[str, Command] = {
     **dict.fromkeys(("fit", "forest", "tree", "boost", "graf"), FIT),
     "predict": PREDICT,
@@ -44,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         Exit status: 0 for success; 2 for bad input, with a message on stderr; 1 if the reader of
-        the output closed the pipe before its end, as ``head`` does; 130 if interrupted by Ctrl-C.
+        the output closed the pipe before its end, as ``head`` does; 130 if interrupted by Ctrl-C;
+        143 if ended by SIGTERM, as ``kill`` does, and 129 by SIGHUP.
 
     Raises
     ------
@@ -59,13 +65,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else ""
-    options = parser_of(name).parse_args(arguments)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _signals_raised():
         warnings.showwarning = _show_warning
         try:
-            _command(name).run(options)
-        except BrokenPipeError:  # as after "| head"; without this, flushing at exit fails again
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _run(name, arguments)
+        except BrokenPipeError:
             return READER_LEFT
         except OSError as error:
             return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
@@ -74,6 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             report("interrupted")
             return INTERRUPTED
+        except _Ended as ended:
+            report("terminated")
+            return BY_SIGNAL + ended.number
+        finally:
+            leave_no_rest()
     return 0
 
 
@@ -84,6 +93,43 @@ def parser_of(name: str) -> CommandParser:
 
 def _command(name: str) -> Command:
     return COMMANDS[name] if name else SHORT_FORM
+
+
+def _run(name: str, arguments: Sequence[str]) -> None:
+    try:
+        _command(name).run(parser_of(name).parse_args(arguments))
+    finally:
+        flush_results()
+
+
+class _Ended(BaseException):
+    """A signal is to end the process."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@contextmanager
+def _signals_raised() -> Iterator[None]:
+    """Let signals that end the process raise: files that are not yet whole are then removed.
+
+    What is ignored, as under ``nohup``, stays ignored.
+    """
+    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    plain = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in plain:
+        signal.signal(number, _raise)
+    try:
+        yield
+    finally:
+        for number in plain:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _raise(number: int, frame: object) -> None:
+    raise _Ended(number)
 
 
 def _refuse(message: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,17 @@ import pandas as pd
 
 from odrf.errors import InputError
 
-__all__ = ["FORMATS", "STDIN", "ending", "read_table", "require_one_stdin"]
+__all__ = ["COMPRESSIONS", "FORMATS", "STDIN", "ending", "read_table", "require_one_stdin"]
 
 FORMATS = ("csv", "tsv", "parquet")
 STDIN = Path("-")
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zip", ".zst")
+COMPRESSIONS: Mapping[str, Any] = {
+    ".gz": "gzip",
+    ".bz2": "bz2",
+    ".xz": "xz",
+    ".zip": "zip",
+    ".zst": "zstd",
+}
 
 
 def ending(path: Path) -> str:

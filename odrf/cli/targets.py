@@ -1,4 +1,4 @@
-"""Files that a command will write: checked before the work, so that nothing is lost."""
+"""Files that a command will write: checked before the work, and written as a whole."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 from odrf.cli.table_files import STDIN, ending
 from odrf.errors import InputError
+from odrf.fits.saving import replaced
 
-__all__ = ["check_targets"]
+__all__ = ["check_targets", "write_target"]
 
 
 def check_targets(targets: Mapping[str, Path | None], read: Sequence[Path | None]) -> None:
@@ -30,6 +31,15 @@ def check_targets(targets: Mapping[str, Path | None], read: Sequence[Path | None
     out = targets.get("--out")
     if out is not None and ending(out) == ".parquet":
         raise InputError(f"--out {out}: predictions are written as csv: use another ending")
+
+
+def write_target(path: Path, content: bytes) -> None:
+    """Write a file as a whole; what is no file, such as a pipe, or is a stream, is written to."""
+    stream = path.absolute().is_relative_to("/dev")
+    if stream or (path.exists() and not path.is_file()):
+        path.write_bytes(content)
+    else:
+        replaced(path, content)
 
 
 def _check_target(option: str, target: Path, others: Sequence[Path]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from odrf.cli.messages import report
+from odrf.cli.table_files import COMPRESSIONS
+from odrf.cli.targets import write_target
 from odrf.errors import InputError
 
 __all__ = ["check_type", "predicted", "write_predictions"]
@@ -36,5 +39,8 @@ def check_type(type: str | None, classes: Any) -> None:
 
 def write_predictions(predictions: pd.DataFrame, path: Path) -> None:
     """Write predictions as csv, each with the number of its row."""
-    predictions.to_csv(path, index_label="row")
+    content = BytesIO()
+    compression = COMPRESSIONS.get(path.suffix)
+    predictions.to_csv(content, index_label="row", compression=compression)
+    write_target(path, content.getvalue())
     report(f"wrote predictions of {len(predictions)} rows to {path}")

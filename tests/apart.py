@@ -1,0 +1,41 @@
+"""Work done in a process of its own: a fault in it does not end the tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["command", "python", "started"]
+
+ROOT = Path(__file__).parents[1]
+
+
+def started(arguments, **options):
+    """Start Python with these arguments, as a user would: a closed pipe and signals are plain."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "ODRF_QUIET": "1"}
+    env |= options.pop("env", {})
+    env = {name: value for name, value in env.items() if value is not None}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, *arguments], env=env, **{**pipes, **options})
+
+
+def _ended(process):
+    try:
+        out, err = process.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def python(code, *arguments, **options):
+    """Run code to its end; return status, stdout and stderr."""
+    return _ended(started(["-c", code, *map(str, arguments)], **options))
+
+
+def command(*arguments, **options):
+    """Run the command ``odrf`` to its end; return status, stdout and stderr."""
+    return _ended(started(["-m", "odrf", *map(str, arguments)], **options))

@@ -1,0 +1,76 @@
+"""A disk that is full, or a file that may grow no more: it is said, and no half of a file stays."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from apart import command, python
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
+
+# The process may write files of so many bytes; more is an error, as on a full disk.
+LIMITED = """
+import resource, signal, sys
+from odrf.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+sys.exit(main(sys.argv[1:]))
+"""
+WRITTEN = {
+    "--save": "fit.odrf",
+    "--plot": "plot.png",
+    "--out": "predictions.csv",
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "there"), [("--save", True), ("--plot", True), ("--out", True), ("--out", False)]
+)
+def test_no_half_of_a_file_stays(written, tmp_path, option, there):
+    target = tmp_path / WRITTEN[option]
+    if there:
+        target.write_bytes(b"before")
+    words = ["fit", "y ~ .", written, "--set", "n_trees=3", option, target]
+    words += ["--predict", written] if option == "--out" else []
+    done = python(LIMITED, *words)
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("odrf: error: ") and str(target) in last and "File too large" in last
+    assert os.listdir(tmp_path) == [target.name] * there
+    assert not there or target.read_bytes() == b"before"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")
+@pytest.mark.parametrize("words", [["y ~ .", "{}", "--trees", "3"], ["--help"]])
+def test_results_that_cannot_be_written_are_an_error(written, words):
+    with open("/dev/full", "w") as full:
+        done = command(*(word.format(written) for word in words), stdout=full)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "odrf: error: the output cannot be written (No space left on device): send it elsewhere\n"
+    )
+
+
+@pytest.mark.parametrize("target", ["/dev/stdout", "pipe"])
+def test_what_is_no_file_is_written_to(written, tmp_path, target):
+    if target == "pipe":
+        target = tmp_path / "pipe"
+        os.mkfifo(target)
+        reading = os.open(target, os.O_RDONLY | os.O_NONBLOCK)
+    words = ["y ~ .", written, "--trees", "3", "--predict", written, "--out", target]
+    done = command(*words)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout
+    if target != "/dev/stdout":
+        text += os.read(reading, 10**6).decode()
+        os.close(reading)
+    assert "row,prediction\n1," in text
+
+
+def test_predictions_are_compressed_by_the_ending(written, tmp_path):
+    target = tmp_path / "predictions.csv.gz"
+    words = ["y ~ .", written, "--trees", "3", "--predict", written, "--out", target]
+    assert command(*words).returncode == 0
+    assert target.read_bytes()[:2] == b"\x1f\x8b"
