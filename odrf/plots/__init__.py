@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from odrf.plots.projections import plot_projections as plot_projections
     from odrf.plots.proximity.row_map import plot_row_map as plot_row_map
     from odrf.plots.residuals.check_plots import plot_check as plot_check
+    from odrf.plots.residuals.influence_plot import plot_influence as plot_influence
     from odrf.plots.selection import plot_elimination as plot_elimination
     from odrf.plots.selection import plot_knockoffs as plot_knockoffs
     from odrf.plots.selection import plot_shadows as plot_shadows
@@ -59,6 +60,7 @@ __getattr__ = loaded_later(
         "plot_benefit": "odrf.plots.probabilities.threshold_curves",
         "plot_candidates": "odrf.plots.evaluation.tuning",
         "plot_check": "odrf.plots.residuals.check_plots",
+        "plot_influence": "odrf.plots.residuals.influence_plot",
         "plot_consistency": "odrf.plots.consistency",
         "plot_curves": "odrf.plots.problems",
         "plot_effects": "odrf.plots.averaged.effects_with_intervals",

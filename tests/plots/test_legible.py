@@ -10,6 +10,7 @@ import pytest
 
 import odrf
 from legible import faults_of
+from odrf.reports.residuals.predictive_check import PLOTS
 from shown import SIZES, data_with, reports_of, results_of, studies_of
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -29,6 +30,8 @@ def drawings(name, shown, p):
     draw = {"plot": shown.plot}
     if name.startswith("Shapley"):
         draw |= {kind: partial(shown.plot, kind) for kind in ("row", "term")}
+    elif name.startswith("predictive"):
+        draw |= {kind: partial(shown.plot, kind) for kind in PLOTS}
     elif hasattr(shown, "importance"):
         draw["importance"] = lambda: shown.plot("importance")
     return draw

@@ -9,6 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.checks import checked_choice
+from odrf.errors import InputError
 from odrf.public import public
 from odrf.statistics.residuals.predicted_distributions import coverage_table, regions_of
 from odrf.text.card import Card, Carded
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PLOTS", "PredictiveCheck"]
 
-PLOTS = ("pit", "coverage", "residuals", "quantiles")
+PLOTS = ("pit", "coverage", "residuals", "quantiles", "influence")
+MOST_INFLUENTIAL = 5
 
 
 @public
@@ -41,6 +44,8 @@ class PredictiveCheck(Carded):
         What divides the rows in `coverage`; by default tenths of the fitted values.
     source : str
         Which rows they are, in words.
+    influence : DataFrame or None
+        Of training rows, ``leverage`` and ``influence`` in units of the response.
 
     Attributes
     ----------
@@ -49,6 +54,12 @@ class PredictiveCheck(Carded):
         distribution below the response: uniform if the distributions are right.
     coverage : DataFrame
         By ``region``: ``rows``, ``coverage`` of the prediction intervals, and its interval.
+    influence : DataFrame or None
+        For each training row its ``leverage``, the weights that its response has in the
+        predictions of the others, added up (1 on average); its ``residual``, in standard
+        deviations of the residuals; and its ``influence``: by how much predictions would change
+        without its response, as a root mean square in these units.  The most influential row comes
+        first.  None for new rows.
 
     Examples
     --------
@@ -61,7 +72,13 @@ class PredictiveCheck(Carded):
     """
 
     def __init__(
-        self, call: str, rows: pd.DataFrame, level: float, region: pd.Series | None, source: str
+        self,
+        call: str,
+        rows: pd.DataFrame,
+        level: float,
+        region: pd.Series | None,
+        source: str,
+        influence: pd.DataFrame | None = None,
     ) -> None:
         self.call, self.level, self.source = call, level, source
         self.rows = rows.assign(residual=rows["observed"] - rows["fitted"])
@@ -71,24 +88,36 @@ class PredictiveCheck(Carded):
         if region is not None:
             by = pd.Categorical(region.astype(str).where(region.notna()))
         self.coverage = coverage_table(by, self.inside, level)
+        self.influence = None
+        if influence is not None:
+            spread = float(self.rows["residual"].std(ddof=0)) or 1.0
+            table = influence.assign(
+                residual=self.rows["residual"] / spread, influence=influence["influence"] / spread
+            )
+            table = table[["leverage", "residual", "influence"]]
+            self.influence = table.sort_values("influence", ascending=False, kind="stable")
 
     def summary(self) -> Summary:
         """Return the coverage as a summary with text, HTML and LaTeX output."""
         sections = {"Coverage of prediction intervals": self.coverage}
+        if self.influence is not None:
+            sections["Most influential rows"] = self.influence.head(MOST_INFLUENTIAL)
         return Summary("Predictive check", self.call, self._facts(), sections)
 
     def plot(self, kind: str = "pit", *, ax: Axes | None = None) -> Axes:
-        """Draw one of four plots.
+        """Draw one of five plots.
 
         Parameters
         ----------
-        kind : {"pit", "coverage", "residuals", "quantiles"}, default "pit"
+        kind : {"pit", "coverage", "residuals", "quantiles", "influence"}, default "pit"
             - ``"pit"``: a histogram of the shares below the response, with the band in which the
               bars of uniform shares would be.  A hill means distributions that are too wide, a
               valley ones that are too narrow.
             - ``"coverage"``: the coverage by region, with intervals.
             - ``"residuals"``: residuals against fitted values.
             - ``"quantiles"``: residuals against those of a normal distribution.
+            - ``"influence"``: residuals against leverage; the area of a circle is the square of the
+              influence, and the most influential rows have their labels.
         ax : Axes, optional
             Where to draw.  By default on a new figure.
 
@@ -99,9 +128,16 @@ class PredictiveCheck(Carded):
         Raises
         ------
         InputError
-            If `kind` is unknown.
+            If `kind` is unknown, or ``"influence"`` of new rows is asked.
         """
-        return plots.plot_check(self.rows, self.coverage, self.level, kind, ax)
+        checked_choice("kind", kind, PLOTS)
+        if kind != "influence":
+            return plots.plot_check(self.rows, self.coverage, self.level, kind, ax)
+        if self.influence is None:
+            raise InputError(
+                "new rows have no influence on the fit: leave newdata= of predictive_check() out"
+            )
+        return plots.plot_influence(self.influence, ax)
 
     def _facts(self) -> dict[str, str]:
         covered = f"{self.inside.mean():.1%} (nominal {self.level:.0%})"

@@ -14,10 +14,12 @@ from odrf.public import public
 from odrf.reports.residuals.predictive_check import PredictiveCheck
 from odrf.results.forest_predicting import ForestPredicting
 from odrf.statistics.residuals.predicted_distributions import probability_transforms
+from odrf.statistics.residuals.row_influence import row_influence
 
 __all__ = ["CheckedNumbers"]
 
 LEVEL = 0.95
+INFLUENCE = ("leverage", "influence")
 
 
 @public
@@ -49,8 +51,9 @@ class CheckedNumbers(ForestPredicting):
         Returns
         -------
         PredictiveCheck
-            Residuals; coverage by region; and for each row the share of its predicted distribution
-            below the response.  The distribution has the weights of the forest (Meinshausen 2006).
+            Residuals; coverage by region; for each row the share of its predicted distribution
+            below the response; and for each training row its leverage and its influence.  The
+            distribution has the weights of the forest (Meinshausen 2006).
 
         Raises
         ------
@@ -61,6 +64,9 @@ class CheckedNumbers(ForestPredicting):
         ----------
         T. Gneiting, F. Balabdaoui and A. E. Raftery (2007). Probabilistic forecasts, calibration
         and sharpness. JRSS B 69, 243-268.
+
+        R. D. Cook (1977). Detection of influential observation in linear regression. Technometrics
+        19, 15-18.
 
         Examples
         --------
@@ -98,8 +104,11 @@ class CheckedNumbers(ForestPredicting):
         region = None if by is None else _column(by, rows.frame if newdata is None else newdata)
         if region is not None:
             region = region[rows.complete if newdata is not None else slice(None)][used]
-        source = "out of bag" if newdata is None else "new"
-        return PredictiveCheck(self.call, table[used], level, region, source)
+        if newdata is not None:
+            return PredictiveCheck(self.call, table[used], level, region, "new")
+        values = row_influence(near, self.fit.data.y, rows.weights)
+        influence = pd.DataFrame(dict(zip(INFLUENCE, values, strict=True)), index=frame.index)
+        return PredictiveCheck(self.call, table[used], level, region, "out of bag", influence[used])
 
 
 def _column(name: str, frame: pd.DataFrame) -> pd.Series:

@@ -7,11 +7,13 @@ import scipy
 
 import odrf
 from odrf import InputError
+from odrf.fits.proximity.leaf_sharing import WEIGHTS, proximities
 from odrf.statistics.residuals.predicted_distributions import (
     coverage_table,
     probability_transforms,
     quantiles_to_compare,
 )
+from odrf.statistics.residuals.row_influence import row_influence
 
 pytestmark = pytest.mark.filterwarnings("ignore:every tree drew")
 
@@ -98,3 +100,55 @@ def test_bad_arguments_are_named(forest, class_forest, number_tree, table):
         forest.predictive_check(table.drop(columns="y"))
     with pytest.raises(AttributeError, match="forests of odrf"):
         number_tree.predictive_check()
+
+
+def influence_by_hand(W, y, case_weights):
+    """Each training row left out of each prediction, one by one."""
+    rows = [i for i in range(len(W)) if W[i].sum() > 0]
+    total = sum(case_weights[i] for i in rows)
+    leverage, squares = np.zeros(len(y)), np.zeros(len(y))
+    for i in rows:
+        for j in np.flatnonzero(W[i]):
+            rest = [k for k in range(len(y)) if k != j]
+            left = sum(W[i, k] for k in rest)
+            without = sum(W[i, k] * y[k] for k in rest) / left if left > 1e-12 else y.mean()
+            share = case_weights[i] / total
+            leverage[j] += W[i, j] * share * len(rows)
+            squares[j] += (W[i] @ y - without) ** 2 * share
+    return leverage, np.sqrt(squares)
+
+
+def test_influence_is_that_of_rows_left_out_one_by_one():
+    rng = np.random.default_rng(2)
+    W = rng.random((7, 9)) * (rng.random((7, 9)) < 0.5)
+    W[2] = 0.0
+    W[3] = np.eye(9)[4]
+    total = W.sum(axis=1, keepdims=True)
+    W = np.divide(W, total, out=W, where=total > 0)
+    y, case_weights = rng.normal(size=9), rng.integers(0, 3, 7).astype(float)
+    found = row_influence(scipy.sparse.csr_array(W), y, case_weights)
+    np.testing.assert_allclose(found, influence_by_hand(W, y, case_weights), atol=1e-12)
+
+
+def test_a_shifted_response_is_the_most_influential(table):
+    shifted = table.assign(y=table["y"].mask(table.index == table.index[7], 40.0))
+    check = odrf.odrf("y ~ a + b + f", shifted, n_trees=60, seed=1).predictive_check()
+    assert check.influence.index[0] == table.index[7]
+    assert check.influence["leverage"].mean() == pytest.approx(1.0, rel=0.05)
+    assert "Most influential rows" in str(check.summary())
+
+
+def test_influence_is_in_standard_deviations_of_residuals(forest):
+    check = forest.predictive_check()
+    near = proximities(forest.fit, None, WEIGHTS)
+    _, influence = row_influence(near, forest.fit.data.y, np.ones(near.shape[0]))
+    rows = forest.fit.data.index.get_indexer(check.influence.index)
+    expected = influence[rows] / check.rows["residual"].std(ddof=0)
+    np.testing.assert_allclose(check.influence["influence"], expected)
+
+
+def test_new_rows_have_no_influence(forest, table):
+    check = forest.predictive_check(table)
+    assert check.influence is None
+    with pytest.raises(InputError, match="no influence on the fit"):
+        check.plot("influence")
