@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import odrf
 from together import group_of, unit_of
@@ -18,7 +18,7 @@ from together import group_of, unit_of
 os.environ["ODRF_QUIET"] = "1"
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.
-settings.register_profile("unhurried", deadline=None)
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 

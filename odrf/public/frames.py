@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import narwhals
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
@@ -49,7 +50,8 @@ def in_pandas(value: Any) -> Any:
         found = {name: in_pandas(each) for name, each in value.items()}
         return found if any(found[name] is not value[name] for name in found) else value
     try:
-        frame = nw.from_native(value, pass_through=True)
+        # a frame of narwhals itself is not one of its stable interface in all versions
+        frame = nw.from_native(narwhals.to_native(value, pass_through=True), pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise InputError(f"two columns of the data have the same name: {error}") from error
     if isinstance(frame, nw.LazyFrame):
@@ -68,7 +70,8 @@ def series_in_pandas(value: Any) -> Any:
     """Return a series of any library that narwhals knows as numbers; other values as they are."""
     if value is None or isinstance(value, pd.Series | str | np.ndarray | list):
         return value
-    series = nw.from_native(value, pass_through=True, allow_series=True)
+    native = narwhals.to_native(value, pass_through=True)
+    series = nw.from_native(native, pass_through=True, allow_series=True)
     return _column(series).array if isinstance(series, nw.Series) else value
 
 

@@ -12,7 +12,8 @@ from patsy import EvalEnvironment
 from odrf.design import build_design
 from odrf.design.columns.sparse_columns import with_sparse_columns
 
-values = st.sampled_from([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.25, 1e-45])
+# the last one is the smallest float32
+values = st.sampled_from([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.25, 2.0**-149])
 shapes = st.tuples(st.integers(0, 5), st.integers(0, 12))
 
 
