@@ -80,7 +80,7 @@ SHORT = {
         "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],
     "their time goes by in predictions, which predict(progress=) shows": [
-        "CalibratedFit.predict", "estimate_priors", "staged_predict",
+        "estimate_priors", "staged_predict",
     ],
     "the averages of the trees are there": ["Effects.hypotheses"],
     "it measures leaves when its summary asks; four seconds for a guided forest": ["consistency"],

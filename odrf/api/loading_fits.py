@@ -12,6 +12,7 @@ from odrf.fits.files.archive import ArchiveReader, NotAFit
 from odrf.fits.files.graph_reading import FitReader
 from odrf.fits.saving import as_mapping, names_listed, path_named
 from odrf.public import public
+from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
@@ -23,7 +24,7 @@ __all__ = ["load"]
 
 RESULTS: dict[str, Any] = {
     kind.__name__: kind for kind in (ODTResults, ODRFResults, GRAFResults, ODBTResults)
-}
+} | {"CalibratedFit": CalibratedFit}
 # What a file begins with that version 0.1 wrote, and a pickle.
 OF_FIRST_VERSION, PICKLE = b"odrf fit", b"\x80"
 
@@ -32,7 +33,7 @@ OF_FIRST_VERSION, PICKLE = b"odrf fit", b"\x80"
 def load(
     path: str | PathLike[str], *, functions: Mapping[str, Any] | None = None, trusted: bool = False
 ) -> Any:
-    """Load a fit from a file that its method `save` wrote.
+    """Load a fit, or a calibrated fit, from a file that its method `save` wrote.
 
     No code runs that the file holds: it has arrays and plain text, and formulas as text.  What a
     file contains, and how to read it without this package, is said in `odrf.fits.files`.
@@ -53,7 +54,7 @@ def load(
 
     Returns
     -------
-    ODTResults, ODRFResults, GRAFResults or ODBTResults
+    ODTResults, ODRFResults, GRAFResults, ODBTResults or CalibratedFit
         The fit as it was saved, including its data and its ``parent``.
 
     Raises

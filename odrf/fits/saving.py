@@ -14,6 +14,7 @@ from typing import IO, Any
 from tqdm import tqdm
 
 from odrf.errors import InputError
+from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.costs import bytes_in_memory
 from odrf.fits.files.graph_writing import FitWriter
@@ -25,7 +26,11 @@ __all__ = ["as_mapping", "names_listed", "path_named", "replaced", "save"]
 
 
 def save(
-    result: str, fit: AnyFit, path: str | PathLike[str], data: bool, progress: bool = False
+    result: str,
+    fit: AnyFit | Recalibration,
+    path: str | PathLike[str],
+    data: bool,
+    progress: bool = False,
 ) -> None:
     """Save a fit to a file, for `odrf.results.fitted.FittedResults.save`.
 
@@ -33,7 +38,7 @@ def save(
     ----------
     result : str
         The name of its class of results.
-    fit : AnyFit
+    fit : AnyFit or Recalibration
     path : str or path
     data : bool
         Whether the file holds the training rows.

@@ -22,6 +22,7 @@ from odrf.engine.rows.coded import with_layout
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.files.annotated import is_as_annotated
 from odrf.fits.files.archive import ArchiveReader, Part, damaged
 from odrf.fits.files.array_coding import ArrayForm, decoded_array
@@ -33,6 +34,7 @@ from odrf.fits.files.soundness import (
     require_sound_fit,
     require_sound_forest,
     require_sound_guided,
+    require_sound_maps,
 )
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -80,7 +82,7 @@ class FitReader:
         for part in said["parts"]:
             self._built.append(self._build(dict(part)))
         fit = self._value(said["fit"])
-        if not self.absent and not isinstance(fit, Fit | GuidedFit | BoostedFit):
+        if not self.absent and not isinstance(fit, Fit | GuidedFit | BoostedFit | Recalibration):
             raise damaged()
         return said["result"], fit
 
@@ -160,6 +162,8 @@ class FitReader:
         if isinstance(built, Fit | GuidedFit | BoostedFit):
             require_sound_fit(built)
             _require_trees(built)
+        elif isinstance(built, Recalibration):
+            require_sound_maps(built)
         return built
 
     def _evaluation(

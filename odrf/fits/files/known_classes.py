@@ -38,6 +38,7 @@ from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blend
 from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.guided_fit import GuidedFit
 from odrf.options.boosting_control import BoostingControl
@@ -50,6 +51,7 @@ from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
 from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
+from odrf.statistics.probabilities.recalibration_maps import LogOdds, Steps
 
 __all__ = ["CLASSES", "field_names", "needed_fields"]
 
@@ -66,6 +68,7 @@ CLASSES: dict[str, type] = {
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
+        *(Recalibration, Steps, LogOdds),
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,
     )

@@ -17,10 +17,17 @@ from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.statistics.probabilities.recalibration_maps import Steps
 
-__all__ = ["require_sound_fit", "require_sound_forest", "require_sound_guided"]
+__all__ = [
+    "require_sound_fit",
+    "require_sound_forest",
+    "require_sound_guided",
+    "require_sound_maps",
+]
 
 
 def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
@@ -100,6 +107,20 @@ def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> 
     inside = plane[split] >= forest.first_plane[tree]
     inside &= plane[split] < forest.first_plane[tree + 1]
     _require(bool(inside.all()) and _within(plane, -1, W) and _within(forest.columns, 0, p))
+
+
+def require_sound_maps(recalibration: Recalibration) -> None:
+    """Raise `InputError` unless there is a map and a score for each class of the fit."""
+    classes = recalibration.fit.design.response.classes
+    _require(classes is not None)
+    shape = (recalibration.fit.design.response.n_classes,)
+    _require((len(recalibration.maps),) == shape)
+    _require(recalibration.before.shape == recalibration.after.shape == shape)
+    for each in recalibration.maps:
+        if isinstance(each, Steps):
+            _require(each.at.ndim == 1 and each.at.shape == each.value.shape and len(each.at) > 0)
+            _require(bool((np.diff(each.at) > 0).all() and (np.diff(each.value) >= 0).all()))
+            _require(bool(each.value[0] >= 0 and each.value[-1] <= 1))
 
 
 def _require(sound: bool) -> None:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from tqdm import tqdm
 
 from odrf import plots
-from odrf.checks import checked_choice
-from odrf.fits.fit import AnyFit
+from odrf.checks import checked_choice, checked_truth
+from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import as_asked
+from odrf.fits.saving import save
 from odrf.public import public
-from odrf.reports.probabilities.judged_rows import JudgedRows
-from odrf.statistics.probabilities.recalibration_maps import RecalibrationMap, recalibration_map
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CalibratedFit"]
 
-FOLDS = 5
 TYPES = ("prob", "class", "response", "cumulative")
 POINTS = 201
 
@@ -35,23 +34,17 @@ class CalibratedFit(Carded):
     """A fit with a map from its probabilities to calibrated ones.
 
     Returned by `calibrate` of the results.  It predicts as the fit does; the fit is not changed.
-    It can be pickled; `save` writes fits only.
 
     Parameters
     ----------
-    fit : AnyFit
-        The fit.
-    rows : JudgedRows
-        The rows from which the map is learned.
-    method : {"isotonic", "platt", "beta"}
-        The kind of map.
+    recalibration : Recalibration
+        The fit and its maps.
 
     Attributes
     ----------
     table : DataFrame
         For each class the Brier score ``before`` and ``after``; after, by maps that are learned on
         the other four fifths of the rows.
-    method : str
 
     Examples
     --------
@@ -63,18 +56,41 @@ class CalibratedFit(Carded):
     ['benign', 'malignant']
     """
 
-    def __init__(self, fit: AnyFit, rows: JudgedRows, method: str) -> None:
-        self.fit, self.rows, self.method, self.call = fit, rows, method, fit.call
-        self.maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
-        after = _cross_fitted(rows, method, fit.control.seed)
-        indicators = rows.code[:, None] == np.arange(len(rows.classes))
-        scores = {
-            name: np.average((p - indicators) ** 2, axis=0, weights=rows.weights)
-            for name, p in (("before", rows.probabilities), ("after", after))
-        }
-        self.table = pd.DataFrame(scores, index=pd.Index(rows.classes, name="class"))
+    def __init__(self, recalibration: Recalibration) -> None:
+        self.recalibration = recalibration
+        scores = {"before": recalibration.before, "after": recalibration.after}
+        self.table = pd.DataFrame(scores, index=pd.Index(self.classes, name="class"))
 
-    def predict(self, newdata: pd.DataFrame, type: str = "response") -> pd.Series | pd.DataFrame:
+    @property
+    def call(self) -> str:
+        """The call that made the fit, as text."""
+        return self.recalibration.fit.call
+
+    @property
+    def formula(self) -> str:
+        """The formula of the fit, as written."""
+        return self.recalibration.fit.design.formula
+
+    @property
+    def kind(self) -> str:
+        """``"classification"``."""
+        return self.recalibration.fit.kind
+
+    @property
+    def classes(self) -> pd.Index:
+        """The classes, in the order of the probability columns."""
+        classes = self.recalibration.fit.design.response.classes
+        assert classes is not None
+        return classes
+
+    @property
+    def method(self) -> str:
+        """The kind of maps: ``"isotonic"``, ``"platt"`` or ``"beta"``."""
+        return self.recalibration.method
+
+    def predict(
+        self, newdata: pd.DataFrame, type: str = "response", *, progress: bool = False
+    ) -> pd.Series | pd.DataFrame:
         """Predict new rows with calibrated probabilities.
 
         Parameters
@@ -84,6 +100,8 @@ class CalibratedFit(Carded):
         type : {"response", "class", "prob", "cumulative"}, default "response"
             The most likely class; the probabilities; or for ordered classes those of each class or
             a lower one.
+        progress : bool, default False
+            Show a progress bar of the rows.
 
         Returns
         -------
@@ -96,9 +114,35 @@ class CalibratedFit(Carded):
             If `type` is unknown, or `newdata` cannot be predicted.
         """
         checked_choice("type", type, TYPES)
-        X, complete = self.fit.design.matrix(newdata)
-        value = _calibrated(expected_response(self.fit, X), self.maps)
-        return as_asked(self.fit, spread_numbers(value, complete), newdata.index, type)
+        fit = self.recalibration.fit
+        X, complete = fit.design.matrix(newdata)
+        with tqdm(total=X.shape[1], unit="row", disable=not progress) as bar:
+            value = self.recalibration.calibrated(expected_response(fit, X, None, bar.update))
+        return as_asked(fit, spread_numbers(value, complete), newdata.index, type)
+
+    def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:
+        """Save the fit and its maps to a file; `odrf.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        data : bool, default True
+            Whether the file holds the training rows.  Without them it predicts the same.
+        progress : bool, default False
+            Show a progress bar.
+
+        Raises
+        ------
+        InputError
+            As by `save` of the fit.
+
+        Warns
+        -----
+        UserWarning
+            As by `save` of the fit.
+        """
+        save("CalibratedFit", self.recalibration, path, checked_truth("data", data), progress)
 
     def summary(self) -> Summary:
         """Return the scores as a summary with text, HTML and LaTeX output."""
@@ -119,43 +163,14 @@ class CalibratedFit(Carded):
         Axes
         """
         at = np.linspace(0, 1, POINTS)
-        several = self.maps[1:] if len(self.maps) == 2 else self.maps
-        labels = self.rows.classes[-len(several) :]
+        maps = self.recalibration.maps
+        several = maps[1:] if len(maps) == 2 else maps
+        labels = self.classes[-len(several) :]
         curves = {str(label): one(at) for label, one in zip(labels, several, strict=True)}
         return plots.plot_maps(at, curves, ax)
 
     def _facts(self) -> dict[str, str]:
-        rows = f"{len(self.rows.code)} {self.rows.source}"
-        return {"Method": self.method, "Learned from": f"{rows} rows"}
+        return {"Method": self.method, "Learned from": self.recalibration.rows}
 
     def _card(self) -> Card:
         return Card("Calibrated fit", self._facts(), self.table)
-
-
-def _maps(rows: JudgedRows, method: str, used: NDArray[np.bool_]) -> list[RecalibrationMap]:
-    """Return the map of each class, learned from the rows that are `used` (n,)."""
-    p, code, weights = rows.probabilities[used], rows.code[used], rows.weights[used]
-    return [
-        recalibration_map(method, p[:, k], (code == k).astype(np.float64), weights)
-        for k in range(p.shape[1])
-    ]
-
-
-def _calibrated(p: NDArray[np.float64], maps: list[RecalibrationMap]) -> NDArray[np.float64]:
-    """Return calibrated probabilities (n, K); those of several classes are made to add up to 1."""
-    if len(maps) == 2:
-        second = maps[1](p[:, 1])
-        return np.stack([1 - second, second], axis=1)
-    each = np.stack([one(p[:, k]) for k, one in enumerate(maps)], axis=1)
-    total = each.sum(axis=1, keepdims=True)
-    return np.where(total > 0, each / np.where(total > 0, total, 1.0), p)
-
-
-def _cross_fitted(rows: JudgedRows, method: str, seed: int) -> NDArray[np.float64]:
-    """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
-    fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
-    out = np.empty_like(rows.probabilities)
-    for f in range(FOLDS):
-        held = fold == f
-        out[held] = _calibrated(rows.probabilities[held], _maps(rows, method, ~held))
-    return out

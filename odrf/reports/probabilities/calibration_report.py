@@ -9,7 +9,7 @@ import pandas as pd
 
 from odrf import plots
 from odrf.public import public
-from odrf.reports.probabilities.judged_rows import JudgedRows
+from odrf.statistics.probabilities.judged_rows import JudgedRows
 from odrf.statistics.probabilities.reliability import (
     brier_parts,
     calibrated_band,

@@ -10,7 +10,7 @@ import pandas as pd
 from odrf import plots
 from odrf.checks import checked_choice
 from odrf.public import public
-from odrf.reports.probabilities.judged_rows import JudgedRows
+from odrf.statistics.probabilities.judged_rows import JudgedRows
 from odrf.statistics.probabilities.telling_apart import (
     area_under_roc,
     bootstrapped_precision,

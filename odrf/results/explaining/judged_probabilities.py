@@ -7,13 +7,14 @@ import pandas as pd
 
 from odrf.checks import checked_choice, checked_part, checked_whole
 from odrf.errors import InputError
+from odrf.fits.calibrating.recalibration import recalibration
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.public import public
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 from odrf.reports.probabilities.calibration_report import Calibration
 from odrf.reports.probabilities.discrimination_report import Discrimination
-from odrf.reports.probabilities.judged_rows import JudgedRows
 from odrf.results.fitted import FittedResults
+from odrf.statistics.probabilities.judged_rows import JudgedRows
 from odrf.statistics.probabilities.recalibration_maps import ISOTONIC, METHODS
 
 __all__ = ["CalibrationResults"]
@@ -135,7 +136,7 @@ class CalibrationResults(FittedResults):
         Returns
         -------
         CalibratedFit
-            It has `predict`, and shows the Brier score before and after.
+            It has `predict` and `save`, and shows the Brier score before and after.
 
         Raises
         ------
@@ -156,7 +157,7 @@ class CalibrationResults(FittedResults):
         ['before', 'after']
         """
         checked_choice("method", method, METHODS)
-        return CalibratedFit(self.fit, self._judged_rows(None), method)
+        return CalibratedFit(recalibration(self.fit, self._judged_rows(None), method))
 
     def _judged_rows(self, newdata: pd.DataFrame | None) -> JudgedRows:
         if self.classes is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import scipy
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.statistics.probabilities.reliability import recalibrated
 
-__all__ = ["BETA", "ISOTONIC", "METHODS", "PLATT", "RecalibrationMap", "recalibration_map"]
+__all__ = ["BETA", "ISOTONIC", "METHODS", "PLATT", "LogOdds", "Steps", "recalibration_map"]
 
 ISOTONIC, PLATT, BETA = "isotonic", "platt", "beta"
 METHODS = (ISOTONIC, PLATT, BETA)
@@ -19,16 +18,15 @@ METHODS = (ISOTONIC, PLATT, BETA)
 LEAST = 1e-4
 
 
-class RecalibrationMap(Protocol):
-    """An increasing function from probabilities to probabilities."""
-
-    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the calibrated probabilities of p (n,)."""
-
-
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """An increasing function through points; straight between them."""
+    """An increasing function through m points; straight between them.
+
+    Attributes
+    ----------
+    at, value : (m,) float64
+        The points; `at` increases.
+    """
 
     at: NDArray[np.float64]
     value: NDArray[np.float64]
@@ -40,7 +38,12 @@ class Steps:
 
 @dataclass(frozen=True)
 class LogOdds:
-    """log odds = c + a·log p - b·log(1 - p); of Platt's method a = b."""
+    """log odds = c + a·log p - b·log(1 - p); of Platt's method a = b.
+
+    Attributes
+    ----------
+    a, b, c : float
+    """
 
     a: float
     b: float
@@ -57,7 +60,7 @@ def recalibration_map(
     p: NDArray[np.float64],
     event: NDArray[np.float64],
     weights: NDArray[np.float64],
-) -> RecalibrationMap:
+) -> Steps | LogOdds:
     """Learn a map from probabilities p (n,) of an event, and whether it happened (n,).
 
     Parameters

@@ -1,13 +1,18 @@
 """Calibration and discrimination of fits: which rows judge, and what is shown."""
 
 import pickle
+from dataclasses import replace
+from io import StringIO
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 import odrf
 from odrf import InputError
+from odrf.cli.running import main
+from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +95,7 @@ def test_calibrated_fits_predict_by_their_maps(two_classes, class_forest, table,
     fit, data = two_classes
     calibrated = fit.calibrate(method)
     p, q = (each.predict(data, type="prob")["yes"] for each in (fit, calibrated))
-    np.testing.assert_allclose(q, calibrated.maps[1](p.to_numpy()))
+    np.testing.assert_allclose(q, calibrated.recalibration.maps[1](p.to_numpy()))
     assert calibrated.table.loc["yes", "before"] == pytest.approx(
         fit.calibration().brier.loc["yes", "score"]
     )
@@ -107,6 +112,42 @@ def test_a_calibrated_fit_can_be_pickled(two_classes):
     calibrated = fit.calibrate()
     again = pickle.loads(pickle.dumps(calibrated))
     assert again.predict(data, type="prob").equals(calibrated.predict(data, type="prob"))
+
+
+@pytest.mark.parametrize("method", ["isotonic", "platt", "beta"])
+@pytest.mark.parametrize("data_kept", [True, False])
+def test_a_calibrated_fit_comes_back_from_its_file(two_classes, tmp_path, method, data_kept):
+    fit, data = two_classes
+    calibrated = fit.calibrate(method)
+    calibrated.save(tmp_path / "calibrated.odrf", data=data_kept)
+    again = odrf.load(tmp_path / "calibrated.odrf")
+    assert again.predict(data, type="prob").equals(calibrated.predict(data, type="prob"))
+    assert again.predict(data).equals(calibrated.predict(data))
+    assert again.table.equals(calibrated.table)
+    assert str(again.summary()) == str(calibrated.summary())
+
+
+def test_a_file_of_maps_that_decrease_is_refused(two_classes, tmp_path):
+    calibrated = two_classes[0].calibrate()
+    maps = calibrated.recalibration.maps
+    upside_down = replace(maps[1], value=maps[1].value[::-1])
+    for wrong in ((maps[0], upside_down), maps[:1]):
+        broken = CalibratedFit(replace(calibrated.recalibration, maps=wrong))
+        broken.save(tmp_path / "broken.odrf")
+        with pytest.raises(InputError, match="do not fit together"):
+            odrf.load(tmp_path / "broken.odrf")
+
+
+def test_the_command_predicts_by_a_calibrated_fit(two_classes, tmp_path, capsys):
+    fit, data = two_classes
+    calibrated = fit.calibrate("platt")
+    calibrated.save(tmp_path / "calibrated.odrf")
+    data.head(3).to_csv(tmp_path / "new.csv")
+    asked = [str(tmp_path / "calibrated.odrf"), str(tmp_path / "new.csv"), "--type", "prob"]
+    assert main(["predict", *asked]) == 0
+    shown = pd.read_csv(StringIO(capsys.readouterr().out), index_col="row")
+    expected = calibrated.predict(data.head(3), type="prob")
+    np.testing.assert_allclose(shown, expected, rtol=1e-6)
 
 
 def test_calibration_is_refused_where_it_cannot_be(two_classes, number_forest, class_tree):

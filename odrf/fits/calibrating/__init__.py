@@ -1,0 +1,1 @@
+"""Fits whose class probabilities are calibrated."""

@@ -1,0 +1,99 @@
+"""A fit with maps from its class probabilities to calibrated ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.guided_fit import GuidedFit
+from odrf.statistics.probabilities.judged_rows import JudgedRows
+from odrf.statistics.probabilities.recalibration_maps import LogOdds, Steps, recalibration_map
+
+__all__ = ["Recalibration", "recalibration"]
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """A fit of K classes, and maps that calibrate its probabilities.
+
+    Attributes
+    ----------
+    fit : Fit, GuidedFit or BoostedFit
+    method : str
+        The kind of maps.
+    maps : tuple of K maps
+        One for each class; of two classes, the second is used.
+    before, after : (K,) float64
+        The Brier score of each class; after, by maps that are learned on other rows.
+    rows : str
+        How many rows the maps are learned from, and which, in words.
+    """
+
+    fit: Fit | GuidedFit | BoostedFit
+    method: str
+    maps: tuple[Steps | LogOdds, ...]
+    before: NDArray[np.float64]
+    after: NDArray[np.float64]
+    rows: str
+
+    def calibrated(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return calibrated probabilities (n, K) for those of the fit, p (n, K)."""
+        return _mapped(p, self.maps)
+
+
+def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
+    """Learn the maps of a fit from judged rows.
+
+    Parameters
+    ----------
+    fit : AnyFit
+        A fit of K classes.
+    rows : JudgedRows
+        Rows that the fit has not learned from, as it predicts them.
+    method : {"isotonic", "platt", "beta"}
+    """
+    maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
+    indicators = rows.code[:, None] == np.arange(len(rows.classes))
+    before, after = (
+        np.average((p - indicators) ** 2, axis=0, weights=rows.weights)
+        for p in (rows.probabilities, _cross_fitted(rows, method, fit.control.seed))
+    )
+    known = cast("Fit | GuidedFit | BoostedFit", fit)
+    source = f"{len(rows.code)} {rows.source} rows"
+    return Recalibration(known, method, maps, before, after, source)
+
+
+def _maps(rows: JudgedRows, method: str, used: NDArray[np.bool_]) -> tuple[Steps | LogOdds, ...]:
+    """Return the map of each class, learned from the rows that are `used` (n,)."""
+    p, code, weights = rows.probabilities[used], rows.code[used], rows.weights[used]
+    return tuple(
+        recalibration_map(method, p[:, k], (code == k).astype(np.float64), weights)
+        for k in range(p.shape[1])
+    )
+
+
+def _mapped(p: NDArray[np.float64], maps: tuple[Steps | LogOdds, ...]) -> NDArray[np.float64]:
+    """Return calibrated probabilities (n, K); those of several classes are made to add up to 1."""
+    if len(maps) == 2:
+        second = maps[1](p[:, 1])
+        return np.stack([1 - second, second], axis=1)
+    each = np.stack([one(p[:, k]) for k, one in enumerate(maps)], axis=1)
+    total = each.sum(axis=1, keepdims=True)
+    return np.where(total > 0, each / np.where(total > 0, total, 1.0), p)
+
+
+def _cross_fitted(rows: JudgedRows, method: str, seed: int) -> NDArray[np.float64]:
+    """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
+    fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
+    out = np.empty_like(rows.probabilities)
+    for f in range(FOLDS):
+        held = fold == f
+        out[held] = _mapped(rows.probabilities[held], _maps(rows, method, ~held))
+    return out
