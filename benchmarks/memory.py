@@ -21,9 +21,10 @@ from speed_methods import SPEED_METHODS
 from speed_problems import Source
 from timing import warm_up
 
-__all__ = ["can_measure", "peak_of_fit"]
+__all__ = ["can_measure", "peak_here", "peak_of_fit", "reset_peak_here"]
 
 RESET_PEAK = "5"
+HERE = Path("/proc/self")
 
 
 def can_measure() -> bool:
@@ -35,6 +36,22 @@ def peak_of_fit(source: Source, method: str, setting: Setting) -> float:
     """Megabytes (2^20 bytes) that training adds to the process at its peak."""
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_measure, source, method, setting).result()
+
+
+def reset_peak_here() -> float:
+    """Begin to record the peak of this process anew; return its megabytes now (0 if unknown)."""
+    if not can_measure():
+        return 0.0
+    _return_free_memory()
+    (HERE / "clear_refs").write_text(RESET_PEAK)
+    return _resident(HERE, "VmRSS")
+
+
+def peak_here(now: bool = False) -> float:
+    """Return the megabytes of this process at its peak, or `now` (0 if unknown)."""
+    if not can_measure():
+        return 0.0
+    return _resident(HERE, "VmRSS" if now else "VmHWM")
 
 
 def _measure(source: Source, name: str, setting: Setting) -> float:

@@ -75,6 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         except InputError as error:
             return _refuse(str(error))
+        except MemoryError as error:
+            return _refuse(str(error) or "there is not enough memory")
         except KeyboardInterrupt:
             report("interrupted")
             return INTERRUPTED

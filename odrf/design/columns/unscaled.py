@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.scaling import Scaling, learn_scaling
 from odrf.engine.directions.candidates import FEW_LEVELS
+from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Coded, Layout, Matrix
 
 __all__ = ["Cells", "Levels", "Unscaled", "indicators"]
+
+
+# Bytes of a cell of the matrix.
+NUMBER = 4
 
 
 class Cells(NamedTuple):
@@ -107,7 +112,13 @@ class Unscaled(NamedTuple):
 
     def _blank(self, layout: Layout) -> NDArray[np.float32]:
         many = sum(width > FEW_LEVELS for width in self.widths.values())
-        return np.zeros((layout.n_numbers + many, self.n), dtype=np.float32)
+        shape = layout.n_numbers + many, self.n
+        require_memory(
+            NUMBER * shape[0] * shape[1],
+            f"a table of {shape[1]} rows and {shape[0]} columns",
+            "use fewer rows or fewer predictors",
+        )
+        return np.zeros(shape, dtype=np.float32)
 
     def _layout(self, p: int) -> Layout:
         """Return where the p columns are, if factors of many levels are stored as codes."""

@@ -19,7 +19,7 @@ from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import layout_of, stored
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.trees.forest_arrays import Forest, joined, require_memory_for_all
 
 __all__ = ["Course"]
 
@@ -94,6 +94,9 @@ class Course:
         refitted = [filling.value for filling in self.fillings if isinstance(filling, Refitting)]
         if refitted:
             self.stages.append(self._interleaved(refitted))
+        if plan.patience is None and self.n_rounds.bit_count() == 1:  # 1, 2, 4, 8, … rounds
+            size = sum(tree.nbytes for tree in self.trees)
+            require_memory_for_all(size, len(self.trees), plan.n_rounds * M * K)
 
     def resume(self, before: Boosted) -> None:
         """Continue from a fit by the same arguments with fewer rounds."""

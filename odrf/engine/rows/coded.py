@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
+
 __all__ = [
     "Coded",
     "Layout",
@@ -111,6 +113,12 @@ def indicated(X: Matrix) -> NDArray[np.float32]:
     if not isinstance(X, Coded):
         return X
     place, level, _ = X.layout
+    shape = len(place), X.stored.shape[1]
+    require_memory(
+        4.0 * shape[0] * shape[1],
+        f"an indicator for each level, {shape[0]} columns of {shape[1]} rows,",
+        "use a projection= that does not rotate all columns, or join levels that are rare",
+    )
     out = X.stored[place]
     coded = np.flatnonzero(level)
     out[coded] = out[coded] == level[coded, None]

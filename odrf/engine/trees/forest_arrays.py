@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
 from odrf.engine.surrogates.chains import pack_with_surrogates
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
@@ -17,10 +18,12 @@ from odrf.engine.trees.packing import Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 from odrf.engine.trees.read_later import ReadLater
 
-__all__ = ["ARRAYS", "OF_NODES", "OF_TERMS", "Forest", "joined"]
+__all__ = ["ARRAYS", "OF_NODES", "OF_TERMS", "Forest", "joined", "require_memory_for_all"]
 
 # Memory is reserved for trees this much larger than the first: they are of similar size.
 ROOM = 1.25
+# The first trees may be up to twice as large as the others.
+FIRST, LARGER = 4, 2
 # Arrays with an entry for each node, and arrays with an entry for each coefficient.
 OF_NODES = ("left", "threshold", "value", "count", "weight", "impurity", "gain", "order")
 OF_TERMS = ("index", "coef")
@@ -108,6 +111,11 @@ class Forest(ReadLater):
     def n_nodes(self) -> int:
         """Number of nodes m of all trees, including those below a cut."""
         return len(self.left)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(getattr(self, name).nbytes for name in ARRAYS)
 
     @cached_property
     def packed(self) -> Packed:
@@ -198,14 +206,23 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
 
     Each tree is appended as it comes, so that memory never holds all trees twice.  Arrays are
     reserved for trees like the first; the system hands out memory only where it is written to.
+
+    Raises
+    ------
+    MemoryError
+        The trees so far show that memory does not suffice for all of them.
     """
     arrays: dict[str, NDArray] = {}
     used = dict.fromkeys(_PER_TREE, 0)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
-    for tree in trees:
+    size = 0
+    for number, tree in enumerate(trees, 1):
         ordered = tree.ordered
         surrogates += [] if tree.surrogates is None else [tree.surrogates]
+        size += tree.nbytes
+        if number.bit_count() == 1:  # 1, 2, 4, 8, … trees
+            require_memory_for_all(size, number, n_trees)
         for name, part in _moved(tree, used["left"], used["index"]).items():
             end = used[name] + len(part)
             if name not in arrays:
@@ -223,6 +240,16 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         array.resize((used[name], *array.shape[1:]), refcheck=False)
     of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
+
+
+def require_memory_for_all(size: int, number: int, n_trees: int) -> None:
+    """Raise `MemoryError` if trees like the first, a `number` of some `size`, do not fit."""
+    rest = size / number * (n_trees - number)
+    require_memory(
+        rest / LARGER if number < FIRST else rest,
+        f"{n_trees} trees like the first",
+        "use fewer trees (n_trees=), larger leaves (min_leaf=), or fewer of them (max_leaves=)",
+    )
 
 
 def _moved(tree: Forest, nodes: int, terms: int) -> dict[str, NDArray]:

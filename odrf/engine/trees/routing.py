@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix, stored
 from odrf.engine.trees.forest_arrays import Forest
@@ -204,6 +205,11 @@ def leaf_nodes(
 
     `advance` is told the rows that are done.
     """
+    require_memory(
+        8.0 * X.shape[1] * forest.n_trees,
+        f"the leaves of {X.shape[1]} rows in {forest.n_trees} trees",
+        "use fewer rows at a time",
+    )
     out = np.empty((X.shape[1], forest.n_trees), dtype=np.int64)
     packed = forest.packed_for(X)
 
@@ -223,6 +229,11 @@ def predict(
     For classes these are mean class proportions; equation (4.1) of Zhan, Liu and Xia.
     `advance` is told the rows that are done.
     """
+    require_memory(
+        8.0 * X.shape[1] * forest.value.shape[1],
+        f"a prediction of {X.shape[1]} rows",
+        "predict fewer rows at a time",
+    )
     out = np.zeros((X.shape[1], forest.value.shape[1]))
     packed = forest.packed_for(X)
 

@@ -1,0 +1,99 @@
+"""Memory: how much the process may still take, and a refusal of work that needs more.
+
+Without it, the system would end the process instead: it hands out memory that it does not have, and
+notices when the memory is written to.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+if sys.platform != "win32":
+    import resource
+
+__all__ = ["available_memory", "require_memory"]
+
+# Less than this is always tried: asking the system takes as long as a small prediction.
+SMALL = 2**27
+GIGABYTE = 1e9
+# Control groups, in which containers and batch systems keep processes: where the two versions are,
+# and the names of the limit, of what is used, and of what can be given back.
+GROUPS = (
+    ("", "memory.max", "memory.current", "inactive_file"),
+    ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+
+
+def require_memory(needed: float, what: str, instead: str) -> None:
+    """Raise `MemoryError` with the figures if work takes more memory than there is.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes that the work is certain to take, in addition to what the process has.
+    what : str
+        The work, as the subject of a sentence.
+    instead : str
+        What to do instead.
+    """
+    if needed < SMALL:
+        return
+    free = available_memory()
+    if needed > free:
+        raise MemoryError(
+            f"{what} would take {needed / GIGABYTE:.1f} GB of memory, and "
+            f"{free / GIGABYTE:.1f} GB are free: {instead}"
+        )
+
+
+def available_memory(root: Path = Path("/")) -> float:
+    """Return the bytes that the process may still take; infinity where the system does not tell.
+
+    It is the least of what the machine has free, what the control groups of the process allow, and
+    what its limit of addresses (``ulimit -v``) leaves.
+    """
+    found = [*_machine(root), *_groups(root), *_addresses(root)]
+    return max(0.0, min(found, default=float("inf")))
+
+
+def _machine(root: Path) -> Iterator[float]:
+    with suppress(OSError, KeyError, ValueError):
+        sizes = _fields(root / "proc/meminfo")
+        yield (sizes["MemAvailable:"] + sizes.get("SwapFree:", 0.0)) * 1024
+
+
+def _groups(root: Path) -> Iterator[float]:
+    with suppress(OSError):
+        for line in (root / "proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            for name, limit, used, reclaimable in GROUPS:
+                if name in controllers.split(","):
+                    base = root / "sys/fs/cgroup" / name
+                    inner = base / path.lstrip("/")
+                    for group in (inner, *inner.parents):
+                        if group == base.parent:
+                            break
+                        yield from _left(group, limit, used, reclaimable)
+
+
+def _left(group: Path, limit: str, used: str, reclaimable: str) -> Iterator[float]:
+    with suppress(OSError, ValueError):  # no such group here, or no limit: "max"
+        most, taken = float((group / limit).read_text()), float((group / used).read_text())
+        yield most - taken + _fields(group / "memory.stat").get(reclaimable, 0.0)
+
+
+def _addresses(root: Path) -> Iterator[float]:
+    if sys.platform == "win32":
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY:
+        with suppress(OSError, KeyError, ValueError):
+            yield limit - _fields(root / "proc/self/status")["VmSize:"] * 1024
+
+
+def _fields(path: Path) -> dict[str, float]:
+    lines = (line.split() for line in path.read_text().splitlines())
+    return {words[0]: float(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}

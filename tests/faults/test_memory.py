@@ -1,0 +1,140 @@
+"""Work that memory cannot hold is refused beforehand, with the figures; nothing is killed."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from apart import python
+from odrf.engine import memory
+
+MB = 2**20
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """Half a gigabyte is free."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 512 * MB)
+
+
+FIGURES = r"would take [\d.]+ GB of memory, and 0\.5 GB are free: use fewer "
+
+
+@pytest.fixture(scope="module")
+def many_classes():
+    """500 trees of so many classes take several gigabytes."""
+    n = 3000
+    frame = pd.DataFrame({"a": np.arange(n) % 7, "b": np.arange(n) % 11, "c": np.arange(n) % 13})
+    return frame.assign(y=[f"c{k}" for k in np.random.default_rng(0).integers(500, size=n)])
+
+
+def test_large_trees_are_refused_when_the_first_is_known(little, many_classes):
+    options = {"blend": False, "min_leaf": 1, "projection": "axis", "seed": 1}
+    with pytest.raises(MemoryError, match="500 trees like the first " + FIGURES):
+        odrf.odrf("y ~ .", many_classes, n_trees=500, **options)
+
+
+def test_boosted_trees_are_refused_when_the_first_are_known(rows, monkeypatch):
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 300_000)
+    with pytest.raises(MemoryError, match="1000 trees like the first would take"):
+        odrf.odbt("y ~ .", rows, n_trees=1000, seed=1)
+
+
+def test_a_table_that_does_not_fit_is_refused(rows, monkeypatch):
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 4 * 300 * 4 - 1)
+    with pytest.raises(MemoryError, match="300 rows and 4 columns would take"):
+        odrf.odt("y ~ .", rows)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda fit, rows: fit.predict(rows),
+        lambda fit, rows: fit.predict(rows, type="leaf"),
+        lambda fit, rows: fit.grow(500),
+    ],
+)
+def test_what_follows_a_fit_is_refused(rows, monkeypatch, work):
+    fit = odrf.odrf("y ~ .", rows, n_trees=12, seed=1)
+    before = fit.predict(rows)
+    with monkeypatch.context() as changed:
+        changed.setattr(memory, "SMALL", 0)
+        changed.setattr(memory, "available_memory", lambda: 1000)
+        with pytest.raises(MemoryError, match="would take"):
+            work(fit, rows)
+    assert fit.predict(rows).equals(before)
+
+
+def system(root, **files):
+    """Write what Linux tells about memory."""
+    for name, content in files.items():
+        path = root / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return root
+
+
+MEMINFO = "MemTotal: 900 kB\nMemAvailable:   500 kB\nSwapFree: 100 kB\n"
+SECOND = "sys__fs__cgroup__"
+
+
+@pytest.mark.parametrize(
+    ("files", "free"),
+    [
+        ({}, float("inf")),
+        ({"proc__meminfo": MEMINFO}, 600 * 1024),
+        ({"proc__meminfo": "nothing that is known\n"}, float("inf")),
+        (
+            {
+                "proc__meminfo": MEMINFO,
+                "proc__self__cgroup": "0::/a/b\n",
+                f"{SECOND}a__b__memory.max": "max\n",
+                f"{SECOND}a__b__memory.current": "1\n",
+                f"{SECOND}a__memory.max": "5000\n",
+                f"{SECOND}a__memory.current": "3000\n",
+                f"{SECOND}a__memory.stat": "anon 1\ninactive_file 700\n",
+            },
+            2700,
+        ),
+        (
+            {
+                "proc__self__cgroup": "5:cpu,cpuacct:/\n4:memory:/elsewhere\n0::/\n",
+                f"{SECOND}memory__memory.limit_in_bytes": "4000\n",
+                f"{SECOND}memory__memory.usage_in_bytes": "5000\n",
+                f"{SECOND}memory__memory.stat": "total_inactive_file 10\n",
+            },
+            0,
+        ),
+    ],
+)
+def test_the_least_of_what_the_system_allows_is_free(tmp_path, files, free):
+    assert memory.available_memory(system(tmp_path, **files)) == free
+
+
+LARGE = ["--set=n_trees=500", "--set=blend=False", "--set=min_leaf=1", "--set=projection=axis"]
+LIMITED = """
+import resource, sys
+from odrf.cli import main
+from odrf.engine.memory import available_memory
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, resource.RLIM_INFINITY))
+print(available_memory())
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_the_command_refuses_what_its_limit_does_not_allow(many_classes, tmp_path):
+    path = tmp_path / "table.csv"
+    many_classes.to_csv(path, index=False)
+    done = python(LIMITED, "fit", "y ~ .", path, *LARGE)
+    assert abs(float(done.stdout) - 2**29) < 2**26
+    assert done.returncode == 2
+    assert re.match("odrf: error: 500 trees like the first would take .* free: use", done.stderr)
