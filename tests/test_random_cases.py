@@ -1,7 +1,8 @@
-"""A few cases of the random harness; run it with more seeds by ``python tests/random_cases.py``."""
+"""Some cases of the random harness; more by ``python tests/random_cases.py``."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -9,29 +10,53 @@ import pandas as pd
 import pytest
 
 import odrf
-import random_cases
+from cases.arguments import ELSEWHERE, OF_CASE, VALUES
+from cases.asking import public_names, unexplained
+from cases.attempts import SLOW, Attempts
+from cases.case import KINDS, Case, random_case
+from cases.commands import try_command
+from cases.ranges import Tally, cause, run_cases, try_seed
+from odrf.results import boosted, forest, guided, tree
 from odrf.results.fitted import FittedResults
-from random_cases import random_case, unexplained
+
+RESULTS = [tree.ODTResults, forest.ODRFResults, boosted.ODBTResults, guided.GRAFResults]
 
 
-@pytest.mark.parametrize(("extreme", "seed"), [(e, s) for e in (False, True) for s in range(20)])
-def test_a_random_case_is_answered_or_refused(extreme, seed):
+@pytest.mark.parametrize(("kind", "seed"), [(k, s) for k in KINDS for s in range(20)])
+def test_a_random_case_is_answered_or_refused(kind, seed):
     # What takes long in a test may be compiled just then.
-    found = unexplained(random_case(seed, extreme)) or []
-    assert not [words for words in found if random_cases.SLOW not in words]
+    found = unexplained(random_case(seed, kind)) or []
+    assert not [words for words in found if SLOW not in words]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_random_command_ends_well(seed):
+    assert not [words for words in try_command(seed).unexplained if SLOW not in words]
 
 
 def test_a_seed_gives_the_same_case():
-    for extreme in (False, True):
-        one, other = (random_case(3, extreme) for _ in range(2))
+    for kind in KINDS:
+        one, other = (random_case(3, kind) for _ in range(2))
         pd.testing.assert_frame_equal(one.data, other.data)
         assert (one.formula, one.options.keys()) == (other.formula, other.options.keys())
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_every_parameter_of_every_method_has_values(result):
+    lacking = set()
+    for name in public_names(result):
+        method = inspect.getattr_static(result, name)
+        if inspect.isfunction(method):
+            for one in list(inspect.signature(method).parameters)[1:]:
+                known = one in VALUES or one in OF_CASE or (name, one) in ELSEWHERE
+                lacking |= set() if known else {f"{name}({one})"}
+    assert not lacking
 
 
 def usual_case():
     data = pd.DataFrame({"a": np.arange(20.0), "y": np.arange(20.0) % 7})
     options = {"seed": 1, "n_jobs": 1}
-    return random_cases.Case(1, False, "odt", "y ~ a", data, data[:5], options)
+    return Case(1, "moderate", "odt", "y ~ a", data, data[:5], options)
 
 
 def test_a_fault_is_reported(monkeypatch):
@@ -51,3 +76,21 @@ def test_wrong_predictions_are_reported(monkeypatch):
     predict = FittedResults.predict
     monkeypatch.setattr(FittedResults, "predict", lambda *a, **k: predict(*a, **k) * np.nan)
     assert any("not finite" in words for words in unexplained(usual_case()))
+
+
+def test_faults_of_one_cause_are_counted_together():
+    tally = Tally()
+    for seed, value in enumerate(("'a'", "'b c'")):
+        words = f"tree(i={seed}): KeyError at tree.py:7 in frame.py:8: no {value} of {seed}.5"
+        tally.add("extreme", seed, Attempts(unexplained=[words], n=3))
+    ((words, found),) = tally.causes.items()
+    assert words == "KeyError at tree.py:7 in frame.py:8: no … of …" and len(found) == 2
+    assert str(tally).startswith("2 cases, 6 calls, 0 refused, 2 unexplained, of 1 causes")
+    assert cause("3 leaves, max_leaves=2") == cause("4 leaves, max_leaves=3")
+
+
+def test_a_range_of_seeds_is_tried_in_processes_and_late_ones_are_ended():
+    one = run_cases("command", range(1))
+    assert one.cases == 1 and one.calls == try_seed("command", 0).n
+    late = run_cases("command", range(1), seconds=0.0)
+    assert late.cases == 1 and all("does not end" in words for words in late.causes)

@@ -1,13 +1,20 @@
-"""Random data frames: usual ones, and others at the limits of what is allowed."""
+"""Kinds of columns: usual ones, others at the limits, and some that are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-__all__ = ["random_columns", "random_new_rows", "random_response", "random_weights"]
+__all__ = [
+    *("EXTREME", "EXTREME_RESPONSES", "ODD_NAMES", "REFUSED", "RESPONSES", "USUAL", "USUAL_NAMES"),
+    *("Rng", "choice"),
+]
 
 Rng = np.random.Generator
 Maker = Callable[[Rng, int], object]
@@ -23,7 +30,8 @@ ODD_NAMES = [
 WORDS = ["u", "v", "w", "p q", "Ärger", "<5", "t", "s", "r", "1", "nan", ""]
 
 
-def _choice(rng: Rng, values: list) -> object:
+def choice(rng: Rng, values: Sequence[Any]) -> Any:
+    """Return one of the values, which may be of any types."""
     return values[rng.integers(len(values))]
 
 
@@ -36,8 +44,8 @@ def _declared(rng: Rng, n: int, ordered: bool) -> pd.Categorical:
     return pd.Categorical(_levels(rng, n, 4), WORDS[:7], ordered=ordered)
 
 
-def _some_missing(values: pd.Series, rng: Rng) -> pd.Series:
-    return values.mask(rng.random(len(values)) < 0.1)
+def _dates(rng: Rng, n: int) -> pd.Series:
+    return pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(99, size=n), "D"))
 
 
 USUAL: dict[str, Maker] = {
@@ -81,6 +89,36 @@ EXTREME: dict[str, Maker] = {
     "level of each row": lambda _, n: pd.Categorical([f"row {k}" for k in range(n)]),
     "many levels": lambda rng, n: rng.integers(n // 2 + 1, size=n).astype(str).astype(object),
     "numbers as levels": lambda rng, n: pd.Categorical(rng.integers(4, size=n)),
+    "arrow numbers": lambda rng, n: pd.array(rng.normal(size=n), dtype="double[pyarrow]"),
+    "arrow integers": lambda rng, n: pd.array(rng.integers(9, size=n), dtype="int64[pyarrow]"),
+    "arrow truth": lambda rng, n: pd.array(rng.random(n) < 0.5, dtype="bool[pyarrow]"),
+    "arrow text": lambda rng, n: pd.array(_levels(rng, n), dtype="string[pyarrow]"),
+    "arrow levels": lambda rng, n: pd.Series(_levels(rng, n)).astype(
+        pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    ),
+    "arrow decimals": lambda rng, n: pd.array(
+        [Decimal(int(k)) / 4 for k in rng.integers(9, size=n)],
+        dtype=pd.ArrowDtype(pa.decimal128(9, 2)),
+    ),
+    "arrow dates": lambda rng, n: _dates(rng, n).astype("timestamp[us][pyarrow]"),
+    "dates of a zone": lambda rng, n: _dates(rng, n).dt.tz_localize("Europe/Zurich"),
+    "periods": lambda rng, n: pd.period_range("2020-01", periods=n, freq="M"),
+    "intervals": lambda rng, n: pd.cut(rng.random(n), 3),
+    "sparse": lambda rng, n: pd.arrays.SparseArray(rng.poisson(0.3, n).astype(float)),
+    "nullable single": lambda rng, n: pd.array(rng.normal(size=n), dtype="Float32"),
+    "nullable bytes": lambda rng, n: pd.array(rng.integers(200, size=n), dtype="UInt8"),
+    "dates as levels": lambda rng, n: pd.Categorical(_dates(rng, n)),
+    "truths as objects": lambda rng, n: (rng.random(n) < 0.5).astype(object),
+    "decimals": lambda rng, n: np.array(
+        [Decimal(int(k)) / 4 for k in rng.integers(9, size=n)], object
+    ),
+    "fractions": lambda rng, n: np.array(
+        [Fraction(int(k), 3) for k in rng.integers(9, size=n)], object
+    ),
+    "days of Python": lambda rng, n: np.array(_dates(rng, n).dt.date, object),
+    "levels in no order": lambda rng, n: pd.Categorical(
+        rng.integers(3, size=n), categories=[2, 0, 1, 7], ordered=True
+    ),
     "numbers as text": lambda rng, n: rng.integers(4, size=n).astype(str).astype(object),
 }
 REFUSED: dict[str, Maker] = {
@@ -90,6 +128,8 @@ REFUSED: dict[str, Maker] = {
     "all missing": lambda _, n: np.full(n, np.nan),
     "all NA": lambda _, n: pd.array([pd.NA] * n, dtype="Int64"),
     "complex": lambda rng, n: rng.normal(size=n) + 1j,
+    "bytes": lambda _, n: np.array([b"u"] * n, object),
+    "tables": lambda _, n: [pd.DataFrame() for _ in range(n)],
     "lists": lambda _, n: [[k] for k in range(n)],
 }
 RESPONSES: dict[str, Maker] = {
@@ -108,61 +148,3 @@ RESPONSES: dict[str, Maker] = {
     "nullable": lambda rng, n: pd.array(rng.normal(size=n).round(1), dtype="Float64"),
 }
 EXTREME_RESPONSES: dict[str, Maker] = {**RESPONSES, **EXTREME, **REFUSED}
-
-
-def random_columns(rng: Rng, extreme: bool) -> pd.DataFrame:
-    """Return a data frame of predictors."""
-    if extreme:
-        n = int(_choice(rng, [1, 2, 3, 5, 5, 8, 8, 20, 20, 40]))
-        p = int(_choice(rng, [1, 2, 3, 5, 60]))
-    else:
-        n, p = int(rng.integers(12, 81)), int(rng.integers(1, 8))
-    makers = EXTREME if extreme and rng.random() < 0.8 else USUAL
-    names = USUAL_NAMES + (ODD_NAMES if extreme else [])
-    chosen = [str(name) for name in rng.permutation(np.array(names, object))[:p]]
-    chosen += [f"v{k}" for k in range(p - len(chosen))]
-    # Half of the extreme tables have one kind of columns only, so that most of them can be fitted.
-    kinds = [str(kind) for kind in rng.permutation(list(makers))]
-    kinds = kinds[: 1 + int(rng.integers(3))] if extreme and rng.random() < 0.5 else kinds
-    data = pd.DataFrame(
-        {name: pd.Series(makers[str(_choice(rng, kinds))](rng, n)) for name in chosen}
-    )
-    if extreme and rng.random() < 0.15:
-        data[data.columns[-1]] = pd.Series(REFUSED[str(_choice(rng, list(REFUSED)))](rng, n))
-    if rng.random() < 0.15:
-        first = data.columns[0]
-        data[first] = _some_missing(data[first], rng)
-    if extreme and rng.random() < 0.2:
-        data = data.iloc[rng.integers(max(1, n // 4), size=n)].reset_index(drop=True)
-    return data
-
-
-def random_response(rng: Rng, n: int, extreme: bool) -> pd.Series:
-    """Return a response for n rows."""
-    makers = EXTREME_RESPONSES if extreme and rng.random() < 0.4 else RESPONSES
-    return pd.Series(makers[str(_choice(rng, list(makers)))](rng, n))
-
-
-def random_weights(rng: Rng, n: int, extreme: bool) -> np.ndarray | None:
-    """Return weights of n rows, or None."""
-    if rng.random() < 0.6:
-        return None
-    weights = rng.choice([rng.random(n), rng.integers(4, size=n), rng.lognormal(0, 2, n)])
-    if not extreme:
-        return weights
-    unit = 10.0 ** float(_choice(rng, [-320, -300, -160, -9, 0, 9, 14, 100, 160, 198, 201]))
-    few = np.where(np.arange(n) < rng.integers(1, 4), weights, 0.0)
-    mixed = np.where(rng.random(n) < 0.5, weights, 1e-300)
-    return [weights, few, mixed, np.ones(n)][rng.integers(4)] * unit
-
-
-def random_new_rows(rng: Rng, data: pd.DataFrame) -> pd.DataFrame:
-    """Return rows to predict: of the data, some with values that no training row has."""
-    new = data.iloc[rng.integers(len(data), size=5)].reset_index(drop=True)
-    for name in new.columns:
-        column = new[name]
-        if rng.random() < 0.3 and column.dtype == np.float64:
-            new[name] = column * float(_choice(rng, [0.0, -1.0, 1e3, 1e300]))
-        elif rng.random() < 0.3 and column.dtype == object:
-            new[name] = ["a level that no row has", *column[1:]]
-    return new

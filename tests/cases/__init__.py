@@ -1,0 +1,1 @@
+"""Random cases by seed: tables, formulas and options, every method asked, every outcome judged."""

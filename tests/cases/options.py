@@ -1,0 +1,81 @@
+"""Random options of the functions that fit: valid ones, others out of range or of a wrong type."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+import odrf
+from cases.columns import Rng, choice
+from hostile import HOSTILE
+
+__all__ = ["FUNCTIONS", "OPTIONS", "random_options"]
+
+# Some values of each option; those that suit no function or response are refused.
+FAMILIES = [
+    *("axis", "cca", "logistic", "least_squares", "lda", "pca", "pda", "ppr", "ridge", "extra"),
+    *("rc", "rotation", "sparse", "sphere", {"axis": 0.5, "sparse": 0.5}),
+]
+OF_ALL: dict[str, list[Any]] = {
+    "class_weights": ["balanced"], "missing": ["drop", "split", "median"],
+    "unseen": ["missing", "raise"], "kind": ["classification", "regression"],
+    "groups": ["few", "labels"], "order": ["few", "time"], "strata": ["few"],
+}  # fmt: skip
+OF_SPLITS: dict[str, list[Any]] = {
+    "projection": FAMILIES, "subset_size": [1, 2], "n_projections": [1, 4], "n_singles": [1, 2],
+    "n_thresholds": [1, 3, "all"], "split_search": ["exact"], "min_leaf": [1, 3, 100],
+    "max_depth": [1, 3],
+}  # fmt: skip
+OF_TREES: dict[str, list[Any]] = {
+    "max_leaves": [1, 2, 5], "alpha": [0.0, 0.01, 1.0], "pruning": ["growth"], "honest": [True],
+    "criterion": ["gini", "entropy", "ordinal", "squared_error"], "penalty": ["aic", "bic"],
+}  # fmt: skip
+OPTIONS: dict[str, dict[str, list[Any]]] = {
+    "odt": OF_ALL | OF_SPLITS | OF_TREES | {
+        "alpha": [0.0, 0.01, "cv", "1se"], "max_leaves": [1, 2, 5, "sqrt"],
+        "missing": ["surrogate"],
+    },
+    "odrf": OF_ALL | OF_SPLITS | OF_TREES | {
+        "n_trees": [1, 2, 12], "resample": ["none", "bootstrap", "subsample"], "blend": [True],
+        "sample_fraction": [0.2, 1.0], "alpha": [0.01, "oob"],
+        "inference": [True],
+    },
+    "odbt": OF_ALL | OF_SPLITS | {
+        "loss": ["absolute", "huber", "poisson", "squared_error", "logistic", "multinomial"],
+        "n_trees": [1, 7], "learning_rate": [0.5, 1.0], "leaf_values": ["refit"], "l2": [0.0, 1e9],
+        "sample_fraction": [0.4], "predictor_fraction": [0.5], "n_runs": [2, 3],
+        "run_predictors": [0.5], "validation": ["oob", 0.3], "patience": [1],
+    },
+    "graf": OF_ALL | {
+        "n_trees": [1, 6], "subspace": ["all", "half", "log2", 1], "trials": [1, 3],
+        "min_split": [2, 5, 50], "origin": ["region"], "batched": [True, False],
+    },
+}  # fmt: skip
+TREES = {"odt": {}, "odrf": {"n_trees": 5}, "odbt": {"n_trees": 4}, "graf": {"n_trees": 3}}
+FUNCTIONS = {name: getattr(odrf, name) for name in OPTIONS}
+# Options that name rows get one value a row.
+ROWS = {
+    "few": lambda rng, n: rng.integers(3, size=n), "labels": lambda _, n: np.arange(n).astype(str),
+    "time": lambda rng, n: rng.permutation(n),
+}  # fmt: skip
+# What would make a case long, whatever its outcome.
+LONG = {"n_trees": ("2**40",), "n_runs": ("2**40",), "n_jobs": ("2**40", "2**80")}
+
+
+def random_options(rng: Rng, function: str, n: int, hostile: bool) -> dict[str, Any]:
+    """Return some options of a function for n rows; `hostile` makes one of them any value."""
+    options = OPTIONS[function]
+    names = [str(name) for name in rng.permutation(list(options))[: rng.integers(6)]]
+    given = {name: choice(rng, options[name]) for name in names}
+    given |= {name: ROWS[value](rng, n) for name, value in given.items() if _of_rows(name)}
+    if hostile:
+        name = choice(rng, list(inspect.signature(FUNCTIONS[function]).parameters)[2:])
+        words = [words for words in HOSTILE if words not in LONG.get(name, ())]
+        given[name] = HOSTILE[choice(rng, words)]
+    return {**TREES[function], **given}
+
+
+def _of_rows(name: str) -> bool:
+    return name in ("groups", "order", "strata")
