@@ -10,7 +10,18 @@ import pandas as pd
 import odrf
 from odrf.results.boosted import ODBTResults
 
-__all__ = ["CASES", "FITS", "FORMULAS", "TREES", "N", "fitted", "outputs", "rows"]
+__all__ = [
+    "CASES",
+    "FITS",
+    "FORMULAS",
+    "TREES",
+    "N",
+    "fitted",
+    "outputs",
+    "rows",
+    "wide_fitted",
+    "wide_rows",
+]
 
 N = 120
 TREES = {"n_trees": 6, "seed": 1}
@@ -42,6 +53,27 @@ def rows(holes=False):
 @cache
 def fitted(fit, response, holes=False):
     return FITS[fit](FORMULAS[response], rows(holes))
+
+
+@cache
+def wide_rows(p, holes=False):
+    """p predictors, among them a factor of few levels and one of many; a number, three classes."""
+    data = rows().copy()
+    rng = np.random.default_rng(p)
+    for j in range(p - 4):
+        data[f"x{j}"] = rng.normal(size=N)
+        data["y"] += data[f"x{j}"] * data["a" if j % 2 else "b"]
+    data["c"] = np.select([data["y"] < -1, data["y"] < 1], ["low", "mid"], "top")
+    if holes:
+        data.loc[::7, "a"], data.loc[1::5, "x0"], data.loc[3::11, "f"] = np.nan, np.nan, None
+    return data[[*(f"x{j}" for j in range(p - 4)), "a", "b", "f", "g", "y", "c"]]
+
+
+@cache
+def wide_fitted(fit, response, p, holes=False):
+    """A fit to all p predictors of `wide_rows`."""
+    data = wide_rows(p, holes)
+    return FITS[fit](f"{FORMULAS[response][0]} ~ {' + '.join(data.columns[:p])}", data)
 
 
 def outputs(fit):

@@ -78,7 +78,9 @@ def test_drawn_values_are_near_the_exact_ones(fit, response):
     result, new = fitted(fit, response), rows().head(12)
     exact = result.shap(new, background=20)
     drawn = result.shap(new, background=20, max_boxes=0, draws=20)
-    assert exact.drawn == 0 and (exact.std_error == 0).all() and drawn.drawn == 1
+    assert exact.drawn == 0 and (exact.std_error == 0).all()
+    # where all coalitions reach one leaf nothing is drawn
+    assert drawn.drawn > 0.85
     away = np.abs(drawn.values - exact.values)
     assert (away <= 3 * drawn.std_error + 1e-12).mean() > 0.97
     assert (away <= 5 * drawn.std_error + 1e-12).all()

@@ -19,7 +19,7 @@ from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 from odrf.engine.trees.packing import HEAD
 from odrf.engine.trees.walking import term_at
 
-__all__ = ["TOO_MANY", "boxes_of", "forget_players"]
+__all__ = ["TOO_MANY", "box_weight", "boxes_of", "forget_players", "members", "share_boxes"]
 
 TOO_MANY = -1
 # A bound of the relative rounding error of a sum in float32, for each of its terms.
@@ -80,6 +80,26 @@ def _read(
 
 
 @part
+def members(word):
+    """Return how many bits of a word are set."""
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
+    word -= (word >> one) & np.uint64(0x5555555555555555)
+    pairs = np.uint64(0x3333333333333333)
+    word = (word & pairs) + ((word >> two) & pairs)
+    word = (word + (word >> four)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@part
+def box_weight(a, b):
+    """Return the share of orders in which a given terms come before b given others."""
+    few, many, weight = min(a, b), max(a, b), 1.0
+    for i in range(1, few + 1):
+        weight *= i / (many + i)
+    return weight
+
+
+@part
 def forget_players(n, scratch):
     """Make the first n players terms like all others."""
     for k in range(n):
@@ -88,7 +108,8 @@ def forget_players(n, scratch):
 
 @part
 def boxes_of(
-    rows, x, b, root, n_players, most, words, floats, level_words, level_floats, term_of, scratch
+    rows, x, b, root, n_players, most, lightest, words, floats, level_words, level_floats, term_of,
+    scratch,
 ):  # fmt: skip
     """Write the boxes of a tree to scratch.leaf, inside and outside; return their number.
 
@@ -102,6 +123,9 @@ def boxes_of(
         The first terms in scratch.player, which are numbered; others follow as they are decided.
     most : int
         If there are more boxes, or more players than bits in a word, the number is `TOO_MANY`.
+    lightest : float
+        If above 0, boxes that would be too many, or of less weight than this (see `box_weight`),
+        are not divided: then scratch.leaf has -1 - i, i the record where the box waits.
     term_of : (r,) int64
         The term of each number of a row.
 
@@ -126,6 +150,12 @@ def boxes_of(
                 child = np.int64(words[place + side])
                 place = child if child < 0 else place + child
                 continue
+            if lightest > 0.0 and (
+                box_weight(members(ins), members(outs)) < lightest
+                or n_boxes + top + 2 > most
+                or (number[term] < 0 and n_players == MOST_PLAYERS)
+            ):
+                break
             if number[term] < 0:
                 if n_players == MOST_PLAYERS:
                     return TOO_MANY, n_players
@@ -141,3 +171,24 @@ def boxes_of(
         scratch.inside[n_boxes], scratch.outside[n_boxes] = ins, outs
         n_boxes += 1
     return n_boxes, n_players
+
+
+@part
+def share_boxes(n_boxes, n_players, value, output, weights, scratch, total):
+    """Add to total (P, K) the Shapley values of the boxes that have a leaf.
+
+    The game that is 1 in a box and 0 elsewhere gives each of the a players inside weights[a, b],
+    and takes weights[b, a] from each of the b players outside.
+    """
+    for box in range(n_boxes):
+        inside, outside, leaf = scratch.inside[box], scratch.outside[box], scratch.leaf[box]
+        if leaf < 0:
+            continue
+        a, b = members(inside), members(outside)
+        gain, loss = weights[a, b], weights[b, a]
+        for k in range(n_players):
+            bit = np.uint64(1) << np.uint64(k)
+            weight = gain if inside & bit else -loss if outside & bit else 0.0
+            if weight != 0.0:
+                for c in range(value.shape[1]):
+                    total[scratch.player[k], output + c] += weight * value[leaf, c]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.shapley.boxes import TOO_MANY, boxes_of, forget_players
+from odrf.engine.shapley.boxes import TOO_MANY, boxes_of, forget_players, members
 from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_order, runs_of
-from odrf.engine.shapley.tree_shares import TRIALS, add_runs, differing, members
+from odrf.engine.shapley.tree_shares import TRIALS, differing
 from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 
 __all__ = ["add_interactions", "pair_weight"]
@@ -40,7 +40,7 @@ def _pair_boxes(n_boxes, n_players, value, output, weights, scratch, total):
     one, player = np.uint64(1), scratch.player
     for box in range(n_boxes):
         inside, outside, leaf = scratch.inside[box], scratch.outside[box], scratch.leaf[box]
-        a, b = members(inside, n_players), members(outside, n_players)
+        a, b = members(inside), members(outside)
         for i in range(n_players):
             bit = one << np.uint64(i)
             if not (inside | outside) & bit:
@@ -59,6 +59,19 @@ def _pair_boxes(n_boxes, n_players, value, output, weights, scratch, total):
 
 
 @part
+def _add_runs(n_runs, k, value, scratch):
+    """Add to scratch.share what each of k terms changes as it enters."""
+    for run in range(n_runs):
+        leaf = scratch.leaf[run]
+        lo, hi = np.int64(scratch.inside[run]), np.int64(scratch.outside[run])
+        for c in range(value.shape[1]):
+            if lo > 0:
+                scratch.share[scratch.order[lo - 1], c] += value[leaf, c]
+            if hi < k:
+                scratch.share[scratch.order[hi], c] -= value[leaf, c]
+
+
+@part
 def _draw_share(
     rows, x, b, root, k, value, words, floats, level_words, level_floats, term_of, scratch
 ):  # fmt: skip
@@ -68,9 +81,9 @@ def _draw_share(
     draw_order(k, scratch)
     for _ in range(2):
         n_runs = runs_of(
-            rows, x, b, root, k, words, floats, level_words, level_floats, term_of, scratch
+            rows, x, b, root, 0, k, 0, words, floats, level_words, level_floats, term_of, scratch
         )
-        add_runs(n_runs, k, value, scratch)
+        _add_runs(n_runs, k, value, scratch)
         reverse_order(k, scratch)
 
 
@@ -167,7 +180,7 @@ def add_interactions(
             n_boxes = TOO_MANY
             if failed[tree] < TRIALS or (k < MOST_PLAYERS - 2 and 1 << k <= most):
                 n_boxes, n_players = boxes_of(
-                    rows, x * stride, row * stride, root[tree], 0, most, words, floats,
+                    rows, x * stride, row * stride, root[tree], 0, most, 0.0, words, floats,
                     level_words, level_floats, term_of, scratch,
                 )  # fmt: skip
                 _pair_boxes(n_boxes, n_players, value, output, weights, scratch, total)

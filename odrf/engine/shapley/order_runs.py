@@ -75,16 +75,25 @@ def _side(
 
 @part
 def runs_of(
-    rows, x, b, root, k, words, floats, level_words, level_floats, term_of, scratch
+    rows, x, b, place, shortest, longest, n_runs, words, floats, level_words, level_floats, term_of,
+    scratch,
 ):  # fmt: skip
-    """Write the runs of an order of k terms to scratch.leaf, inside and outside; return how many.
+    """Write runs of prefixes of an order to scratch.leaf, inside and outside; return their end.
 
-    The arguments are those of `odrf.engine.shapley.boxes.boxes_of`; scratch.rank has the ranks of
-    all terms on which x and b differ in the tree.
+    The arguments are those of `odrf.engine.shapley.boxes.boxes_of`, but for these.
+
+    Parameters
+    ----------
+    place : int
+        The record where the prefixes begin.
+    shortest, longest : int
+        Their lengths; scratch.rank has the ranks of all terms on which x and b differ in the tree.
+    n_runs : int
+        Where the runs begin in scratch.leaf.
     """
     waiting, firsts, lasts = scratch.waiting, scratch.ins, scratch.outs
-    n_runs, top = 0, 1
-    waiting[0], firsts[0], lasts[0] = root, np.uint64(0), np.uint64(k)
+    top = 1
+    waiting[0], firsts[0], lasts[0] = place, np.uint64(shortest), np.uint64(longest)
     while top > 0:
         top -= 1
         place, lo, hi = waiting[top], np.int64(firsts[top]), np.int64(lasts[top])

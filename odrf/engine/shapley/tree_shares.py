@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from odrf.engine.compiling import kernel, part
-from odrf.engine.shapley.boxes import TOO_MANY, boxes_of, forget_players
-from odrf.engine.shapley.order_runs import branch_stream, draw_order, reverse_order, runs_of
+from odrf.engine.shapley.boxes import TOO_MANY, boxes_of, forget_players, share_boxes
+from odrf.engine.shapley.light_boxes import draw_boxes
+from odrf.engine.shapley.order_runs import branch_stream
 from odrf.engine.shapley.walk_memory import MOST_PLAYERS
 
-__all__ = ["TRIALS", "add_runs", "add_shares", "count_failures", "differing", "members"]
+__all__ = ["TRIALS", "add_shares", "count_failures", "differing"]
 
 # A tree with so many pairs of rows of too many boxes is not tried with others.
 TRIALS = 2
@@ -35,87 +36,11 @@ def differing(rows, x, b, term_of, used, order):
     return k
 
 
-@part
-def members(word, n):
-    """Return how many of the first n bits of a word are set."""
-    count = np.int64(0)
-    for k in range(n):
-        count += np.int64((word >> np.uint64(k)) & np.uint64(1))
-    return count
-
-
-@part
-def _share_boxes(n_boxes, n_players, value, output, weights, scratch, total):
-    """Add to total (P, K) the Shapley values of boxes.
-
-    The game that is 1 in a box and 0 elsewhere gives each of the a players inside weights[a, b],
-    and takes weights[b, a] from each of the b players outside.
-    """
-    for box in range(n_boxes):
-        inside, outside, leaf = scratch.inside[box], scratch.outside[box], scratch.leaf[box]
-        a, b = members(inside, n_players), members(outside, n_players)
-        gain, loss = weights[a, b], weights[b, a]
-        for k in range(n_players):
-            bit = np.uint64(1) << np.uint64(k)
-            weight = gain if inside & bit else -loss if outside & bit else 0.0
-            if weight != 0.0:
-                for c in range(value.shape[1]):
-                    total[scratch.player[k], output + c] += weight * value[leaf, c]
-
-
-@part
-def add_runs(n_runs, k, value, scratch):
-    """Add to scratch.share what each of k terms changes as it enters."""
-    for run in range(n_runs):
-        leaf = scratch.leaf[run]
-        lo, hi = np.int64(scratch.inside[run]), np.int64(scratch.outside[run])
-        for c in range(value.shape[1]):
-            if lo > 0:
-                scratch.share[scratch.order[lo - 1], c] += value[leaf, c]
-            if hi < k:
-                scratch.share[scratch.order[hi], c] -= value[leaf, c]
-
-
-@part
-def _draw_shares(
-    rows, x, b, root, k, n_draws, value, output, words, floats, level_words, level_floats, term_of,
-    scratch, total, variance,
-):  # fmt: skip
-    """Add the mean share over random orders of k terms and their reverses, and its variance."""
-    K, share = value.shape[1], scratch.share
-    for i in range(k):
-        scratch.total[scratch.order[i], :K] = 0.0
-        scratch.square[scratch.order[i], :K] = 0.0
-    for _ in range(n_draws):
-        for i in range(k):
-            share[scratch.order[i], :K] = 0.0
-        draw_order(k, scratch)
-        for _ in range(2):
-            n_runs = runs_of(
-                rows, x, b, root, k, words, floats, level_words, level_floats, term_of, scratch
-            )
-            add_runs(n_runs, k, value, scratch)
-            reverse_order(k, scratch)
-        for i in range(k):
-            term = scratch.order[i]
-            for c in range(K):
-                half = 0.5 * share[term, c]
-                scratch.total[term, c] += half
-                scratch.square[term, c] += half * half
-    for i in range(k):
-        term = scratch.order[i]
-        for c in range(K):
-            mean = scratch.total[term, c] / n_draws
-            spread = max(0.0, scratch.square[term, c] - n_draws * mean * mean)
-            total[term, output + c] += mean
-            variance[term, output + c] += spread / (n_draws - 1) / n_draws
-
-
 @kernel
 def add_shares(
     rows, stride, x, n_background, first, last, root, words, floats, level_words, level_floats,
-    term_of, used, value, n_outputs, weights, most, n_draws, origin, failed, scratch, total,
-    variance, counts,
+    term_of, used, value, n_outputs, weights, most, lightest, n_draws, origin, failed, scratch,
+    total, variance, counts,
 ):  # fmt: skip
     """Add the Shapley values of a row against the background rows first … last - 1.
 
@@ -135,9 +60,12 @@ def add_shares(
     weights : (65, 65) float64
         See `odrf.statistics.shapley.box_weights.box_weights`.
     most : int
-        Most boxes of a tree; with more, orders are drawn.
+        Most boxes of a tree; if it has more, boxes of little weight are not divided, and their
+        values are drawn.
+    lightest : float
+        The least weight of a box that is divided then.
     n_draws : int
-        Random orders, each with its reverse, of a tree that has more.
+        Random orders, each with its reverse, of each box that is not divided.
     origin : (4,) uint64
         What random numbers follow from; those of a tree and a background row are the same for all
         rows that are explained.
@@ -159,19 +87,26 @@ def add_shares(
             n_boxes = TOO_MANY
             if failed[tree] < TRIALS or (k < MOST_PLAYERS - 2 and 1 << k <= most):
                 n_boxes, n_players = boxes_of(
-                    rows, x * stride, row * stride, root[tree], 0, most, words, floats,
+                    rows, x * stride, row * stride, root[tree], 0, most, 0.0, words, floats,
                     level_words, level_floats, term_of, scratch,
                 )  # fmt: skip
-                _share_boxes(n_boxes, n_players, value, output, weights, scratch, total)
+                share_boxes(n_boxes, n_players, value, output, weights, scratch, total)
                 forget_players(n_players, scratch)
             failed[tree] += n_boxes == TOO_MANY
-            counts[np.int64(n_boxes == TOO_MANY)] += 1
+            waited = 0
             if n_boxes == TOO_MANY:
-                branch_stream(origin, tree * n_background + row, scratch.state)
-                _draw_shares(
-                    rows, x * stride, row * stride, root[tree], k, n_draws, value, output, words,
-                    floats, level_words, level_floats, term_of, scratch, total, variance,
+                n_boxes, n_players = boxes_of(
+                    rows, x * stride, row * stride, root[tree], 0, max(most, 1), lightest, words,
+                    floats, level_words, level_floats, term_of, scratch,
                 )  # fmt: skip
+                share_boxes(n_boxes, n_players, value, output, weights, scratch, total)
+                branch_stream(origin, tree * n_background + row, scratch.state)
+                waited = draw_boxes(
+                    rows, x * stride, row * stride, n_boxes, n_players, k, n_draws, value, output,
+                    words, floats, level_words, level_floats, term_of, scratch, total, variance,
+                )  # fmt: skip
+                forget_players(n_players, scratch)
+            counts[np.int64(waited > 0)] += 1
 
 
 @kernel
@@ -187,8 +122,8 @@ def count_failures(
         failed[tree] = 0
         for pair in range(pairs):
             n_boxes, n_players = boxes_of(
-                rows, 2 * pair * stride, (2 * pair + 1) * stride, root[tree], 0, most, words,
-                floats, level_words, level_floats, term_of, scratch,
+                rows, 2 * pair * stride, (2 * pair + 1) * stride, root[tree], 0, most, 0.0,
+                words, floats, level_words, level_floats, term_of, scratch,
             )  # fmt: skip
             forget_players(n_players, scratch)
             failed[tree] += n_boxes == TOO_MANY

@@ -85,8 +85,8 @@ def fill_tables(
             tables.bit[tree, tables.term[i]] = i
         tables.votes[tree, : 1 << k] = 0.0
         n_boxes, _ = boxes_of(
-            rows, x, b, root[tree], k, 1 << k, words, floats, level_words, level_floats, term_of,
-            scratch,
+            rows, x, b, root[tree], k, 1 << k, 0.0, words, floats, level_words, level_floats,
+            term_of, scratch,
         )  # fmt: skip
         for box in range(n_boxes):
             fill_box(box, k, value, scratch, tables.votes[tree])

@@ -79,8 +79,8 @@ def _enumerate(
     votes[: 1 << k] = 0.0
     for tree in range(len(root)):
         n_boxes, _ = boxes_of(
-            rows, x, b, root[tree], k, 1 << k, words, floats, level_words, level_floats, term_of,
-            scratch,
+            rows, x, b, root[tree], k, 1 << k, 0.0, words, floats, level_words, level_floats,
+            term_of, scratch,
         )  # fmt: skip
         for box in range(n_boxes):
             fill_box(box, k, value, scratch, votes)
@@ -100,8 +100,9 @@ def _add_order(
         if tables.tabled[tree]:
             continue
         n_runs = runs_of(
-            rows, x, b, root[tree], k, words, floats, level_words, level_floats, term_of, scratch
-        )
+            rows, x, b, root[tree], 0, k, 0, words, floats, level_words, level_floats, term_of,
+            scratch,
+        )  # fmt: skip
         for run in range(n_runs):
             lo, hi = np.int64(scratch.inside[run]), np.int64(scratch.outside[run])
             for r in range(lo, hi + 1):

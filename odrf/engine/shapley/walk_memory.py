@@ -34,7 +34,8 @@ class WalkMemory(NamedTuple):
         Which players are in the coalitions that wait there, and which are not; of an order its
         first and last prefix.
     leaf : (L,) int64
-        Leaves that were reached: by a box of coalitions, or by a run of prefixes.
+        Leaves that were reached: by a box of coalitions, or by a run of prefixes.  There is room
+        for boxes, and for the runs of one order behind them.
     inside, outside : (L,) uint64
         The players in every coalition of the box, and those in none; of a run its first and last
         prefix.
@@ -68,7 +69,7 @@ class WalkMemory(NamedTuple):
 
 def walk_memory(P: int, K: int, most_boxes: int) -> WalkMemory:
     """Return the memory for P terms, K outputs and boxes up to so many in a tree."""
-    room, leaves = P + MOST_PLAYERS + 2, max(most_boxes, P + 2)
+    room, leaves = P + MOST_PLAYERS + 2, most_boxes + P + 2
     whole, words = np.int64, np.uint64
     return WalkMemory(
         np.full(P, -1, dtype=whole),

@@ -59,10 +59,12 @@ class ShapleyResults(FittedResults):
             Values are exact where all coalitions of a tree and a pair of rows fall into at most so
             many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  For
             shares of votes it is the most coalitions of the forest.  With more, orders of the terms
-            are drawn.  A smaller number is faster; with 0 all orders are drawn.
+            are drawn; of a tree only for the boxes of little weight, below 3/√max_boxes.  A smaller
+            number is faster and less exact; with 0 all orders are drawn.
         draws : int, optional
-            How many random orders are drawn, each together with its reverse, at least 2.  By
-            default as many as give a reliable standard error.
+            How many random orders are drawn, each together with its reverse, at least 2: of each
+            box that is drawn, or of each pair of rows if these are drawn as a whole.  By default as
+            many as give a reliable standard error.
         seed : int, SeedSequence or Generator, optional
             Seed of the orders; by default that of the fit.
         n_jobs : int, optional
@@ -94,9 +96,10 @@ class ShapleyResults(FittedResults):
         together: where a split depends on a term, they divide into those with it and those without.
         A leaf is reached by boxes, of all coalitions with certain terms and without certain others,
         whose Shapley values are known.  For splits on single predictors this is interventional
-        TreeSHAP.  If there are too many boxes, random orders are drawn for each tree and each pair
-        of rows, and the prefixes of an order go down the tree together.  What is drawn adds up
-        exactly, too.
+        TreeSHAP.  If there are too many boxes, those of little weight are not divided to the
+        leaves.  The weight of a box is the share of orders that meet it: in them its terms come
+        before those that it excludes.  Random orders that meet it are drawn, and their prefixes go
+        down the tree together.  What is drawn adds up exactly, too.
 
         Probabilities of guided forests are shares of votes, no mean over trees: then all trees
         together are one game.

@@ -36,8 +36,8 @@ def shares_of_trees(
             add_shares(
                 game.rows.ravel(), game.rows.shape[1], game.n_background + i, game.n_background,
                 first, last, *game.packed, game.term_of, game.used, game.value, game.n_outputs,
-                weights, draws.max_boxes, draws.n_draws, draws.origin, failed, scratch, total,
-                variance, counts,
+                weights, draws.max_boxes, draws.lightest, draws.n_draws, draws.origin, failed,
+                scratch, total, variance, counts,
             )  # fmt: skip
         return total, variance, counts
 

@@ -12,6 +12,10 @@ from odrf.engine.trees.packing import Packed
 
 __all__ = ["Game", "OrderDraws", "Shares"]
 
+# Drawing the boxes below this weight, over the root of `max_boxes`, takes about as long as
+# enumerating `max_boxes` boxes.
+LIGHTEST = 3.0
+
 
 @dataclass(frozen=True, eq=False)
 class Game:
@@ -55,7 +59,7 @@ class OrderDraws:
     max_boxes : int
         Most boxes of coalitions of a tree and a pair of rows.
     n_draws : int
-        Orders, each with its reverse, for each pair that has more.
+        Orders, each with its reverse, for what is not enumerated.
     origin : (4,) uint64
         What random numbers follow from.
     """
@@ -63,6 +67,11 @@ class OrderDraws:
     max_boxes: int
     n_draws: int
     origin: NDArray[np.uint64]
+
+    @property
+    def lightest(self) -> float:
+        """The least weight of a box that is divided, in a tree that has more than `max_boxes`."""
+        return LIGHTEST / max(1, self.max_boxes) ** 0.5
 
 
 class Shares(NamedTuple):
