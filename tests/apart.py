@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["command", "python", "started"]
+__all__ = ["command", "python", "script", "started"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 def started(arguments, **options):
     """Start Python with these arguments, as a user would: a closed pipe and signals are plain."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "ODRF_QUIET": "1"}
-    env |= options.pop("env", {})
+    env |= options.pop("env", {})  # None takes a variable away
     env = {name: value for name, value in env.items() if value is not None}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, *arguments], env=env, **{**pipes, **options})
@@ -39,3 +39,8 @@ def python(code, *arguments, **options):
 def command(*arguments, **options):
     """Run the command ``odrf`` to its end; return status, stdout and stderr."""
     return _ended(started(["-m", "odrf", *map(str, arguments)], **options))
+
+
+def script(path, *arguments, **options):
+    """Run a file of Python to its end; return status, stdout and stderr."""
+    return _ended(started(map(str, [path, *arguments]), **options))

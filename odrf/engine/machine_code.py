@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import types
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache, _CacheLocator
 
 __all__ = ["CodeOnDisk"]
 
@@ -41,7 +41,7 @@ class CodeOnDisk:
         self._cache: Any = NullCache()
         self._nowhere = False
         try:
-            cache = files(function)
+            cache = _of_some_folder(function, files)
         except RuntimeError:
             self._nowhere = True
         else:
@@ -101,6 +101,31 @@ class CodeOnDisk:
             f"compiled code in {self._cache.cache_path} is damaged ({error}) and compiled anew, "
             "which may take minutes: if you see this again, clear the folder"
         )
+
+
+def _of_some_folder(function: Callable[..., Any], files: type) -> Any:
+    """Return Numba's cache in a folder that can be written, else in one that has code to read.
+
+    Raises
+    ------
+    RuntimeError
+        There is no such folder.
+    """
+    try:
+        return files(function)
+    except RuntimeError:
+        plain = _CacheLocator.ensure_cache_path
+        _CacheLocator.ensure_cache_path = _require_code
+        try:
+            return files(function)
+        finally:
+            _CacheLocator.ensure_cache_path = plain
+
+
+def _require_code(locator: Any) -> None:
+    folder = Path(locator.get_cache_path())
+    if next(folder.glob("*.nbi"), None) is None:
+        raise OSError(f"{folder} has no compiled code")
 
 
 class _CheckedFiles(IndexDataCacheFile):  # type: ignore[misc]

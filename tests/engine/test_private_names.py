@@ -15,6 +15,7 @@ from numba.core.caching import (
     FunctionCache,
     IndexDataCacheFile,
     NullCache,
+    _CacheLocator,
 )
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CR_FIELDS, Compiler
@@ -58,6 +59,7 @@ def test_numba_s_cache_has_the_pieces_that_are_replaced():
     names = ("_load_index", "_save_index", "_load_data", "_save_data", "_data_name", "_dump")
     assert all(hasattr(IndexDataCacheFile, name) for name in names), "engine/machine_code.py"
     assert NullCache().load_overload(None, None) is None
+    assert hasattr(_CacheLocator, "ensure_cache_path"), "engine/machine_code.py replaces it"
 
 
 def test_numba_s_libraries_have_the_steps_that_parts_leave_out():

@@ -17,7 +17,6 @@ def closed():
 
 
 COMMANDS = {
-    "summary": lambda table: ["y ~ .", table, "--trees", "3"],
     "json": lambda table: ["fit", "y ~ .", table, "--set", "n_trees=3", "--json"],
     "help": lambda table: ["--help"],
 }

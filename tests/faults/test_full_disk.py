@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -12,34 +13,33 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 
 # The process may write files of so many bytes; more is an error, as on a full disk.
 LIMITED = """
-import resource, signal, sys
+import json, resource, signal, sys
 from odrf.cli import main
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
-sys.exit(main(sys.argv[1:]))
+for words in json.loads(sys.argv[1]):
+    print("status", main(words), file=sys.stderr)
 """
-WRITTEN = {
-    "--save": "fit.odrf",
-    "--plot": "plot.png",
-    "--out": "predictions.csv",
-}
+TARGETS = {"--save": "fit.odrf", "--plot": "plot.png", "--out": "predictions.csv"}
 
 
-@pytest.mark.parametrize(
-    ("option", "there"), [("--save", True), ("--plot", True), ("--out", True), ("--out", False)]
-)
-def test_no_half_of_a_file_stays(written, tmp_path, option, there):
-    target = tmp_path / WRITTEN[option]
-    if there:
+def test_no_half_of_a_file_stays(written, tmp_path):
+    """Of files that were there, and of one that was not."""
+    table = str(written)
+    targets = {option: tmp_path / name for option, name in TARGETS.items()}
+    for target in targets.values():
         target.write_bytes(b"before")
-    words = ["fit", "y ~ .", written, "--set", "n_trees=3", option, target]
-    words += ["--predict", written] if option == "--out" else []
-    done = python(LIMITED, *words)
-    assert done.returncode == 2
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("odrf: error: ") and str(target) in last and "File too large" in last
-    assert os.listdir(tmp_path) == [target.name] * there
-    assert not there or target.read_bytes() == b"before"
+    new = tmp_path / "new.csv"
+    calls = [[option, str(target)] for option, target in [*targets.items(), ("--out", new)]]
+    usual = ["fit", "y ~ .", table, "--set", "n_trees=3"]
+    calls = [[*usual, *call, *["--predict", table] * (call[0] == "--out")] for call in calls]
+    done = python(LIMITED, json.dumps(calls))
+    said = [line for line in done.stderr.splitlines() if "wrote" not in line]
+    for target, error, status in zip([*targets.values(), new], said[::2], said[1::2], strict=True):
+        assert error.startswith("odrf: error: ") and str(target) in error
+        assert "File too large" in error and status == "status 2"
+    assert sorted(os.listdir(tmp_path)) == sorted(TARGETS.values())
+    assert {target.read_bytes() for target in targets.values()} == {b"before"}
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux only")

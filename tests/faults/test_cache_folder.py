@@ -1,0 +1,100 @@
+"""A folder for compiled code that is of no use costs time, and nothing else."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from apart import python, started
+
+# Two kernels in a file: Numba keeps their code beside it, or where NUMBA_CACHE_DIR says.
+KERNELS = """
+from odrf.engine.compiling import kernel
+
+@kernel
+def doubled(x):
+    return 2 * x
+
+@kernel
+def tripled(x):
+    return 3 * x
+"""
+# A process of root would write where it may not: it gives these rights up.
+NO_RIGHTS = """
+import ctypes, os, sys
+if sys.platform == "linux" and os.geteuid() == 0:
+    libc = ctypes.CDLL(None)
+    head, rights = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(head, rights)
+    rights[0] &= ~0b110
+    libc.capset(head, rights)
+"""
+CALLS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import kernels
+print(kernels.doubled(21), kernels.tripled(0.5), end=" ")
+print(sum(sum(k.stats.cache_hits.values()) for k in (kernels.doubled, kernels.tripled)))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    return tmp_path
+
+
+def called(folder, **env):
+    """Return what a process without special rights prints, and what it says."""
+    done = python(NO_RIGHTS + CALLS, folder, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip(), done.stderr
+
+
+def closed(folder):
+    """Take away the right to write to a folder, and to what is in it."""
+    for path in [*folder.rglob("*"), folder]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+@pytest.mark.parametrize("place", ["read-only", "below a file", "no home"])
+def test_code_is_compiled_in_memory_and_it_is_said_once(folder, place):
+    nowhere = str(folder / "kernels.py" / "below")
+    where = {"NUMBA_CACHE_DIR": None, "HOME": nowhere, "XDG_CACHE_HOME": None}
+    if place == "read-only":
+        (folder / "cache").mkdir()
+        where["NUMBA_CACHE_DIR"] = str(folder / "cache")
+    if place == "below a file":
+        where["NUMBA_CACHE_DIR"] = nowhere
+    closed(folder)
+    printed, said = called(folder, **where)
+    assert printed == "42 1.5 0"
+    assert said.count("Warning") == 1 and "NUMBA_CACHE_DIR" in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of POSIX")
+def test_a_read_only_cache_that_is_full_is_used(folder):
+    home = str(folder / "kernels.py")
+    where = {"NUMBA_CACHE_DIR": str(folder / "cache"), "HOME": home, "XDG_CACHE_HOME": None}
+    assert called(folder, **where) == ("42 1.5 0", "")
+    closed(folder)
+    assert called(folder, **where) == ("42 1.5 2", "")
+
+
+def test_processes_that_compile_at_once_do_not_disturb_each_other(folder):
+    where = {"NUMBA_CACHE_DIR": str(folder / "cache")}
+    together = [started(["-c", CALLS, str(folder)], env=where) for _ in range(2)]
+    for process in together:
+        out, err = process.communicate(timeout=60)
+        assert out.startswith("42 1.5 ") and not err
+    done = python(CALLS, folder, env=where)
+    assert (done.stdout, done.stderr) == ("42 1.5 2\n", "")
+
+
+def test_code_of_an_older_source_is_not_used(folder):
+    where = {"NUMBA_CACHE_DIR": str(folder / "cache")}
+    assert python(CALLS, folder, env=where).stdout == "42 1.5 0\n"
+    (folder / "kernels.py").write_text(KERNELS.replace("2 * x", "20 * x // 10 + 1"))
+    assert python(CALLS, folder, env=where).stdout == "43 1.5 0\n"
