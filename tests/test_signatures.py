@@ -25,7 +25,7 @@ EMPTY = inspect.Parameter.empty
 BY_NAME: dict[str, tuple[Any, ...]] = {
     "ax": (None,),
     "class_weights": (None,),
-    "cv": (10,),
+    "cv": (10, None),  # None: rows out of bag, where there are some
     "halving": ("auto",),
     "interval": (None,),
     "level": (0.95,),

@@ -71,7 +71,7 @@ SHORT = {
     "they take trees of those that there are": [
         "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",
     ],
-    "a second or less for 20,000 rows": ["calibrate", "calibration", "discrimination"],
+    "a second or less for 20,000 rows": ["calibration", "discrimination"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
         "impute", "map", "outliers", "prototypes", "proximity",

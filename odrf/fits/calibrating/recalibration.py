@@ -66,7 +66,7 @@ def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
         for p in (rows.probabilities, _cross_fitted(rows, method, fit.control.seed))
     )
     known = cast("Fit | GuidedFit | BoostedFit", fit)
-    source = f"{len(rows.code)} {rows.source} rows"
+    source = f"{len(rows.code)} rows {rows.source}"
     return Recalibration(known, method, maps, before, after, source)
 
 

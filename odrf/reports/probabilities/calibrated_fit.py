@@ -1,4 +1,4 @@
-"""A fit whose class probabilities are calibrated on rows out of bag."""
+"""A fit whose class probabilities are calibrated on rows that its trees have not seen."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 import odrf
 from odrf import InputError
 from odrf.cli.running import main
+from odrf.fits.calibrating.cross_fitted import cross_fitted_rows
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
 
 
@@ -155,5 +156,68 @@ def test_calibration_is_refused_where_it_cannot_be(two_classes, number_forest, c
         two_classes[0].calibrate("linear")
     with pytest.raises(InputError, match="was fitted as a number"):
         number_forest.calibrate()
-    with pytest.raises(InputError, match="newdata="):
-        class_tree.calibrate()
+    with pytest.raises(InputError, match="cv='many' is not a number of folds"):
+        class_tree.calibrate(cv="many")
+    with pytest.raises(InputError, match="cv=1 is not a number of folds"):
+        class_tree.calibrate(cv=1)
+
+
+def fits_without_rows_out(data):
+    return {
+        "tree": odrf.odt("c ~ a + b + f", data, seed=1),
+        "guided": odrf.graf("c ~ a + b", data, n_trees=4, seed=1),
+        "boosted": odrf.odbt("c ~ a + b", data, n_trees=4, seed=1),
+    }
+
+
+def test_fits_without_rows_out_of_bag_are_calibrated_by_cross_fitting(two_classes):
+    _, data = two_classes
+    for name, fit in fits_without_rows_out(data).items():
+        calibrated = fit.calibrate("platt")
+        p = calibrated.predict(data, type="prob")["yes"]
+        assert p.between(0, 1).all()
+        assert calibrated.summary().facts["Learned from"] == (
+            f"{len(data)} rows held out by 5-fold cross-validation"
+        ), name
+        assert fit.calibrate("platt").table.equals(calibrated.table)
+
+
+def test_classes_of_held_out_rows_do_not_matter(two_classes):
+    _, data = two_classes
+    held = np.arange(len(data)) % 2 == 0
+    other = data["c"].map({"yes": "no", "no": "yes"}).where(held, data["c"])
+    changed = fits_without_rows_out(data.assign(c=other))
+    for name, fit in fits_without_rows_out(data).items():
+        p, q = (cross_fitted_rows(each.fit, held).probabilities for each in (fit, changed[name]))
+        np.testing.assert_array_equal(p[held], q[held])
+        assert not np.allclose(p[~held], q[~held]), name
+
+
+@pytest.mark.parametrize("choice", [{"leaves": 1}, {"alpha": 1e9}, {"rule": "1se"}])
+def test_a_pruned_tree_is_pruned_in_each_fold(two_classes, choice):
+    _, data = two_classes
+    whole = odrf.odt("c ~ a + b + f", data, alpha=None, seed=1)
+    most = len(np.unique(cross_fitted_rows(whole.fit, 3).probabilities[:, 0]))
+    found = cross_fitted_rows(whole.prune(**choice).fit, 3).probabilities
+    assert len(np.unique(found[:, 0])) < most
+    if "rule" not in choice:
+        assert len(np.unique(found[:, 0])) <= 3
+
+
+def test_folds_of_cross_fitting_keep_groups_whole_and_follow_time(two_classes):
+    _, data = two_classes
+    groups = np.arange(len(data)) // 10
+    tree = odrf.odt("c ~ a + b", data, groups=groups, seed=1)
+    assert "of whole groups" in tree.calibrate().summary().facts["Learned from"]
+    in_time = odrf.odt("c ~ a + b", data, order=np.arange(len(data)), seed=1)
+    learned = in_time.calibrate().summary().facts["Learned from"]
+    assert "in time" in learned
+    assert int(learned.split()[0]) < len(data)
+
+
+def test_any_fit_is_cross_fitted_on_request(two_classes):
+    _, data = two_classes
+    few = odrf.odrf("c ~ a + b + f", data, n_trees=5, seed=1)
+    assert "3-fold" in few.calibrate(cv=3).summary().facts["Learned from"]
+    with pytest.raises(InputError, match="leave cv= out"):
+        few.prune(rule="oob").calibrate(cv=3)

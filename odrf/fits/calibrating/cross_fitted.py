@@ -1,0 +1,111 @@
+"""Probabilities of training rows by fits that were grown without them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from odrf.design.dividing.structured import most_folds, rows_to_divide
+from odrf.design.folds import FoldRows
+from odrf.engine.rows.coded import with_rows
+from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import AnyFit, Fit
+from odrf.fits.importance_tests.grown_alike import grown_alike
+from odrf.fits.judging.judging_folds import JudgingFolds, folds_asked
+from odrf.fits.prediction.expected_response import expected_response
+from odrf.fits.pruned import pruned_at
+from odrf.pruning.complexity import ERROR
+from odrf.pruning.cross_validation import geometric_means
+from odrf.pruning.subtrees import nested_subtrees
+from odrf.statistics.probabilities.judged_rows import JudgedRows
+
+__all__ = ["cross_fitted_rows"]
+
+FOLDS = 5
+
+
+class _Cut(NamedTuple):
+    """Where trees are pruned: the arguments of `pruned_at`."""
+
+    alpha: float
+    rule: str
+    loss: str
+
+
+def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> JudgedRows:
+    """Return the training rows, each predicted by a fit of the same options grown without it.
+
+    The folds keep groups whole and follow time, if the fit knows of them; rows of the first times
+    are in no fold, and are left out.
+
+    Parameters
+    ----------
+    fit : AnyFit
+        A fit of classes.
+    cv : int, array-like or splitter, optional
+        The folds; by default five, or as many as there are groups or times.
+    progress : bool
+        Show a bar of the folds.
+
+    Raises
+    ------
+    InputError
+        There are no such folds; or the trees were pruned by their out-of-bag rows.
+    """
+    cut = _cut_later(fit)
+    asked = _folds(fit, cv)
+    data, classes = fit.data, fit.design.response.classes
+    assert classes is not None
+    p = np.full((data.n_rows, len(classes)), np.nan)
+    for fold in tqdm(asked.folds, unit="fold", disable=not progress):
+        grown = grown_alike(fit, data, fold.train)
+        if cut is not None:
+            grown = pruned_at(cast(Fit, grown), cut.alpha, cut.rule, "", cut.loss)
+        p[fold.test] = _predicted(grown, fit, fold)
+    used = (data.weights > 0) & ~np.isnan(p[:, 0])
+    code = data.y[used].astype(np.int64)
+    return JudgedRows(p[used], code, data.weights[used], classes, f"held out by {asked.by}")
+
+
+def _folds(fit: AnyFit, cv: Any) -> JudgingFolds:
+    if cv is None:
+        most = most_folds(rows_to_divide(fit.design, fit.data))
+        if most < 2:
+            raise InputError(
+                "calibrate() needs two folds, and groups= and order= of the fit leave none: fit "
+                "with other groups=, or with odrf(), whose trees leave rows out"
+            )
+        cv = min(FOLDS, most)
+    return folds_asked(cast(Fit, fit), cv, fit.control.seed, "")
+
+
+def _cut_later(fit: AnyFit) -> _Cut | None:
+    """Return where `prune` has cut the trees of the fit; None if it has not.
+
+    Of a tree, α is from the middle of the range in which the subtree is optimal, as in
+    cross-validation: other trees have other critical α.
+    """
+    if not isinstance(fit, Fit) or fit.pruning is None or fit.pruning.by_options:
+        return None
+    if fit.pruning.choice is not None:
+        raise InputError(
+            "calibrate(cv=) grows the fit again, and its trees were pruned by their out-of-bag "
+            "rows: leave cv= out"
+        )
+    path = fit.pruning.path
+    rule, loss = (fit.control.pruning, ERROR) if path is None else (path.rule, path.loss)
+    if not fit.control.is_single_tree:
+        return _Cut(fit.control.alpha or 0.0, rule, loss)
+    subtrees = nested_subtrees(fit.pruning.grown.forest, rule, loss)
+    small = subtrees.leaves <= fit.forest.leaves()[0]
+    return _Cut(float(geometric_means(subtrees.alpha)[np.argmax(small)]), rule, loss)
+
+
+def _predicted(grown: AnyFit, fit: AnyFit, fold: FoldRows) -> NDArray[np.float64]:
+    """Return the probabilities (m, K) of the rows of the fold."""
+    offset = fit.offset.values[fold.test] if isinstance(fit, BoostedFit) else None
+    return expected_response(grown, with_rows(fit.data.X, fold.test), offset)
