@@ -62,7 +62,8 @@ class Offset:
         if source is None:
             raise InputError(
                 "the fit has an offset for each training row, and new rows need theirs: give "
-                "offset=, one number for each row, or 0"
+                "offset= to predict(), one number for each row, or 0; for all else fit with the "
+                "name of a column as offset=, and give new rows this column"
             )
         return _known(_numbers(source, newdata)[complete])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from odrf.design.reading_back import training_frame
 from odrf.engine.rows.coded import Matrix
 from odrf.errors import InputError
+from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 
-__all__ = ["RawRows", "raw_rows"]
+__all__ = ["RawRows", "offsets_of", "raw_rows", "rows_of_scores"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,8 @@ class RawRows:
         Whether they are the training rows.
     complete : (N,) bool
         Which rows of the new data frame these are; of the training rows, all.
+    offset : (n,) float64
+        What is added to the scores of boosted trees.
     """
 
     frame: pd.DataFrame
@@ -39,6 +42,7 @@ class RawRows:
     weights: NDArray[np.float64]
     training: bool
     complete: NDArray[np.bool_]
+    offset: NDArray[np.float64]
 
 
 def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
@@ -53,15 +57,43 @@ def raw_rows(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
     Raises
     ------
     InputError
-        `newdata` cannot be predicted, or no row of it is complete; the fit does not hold its
-        training rows.
+        `newdata` cannot be predicted, or no row of it is complete, or it lacks the offsets of the
+        fit; the fit does not hold its training rows.
+    """
+    rows = rows_of_scores(fit, newdata)
+    return replace(rows, offset=offsets_of(fit, newdata, rows.complete))
+
+
+def rows_of_scores(fit: AnyFit, newdata: pd.DataFrame | None = None) -> RawRows:
+    """Return rows as `raw_rows` does, with offsets of 0: what of scores the trees tell.
+
+    Raises
+    ------
+    InputError
+        As by `raw_rows`; offsets are not needed.
     """
     design, data = fit.design, fit.data
     if newdata is None:
         every = np.ones(data.n_rows, dtype=np.bool_)
-        return RawRows(training_frame(design, data), data.X, data.weights, True, every)
+        frame, none = training_frame(design, data), np.zeros(data.n_rows)
+        return RawRows(frame, data.X, data.weights, True, every, none)
     X, complete = design.matrix(newdata)
     if not complete.any():
         raise InputError("newdata has no row that can be predicted: give at least one complete row")
     frame = design.schema.select(newdata)[complete]
-    return RawRows(frame, X, np.ones(len(frame)), False, complete)
+    return RawRows(frame, X, np.ones(len(frame)), False, complete, np.zeros(len(frame)))
+
+
+def offsets_of(
+    fit: AnyFit, newdata: pd.DataFrame | None, complete: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the offsets of the training rows, or of the `complete` rows of `newdata`.
+
+    Raises
+    ------
+    InputError
+        The fit has offsets, and `newdata` lacks their column, or there is no such column.
+    """
+    if not isinstance(fit, BoostedFit):
+        return np.zeros(int(complete.sum()))
+    return fit.offset.values if newdata is None else fit.offset.of(newdata, None, complete)

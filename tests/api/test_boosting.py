@@ -277,7 +277,7 @@ def test_offsets_are_added_to_the_trees(table):
     given = odbt("n ~ a + b + f + w", data, offset=data["log_years"].to_numpy(), **options)
     assert given.predict().tolist() == fit.predict().tolist()
     np.testing.assert_allclose(given.staged_predict().iloc[:, -1], given.predict())
-    with pytest.raises(InputError, match="new rows need theirs: give offset="):
+    with pytest.raises(InputError, match="new rows need theirs: give offset= to predict"):
         given.predict(data)
     with pytest.raises(InputError, match="offset= needs newdata="):
         given.predict(offset=1.0)

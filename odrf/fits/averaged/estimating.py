@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from odrf.engine.rows.draws import Draws
 from odrf.fits.averaged.averages import Averages, averages, trees_vary
 from odrf.fits.averaged.grid_of_rows import GroupedRows, set_to
-from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.statistics.averaged.functionals import functional_covariance
 from odrf.statistics.drawn_together import degrees_of_freedom
@@ -144,8 +143,7 @@ def estimated(
         Called with numbers of rows when they are done.
     """
     ready: dict[int, Averages] = {}
-    own = isinstance(fit, BoostedFit) and grouped.rows.training
-    offset = cast(BoostedFit, fit).offset.values if own else None
+    offset = grouped.rows.offset
 
     def of(values: dict[str, Any], share: NDArray[np.float64]) -> Averages:
         if not values and 0 in ready and share is grouped.share:

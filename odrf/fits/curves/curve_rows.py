@@ -67,9 +67,8 @@ def curves_of_rows(
     blocks = curves_by_block(
         reading.forest, X, other, rows.weights, outputs, fit.control.n_jobs, advance
     )
-    offset = _offsets(fit, rows)
     for block in blocks:
-        yield CurveBlock(block.rows, _predicted(reading, block, offset), block.of_trees)
+        yield CurveBlock(block.rows, _predicted(reading, block, rows.offset), block.of_trees)
 
 
 def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray[np.float32]:
@@ -116,13 +115,6 @@ def _places(fit: AnyFit, X: Matrix, names: Mapping[str, Any]) -> NDArray[np.int6
         return columns
     place = layout.place[columns].astype(np.int64)
     return place[np.sort(np.unique(place, return_index=True)[1])]
-
-
-def _offsets(fit: AnyFit, rows: RawRows) -> NDArray[np.float64]:
-    """Return the offsets (n,) of boosted trees; 0 for others, and for new rows."""
-    if isinstance(fit, BoostedFit) and rows.training:
-        return fit.offset.values
-    return np.zeros(len(rows.frame))
 
 
 def _predicted(fit: AnyFit, block: BlockCurves, offset: NDArray[np.float64]) -> NDArray[np.float64]:

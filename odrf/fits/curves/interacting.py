@@ -71,7 +71,7 @@ def some_rows(rows: RawRows, which: NDArray[np.int64]) -> RawRows:
     """Return some of the rows, all with the same weight."""
     every = np.ones(len(which), dtype=np.bool_)
     frame, X = rows.frame.iloc[which], with_rows(rows.X, which)
-    return RawRows(frame, X, np.ones(len(which)), False, every)
+    return RawRows(frame, X, np.ones(len(which)), False, every, rows.offset[which])
 
 
 def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:

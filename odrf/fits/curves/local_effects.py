@@ -14,7 +14,6 @@ from odrf.engine.rows.coded import with_rows
 from odrf.errors import InputError
 from odrf.fits.averaged.averages import averages, trees_vary
 from odrf.fits.averaged.grid_of_rows import set_to
-from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.curves.choosing_points import points_of
 from odrf.fits.curves.mean_curve import MeanCurve
 from odrf.fits.fit import AnyFit
@@ -163,15 +162,14 @@ def _differences(
     """
     part = RawRows(
         rows.frame.iloc[which], with_rows(rows.X, which), rows.weights[which], rows.training,
-        np.ones(len(which), dtype=np.bool_),
+        np.ones(len(which), dtype=np.bool_), rows.offset[which],
     )  # fmt: skip
-    offset = fit.offset.values[which] if isinstance(fit, BoostedFit) and rows.training else None
     share = part.weights / weight[cell]
     mean: Any = 0.0
     of_trees: Any = 0.0
     for sign, values in changes:
         X = set_to(fit, part, values)
-        found = averages(fit, X, share, cell, len(weight), offset, bar.update)
+        found = averages(fit, X, share, cell, len(weight), part.offset, bar.update)
         mean = mean + sign * found.mean
         if found.of_trees is not None:
             of_trees = of_trees + sign * found.of_trees

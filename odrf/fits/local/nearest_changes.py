@@ -13,10 +13,11 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from odrf.design.reading_back import training_frame
 from odrf.design.replacing import variables, with_values
-from odrf.engine.rows.coded import Matrix, with_rows
+from odrf.engine.rows.coded import with_rows
 from odrf.fits.averaged.contrasts import deviation_of
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.expected_response import expected_response
+from odrf.fits.raw_rows import RawRows
 
 __all__ = ["Candidates", "candidates_of", "nearest_changes", "predicted_at"]
 
@@ -65,22 +66,20 @@ def _values_tried(known: pd.Series, sd: float) -> list[Any]:
     return list(values[at])
 
 
-def predicted_at(
-    fit: AnyFit, row: pd.DataFrame, X: Matrix, values: dict[str, list[Any]]
-) -> NDArray[np.float64]:
+def predicted_at(fit: AnyFit, row: RawRows, values: dict[str, list[Any]]) -> NDArray[np.float64]:
     """Return the mean response or class probabilities (m, K) of m copies of a row with `values`."""
     m = len(next(iter(values.values())))
-    copies = row.iloc[np.zeros(m, dtype=int)].reset_index(drop=True)
-    rows = with_rows(X, np.zeros(m, dtype=int))
-    new = {name: pd.Series(value, dtype=row[name].dtype if _is_text(row[name]) else None)
+    same = np.zeros(m, dtype=int)
+    copies = row.frame.iloc[same].reset_index(drop=True)
+    rows = with_rows(row.X, same)
+    new = {name: pd.Series(value, dtype=copies[name].dtype if _is_text(copies[name]) else None)
            for name, value in values.items()}  # fmt: skip
-    return expected_response(fit, with_values(fit.design, copies, rows, new))
+    return expected_response(fit, with_values(fit.design, copies, rows, new), row.offset[same])
 
 
 def nearest_changes(
     fit: AnyFit,
-    row: pd.DataFrame,
-    X: Matrix,
+    row: RawRows,
     changes: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
 ) -> pd.DataFrame:
     """Return the nearest value of each variable, and of pairs of them, that changes the prediction.
@@ -88,10 +87,8 @@ def nearest_changes(
     Parameters
     ----------
     fit : AnyFit
-    row : DataFrame of one row
-        The variables.
-    X : Matrix (p, 1)
-        Their matrix.
+    row : RawRows
+        One row.
     changes : callable
         Tells of predictions (m, K) which of them are changed.
 
@@ -102,13 +99,13 @@ def nearest_changes(
         tried of the six variables that move the prediction most, and kept if they are nearer than
         either alone.
     """
-    now = expected_response(fit, X)
+    now = expected_response(fit, row.X, row.offset)
     found: list[tuple[str, str, float]] = []
     alone: dict[str, float] = {}
     moves = []
-    candidates = [each for each in candidates_of(fit, row) if each.values]
+    candidates = [each for each in candidates_of(fit, row.frame) if each.values]
     for each in candidates:
-        predicted = predicted_at(fit, row, X, {each.name: each.values})
+        predicted = predicted_at(fit, row, {each.name: each.values})
         moves.append(float(np.abs(predicted - now).max()))
         changed = np.flatnonzero(changes(predicted))
         alone[each.name] = float(each.distance[changed[0]]) if len(changed) else np.inf
@@ -123,7 +120,7 @@ def nearest_changes(
             second.name: [second.values[k] for k in j],
         }
         distance = np.hypot(first.distance[i], second.distance[j])
-        changed = np.flatnonzero(changes(predicted_at(fit, row, X, values)))
+        changed = np.flatnonzero(changes(predicted_at(fit, row, values)))
         if not len(changed):
             continue
         best = int(changed[np.argmin(distance[changed])])

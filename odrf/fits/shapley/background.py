@@ -12,7 +12,7 @@ from odrf.checks import checked_whole, is_whole
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.errors import InputError
 from odrf.fits.fit import AnyFit
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.raw_rows import rows_of_scores
 
 __all__ = ["USUAL_ROWS", "background_rows"]
 
@@ -45,7 +45,7 @@ def background_rows(fit: AnyFit, background: Any) -> Matrix:
             f"background={type(background).__name__}: use a data frame of rows, or a number of "
             "training rows to draw"
         )
-    return raw_rows(fit, background).X
+    return rows_of_scores(fit, background).X
 
 
 def _drawn(fit: AnyFit, wanted: int) -> NDArray[np.int64]:

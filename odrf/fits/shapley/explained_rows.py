@@ -13,7 +13,7 @@ from tqdm import tqdm
 from odrf.engine.randomness import stream
 from odrf.engine.rows.coded import Matrix
 from odrf.fits.fit import AnyFit
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.raw_rows import rows_of_scores
 from odrf.fits.shapley.games import game_of, is_vote, predicted_outputs, side_by_side
 from odrf.fits.shapley.term_data import term_data
 from odrf.statistics.shapley.additive_trees import interactions_of_trees, shares_of_trees
@@ -106,7 +106,7 @@ def _explained(
     how: HowToShare,
     progress: bool,
 ) -> ExplainedRows:
-    rows = raw_rows(fit, newdata)
+    rows = rows_of_scores(fit, newdata)
     X, m = side_by_side(background, rows.X), background.shape[1]
     game = game_of(fit, X, m)
     n_draws = how.n_draws or _usual_draws(game, is_vote(fit))

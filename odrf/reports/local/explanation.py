@@ -24,6 +24,7 @@ from odrf.fits.local.paths_of_row import (
 )
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS, proximities
+from odrf.fits.raw_rows import RawRows
 from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -87,11 +88,9 @@ class Explanation(Carded):
     ['bill_length_mm', 'bill_depth_mm']
     """
 
-    def __init__(
-        self, fit: AnyFit, row: pd.DataFrame, X: Matrix, change: float | None, nearest: int
-    ) -> None:
-        self.call, self.row = fit.call, row
-        now = expected_response(fit, X)[0]
+    def __init__(self, fit: AnyFit, row: RawRows, change: float | None, nearest: int) -> None:
+        self.call, self.row, X = fit.call, row.frame, row.X
+        now = expected_response(fit, X, row.offset)[0]
         classes, name = fit.design.response.classes, fit.design.response.name
         labels = pd.Index([name]) if classes is None else classes
         self.prediction = pd.Series(now, index=labels, name="prediction")
@@ -111,8 +110,8 @@ class Explanation(Carded):
             own = predicted_classes(now[None], ordered)[0]
             return np.asarray(predicted_classes(predicted, ordered) != own)
 
-        self.changes = nearest_changes(fit, row, X, changed)
-        self.slopes = _slopes(fit, row, X, labels)
+        self.changes = nearest_changes(fit, row, changed)
+        self.slopes = _slopes(fit, row, labels)
 
     def summary(self) -> Summary:
         """Return the tables as a summary with text, HTML and LaTeX output."""
@@ -149,19 +148,17 @@ def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
     return pd.DataFrame(columns, index=fit.data.index[at])
 
 
-def _slopes(
-    fit: AnyFit, row: pd.DataFrame, X: Matrix, labels: pd.Index
-) -> pd.Series | pd.DataFrame:
+def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataFrame:
     training, found = training_frame(fit.design, fit.data), {}
     for name in variables(fit.design):
         column = training[name]
-        if column.dtype.kind not in "iuf" or row[name].isna().any():
+        if column.dtype.kind not in "iuf" or row.frame[name].isna().any():
             continue
         if not deviation_of(column, fit.data.weights) > 0:
             continue
-        contrast = slope_of(name, row[name], column, fit.data.weights, None)
+        contrast = slope_of(name, row.frame[name], column, fit.data.weights, None)
         ends = [float(contrast.low[0]), float(contrast.high[0])]
-        low, high = predicted_at(fit, row, X, {name: ends})
+        low, high = predicted_at(fit, row, {name: ends})
         found[name] = (high - low) / (ends[1] - ends[0])
     index = pd.Index(list(found), name="variable")
     values = np.array(list(found.values())).reshape(len(found), len(labels))

@@ -15,6 +15,7 @@ from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import as_asked
+from odrf.fits.raw_rows import offsets_of
 from odrf.fits.saving import save
 from odrf.public import public
 from odrf.text.card import Card, Carded
@@ -116,8 +117,9 @@ class CalibratedFit(Carded):
         checked_choice("type", type, TYPES)
         fit = self.recalibration.fit
         X, complete = fit.design.matrix(newdata)
+        offset = offsets_of(fit, newdata, complete)
         with tqdm(total=X.shape[1], unit="row", disable=not progress) as bar:
-            value = self.recalibration.calibrated(expected_response(fit, X, None, bar.update))
+            value = self.recalibration.calibrated(expected_response(fit, X, offset, bar.update))
         return as_asked(fit, spread_numbers(value, complete), newdata.index, type)
 
     def save(self, path: str | PathLike[str], *, data: bool = True, progress: bool = False) -> None:

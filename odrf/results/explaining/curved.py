@@ -51,7 +51,7 @@ class CurveResults(FittedResults):
             20.
         newdata : DataFrame, optional
             Rows over which predictions are averaged.  By default the training rows, with their case
-            weights.
+            weights.  Rows of a fit with offsets need the column that ``offset=`` named.
         level : float, default 0.95
             Coverage of intervals and bands.
         progress : bool, default False
@@ -114,7 +114,7 @@ class CurveResults(FittedResults):
             variables 15.
         newdata : DataFrame, optional
             Rows whose predictions are changed.  By default the training rows, with their case
-            weights.
+            weights.  Rows of a fit with offsets need the column that ``offset=`` named.
         level : float, default 0.95
             Coverage of intervals and bands.
         progress : bool, default False
@@ -180,7 +180,8 @@ class CurveResults(FittedResults):
         permutations : int, default 3
             How often the fit is grown again.  0: no noise is computed.
         newdata : DataFrame, optional
-            Where the rows are drawn from.  By default the training rows.
+            Where the rows are drawn from.  By default the training rows.  Rows of a fit with
+            offsets need the column that ``offset=`` named.
         progress : bool, default False
             Show a progress bar of the curves.
 
@@ -242,7 +243,8 @@ class CurveResults(FittedResults):
         rows : int, default 200
             How many rows at most; of more, some are drawn at random, by the fit's seed.
         newdata : DataFrame, optional
-            The rows.  By default the training rows.
+            The rows.  By default the training rows.  Rows of a fit with offsets need the column
+            that ``offset=`` named.
         progress : bool, default False
             Show a progress bar of the rows.
 

@@ -83,6 +83,4 @@ class LocalResults(FittedResults):
             )
         amount = None if change is None else checked_amount("change", change)
         rows = raw_rows(self.fit, row)
-        return Explanation(
-            self.fit, rows.frame, rows.X, amount, checked_whole("nearest", nearest, 1)
-        )
+        return Explanation(self.fit, rows, amount, checked_whole("nearest", nearest, 1))
