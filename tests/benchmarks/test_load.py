@@ -1,0 +1,66 @@
+"""The loads of `benchmarks/load.py` at small sizes: all end, and what they find is as expected."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+
+import pytest
+
+import load
+
+# Longer ones, or those whose kernels few other tests compile, are left to the script.
+SMALL = [
+    "wide tree",
+    "wide forest",
+    "long tree",
+    "long forest",
+    "tree of many classes",
+    "forest of many classes",
+    "tree of many levels",
+    "many trees",
+    "chain",
+    "no rows",
+    "one row",
+    "many rows",
+    "formula of many terms",
+]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_load_is_carried(name):
+    seconds, megabytes, found = load.measured(name, quick=True)
+    assert seconds < 60
+    assert megabytes < 500
+    assert found
+
+
+def test_memory_is_flat_over_many_fits():
+    found = load.measured("fits, predictions and plots", quick=True)[2]
+    assert int(re.match(r"[+-]\d+", found)[0]) <= 10
+
+
+def test_a_chain_is_as_deep_as_its_rows():
+    depth = load.of_chain(load.chain(400)).split()[1].rstrip(",")
+    assert int(depth) == 399
+
+
+def test_a_run_is_continued(tmp_path, monkeypatch):
+    out, done = tmp_path / "load.csv", []
+
+    def apart(name, quick, limit):
+        done.append(name)
+        return [1.0, 2, "found"]
+
+    monkeypatch.setattr(load, "apart", apart)
+    for names in (["no rows"], ["no rows", "one row"]):
+        monkeypatch.setattr(sys, "argv", ["load.py", "--out", str(out), "--only", *names])
+        assert load.main() == 0
+    assert done == ["no rows", "one row"]
+    assert [line["load"] for line in csv.DictReader(out.open())] == done
+
+
+def test_a_load_that_fails_is_reported(monkeypatch):
+    monkeypatch.setattr(load, "LOADS", {**load.LOADS, "absent": None})
+    assert load.apart("absent", quick=True, limit=60)[2].startswith("status 2")
