@@ -82,8 +82,8 @@ def _in_type(values: NDArray[np.float64], dtype: str, logical: bool) -> NDArray[
     if logical:
         return values > 0.5
     try:
-        kind = np.dtype(dtype.lower())
-    except TypeError:
+        kind = np.dtype(dtype.lower().removesuffix("[pyarrow]"))
+    except (TypeError, ValueError):  # a type that NumPy does not have, such as decimal128(9, 2)
         return values
     return np.rint(values).astype(kind) if kind.kind in "iu" else values
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from patsy import EvalEnvironment
 
+from cases.columns import EXTREME
 from odrf import InputError
 from odrf.design import build_design
 from odrf.design.adding_rows import with_more_rows
@@ -166,3 +167,24 @@ def test_numbers_of_few_digits_are_read_back_as_they_are(scale):
     np.testing.assert_allclose(frame["z"], data["z"], rtol=1e-15)
     X, _ = design.matrix(frame)
     assert indicated(X).tobytes() == indicated(training.X).tobytes()
+
+
+@pytest.mark.parametrize("kind", EXTREME)
+def test_a_column_of_any_kind_is_read_back(kind):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": EXTREME[kind](rng, N), "y": rng.normal(size=N)})
+    try:
+        design, training = built("y ~ x", data)
+    except InputError:
+        return
+    X, complete = design.matrix(training_frame(design, training))
+    assert complete.all()
+    np.testing.assert_allclose(indicated(X), indicated(training.X), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["arrow integers", "nullable numbers", "counts"])
+def test_whole_numbers_are_read_back_as_such(kind):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"x": EXTREME[kind](rng, N), "y": rng.normal(size=N)})
+    read = training_frame(*built("y ~ x", data))["x"]
+    assert read.dtype.kind == "i" and read.tolist() == data["x"].tolist()
