@@ -21,7 +21,7 @@ from odrf.engine.trees.level_tables import coefficient_of
 from odrf.engine.trees.packing import HEAD, Packed
 from odrf.engine.trees.walking import walk
 
-__all__ = ["leaf_nodes", "leaves_of", "predict", "routing_blocks"]
+__all__ = ["ABREAST", "leaf_nodes", "leaves_of", "predict", "project_at_node", "routing_blocks"]
 
 # Nodes of up to this many rows are not divided: their rows walk on, which costs less.
 FEW = 8
@@ -46,7 +46,7 @@ EVERY_ROW = np.empty((0, 0), dtype=np.bool_)
 
 
 @part
-def _project(
+def project_at_node(
     rows, stride, members, lo, hi, node, words, floats, level_words, level_floats, projected
 ):  # fmt: skip
     """Write the projections of members[lo:hi] (and of up to 3 more rows) to projected[lo:hi].
@@ -109,7 +109,7 @@ def _descend(
         top -= one
         place = top * np.uint64(3)
         node, lo, hi = waiting[place], waiting[place + one], waiting[place + np.uint64(2)]
-        _project(
+        project_at_node(
             rows, stride, members, lo, hi, node, words, floats, level_words, level_floats, projected
         )
         middle = _divide(members, lo, hi, floats[node + np.uint64(2)], projected)

@@ -18,7 +18,8 @@ from odrf.statistics.drawn_together import tells_rows_apart
 
 __all__ = ["Averages", "averages", "trees_vary"]
 
-BLOCK = 1024
+# A node is visited once for all rows of a block: most rows of one, fewest, and most predictions.
+MOST_ROWS, FEWEST_ROWS, ROOM = 8192, 1024, 2**21
 
 
 class Averages(NamedTuple):
@@ -92,7 +93,8 @@ def averages(
             part[:, :, k] = predicted @ weights
         return part
 
-    for part in in_blocks(sums, row_blocks(X.shape[1], BLOCK), fit.control.n_jobs, advance):
+    size = max(FEWEST_ROWS, min(MOST_ROWS, ROOM // B))
+    for part in in_blocks(sums, row_blocks(X.shape[1], size), fit.control.n_jobs, advance):
         of_trees += part
     return Averages(of_trees.mean(axis=0), of_trees, of_rows)
 

@@ -142,16 +142,24 @@ def estimated(
     advance : callable
         Called with numbers of rows when they are done.
     """
-    ready: dict[int, Averages] = {}
+    ready: dict[tuple[Any, ...], Averages] = {}
+    names_ready: set[str] = set()
     offset = grouped.rows.offset
 
     def of(values: dict[str, Any], share: NDArray[np.float64]) -> Averages:
-        if not values and 0 in ready and share is grouped.share:
-            return ready[0]
+        # contrasts of a variable have levels in common; those of another variable do not
+        if names_ready != set(values):
+            ready.clear()
+            names_ready.clear()
+            names_ready.update(values)
+        same = tuple((name, *_identity(value)) for name, value in values.items())
+        if share is grouped.share and same in ready:
+            advance(len(share))
+            return ready[same]
         X = set_to(fit, grouped.rows, values)
         found = averages(fit, X, share, grouped.group, len(grouped.labels), offset, advance)
-        if not values and share is grouped.share:
-            ready[0] = found
+        if share is grouped.share:
+            ready[same] = found
         return found
 
     units = _units(fit, grouped) if population else None
@@ -164,6 +172,11 @@ def estimated(
     estimate = np.concatenate([part.estimate.ravel() for part in parts])
     uncertainty = _uncertainty(fit, parts, population)
     return Estimates(_labels(fit, grouped, estimands), estimate, uncertainty)
+
+
+def _identity(value: Any) -> tuple[type, Any]:
+    """Return what two equal values have in common, and only they; arrays are equal if the same."""
+    return type(value), id(value) if isinstance(value, np.ndarray) else value
 
 
 def _uncertainty(fit: AnyFit, parts: Sequence[_Estimated], population: bool) -> Uncertainty | None:
