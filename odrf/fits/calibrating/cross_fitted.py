@@ -15,6 +15,7 @@ from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.importance_tests.grown_alike import grown_alike
+from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.judging.judging_folds import JudgingFolds, folds_asked
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.pruned import pruned_at
@@ -68,7 +69,8 @@ def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> JudgedRow
         p[fold.test] = _predicted(grown, fit, fold)
     used = (data.weights > 0) & ~np.isnan(p[:, 0])
     code = data.y[used].astype(np.int64)
-    return JudgedRows(p[used], code, data.weights[used], classes, f"held out by {asked.by}")
+    source, groups = f"held out by {asked.by}", groups_of_rows(fit, None, used)
+    return JudgedRows(p[used], code, data.weights[used], classes, source, groups)
 
 
 def _folds(fit: AnyFit, cv: Any) -> JudgingFolds:

@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.design.folds import fold_of_groups
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -92,8 +93,11 @@ def _mapped(p: NDArray[np.float64], maps: tuple[Steps | LogOdds, ...]) -> NDArra
 def _cross_fitted(rows: JudgedRows, method: str, seed: int) -> NDArray[np.float64]:
     """Return for each row (n, K) the calibrated probabilities by maps learned on other rows."""
     fold = np.random.default_rng(seed).permutation(len(rows.code)) % FOLDS
+    if rows.groups is not None:
+        groups = np.unique(rows.groups, return_inverse=True)[1]
+        fold = fold_of_groups(groups, np.zeros_like(groups), FOLDS, seed)
     out = np.empty_like(rows.probabilities)
-    for f in range(FOLDS):
+    for f in np.unique(fold):
         held = fold == f
         out[held] = _mapped(rows.probabilities[held], _maps(rows, method, ~held))
     return out

@@ -59,7 +59,7 @@ def plot_reliability(table: pd.DataFrame, curves: pd.DataFrame, ax: Axes | None 
     ax.set_ylim(-0.02, 1.02)
     label_x(ax, "predicted probability" + (f" of {names[0]}" if alone else ""))
     label_y(ax, "observed share")
-    title(ax, "Calibration")
+    title(ax, "Calibration (band: if calibrated, pointwise)" if alone else "Calibration")
     plain(ax, "y")
     return ax
 

@@ -56,7 +56,8 @@ class Calibration(Carded):
         ``uncertainty``.
     curves : DataFrame
         For each class, at probabilities ``predicted``: ``observed``, the best increasing curve;
-        ``band_low`` and ``band_high``, where it would be if the probabilities were calibrated.
+        ``band_low`` and ``band_high``, where it would be if the probabilities were calibrated, at
+        each point by itself.
 
     Examples
     --------
@@ -71,7 +72,7 @@ class Calibration(Carded):
         self.call, self.rows, self.level = call, rows, level
         tables, parts, curves = {}, {}, {}
         for label, p, event in rows.events():
-            tables[label] = reliability_table(p, event, rows.weights, bins, level)
+            tables[label] = reliability_table(p, event, rows.weights, bins, level, rows.groups)
             parts[label] = brier_parts(p, event, rows.weights)._asdict()
             at = np.linspace(p.min(), p.max(), POINTS)
             order = np.argsort(p, kind="stable")
@@ -96,7 +97,7 @@ class Calibration(Carded):
         """Draw the reliability diagram: observed shares against probabilities.
 
         Points with intervals are bins.  Lines are increasing curves.  The band is where the curve
-        of calibrated probabilities would be; for several classes no band is drawn.
+        of calibrated probabilities would be, pointwise; for several classes no band is drawn.
 
         Parameters
         ----------
@@ -110,7 +111,7 @@ class Calibration(Carded):
         return plots.plot_reliability(self.table, self.curves, ax)
 
     def _facts(self) -> dict[str, str]:
-        return {"Rows": f"{len(self.rows.code)} {self.rows.source}", "Level": f"{self.level:.0%}"}
+        return self.rows.facts() | {"Level": f"{self.level:.0%}"}
 
     def _card(self) -> Card:
         return Card("Calibration", self._facts(), self.brier)

@@ -72,8 +72,8 @@ class Discrimination(Carded):
         lines, thresholds, benefit = [], [], []
         for label, p, event in rows.events():
             w = rows.weights
-            area = area_under_roc(p, event, w, level)
-            precision = bootstrapped_precision(p, event, w, level, seed)
+            area = area_under_roc(p, event, w, level, rows.groups)
+            precision = bootstrapped_precision(p, event, w, level, seed, groups=rows.groups)
             rate = float(np.average(event, weights=w))
             lines.append((label, "area under ROC curve", *area, 0.5))
             lines.append((label, "average precision", *precision, rate))
@@ -114,7 +114,7 @@ class Discrimination(Carded):
         return plots.plot_thresholds(self.thresholds, self.table, kind, ax)
 
     def _facts(self) -> dict[str, str]:
-        return {"Rows": f"{len(self.rows.code)} {self.rows.source}", "Level": f"{self.level:.0%}"}
+        return self.rows.facts() | {"Level": f"{self.level:.0%}"}
 
     def _card(self) -> Card:
         return Card("Discrimination", self._facts(), self.table)

@@ -79,6 +79,7 @@ class PredictiveCheck(Carded):
         region: pd.Series | None,
         source: str,
         influence: pd.DataFrame | None = None,
+        groups: NDArray[np.int64] | None = None,
     ) -> None:
         self.call, self.level, self.source = call, level, source
         self.rows = rows.assign(residual=rows["observed"] - rows["fitted"])
@@ -87,7 +88,7 @@ class PredictiveCheck(Carded):
         by = regions_of(rows["fitted"].to_numpy())
         if region is not None:
             by = pd.Categorical(region.astype(str).where(region.notna()))
-        self.coverage = coverage_table(by, self.inside, level)
+        self.coverage = coverage_table(by, self.inside, level, groups)
         self.influence = None
         if influence is not None:
             spread = float(self.rows["residual"].std(ddof=0)) or 1.0

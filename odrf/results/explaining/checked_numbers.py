@@ -8,6 +8,7 @@ import pandas as pd
 
 from odrf.checks import checked_part
 from odrf.errors import InputError, nearest
+from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.proximity.leaf_sharing import WEIGHTS, proximities
 from odrf.fits.raw_rows import raw_rows
 from odrf.public import public
@@ -104,11 +105,16 @@ class CheckedNumbers(ForestPredicting):
         region = None if by is None else _column(by, rows.frame if newdata is None else newdata)
         if region is not None:
             region = region[rows.complete if newdata is not None else slice(None)][used]
+        judging = rows.complete.copy()
+        judging[rows.complete] = used
+        groups = groups_of_rows(self.fit, newdata, judging)
         if newdata is not None:
-            return PredictiveCheck(self.call, table[used], level, region, "new")
+            return PredictiveCheck(self.call, table[used], level, region, "new", groups=groups)
         values = row_influence(near, self.fit.data.y, rows.weights)
         influence = pd.DataFrame(dict(zip(INFLUENCE, values, strict=True)), index=frame.index)
-        return PredictiveCheck(self.call, table[used], level, region, "out of bag", influence[used])
+        return PredictiveCheck(
+            self.call, table[used], level, region, "out of bag", influence[used], groups
+        )
 
 
 def _column(name: str, frame: pd.DataFrame) -> pd.Series:

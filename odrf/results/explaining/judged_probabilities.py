@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +12,7 @@ from odrf.design.dividing.division import Folds
 from odrf.errors import InputError
 from odrf.fits.calibrating.cross_fitted import cross_fitted_rows
 from odrf.fits.calibrating.recalibration import recalibration
+from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.public import public
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
@@ -59,12 +62,19 @@ class CalibrationResults(FittedResults):
 
         Notes
         -----
-        Intervals take the rows as independent.
+        Intervals take the rows as independent; if the fit has ``groups=``, the groups (new rows
+        need their column), with the effective number of rows by Korn and Graubard (1998).  The band
+        is pointwise: at each probability it holds the share `level` of the curves of calibrated
+        probabilities, with events that are independent given these.
 
         References
         ----------
         T. Dimitriadis, T. Gneiting and A. I. Jordan (2021). Stable reliability diagrams for
         probabilistic classifiers. PNAS 118, e2016191118.
+
+        E. L. Korn and B. I. Graubard (1998). Confidence intervals for proportions with small
+        expected number of positive counts estimated from survey data. Survey Methodology 24,
+        193-201.
 
         Examples
         --------
@@ -100,13 +110,18 @@ class CalibrationResults(FittedResults):
 
         Notes
         -----
-        Intervals take the rows as independent.  Where a class is told apart without any mistake,
+        Intervals take the rows as independent; if the fit has ``groups=``, the groups (new rows
+        need their column): the variance of areas is by Obuchowski (1997), and the bootstrap draws
+        whole groups.  Where a class is told apart without any mistake,
         the area's interval is wide if there are few rows, and the average precision has none.
 
         References
         ----------
         E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas under two or
         more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+
+        N. A. Obuchowski (1997). Nonparametric analysis of clustered ROC curve data. Biometrics 53,
+        567-578.
 
         A. J. Vickers and E. B. Elkin (2006). Decision curve analysis. Medical Decision Making 26,
         565-574.
@@ -198,8 +213,10 @@ class CalibrationResults(FittedResults):
         classes = self._require_classes()
         if newdata is not None:
             y = self.fit.design.labelled(newdata)[1]
-            p = self.predict(newdata, type="prob").dropna().to_numpy()
-            rows = JudgedRows(p, y.astype(np.int64), np.ones(len(y)), classes, "new")
+            predicted = cast(pd.DataFrame, self.predict(newdata, type="prob"))
+            known = predicted.notna().all(axis=1).to_numpy()
+            p, groups = predicted[known].to_numpy(), groups_of_rows(self.fit, newdata, known)
+            rows = JudgedRows(p, y.astype(np.int64), np.ones(len(y)), classes, "new", groups)
         else:
             if not leaves_rows_out(self.fit):
                 raise InputError(
@@ -209,7 +226,8 @@ class CalibrationResults(FittedResults):
             data, p = self.fit.data, self._scored
             used = (data.weights > 0) & ~np.isnan(p[:, 0])
             code = data.y[used].astype(np.int64)
-            rows = JudgedRows(p[used], code, data.weights[used], classes, "out of bag")
+            groups = groups_of_rows(self.fit, None, used)
+            rows = JudgedRows(p[used], code, data.weights[used], classes, "out of bag", groups)
         return _of_several_classes(rows)
 
 

@@ -31,6 +31,8 @@ class JudgedRows(NamedTuple):
     classes : Index
     source : str
         Which rows they are and how they were predicted, in words.
+    groups : (n,) int64 or None
+        The group of each row, of a fit with groups: these are independent of each other.
     """
 
     probabilities: NDArray[np.float64]
@@ -38,6 +40,14 @@ class JudgedRows(NamedTuple):
     weights: NDArray[np.float64]
     classes: pd.Index
     source: str
+    groups: NDArray[np.int64] | None = None
+
+    def facts(self) -> dict[str, str]:
+        """Return how many rows, and groups of rows, there are, for summaries."""
+        rows = {"Rows": f"{len(self.code)} {self.source}"}
+        if self.groups is None:
+            return rows
+        return rows | {"Independent": f"{len(np.unique(self.groups))} groups of rows"}
 
     def events(self) -> list[ClassEvents]:
         """Return each class as an event; of two classes the second, of others those that occur.

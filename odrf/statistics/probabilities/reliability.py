@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped
+from odrf.statistics.probabilities.clustered import effective_rows
 
 __all__ = [
     "BrierParts",
@@ -89,12 +90,13 @@ def reliability_table(
     weights: NDArray[np.float64],
     bins: int,
     level: float,
+    groups: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
     """Return mean probability and event rate in bins of about equally many rows.
 
     Columns: ``predicted``, ``observed``, ``conf_low`` and ``conf_high`` of the rate (Clopper and
-    Pearson, with Kish's effective number of rows if weights differ), and ``rows``.  Equal
-    probabilities are in one bin.
+    Pearson, with the effective number of rows if weights differ or rows are of `groups` (n,), see
+    `effective_rows`), and ``rows``.  Equal probabilities are in one bin.
     """
     edges = np.unique(np.quantile(p, np.linspace(0, 1, bins + 1)[1:-1]))
     bin_of_row = np.searchsorted(edges, p, side="left")
@@ -103,8 +105,8 @@ def reliability_table(
         inside = bin_of_row == b
         w = weights[inside]
         rate = float(np.average(event[inside], weights=w))
-        share = w / w.max()
-        effective = share.sum() ** 2 / (share**2).sum()
+        of_bin = None if groups is None else groups[inside]
+        effective = effective_rows(event[inside], w, of_bin, level)
         low, high = clopper_pearson(rate * effective, effective, level)
         predicted = float(np.average(p[inside], weights=w))
         rows.append((predicted, rate, float(low), float(high), int(inside.sum())))
@@ -130,7 +132,8 @@ def calibrated_band(
     """Return between which values (2, m) the recalibrated curve would be if p were calibrated.
 
     Events are drawn with the probabilities p (n,), and the curve is estimated from them, `samples`
-    times; at each of the m points `at`, the band holds the share `level` of the curves.
+    times; at each of the m points `at`, the band holds the share `level` of the curves.  It is
+    pointwise: fewer curves are inside at all points.
     """
     rng = np.random.default_rng(seed)
     order = np.argsort(p, kind="stable")

@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped
+from odrf.statistics.probabilities.clustered import normal_or_t, variance_of_groups
 
 __all__ = [
     "WithInterval",
@@ -58,6 +59,7 @@ def area_under_roc(
     event: NDArray[np.float64],
     weights: NDArray[np.float64],
     level: float,
+    groups: NDArray[np.int64] | None = None,
 ) -> WithInterval:
     """Return the area under the ROC curve, with the standard error of DeLong and others (1988).
 
@@ -74,9 +76,14 @@ def area_under_roc(
         1 for events, 0 for others; both occur.
     weights : (n,) float64
     level : float
+    groups : (n,) int64, optional
+        Groups of rows that are independent of each other, while rows of one group need not be.  The
+        variance is that of the sums over groups (Obuchowski 1997), and the interval by Student's t.
 
     References
     ----------
+    Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53, 567-578.
+
     DeLong, DeLong and Clarke-Pearson (1988), Comparing the areas under two or more correlated
     receiver operating characteristic curves, Biometrics 44, 837-845.
     """
@@ -84,14 +91,21 @@ def area_under_roc(
     among_others = _placements(p[yes], p[~yes], weights[~yes])
     among_events = 1 - _placements(p[~yes], p[yes], weights[yes])
     area = float(np.average(among_others, weights=weights[yes]))
-    variance = _variance(among_others, weights[yes]) + _variance(among_events, weights[~yes])
+    if groups is None:
+        variance = _variance(among_others, weights[yes]) + _variance(among_events, weights[~yes])
+        sizes = _effective(weights[yes]), _effective(weights[~yes])
+    else:
+        parts = np.empty(len(p))
+        parts[yes] = weights[yes] / weights[yes].sum() * (among_others - area)
+        parts[~yes] = weights[~yes] / weights[~yes].sum() * (among_events - area)
+        variance = variance_of_groups(parts, groups)
+        sizes = len(np.unique(groups[yes])), len(np.unique(groups[~yes]))
     error = float(np.sqrt(variance))
     if area in (0.0, 1.0):
-        pairs = min(_effective(weights[yes]), _effective(weights[~yes]))
-        nearest = ((1 - level) / 2) ** (1 / pairs)
+        nearest = ((1 - level) / 2) ** (1 / min(sizes))
         ends = (nearest, 1.0) if area else (0.0, 1 - nearest)
         return WithInterval(area, error, *ends)
-    return _within_0_and_1(area, error, level)
+    return _within_0_and_1(area, error, normal_or_t(level, groups))
 
 
 def _effective(weights: NDArray[np.float64]) -> float:
@@ -99,14 +113,13 @@ def _effective(weights: NDArray[np.float64]) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def _within_0_and_1(estimate: float, error: float, level: float) -> WithInterval:
-    """Return the interval that is normal on the scale of log(estimate/(1 - estimate)).
+def _within_0_and_1(estimate: float, error: float, z: float) -> WithInterval:
+    """Return the interval of z standard errors on the scale of log(estimate/(1 - estimate)).
 
     Both ends are missing at 0 and 1, where the scale ends.
     """
     if not ROUNDING < estimate < 1 - ROUNDING:
         return WithInterval(estimate, error, float("nan"), float("nan"))
-    z = float(scipy.special.ndtri((1 + level) / 2))
     half = z * error / (estimate * (1 - estimate))
     low, high = scipy.special.expit(scipy.special.logit(estimate) + np.array([-half, half]))
     return WithInterval(estimate, error, float(low), float(high))
@@ -147,23 +160,53 @@ def bootstrapped_precision(
     level: float,
     seed: int,
     samples: int = 200,
+    groups: NDArray[np.int64] | None = None,
 ) -> WithInterval:
     """Return the average precision with the standard error of bootstrapped rows.
 
-    Events and others are drawn apart, so that each sample has both.  The interval is normal on the
-    scale of the log odds: percentiles of the bootstrap would lie above the estimate, because rows
-    that are drawn twice make samples look easier.  A precision of 1 has no interval: all samples
-    have it, too.
+    Events and others are drawn apart, so that each sample has both.  Of `groups` (n,) whole ones
+    are drawn: those with events only, with others only, and with both apart.  The interval is
+    normal, or with groups by Student's t, on the scale of the log odds: percentiles of the
+    bootstrap would lie above the estimate, because rows that are drawn twice make samples look
+    easier.  A precision of 1 has no interval: all samples have it, too.
     """
     rng = np.random.default_rng(seed)
-    groups = [np.flatnonzero(event > 0), np.flatnonzero(event == 0)]
+    drawn_apart = _units_drawn_apart(event, groups)
     found = np.empty(samples)
     for s in range(samples):
         end_if_stopped()
-        rows = np.concatenate([rng.choice(group, len(group)) for group in groups])
+        rows = np.concatenate([units.drawn(rng) for units in drawn_apart])
         found[s] = average_precision(p[rows], event[rows], weights[rows])
     own = average_precision(p, event, weights)
-    return _within_0_and_1(own, float(found.std(ddof=1)), level)
+    return _within_0_and_1(own, float(found.std(ddof=1)), normal_or_t(level, groups))
+
+
+class _Units(NamedTuple):
+    """Units of a bootstrap: number i has the rows from start[i] of `rows`, size[i] of them."""
+
+    rows: NDArray[np.int64]
+    start: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the rows of as many units as there are, drawn with replacement."""
+        units = rng.choice(len(self.start), len(self.start))
+        size = self.size[units]
+        first = np.cumsum(size) - size
+        return self.rows[np.repeat(self.start[units] - first, size) + np.arange(size.sum())]
+
+
+def _units_drawn_apart(
+    event: NDArray[np.float64], groups: NDArray[np.int64] | None
+) -> list[_Units]:
+    """Return rows, or groups of rows, by which events they have."""
+    if groups is None:
+        groups = np.arange(len(event))
+    code = np.unique(groups, return_inverse=True)[1]
+    rows, size = np.argsort(code, kind="stable"), np.bincount(code)
+    start, share = np.cumsum(size) - size, np.bincount(code, event) / size
+    sorts = [share == 1, share == 0, (share > 0) & (share < 1)]
+    return [_Units(rows, start[sort], size[sort]) for sort in sorts if sort.any()]
 
 
 def net_benefit(

@@ -8,6 +8,7 @@ import scipy
 from numpy.typing import NDArray
 
 from odrf.engine.parallel import end_if_stopped, row_blocks
+from odrf.statistics.probabilities.clustered import effective_rows
 from odrf.statistics.probabilities.reliability import clopper_pearson
 
 __all__ = ["coverage_table", "probability_transforms", "quantiles_to_compare", "regions_of"]
@@ -53,17 +54,24 @@ def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
 
 
 def coverage_table(
-    region: pd.Categorical[str], inside: NDArray[np.bool_], level: float
+    region: pd.Categorical[str],
+    inside: NDArray[np.bool_],
+    level: float,
+    groups: NDArray[np.int64] | None = None,
 ) -> pd.DataFrame:
     """Return how often responses are inside their intervals, by region, in their order.
 
     Columns: ``region``, ``rows``, ``coverage``, and its interval ``conf_low`` to ``conf_high``
-    (Clopper and Pearson, of this `level`).
+    (Clopper and Pearson, of this `level`; with the effective number of rows if they are of `groups`
+    (n,), see `effective_rows`).
     """
     lines = []
     for code in np.unique(region.codes[region.codes >= 0]).tolist():
-        label, hits = region.categories[code], inside[region.codes == code]
-        ends = clopper_pearson(float(hits.sum()), float(len(hits)), level)
+        here = region.codes == code
+        label, hits = region.categories[code], inside[here].astype(np.float64)
+        of_region = None if groups is None else groups[here]
+        size = effective_rows(hits, np.ones(len(hits)), of_region, level)
+        ends = clopper_pearson(float(hits.mean()) * size, size, level)
         lines.append((label, len(hits), float(hits.mean()), *ends))
     return pd.DataFrame(lines, columns=["region", "rows", "coverage", "conf_low", "conf_high"])
 

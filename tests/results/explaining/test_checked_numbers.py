@@ -152,3 +152,20 @@ def test_new_rows_have_no_influence(forest, table):
     assert check.influence is None
     with pytest.raises(InputError, match="no influence on the fit"):
         check.plot("influence")
+
+
+def test_coverage_of_a_fit_with_groups_is_over_groups(table):
+    data = table.assign(who=np.arange(len(table)) // 6)
+    fit = odrf.odrf("y ~ a + b", data, groups="who", n_trees=40, seed=1)
+    for rows in (None, data):
+        check = fit.predictive_check(rows, level=0.8, by="f" if rows is not None else None)
+        groups = data.loc[check.rows.index, "who"].to_numpy()
+        region = pd.Categorical(["all"] * len(check.rows))
+        whole = coverage_table(region, check.inside, 0.8, groups)
+        alone = coverage_table(region, check.inside, 0.8)
+        assert whole["coverage"].equals(alone["coverage"])
+        widths = [each["conf_high"] - each["conf_low"] for each in (whole, alone)]
+        assert widths[0].iloc[0] >= widths[1].iloc[0]
+    assert not check.coverage.equals(
+        coverage_table(pd.Categorical(data["f"][check.rows.index].astype(str)), check.inside, 0.8)
+    )

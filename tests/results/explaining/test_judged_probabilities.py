@@ -14,6 +14,7 @@ from odrf import InputError
 from odrf.cli.running import main
 from odrf.fits.calibrating.cross_fitted import cross_fitted_rows
 from odrf.reports.probabilities.calibrated_fit import CalibratedFit
+from odrf.statistics.probabilities.telling_apart import area_under_roc
 
 
 @pytest.fixture(scope="module")
@@ -221,3 +222,24 @@ def test_any_fit_is_cross_fitted_on_request(two_classes):
     assert "3-fold" in few.calibrate(cv=3).summary().facts["Learned from"]
     with pytest.raises(InputError, match="leave cv= out"):
         few.prune(rule="oob").calibrate(cv=3)
+
+
+def test_intervals_of_fits_with_groups_are_over_groups(two_classes):
+    _, data = two_classes
+    data = data.assign(who=np.arange(len(data)) // 6)
+    fit = odrf.odrf("c ~ a + b + f", data, groups="who", n_trees=40, seed=1)
+    found = fit.discrimination()
+    p, event, w = fit.oob_prob["yes"].to_numpy(), (data["c"] == "yes").to_numpy(float), 1.0
+    expected = area_under_roc(p, event, np.full(len(p), w), 0.95, data["who"].to_numpy())
+    assert found.table["std_error"].iloc[0] == pytest.approx(expected.std_error)
+    assert found.summary().facts["Independent"] == "20 groups of rows"
+    new = fit.discrimination(data)
+    assert new.summary().facts["Independent"] == "20 groups of rows"
+    assert "Independent" not in fit.discrimination(data.drop(columns="who")).summary().facts
+    assert "Independent" in fit.calibration().summary().facts
+    fold_of_group = fit.calibrate("platt")
+    assert fold_of_group.table.notna().all(axis=None)
+
+
+def test_the_plot_says_that_its_band_is_pointwise(two_classes):
+    assert "pointwise" in two_classes[0].calibration().plot().get_title()
