@@ -269,5 +269,5 @@ def _indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
 def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return all products (j·k, n) of the columns `a` (j, n) and `b` (k, n)."""
     # A product that is not finite is refused with the name of its column.
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])

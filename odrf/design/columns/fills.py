@@ -51,6 +51,9 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _widened(column: pd.Series, fill: Any) -> pd.Series:
-    """Return a column of whole numbers as floats where its fill is none of them."""
-    whole = pd.api.types.is_integer_dtype(column.dtype)
-    return column.astype("Float64") if whole and not float(fill).is_integer() else column
+    """Return a column of whole numbers or decimals as floats where it cannot hold its fill."""
+    dtype = column.dtype
+    if not pd.api.types.is_numeric_dtype(dtype) or not _is_number(column):
+        return column
+    whole = pd.api.types.is_integer_dtype(dtype) and float(fill).is_integer()
+    return column if whole or pd.api.types.is_float_dtype(dtype) else column.astype("Float64")

@@ -46,7 +46,8 @@ def comparison_estimands(
     Raises
     ------
     InputError
-        A variable is unknown or also in `at`, or the contrast does not fit it.
+        A variable is unknown or also in `at`, the contrast does not fit it, or all variables are
+        factors of one level.
     """
     asked = _asked(fit, names)
     training = training_frame(fit.design, fit.data)
@@ -62,6 +63,11 @@ def comparison_estimands(
         )
         for name in asked
     }
+    if not any(found.values()):
+        raise InputError(
+            f"{asked[0]!r} has one level in the training rows, so there is nothing to compare: "
+            "name another variable"
+        )
     return _estimands(fit, found, at)
 
 

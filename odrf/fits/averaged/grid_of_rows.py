@@ -117,6 +117,8 @@ def _groups(columns: Mapping[str, pd.Series]) -> tuple[NDArray[np.int64], pd.Dat
     for name, column in columns.items():
         if isinstance(column.dtype, pd.CategoricalDtype):
             frame[name] = pd.Categorical(frame[name], column.cat.categories)
+        elif column.dtype == np.float16:  # which pandas does not group by
+            frame[name] = frame[name].astype(np.float32)
     grouped = frame.groupby(list(frame), dropna=False, observed=True, sort=True)
     group = grouped.ngroup().to_numpy().astype(np.int64)
     if grouped.ngroups > MOST_GROUPS:

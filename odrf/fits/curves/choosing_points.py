@@ -18,6 +18,8 @@ __all__ = ["points_of"]
 
 # Points lie between these quantiles: beyond them there are too few rows.
 ENDS = (0.01, 0.99)
+# Whole numbers beyond are points as floats.
+LARGEST = 2.0**63
 
 
 def points_of(
@@ -78,7 +80,7 @@ def _of_numbers(
             ends = ends if ends[1] > ends[0] else chosen[[0, -1]]
             chosen = np.linspace(float(ends[0]), float(ends[1]), points)
             chosen = np.unique(np.rint(chosen)) if whole else chosen
-    fits_type = whole and (chosen == np.rint(chosen)).all()
+    fits_type = whole and (chosen == np.rint(chosen)).all() and (np.abs(chosen) < LARGEST).all()
     return VariablePoints(name, chosen.astype(np.int64) if fits_type else chosen, True, observed)
 
 
@@ -86,7 +88,7 @@ def _of_levels(name: str, column: pd.Series, values: Sequence[Any] | None) -> Va
     if isinstance(column.dtype, pd.CategoricalDtype):
         found = column.cat.remove_unused_categories().cat.categories
     else:
-        found = pd.Index(column.dropna().unique()).sort_values()
+        found = pd.Index(column.dropna().astype(object).unique()).sort_values()
     known = pd.Index(found.astype(object))
     chosen = known if values is None else pd.Index(list(values), dtype=object)
     if len(chosen) == 0 or chosen.isna().any() or not chosen.is_unique:

@@ -48,6 +48,9 @@ def within_shares(codes: NDArray[np.int64], columns: NDArray[np.float64]) -> NDA
     """
     counts = np.bincount(codes)
     m, n_groups = len(codes), np.count_nonzero(counts)
+    # Squares of huge and tiny values have to be numbers, too; powers of two change no digit.
+    _, power = np.frexp(np.abs(columns).max(axis=1, initial=0.0, keepdims=True))
+    columns = np.ldexp(columns, -power)
     centred = columns - columns.mean(axis=1, keepdims=True)
     total = np.einsum("qm,qm->q", centred, centred)
     sums = np.empty((len(columns), len(counts)))

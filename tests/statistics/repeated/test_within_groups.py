@@ -32,6 +32,15 @@ def test_constant_columns_have_no_share_and_those_constant_in_groups_zero():
     assert len(within_shares(codes, np.empty((0, 20)))) == 0
 
 
+@pytest.mark.parametrize("power", [-1060, -600, 500, 900])
+def test_the_unit_of_a_column_does_not_matter(power):
+    rng = np.random.default_rng(2)
+    codes, columns = np.repeat(np.arange(5), 4), np.round(rng.normal(size=(3, 20)) * 8)
+    with np.errstate(all="raise", under="ignore"):
+        shares = within_shares(codes, np.ldexp(columns, power))
+    np.testing.assert_array_equal(shares, within_shares(codes, columns))
+
+
 @pytest.fixture(scope="module")
 def subjects():
     """30 subjects with 8 rows each, and 9 columns of which each subject has values of its own."""
