@@ -50,7 +50,9 @@ def probability_transforms(
 def regions_of(fitted: NDArray[np.float64]) -> pd.Categorical[str]:
     """Return the tenth of the fitted values (n,) that each row is in, as intervals."""
     tenths = pd.Series(pd.qcut(fitted, REGIONS, duplicates="drop"))
-    return pd.Categorical(tenths.astype(str), [str(each) for each in tenths.cat.categories])
+    # ends are rounded to few decimals, which are shown without the rest of a float
+    labels = [f"({each.left:.12g}, {each.right:.12g}]" for each in tenths.cat.categories]
+    return pd.Categorical.from_codes(tenths.cat.codes.to_numpy(), pd.Index(labels))
 
 
 def coverage_table(

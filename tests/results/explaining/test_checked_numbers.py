@@ -12,6 +12,7 @@ from odrf.statistics.residuals.predicted_distributions import (
     coverage_table,
     probability_transforms,
     quantiles_to_compare,
+    regions_of,
 )
 from odrf.statistics.residuals.row_influence import row_influence
 
@@ -53,6 +54,14 @@ def test_regions_of_fitted_values_are_in_their_order(forest):
     low = [float(label.strip("(]").split(",")[0]) for label in region]
     assert low == sorted(low)
     assert len(low) == 10
+
+
+def test_ends_of_regions_are_short():
+    # the least label of pandas for these is "(-3.6189999999999998, ...]"
+    fitted = np.linspace(-3.618, 3.4813, 400)
+    labels = regions_of(fitted).categories
+    assert labels[0] == "(-3.619, -2.908]"
+    assert max(map(len, labels)) < 20, list(labels)
 
 
 def test_new_rows_and_regions(forest, table):
