@@ -3,17 +3,17 @@
     python benchmarks/shapley.py --out shapley.csv
     python benchmarks/shapley.py --quick
 
-For each kind of fit, on a table of 20 predictors: ``unexplained``, the largest difference between
-what the values of a row add up to and its prediction minus the mean of the background; seconds for
-a row and the root mean squared error, by default and where all values are drawn; ``within_3_se``,
-the share of drawn values within three of their standard errors of the exact value.  Where values of
-votes cannot be enumerated, very many draws stand for the exact value.
+For each kind of fit of 20 predictors, to few and to many rows, and each `max_boxes` of `shap()`:
+``drawn``, the share of games of which values are drawn; ``unexplained``, the largest difference
+between what the values of a row add up to and its prediction minus the mean of the background;
+seconds for a row; the root mean squared error; ``within_3_se``, the share of values within three
+of their standard errors of the exact value.  Where values of votes cannot be enumerated, very many
+draws stand for the exact value.
 
 The permutation explainer of the package shap explains the same rows by `predict` with the same
 background.  Its error falls with the square root of its time.  So its time to reach an error of
-ours is ``shap_seconds * (shap_error / error)**2``; ``times_faster`` is this over our time, for
-drawn values, and ``times_faster_by_default`` with our default, infinite where values are exact.
-Seconds are those of the processor, with one thread.
+ours is ``shap_seconds * (shap_error / error)**2``; ``times_faster`` is this over our time, infinite
+where our values are exact.  Seconds are those of the processor, with one thread.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ FITS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 # Enough to enumerate all coalitions of a tree and a pair of rows.
 ALL_BOXES, MANY_DRAWS = 2**19, 2000
+# Orders alone, the default, and a finer division.
+SETTINGS = (0, 4096, 2**14)
 # Errors that are so small beside those of shap are rounding.
 ROUNDING = 1e-9
 
@@ -47,26 +49,31 @@ def main() -> None:
     """Measure each kind of fit, and write a csv file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out")
-    parser.add_argument("--rows", type=int, default=500)
+    parser.add_argument("--rows", type=int, nargs="+", default=[500, 5000])
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--background", type=int, default=100)
-    parser.add_argument("--explained", type=int, default=4)
+    parser.add_argument("--explained", type=int, nargs="+", default=[4, 1], help="for each --rows")
     parser.add_argument("--quick", action="store_true", help="10 trees, 10 background rows")
     options = parser.parse_args()
     if options.quick:
-        options.rows, options.trees, options.background, options.explained = 200, 10, 10, 4
+        options.rows, options.trees, options.background, options.explained = [200], 10, 10, [4]
     warnings.simplefilter("ignore")
-    table = made_up(options.rows)
     measured = []
-    for kind, function in FITS.items():
-        for response in ("y", "c"):
-            formula = f"{response} ~ {' + '.join(PREDICTORS)}"
-            fit = function(formula, table, n_trees=options.trees, n_jobs=1, seed=1)
-            found = {"kind": kind, "response": response} | measures(fit, table, options)
-            measured.append(found)
-            print(pd.Series(found).to_string(), "\n", flush=True)
-    if options.out:
-        pd.DataFrame(measured).to_csv(options.out, index=False)
+    for rows, explained in zip(options.rows, options.explained, strict=True):
+        table = made_up(rows)
+        new, background = table.head(explained), table.tail(options.background)
+        for kind, function in FITS.items():
+            for response in ("y", "c"):
+                formula = f"{response} ~ {' + '.join(PREDICTORS)}"
+                fit = function(formula, table, n_trees=options.trees, n_jobs=1, seed=1)
+                found = measures(fit, new, background)
+                found.insert(0, "rows", rows)
+                found.insert(0, "response", response)
+                found.insert(0, "kind", kind)
+                measured.append(found)
+                print(found.to_string(), "\n", flush=True)
+                if options.out:
+                    pd.concat(measured).to_csv(options.out, index=False)
 
 
 def made_up(n: int) -> pd.DataFrame:
@@ -79,35 +86,33 @@ def made_up(n: int) -> pd.DataFrame:
     return table
 
 
-def measures(fit: Explained, table: pd.DataFrame, options: argparse.Namespace) -> dict:
-    """Return what is measured of a fit."""
-    new, background = table.head(options.explained), table.tail(options.background)
-    fit.shap(new.head(1), background=background, max_boxes=2)  # compiled
+def measures(fit: Explained, new: pd.DataFrame, background: pd.DataFrame) -> pd.DataFrame:
+    """Return what is measured of a fit, a row for each setting."""
+    for max_boxes in (0, 2):  # compiled
+        fit.shap(new.head(1), background=background.head(2), max_boxes=max_boxes)
     exact, _ = timed(fit, new, background, max_boxes=ALL_BOXES, draws=MANY_DRAWS)
-    usual, usual_seconds = timed(fit, new, background)
-    drawn, seconds = timed(fit, new, background, max_boxes=0)
     theirs, shap_seconds = by_shap(fit, new, background)
-    error, usual_error, shap_error = (
-        root_mean(found - exact.values) for found in (drawn.values, usual.values, theirs)
-    )
-    away = np.abs(drawn.values - exact.values)
-    n = len(new)
-    return {
-        "unexplained": max(map(unexplained, (exact, usual, drawn))),
-        "largest_value": np.abs(exact.values).max(),
-        "seconds": seconds / n,
-        "error": error,
-        "within_3_se": (away <= 3 * drawn.std_error + 1e-12).mean(),
-        "seconds_by_default": usual_seconds / n,
-        "error_by_default": usual_error,
-        "drawn_by_default": usual.drawn,
-        "shap_seconds": shap_seconds / n,
-        "shap_error": shap_error,
-        "times_faster": times_faster(seconds, error, shap_seconds, shap_error),
-        "times_faster_by_default": times_faster(
-            usual_seconds, usual_error, shap_seconds, shap_error
-        ),
-    }
+    shap_error, n = root_mean(theirs - exact.values), len(new)
+    measured = []
+    for max_boxes in SETTINGS:
+        found, seconds = timed(fit, new, background, max_boxes=max_boxes)
+        away = np.abs(found.values - exact.values)
+        error = root_mean(away)
+        measured.append(
+            {
+                "max_boxes": max_boxes,
+                "drawn": found.drawn,
+                "unexplained": max(unexplained(exact), unexplained(found)),
+                "largest_value": np.abs(exact.values).max(),
+                "seconds": seconds / n,
+                "error": error,
+                "within_3_se": (away <= 3 * found.std_error + 1e-12).mean(),
+                "shap_seconds": shap_seconds / n,
+                "shap_error": shap_error,
+                "times_faster": times_faster(seconds, error, shap_seconds, shap_error),
+            }
+        )
+    return pd.DataFrame(measured)
 
 
 def times_faster(seconds: float, error: float, shap_seconds: float, shap_error: float) -> float:

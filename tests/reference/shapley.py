@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
+from itertools import permutations, product
 from math import factorial
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["coalition_values", "interaction_values", "values_by_definition"]
+__all__ = ["coalition_values", "interaction_values", "share_of_orders", "values_by_definition"]
 
 
 def coalition_values(
@@ -72,3 +72,9 @@ def interaction_values(values: dict[tuple[int, ...], NDArray[np.float64]]) -> ND
     for i in range(P):
         out[i, i] = own[i] - out[i].sum(axis=0)
     return out
+
+
+def share_of_orders(a: int, b: int) -> float:
+    """The share of the orders of a + b terms in which the first a come before all others."""
+    met = [set(order[:a]) == set(range(a)) for order in permutations(range(a + b))]
+    return sum(met) / len(met)
