@@ -42,9 +42,9 @@ BROKEN = [b"", b"\n", b"a,b\n1", b"\xff\xfe\x00", b"a,a\n1,2\n", b'"a', b"a;b\n1
 
 def random_command(rng: Rng, folder: Path) -> list[str]:
     """Write a random table, perhaps a fit, into the folder; return the words of a command."""
-    data = random_columns(rng, bool(rng.random() < 0.5))
-    formula = random_formula(rng, RESPONSE, list(data.columns), True)
-    data[RESPONSE] = random_response(rng, len(data), bool(rng.random() < 0.3))
+    data = random_columns(rng, bool(rng.random() < 0.25))
+    formula = random_formula(rng, RESPONSE, list(data.columns), bool(rng.random() < 0.2))
+    data[RESPONSE] = random_response(rng, len(data), bool(rng.random() < 0.15))
     with contextlib.suppress(ValueError):  # text that UTF-8 cannot write
         data.to_csv(folder / "table.csv", index=False)
     if rng.random() < 0.05:
@@ -73,9 +73,9 @@ def random_command(rng: Rng, folder: Path) -> list[str]:
         words += ["--grid", "min_leaf=2,5", "--set", "n_trees=2"]
     elif name not in ("predict", "prune", "tree"):
         words += ["--set", "n_trees=2"]
-    for _ in range(int(rng.integers(3))):
+    for _ in range(choice(rng, [0, 0, 1, 2])):
         words += ["--set", choice(rng, SETTINGS)]
-    for _ in range(int(rng.integers(3))):
+    for _ in range(choice(rng, [0, 0, 1, 2])):
         words += choice(rng, FLAGS)
     return words
 
