@@ -15,15 +15,15 @@ __all__ = ["plot_importance"]
 MOST = 15
 
 
-def plot_importance(share: pd.Series, measure: str, ax: Axes | None = None) -> Axes:
-    """Plot the share of each predictor in the importance as a dot, the largest on top.
+def plot_importance(importance: pd.Series, words: str, ax: Axes | None = None) -> Axes:
+    """Plot the importance of each predictor as a dot, the largest on top.
 
     Parameters
     ----------
-    share : Series
-        Shares by predictor, falling; the first 15 are drawn.
-    measure : str
-        What is shared out.
+    importance : Series
+        Importances by predictor, falling; the first 15 are drawn.
+    words : str
+        What they are.
     ax : Axes, optional
         By default the axes of a new figure.
 
@@ -31,16 +31,16 @@ def plot_importance(share: pd.Series, measure: str, ax: Axes | None = None) -> A
     -------
     Axes
     """
-    shown = share.head(MOST)
+    shown = importance.head(MOST)
     ax = named_panel(len(shown)) if ax is None else ax
     at = np.arange(len(shown))[::-1]
     ax.hlines(at, 0, shown, color=GRID, linewidth=2, zorder=1)
     ax.plot(shown.to_numpy(), at, "o", color=ACCENT, markersize=6)
     beside = named_rows(ax, [str(name) for name in shown.index])
     ax.set_xlim(left=min(0.0, 1.1 * shown.min()))
-    note = f" (first {MOST} of {len(share)} predictors)" if len(share) > MOST else ""
+    note = f" (first {MOST} of {len(importance)} predictors)" if len(importance) > MOST else ""
     ax.xaxis.set_major_locator(MaxNLocator(5))
-    label_x(ax, f"share of {measure}{note}", beside)
+    label_x(ax, f"{words}{note}", beside)
     plain(ax, "x")
     ax.tick_params(axis="y", length=0)
     return ax

@@ -35,9 +35,10 @@ IMPORTANCES = (
     BY_HELD_OUT, "impurity", "out_of_bag", "permutation", CONDITIONAL, LOCO, KNOCKOFF
 )  # fmt: skip
 LEVEL = 0.95
+PERMUTED = "increase of the out-of-bag loss when permuted"
 WORDS = {
-    CONDITIONAL: "rise of the loss by stand-ins",
-    LOCO: "rise of the loss when grown on stand-ins",
+    CONDITIONAL: "increase of the loss if drawn anew",
+    LOCO: "increase of the loss if grown without",
     KNOCKOFF: "importance less that of the knockoff",
 }
 
@@ -229,11 +230,12 @@ class Measured(Scored):
         if type is not None:
             return self._plot_importance_of_type(type, ax, progress)
         measured = self._measured_importance(progress)
-        return plots.plot_importance(measured.table["share"], measured.measure, ax)
+        return plots.plot_importance(measured.table["share"], f"share of {measured.measure}", ax)
 
     def _plot_importance_of_type(self, type: str, ax: Axes | None, progress: bool) -> Axes:
         table = self.importance(type, progress=progress)
         if "term" in table:
             return plots.plot_effects(table[["term"]], table, WORDS[type], 0.0, ax)
-        column = "importance" if type == "permutation" else "share"
-        return plots.plot_importance(table[column], type.replace("_", " "), ax)
+        if type == "permutation":
+            return plots.plot_importance(table["importance"], PERMUTED, ax)
+        return plots.plot_importance(table["share"], f"share of {type.replace('_', ' ')}", ax)

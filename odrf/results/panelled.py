@@ -57,6 +57,9 @@ class Panelled(FittedResults):
         InputError
             If `kind` is unknown, or `ax` has another number of axes.
         """
+        if kind == "importance" and ax is None:
+            # a figure of its own is as high as its rows need
+            return self._plot_importance(None, progress, type)
         name, draw = self._drawing()
         drawings: dict[str, Callable[[Any], object]] = {
             name: draw,
