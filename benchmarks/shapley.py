@@ -67,6 +67,7 @@ def main() -> None:
                 formula = f"{response} ~ {' + '.join(PREDICTORS)}"
                 fit = function(formula, table, n_trees=options.trees, n_jobs=1, seed=1)
                 found = measures(fit, new, background)
+                found.insert(0, "explained", explained)
                 found.insert(0, "rows", rows)
                 found.insert(0, "response", response)
                 found.insert(0, "kind", kind)
