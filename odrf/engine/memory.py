@@ -14,7 +14,7 @@ from pathlib import Path
 if sys.platform != "win32":
     import resource
 
-__all__ = ["available_memory", "require_memory"]
+__all__ = ["available_memory", "is_available", "require_memory"]
 
 # Less than this is always tried: asking the system takes as long as a small prediction.
 SMALL = 2**27
@@ -39,14 +39,16 @@ def require_memory(needed: float, what: str, instead: str) -> None:
     instead : str
         What to do instead.
     """
-    if needed < SMALL:
-        return
-    free = available_memory()
-    if needed > free:
+    if not is_available(needed):
         raise MemoryError(
             f"{what} would take {needed / GIGABYTE:.1f} GB of memory, and "
-            f"{free / GIGABYTE:.1f} GB are free: {instead}"
+            f"{available_memory() / GIGABYTE:.1f} GB are free: {instead}"
         )
+
+
+def is_available(needed: float) -> bool:
+    """Return whether the process may still take so many bytes."""
+    return needed < SMALL or needed <= available_memory()
 
 
 def available_memory(root: Path = Path("/")) -> float:

@@ -12,6 +12,7 @@ import pytest
 import odrf
 from apart import python
 from odrf.engine import memory
+from odrf.engine.growth import forest_growth
 
 MB = 2**20
 
@@ -70,6 +71,24 @@ def test_what_follows_a_fit_is_refused(rows, monkeypatch, work):
         with pytest.raises(MemoryError, match="would take"):
             work(fit, rows)
     assert fit.predict(rows).equals(before)
+
+
+def test_trees_do_not_copy_a_table_that_memory_cannot_hold_twice(rows, monkeypatch):
+    """They are the same trees, grown more slowly."""
+    options = {"projection": "axis", "blend": False, "n_trees": 4, "seed": 1}
+    usual, copies = odrf.odrf("y ~ .", rows, **options).predict(rows), []
+    grow = forest_growth.grow_one
+
+    def recorded(*arguments):
+        copies.append(arguments[8])
+        return grow(*arguments)
+
+    monkeypatch.setattr(forest_growth, "pays_to_copy", lambda p, columns_read: True)
+    monkeypatch.setattr(forest_growth, "grow_one", recorded)
+    assert odrf.odrf("y ~ .", rows, **options).predict(rows).equals(usual)
+    monkeypatch.setattr(forest_growth, "is_available", lambda needed: False)
+    assert odrf.odrf("y ~ .", rows, **options).predict(rows).equals(usual)
+    assert copies == [True] * 4 + [False] * 4
 
 
 def system(root, **files):

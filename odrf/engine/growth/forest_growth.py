@@ -26,6 +26,7 @@ from odrf.engine.growth.tree_kernel import (
     enlarged,
     grow_tree,
 )
+from odrf.engine.memory import is_available
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.rows.coded import Matrix, indicated, stored
 from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of, n_kept
@@ -100,7 +101,9 @@ def grow_forest(
     """
     array, factors = read_by_growth(X, feature_groups, mixture)
     columns_read = mixture.columns_read(feature_groups, settings, len(y))
-    copied = pays_to_copy(n_kept(array, factors), columns_read)
+    copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
+        min(n_jobs, len(streams)) * float(array.nbytes)
+    )
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
