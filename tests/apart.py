@@ -24,7 +24,7 @@ def started(arguments, **options):
 
 def _ended(process):
     try:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGKILL)
         raise

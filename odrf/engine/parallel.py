@@ -3,17 +3,21 @@
 Python handles an interrupt by Ctrl-C between two of its own steps in the main thread.  A kernel in
 that thread would delay it to the kernel's end.  So the main thread only waits while other threads
 work; if it is interrupted, it does not wait for them.  They stop at the next `end_if_stopped`.
+
+It waits for a queue that is written in C.  Locks and conditions that are written in Python can be
+interrupted between two of their steps: they then stay locked for ever, or raise another error.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
-from typing import TypeVar
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 __all__ = ["Stopped", "available_cores", "end_if_stopped", "in_blocks", "in_order", "row_blocks"]
 
@@ -77,31 +81,88 @@ def in_order(
             yield function(task)
         return
     stop, finished = _Stop(_current.get()), False
+    results: _Results[Result] = _Results()
 
-    def run(task: Task) -> Result:
+    def run(number: int, task: Task) -> None:
         _current.set(stop)
-        end_if_stopped()
-        return function(task)
+        try:
+            end_if_stopped()
+            results.ended.put(_End(number, function(task), None))
+        except BaseException as error:  # it is raised where the result is awaited
+            results.ended.put(_End(number, None, error))
 
-    pool = ThreadPoolExecutor(max(1, workers))
+    waiting: _Waiting = SimpleQueue()
+    threads: list[threading.Thread] = []
+    workers = max(1, workers)
+    ahead = AHEAD * workers
     try:
-        waiting: deque[Future[Result]] = deque()
-        for task in tasks:
-            waiting.append(pool.submit(copy_context().run, run, task))
-            if len(waiting) >= AHEAD * workers:
-                yield _result(waiting.popleft())
-        while waiting:
-            yield _result(waiting.popleft())
+        for _ in range(workers):
+            threads.append(_started(waiting))
+        for number, task in enumerate(tasks):
+            waiting.put(partial(copy_context().run, run, number, task))
+            if number + 1 >= ahead:
+                yield results.wait_for(number + 1 - ahead)
+        for number in range(max(0, len(tasks) - ahead + 1), len(tasks)):
+            yield results.wait_for(number)
         finished = True
     finally:
         stop.here = True
-        pool.shutdown(wait=finished, cancel_futures=True)
+        for _ in range(workers):
+            waiting.put(None)
+        if finished:
+            for thread in threads:
+                thread.join()
 
 
-def _result(future: Future[Result]) -> Result:
-    while not future.done():
-        wait([future], PATIENCE)
-    return future.result()
+_Waiting: TypeAlias = "SimpleQueue[Callable[[], object] | None]"
+
+
+def _started(waiting: _Waiting) -> threading.Thread:
+    """Return a new thread, which does what waits until it is told None.
+
+    The process does not wait for it at its end: an interrupt during its start may leave it locked,
+    and may come as an error of a lock.
+    """
+    thread = threading.Thread(target=_do_all, name="odrf worker", args=(waiting,), daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        raise
+    return thread
+
+
+def _do_all(waiting: _Waiting) -> None:
+    while (work := waiting.get()) is not None:
+        work()
+
+
+class _End(NamedTuple):
+    """How a task has ended."""
+
+    number: int
+    result: Any
+    error: BaseException | None
+
+
+class _Results(Generic[Result]):
+    """The results of tasks, which end in any order."""
+
+    def __init__(self) -> None:
+        self.ended: SimpleQueue[_End] = SimpleQueue()
+        self._early: dict[int, _End] = {}
+
+    def wait_for(self, number: int) -> Result:
+        """Return the result of a task; raise what it raised."""
+        while number not in self._early:
+            with suppress(Empty):
+                end = self.ended.get(timeout=PATIENCE)
+                self._early[end.number] = end
+        end = self._early.pop(number)
+        if end.error is not None:
+            raise end.error
+        return end.result
 
 
 def in_blocks(

@@ -48,12 +48,12 @@ def interrupted(after):
 
 
 def threads_end(within):
-    """Whether all threads of pools end within so many seconds."""
+    """Whether all threads that work end within so many seconds."""
     end = time.perf_counter() + within
-    pools = [thread for thread in threading.enumerate() if "ThreadPool" in thread.name]
-    while any(thread.is_alive() for thread in pools) and time.perf_counter() < end:
+    workers = [thread for thread in threading.enumerate() if thread.name == "odrf worker"]
+    while any(thread.is_alive() for thread in workers) and time.perf_counter() < end:
         time.sleep(0.01)  # no join: an interrupted start leaves a thread that never began
-    return not any(thread.is_alive() for thread in pools)
+    return not any(thread.is_alive() for thread in workers)
 
 
 @posix
