@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.checks import is_word
 from odrf.results.fitted import FittedResults
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Panelled(FittedResults):
         InputError
             If `kind` is unknown, or `ax` has another number of axes.
         """
-        if kind == "importance" and ax is None:
+        if ax is None and is_word(kind, "importance"):
             # a figure of its own is as high as its rows need
             return self._plot_importance(None, progress, type)
         name, draw = self._drawing()

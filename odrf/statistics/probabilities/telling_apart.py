@@ -110,7 +110,8 @@ def area_under_roc(
 
 def _effective(weights: NDArray[np.float64]) -> float:
     """Return Kish's number of rows of equal weight that tell as much."""
-    return float(weights.sum() ** 2 / (weights**2).sum())
+    share = weights / weights.max()
+    return float(share.sum() ** 2 / (share**2).sum())
 
 
 def _within_0_and_1(estimate: float, error: float, z: float) -> WithInterval:
