@@ -30,7 +30,9 @@ def correlation_of(seed, p):
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 30), p=st.integers(1, 8))
 def test_the_covariance_is_shrunk_as_by_scikit_learn(seed, n, p):
     Z = np.random.default_rng(seed).normal(size=(n, p)) @ np.diag(np.arange(1.0, p + 1))
-    assert np.allclose(shrunken_covariance(Z), ledoit_wolf(Z)[0])
+    assert np.allclose(shrunken_covariance(Z, 1.0), ledoit_wolf(Z)[0])
+    half = (Z - Z.mean(axis=0)).T @ (Z - Z.mean(axis=0)) / n / 2 + ledoit_wolf(Z)[0] / 2
+    assert np.allclose(shrunken_covariance(Z, 0.5), half)
 
 
 @given(seed=st.integers(0, 10**6), p=st.integers(1, 8))
