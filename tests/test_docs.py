@@ -129,6 +129,14 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 @pytest.mark.parametrize("path", LINKED, ids=name_of)
+def test_a_block_is_closed_before_the_next_begins(path):
+    fences = re.findall(r"^(`{3,})(.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(fences) % 2 == 0
+    for (opened, words), (closed, rest) in zip(fences[::2], fences[1::2], strict=True):
+        assert opened == closed and not rest.strip(), (words, rest)
+
+
+@pytest.mark.parametrize("path", LINKED, ids=name_of)
 def test_links_lead_to_files(path):
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):
