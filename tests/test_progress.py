@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 from functools import partial
 from inspect import signature
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Thread
 
 import pytest
 
 import odrf
 from odrf import load_data
+from odrf.progress import progress_bar
 from signatures import callables
 
 ROOT = Path(__file__).parents[1] / "odrf"
@@ -21,7 +24,7 @@ ROOT = Path(__file__).parents[1] / "odrf"
 def bars():
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "tqdm":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "progress_bar":
                 yield path.relative_to(ROOT), node
 
 
@@ -129,3 +132,38 @@ def test_a_bar_reaches_its_end(name, data, forest, tree, capsys):
     shown = capsys.readouterr().err.replace("\r", "\n").strip().splitlines()
     done, total = re.search(r"([\d.]+[kM]?)/([\d.]+[kM]?) \[", shown[-1]).groups()
     assert done == total != "0"
+
+
+def in_thread(work):
+    """Return whether the work ends in another thread, which would wait for a locked bar."""
+    thread = Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(20)
+    return not thread.is_alive()
+
+
+class Interrupted(io.StringIO):
+    """A screen: Ctrl-C comes while its third line is drawn."""
+
+    lines = 0
+
+    def write(self, text):
+        self.lines += 1
+        if self.lines == 3:
+            raise KeyboardInterrupt
+        return super().write(text)
+
+
+def test_ctrl_c_while_a_bar_is_drawn_locks_no_other_bar():
+    options = {"total": 9, "unit": "tree", "progress": True, "mininterval": 0}
+    bar = progress_bar(file=Interrupted(), **options)
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(9):
+            bar.update()
+    assert in_thread(progress_bar(file=io.StringIO(), **options).update)
+
+
+def test_a_fit_without_a_bar_waits_for_no_bar():
+    bar = progress_bar(total=1, unit="tree", progress=True, file=io.StringIO())
+    with bar.get_lock():
+        assert in_thread(lambda: progress_bar(total=1, unit="tree", progress=False).update())

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
 from odrf.api.trees import odrf, odt
+from odrf.progress import progress_bar
 
 __all__ = ["compile_beforehand"]
 
@@ -40,7 +40,7 @@ def compile_beforehand(progress: bool = True) -> None:
         Whether to show a progress bar.
     """
     fits = _fits()
-    with tqdm(fits.items(), unit="kind of fit", disable=not progress) as bar:
+    with progress_bar(fits.items(), unit="kind of fit", progress=progress) as bar:
         for words, fit in bar:
             bar.set_postfix_str(words)
             fit()

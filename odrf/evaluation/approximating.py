@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.api.guided_forests import graf
 from odrf.api.trees import odrf
@@ -23,6 +22,7 @@ from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
 from odrf.evaluation.tasks import Task, read_task
+from odrf.progress import progress_bar
 from odrf.public import public
 from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
@@ -124,7 +124,7 @@ def approximation_curve(
     ]
     subsets = _subsets(fit, cells, seed)
     errors_on = partial(_errors, Scoring(named_models, metric, env), task, fit.nobs)
-    with tqdm(total=len(subsets), unit="subset", disable=not progress) as bar:
+    with progress_bar(total=len(subsets), unit="subset", progress=progress) as bar:
         errors = {}
         results = in_order(errors_on, subsets.values(), checked_jobs(n_jobs))
         for key, of_models in zip(subsets, results, strict=True):

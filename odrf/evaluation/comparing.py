@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_whole
 from odrf.design.dividing.division import Division, Folds, read_division
@@ -31,6 +30,7 @@ from odrf.evaluation.tasks import (
     named_tables,
     read_task,
 )
+from odrf.progress import progress_bar
 from odrf.public import public
 
 __all__ = ["compare"]
@@ -172,7 +172,7 @@ def compare(
         for fold in _folds(task, number, division, repeats, seed)
     ]
     rows = []
-    with tqdm(total=len(folds), unit="fold", disable=not progress) as bar:
+    with progress_bar(total=len(folds), unit="fold", progress=progress) as bar:
         for row in in_order(partial(_scores, scoring), folds, checked_jobs(n_jobs)):
             rows.append(row)
             bar.update()

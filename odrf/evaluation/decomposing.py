@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from patsy import EvalEnvironment
-from tqdm import tqdm
 
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
 from odrf.design.formulas.lookup import environment
@@ -23,6 +22,7 @@ from odrf.evaluation.models import Model, Split, named, read_models
 from odrf.evaluation.sample_source import SampleSource, read_source
 from odrf.evaluation.scoring import check_formulas, predictions_of_all
 from odrf.evaluation.tasks import BesideFormula, arguments_given
+from odrf.progress import progress_bar
 from odrf.public import respelled, warn_of_old
 from odrf.simulate.problem import Problem
 
@@ -125,7 +125,7 @@ def bias_variance(
         _Sample(size, *_two_seeds(seed, (size, repeat))) for size in sizes for repeat in range(R)
     ]
     predictions = []
-    with tqdm(total=len(samples), unit="sample", disable=not progress) as bar:
+    with progress_bar(total=len(samples), unit="sample", progress=progress) as bar:
         predict = partial(_predictions, _Study(source, named_models, env))
         for of_models in in_order(predict, samples, checked_jobs(n_jobs)):
             predictions.append(of_models)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from odrf.api.trees import odrf
 from odrf.checks import MOST, Seed, checked_jobs, checked_seed, checked_whole, is_list, is_whole
@@ -24,6 +23,7 @@ from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
 from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, arguments_given, read_task
+from odrf.progress import progress_bar
 from odrf.public import public
 
 __all__ = ["learning_curve"]
@@ -123,7 +123,7 @@ def learning_curve(
     ]
     scoring = Scoring(named_models, loss, env)
     lines = []
-    with tqdm(total=len(splits), unit="size", disable=not progress) as bar:
+    with progress_bar(total=len(splits), unit="size", progress=progress) as bar:
         for line in in_order(partial(_errors, scoring), splits, checked_jobs(n_jobs)):
             lines.append(line)
             bar.update()

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from odrf.api.calling import DESIGN_ARGUMENTS
 from odrf.api.trees import odrf
@@ -35,6 +34,7 @@ from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
 from odrf.evaluation.tasks import arguments_given
 from odrf.evaluation.tuned import Judged, Tuning
+from odrf.progress import progress_bar
 from odrf.public import public
 from odrf.results.fitted import FittedResults
 
@@ -317,7 +317,7 @@ def _out_of_bag(
     remaining = list(candidates)
     in_rounds = [0] if rounds is None else rounds
     total = len(seeds) * sum(-(-len(candidates) // 2**k) for k in range(len(in_rounds)))
-    with tqdm(total=total, unit="fit", disable=not progress) as bar:
+    with progress_bar(total=total, unit="fit", progress=progress) as bar:
         for trees in in_rounds:
             for i in remaining:
                 size = {} if rounds is None else {"n_trees": trees}

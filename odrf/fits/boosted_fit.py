@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.design import Design, TrainingData
 from odrf.design.dividing.held_out_share import held_out_share
@@ -23,6 +22,7 @@ from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
+from odrf.progress import progress_bar
 
 __all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
 
@@ -154,7 +154,7 @@ def _boosted(
     progress: bool,
 ) -> Boosted:
     done = 0 if before is None else len(before.training) - 1
-    with tqdm(total=control.n_trees, initial=done, unit="round", disable=not progress) as bar:
+    with progress_bar(total=control.n_trees, initial=done, unit="round", progress=progress) as bar:
         return boost(
             _sample(data, offset, ~held),
             _sample(data, offset, held) if held.any() else None,

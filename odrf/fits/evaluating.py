@@ -10,7 +10,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.design.dividing.structured import rows_to_divide
 from odrf.engine.rows.coded import Matrix
@@ -21,6 +20,7 @@ from odrf.fits.judging.judging_folds import JudgingFolds
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
+from odrf.progress import progress_bar
 from odrf.pruning.choosing import CHOICES, chosen_row
 from odrf.pruning.complexity import critical_alphas, pruned, root_errors
 from odrf.pruning.cross_fitting import OutOfBagChoice, chosen_elsewhere
@@ -100,7 +100,7 @@ def grown_without(
         control.mixture,
         data.codes,
     )
-    with tqdm(total=len(cv.folds), unit="fold", disable=not progress) as bar:
+    with progress_bar(total=len(cv.folds), unit="fold", progress=progress) as bar:
         return growth, folds_grown(growth, cv.folds, cv.seed, n_jobs, bar.update)
 
 
@@ -164,7 +164,7 @@ def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     alphas = common_alphas(critical)
     leaves, losses = [], np.empty((len(alphas), len(data.y)))
     weights = data.weights
-    for k, alpha in enumerate(tqdm(alphas, unit="size", disable=not progress)):
+    for k, alpha in enumerate(progress_bar(alphas, unit="size", progress=progress)):
         forest = pruned(fit.forest, critical, float(alpha))
         leaves.append(float(forest.leaves().mean()))
         value = out_of_bag(forest, data.X, data.y, draws).value
@@ -195,7 +195,9 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
     """Evaluate the fit's forest at each of its stages out of bag, the largest size first."""
     data = fit.data
     unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
-    with tqdm(total=len(data.y), desc="out-of-bag rows", unit="row", disable=not progress) as bar:
+    with progress_bar(
+        total=len(data.y), desc="out-of-bag rows", unit="row", progress=progress
+    ) as bar:
         return evaluated_stages(
             fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen, bar.update
         )

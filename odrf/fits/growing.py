@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.checks import AUTO, is_word
 from odrf.design import Design, TrainingData
@@ -22,6 +21,7 @@ from odrf.options.control import Control, resolve
 from odrf.options.kinds import BEST, blends, kinds_of_trees, require_blendable
 from odrf.options.request import Request
 from odrf.options.rule_function import RuleFunction
+from odrf.progress import progress_bar
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
 
@@ -89,7 +89,7 @@ def grow_alike(
     progress: bool,
 ) -> Forest:
     """Grow a tree for each of the streams (B, 4), all of one kind."""
-    with tqdm(total=len(tree_streams), unit="tree", disable=not progress) as bar:
+    with progress_bar(total=len(tree_streams), unit="tree", progress=progress) as bar:
         return grow_forest(
             data.X,
             data.y,
@@ -119,7 +119,7 @@ def grow_in_kinds(
     same options, whose trees need not be grown again.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
-    with tqdm(total=controls[0].n_trees, unit="tree", disable=not progress) as bar:
+    with progress_bar(total=controls[0].n_trees, unit="tree", progress=progress) as bar:
 
         def expect(n_trees: int) -> None:
             bar.total = n_trees

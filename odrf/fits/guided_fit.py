@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.design import Design, TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
@@ -16,6 +15,7 @@ from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.options.guided_control import GuidedControl
+from odrf.progress import progress_bar
 
 __all__ = ["GuidedFit", "grow_guided_fit", "grow_guided_trees"]
 
@@ -103,7 +103,7 @@ def grow_guided_trees(
     progress: bool,
 ) -> GuidedForest:
     """Grow a guided tree for each of the streams (B, 4)."""
-    with tqdm(total=len(tree_streams), unit="tree", disable=not progress) as bar:
+    with progress_bar(total=len(tree_streams), unit="tree", progress=progress) as bar:
         return grow_guided(
             data.X,
             data.y,

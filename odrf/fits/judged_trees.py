@@ -12,7 +12,6 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.design.dividing.structured import most_folds, rows_to_divide, structured_folds
 from odrf.design.folds import FoldRows
@@ -26,6 +25,7 @@ from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
 from odrf.fits.out_of_bag_values import rows_missed
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.sizing import sized_tree
+from odrf.progress import progress_bar
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned
 from odrf.pruning.subtrees import with_leaves
 from odrf.statistics.held_out_importance import FEWEST_ROWS, JudgedTrees
@@ -110,7 +110,7 @@ def _folds(fit: Fit, progress: bool) -> list[JudgedTrees] | None:
     if parts is None:
         return None
     judged = []
-    with tqdm(total=len(parts), unit="fold", disable=not progress) as bar:
+    with progress_bar(total=len(parts), unit="fold", progress=progress) as bar:
         grow = partial(_tree_without, fit)
         for part, tree in zip(
             parts, in_order(grow, parts, control.n_jobs, fit.data.X.size), strict=True

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_divide
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
+from odrf.progress import progress_bar
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned
 from odrf.pruning.cross_fitting import JUDGED_FOLDS, OutOfBagChoice
 from odrf.pruning.forests import unseen_alphas
@@ -86,7 +86,7 @@ def pruned_unseen(fit: Fit, rule: str, progress: bool = False) -> Fit:
     """Return the fit with each tree pruned at the best α for its out-of-bag rows."""
     critical = critical_alphas(fit.forest, rule)
     data, fold = fit.data, judged_folds(fit)
-    with tqdm(total=fit.forest.n_trees, unit="tree", disable=not progress) as bar:
+    with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
         alpha, elsewhere = unseen_alphas(
             fit.forest, critical, data.X, data.y, fit.draws, fold, bar.update
         )

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from tqdm import tqdm
 
 from odrf.engine.rows.coded import beside, with_rows
 from odrf.engine.trees.out_of_bag_losses import LossIncrease, permutation_loss
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.options.request import Request
+from odrf.progress import progress_bar
 
 __all__ = ["permutation_rises", "regrown", "regrown_beside_shadows"]
 
@@ -47,7 +47,7 @@ def regrown_beside_shadows(fit: Fit, which: Sequence[int], seed: int) -> Fit:
 def permutation_rises(fit: Fit, progress: bool = False) -> LossIncrease:
     """Return by how much each tree's out-of-bag loss increases when a predictor is permuted."""
     data = fit.data
-    with tqdm(total=fit.forest.n_trees, unit="tree", disable=not progress) as bar:
+    with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
         return permutation_loss(fit.forest, data.X, data.y, fit.design.first, fit.draws, bar.update)
 
 

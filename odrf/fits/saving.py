@@ -11,14 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from tqdm import tqdm
-
 from odrf.errors import InputError
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.costs import bytes_in_memory
 from odrf.fits.files.graph_writing import FitWriter
 from odrf.fits.fit import AnyFit
+from odrf.progress import progress_bar
 from odrf.version import __version__
 from odrf.warn import warn_user
 
@@ -53,7 +52,7 @@ def save(
     size = bytes_in_memory(fit)
     with (
         _replacing(path) as file,
-        tqdm(total=size, unit="B", unit_scale=True, disable=not progress) as bar,
+        progress_bar(total=size, unit="B", unit_scale=True, progress=progress) as bar,
     ):
         archive = ArchiveWriter(file, __version__, compress=True)
         writer = FitWriter(archive, data, lambda n: bar.update(min(n, size - bar.n)))

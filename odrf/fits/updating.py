@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from odrf.design import TrainingData
 from odrf.design.adding_rows import with_more_rows
@@ -21,6 +20,7 @@ from odrf.fits.options_at_n import at_rows, settled_at
 from odrf.fits.pruned import before_pruning
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
+from odrf.progress import progress_bar
 
 __all__ = ["updated_fit"]
 
@@ -125,7 +125,7 @@ def _updated(
         of_tree = fit.blend.of_tree
     n_at_split = fit.forest.count if fit.n_at_split is None else fit.n_at_split
     by_number: dict[int, Updated] = {}
-    with tqdm(total=len(of_tree), unit="tree", disable=not progress) as bar:
+    with progress_bar(total=len(of_tree), unit="tree", progress=progress) as bar:
         for g, (old, new) in enumerate(pairs):
             numbers = np.flatnonzero(of_tree == g).tolist()
             update = Update(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_jobs
@@ -16,6 +15,7 @@ from odrf.errors import InputError
 from odrf.fits.evaluating import labelled_rows
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name
+from odrf.progress import progress_bar
 from odrf.pruning.choosing import CHOICES, MINIMUM, ONE_SE, chosen_row
 from odrf.pruning.growth_stages import ALONG, LEAVES, Stages, evaluated_stages, stages_of
 from odrf.pruning.held_out import HeldOut
@@ -247,7 +247,9 @@ def growth_path(
     if test.weight == 0:
         raise InputError("every tree drew every row, and no row is out of bag: give newdata=")
     data = grown.data
-    with tqdm(total=len(data.y), desc="training rows", unit="row", disable=not progress) as bar:
+    with progress_bar(
+        total=len(data.y), desc="training rows", unit="row", progress=progress
+    ) as bar:
         train = evaluated_stages(
             grown.forest, stages, data.X, data.y, data.weights, jobs, advance=bar.update
         )

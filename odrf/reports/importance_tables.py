@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.judged_trees import judged_trees, responses_judging
 from odrf.fits.regrowing import permutation_rises
+from odrf.progress import progress_bar
 from odrf.statistics.held_out_importance import held_out_importance, permuted_importance
 from odrf.statistics.importance import impurity_importance, sampling_errors, summed_importance
 from odrf.statistics.out_of_bag_importance import out_of_bag_importance
@@ -99,7 +99,7 @@ def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
     Importances below 0 have a negative share of the sum of the others.
     """
     data = fit.data
-    with tqdm(total=fit.forest.n_trees, unit="tree", disable=not progress) as bar:
+    with progress_bar(total=fit.forest.n_trees, unit="tree", progress=progress) as bar:
         importance = out_of_bag_importance(
             fit.forest, data.X, data.y, fit.design.first, fit.draws, bar.update
         )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.design.dividing.structured import rows_to_divide
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
+from odrf.progress import progress_bar
 from odrf.public import public
 from odrf.statistics.importance import (
     Directions,
@@ -111,7 +111,7 @@ class ProjectionImportance(Carded):
         n_units = int(units.max()) + 1
         repeated = np.zeros(len(keys))
         rng = np.random.default_rng(fit.control.seed)
-        for _ in tqdm(range(resamples), unit="forest", disable=not progress):
+        for _ in progress_bar(range(resamples), unit="forest", progress=progress):
             out = rng.permutation(n_units)[units] < n_units // 2
             data = replace(fit.data, weights=np.where(out, 0.0, fit.data.weights))
             forest = grow_fit("", fit.design, data, fit.request).forest

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
+from odrf.progress import progress_bar
 from odrf.public import public, respelled
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.card import Card, Carded
@@ -66,7 +66,7 @@ class StrengthCorrelation(Carded):
             self.table = pd.DataFrame(_strengths(fit, sizes_to_try(n_trees)), columns=names)
             return
         fits: dict[str | int, Fit] = {fit.control.subset_size: fit}
-        for size in tqdm(subset_sizes, unit="forest", disable=not progress):
+        for size in progress_bar(subset_sizes, unit="forest", progress=progress):
             fits[size] = _with_subsets_of(fit, size)
         table = pd.DataFrame(
             [_strengths(forest, [n_trees])[0] for forest in fits.values()], columns=names

@@ -8,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import MOST, checked_choice, checked_jobs, checked_whole
@@ -27,6 +26,7 @@ from odrf.fits.prediction.predicting import (
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
 from odrf.options.boosting_control import BoostingControl
+from odrf.progress import progress_bar
 from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_boosted
@@ -220,7 +220,7 @@ class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled, Surroga
         self, rows: RowsToPredict, offsets: NDArray[np.float64], progress: bool
     ) -> NDArray[np.float64]:
         """Return the scores (K, m) of the complete rows."""
-        with tqdm(total=rows.X.shape[1], unit="row", disable=not progress) as bar:
+        with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
             return cast(BoostedFit, rows.fit).scores(rows.X, offsets, bar.update)
 
     def _link(self, rows: RowsToPredict, scores: NDArray[np.float64]) -> pd.Series | pd.DataFrame:

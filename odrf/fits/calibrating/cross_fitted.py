@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.design.dividing.structured import most_folds, rows_to_divide
 from odrf.design.folds import FoldRows
@@ -19,6 +18,7 @@ from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.judging.judging_folds import JudgingFolds, folds_asked
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.pruned import pruned_at
+from odrf.progress import progress_bar
 from odrf.pruning.complexity import ERROR
 from odrf.pruning.cross_validation import geometric_means
 from odrf.pruning.subtrees import nested_subtrees
@@ -62,7 +62,7 @@ def cross_fitted_rows(fit: AnyFit, cv: Any, progress: bool = False) -> JudgedRow
     data, classes = fit.data, fit.design.response.classes
     assert classes is not None
     p = np.full((data.n_rows, len(classes)), np.nan)
-    for fold in tqdm(asked.folds, unit="fold", disable=not progress):
+    for fold in progress_bar(asked.folds, unit="fold", progress=progress):
         grown = grown_alike(fit, data, fold.train)
         if cut is not None:
             grown = pruned_at(cast(Fit, grown), cut.alpha, cut.rule, "", cut.loss)

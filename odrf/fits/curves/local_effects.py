@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.engine.rows.coded import with_rows
 from odrf.errors import InputError
@@ -50,7 +49,7 @@ def edges_of(fit: AnyFit, rows: RawRows, name: str, points: int) -> VariablePoin
 
 
 def local_effects_of_number(
-    fit: AnyFit, rows: RawRows, axis: VariablePoints, bar: tqdm[Any]
+    fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
 ) -> MeanCurve:
     """Return the accumulated local effects (G, K) at the G ends of intervals."""
     which = _used(rows, [axis])
@@ -61,12 +60,12 @@ def local_effects_of_number(
         (1.0, {axis.name: axis.values[interval + 1]}),
         (-1.0, {axis.name: axis.values[interval]}),
     ]
-    found = _differences(fit, rows, which, changes, interval, weight, bar)
+    found = _differences(fit, rows, which, changes, interval, weight, advance)
     return _along_last(found, lambda difference: accumulated(difference, weight))
 
 
 def local_effects_of_two(
-    fit: AnyFit, rows: RawRows, axes: Sequence[VariablePoints], bar: tqdm[Any]
+    fit: AnyFit, rows: RawRows, axes: Sequence[VariablePoints], advance: Callable[[int], object]
 ) -> MeanCurve:
     """Return the second-order effects (G·H, K) of two variables of numbers."""
     which = _used(rows, axes)
@@ -85,7 +84,7 @@ def local_effects_of_two(
         for high in (1, 0)
         for low in (1, 0)
     ]
-    found = _differences(fit, rows, which, changes, cell, weight, bar)
+    found = _differences(fit, rows, which, changes, cell, weight, advance)
     cells = weight.reshape(J, M)
 
     def surface(difference: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,7 +96,7 @@ def local_effects_of_two(
 
 
 def local_effects_of_levels(
-    fit: AnyFit, rows: RawRows, axis: VariablePoints, bar: tqdm[Any]
+    fit: AnyFit, rows: RawRows, axis: VariablePoints, advance: Callable[[int], object]
 ) -> MeanCurve:
     """Return the effects (L, K) of the levels of a factor, accumulated along an order of them.
 
@@ -113,7 +112,7 @@ def local_effects_of_levels(
     of_rows = np.concatenate([which[up], which[down]])
     weight = _sums(step, rows.weights[of_rows], L - 1)
     changes = [(1.0, {axis.name: values[step + 1]}), (-1.0, {axis.name: values[step]})]
-    found = _differences(fit, rows, of_rows, changes, step, weight, bar)
+    found = _differences(fit, rows, of_rows, changes, step, weight, advance)
     of_levels = _sums(at, rows.weights[which], L)
     back = np.argsort(order)
     return _along_last(found, lambda step: accumulated_levels(step, of_levels)[..., back])
@@ -145,7 +144,7 @@ def _differences(
     changes: Sequence[tuple[float, dict[str, NDArray[Any]]]],
     cell: NDArray[np.int64],
     weight: NDArray[np.float64],
-    bar: tqdm[Any],
+    advance: Callable[[int], object],
 ) -> MeanCurve:
     """Return the mean over the rows of each cell (C, K) of signed predictions, added up.
 
@@ -169,7 +168,7 @@ def _differences(
     of_trees: Any = 0.0
     for sign, values in changes:
         X = set_to(fit, part, values)
-        found = averages(fit, X, share, cell, len(weight), part.offset, bar.update)
+        found = averages(fit, X, share, cell, len(weight), part.offset, advance)
         mean = mean + sign * found.mean
         if found.of_trees is not None:
             of_trees = of_trees + sign * found.of_trees

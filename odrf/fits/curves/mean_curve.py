@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.fits.curves.curve_rows import curves_of_rows
 from odrf.fits.fit import AnyFit, Fit
@@ -35,14 +34,16 @@ class MeanCurve:
     of_trees: NDArray[np.float64] | None
 
 
-def mean_curve(fit: AnyFit, rows: RawRows, points: Mapping[str, Any], bar: tqdm[Any]) -> MeanCurve:
+def mean_curve(
+    fit: AnyFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
+) -> MeanCurve:
     """Return the weighted mean over the rows of the predictions at each of the points (G,).
 
-    `points` are those of `odrf.fits.curves.curve_rows.curves_of_rows`; `bar` counts rows.
+    `points` are those of `odrf.fits.curves.curve_rows.curves_of_rows`; `advance` counts rows.
     """
     total: Any = 0.0
     of_trees: Any = 0.0
-    for block in curves_of_rows(fit, rows, points, bar.update):
+    for block in curves_of_rows(fit, rows, points, advance):
         total = total + np.einsum("m,mgk->gk", rows.weights[block.rows], block.predicted)
         of_trees = of_trees + block.of_trees
     weight = rows.weights.sum()

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import scipy
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.checks import checked_choice, checked_part, is_number, is_word
 from odrf.engine.trees.out_of_bag_losses import OutOfBag
@@ -19,6 +18,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
+from odrf.progress import progress_bar
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap
@@ -205,8 +205,8 @@ def _quantiles(
         )
 
 
-def _bar(rows: RowsToPredict, progress: bool) -> tqdm:
-    return tqdm(total=rows.X.shape[1], unit="row", disable=not progress)
+def _bar(rows: RowsToPredict, progress: bool) -> Any:
+    return progress_bar(total=rows.X.shape[1], unit="row", progress=progress)
 
 
 def _predicting(fit: Fit, rows: RowsToPredict) -> NDArray[np.bool_] | None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.checks import checked_choice
 from odrf.design import Response
@@ -22,6 +21,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.labels import class_labels, spread_codes, spread_numbers
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
+from odrf.progress import progress_bar
 
 __all__ = [
     "PREDICTIONS",
@@ -84,7 +84,7 @@ def predict_rows(
     if rows.oob is not None and type != "trees":
         means = rows.oob
     else:
-        with tqdm(total=rows.X.shape[1], unit="row", disable=not progress) as bar:
+        with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
             if type == "leaf":
                 return _leaves(fit, rows, bar.update)
             if type == "trees":

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.engine.randomness import stream
 from odrf.engine.rows.coded import Matrix
@@ -16,6 +15,7 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import rows_of_scores
 from odrf.fits.shapley.games import game_of, is_vote, predicted_outputs, side_by_side
 from odrf.fits.shapley.term_data import term_data
+from odrf.progress import progress_bar
 from odrf.statistics.shapley.additive_trees import interactions_of_trees, shares_of_trees
 from odrf.statistics.shapley.game import Game, OrderDraws, Shares
 from odrf.statistics.shapley.voting_trees import interactions_of_votes, shares_of_votes
@@ -111,7 +111,7 @@ def _explained(
     game = game_of(fit, X, m)
     n_draws = how.n_draws or _usual_draws(game, is_vote(fit))
     draws = OrderDraws(how.max_boxes, n_draws, stream(how.seed, *KEY))
-    with tqdm(total=len(rows.frame), unit="row", disable=not progress) as bar:
+    with progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
         shares = compute(game, draws, how.n_jobs, bar.update)
     outputs = predicted_outputs(fit, X)
     base = outputs[:m].mean(axis=0)

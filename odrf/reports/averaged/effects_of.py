@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
-from tqdm import tqdm
 
 from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
 from odrf.fits.averaged.grid_of_rows import grouped_rows
 from odrf.fits.fit import AnyFit
+from odrf.progress import progress_bar
 from odrf.reports.averaged.effects import Effects
 from odrf.reports.averaged.notes_on_errors import notes_on_errors
 from odrf.warn import warn_user
@@ -37,7 +37,7 @@ def effects_of(
     """
     grouped = grouped_rows(fit, newdata, by)
     averages = sum(1 + (estimand.low is not None) for estimand in estimands)
-    with tqdm(total=averages * len(grouped.share), unit="row", disable=not progress) as bar:
+    with progress_bar(total=averages * len(grouped.share), unit="row", progress=progress) as bar:
         comparison = RATIO if ratio else DIFFERENCE
         found = estimated(fit, grouped, estimands, comparison, population, bar.update)
         bar.update(bar.total - bar.n)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from tqdm import tqdm
 
 from odrf.checks import checked_part, checked_whole
 from odrf.errors import InputError
@@ -18,6 +17,7 @@ from odrf.fits.curves.local_effects import (
 from odrf.fits.curves.mean_curve import covariance_of
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
+from odrf.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
 from odrf.reports.curves.partial_dependence import checked_variables, effect_report
@@ -55,13 +55,13 @@ def accumulated_effects(
             "partial() for both variables"
         )
     passes = len(rows.frame) * (2 if len(names) == 1 else 4)
-    with tqdm(total=passes, unit="row", disable=not progress) as bar:
+    with progress_bar(total=passes, unit="row", progress=progress) as bar:
         if len(names) == 2:
-            found = local_effects_of_two(fit, rows, axes, bar)
+            found = local_effects_of_two(fit, rows, axes, bar.update)
         elif factors:
-            found = local_effects_of_levels(fit, rows, axes[0], bar)
+            found = local_effects_of_levels(fit, rows, axes[0], bar.update)
         else:
-            found = local_effects_of_number(fit, rows, axes[0], bar)
+            found = local_effects_of_number(fit, rows, axes[0], bar.update)
     covariances = tuple(
         covariance_of(fit, None if found.of_trees is None else found.of_trees[:, :, k])
         for k in range(found.mean.shape[1])

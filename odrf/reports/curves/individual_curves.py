@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import checked_truth, checked_whole
@@ -18,6 +17,7 @@ from odrf.fits.curves.curve_rows import curves_of_rows
 from odrf.fits.curves.interacting import some_rows
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
+from odrf.progress import progress_bar
 from odrf.public import public
 from odrf.reports.curves.effect_curve import chosen_classes
 from odrf.reports.curves.partial_dependence import axes_of
@@ -191,7 +191,7 @@ def individual_curves(
         which = np.sort(np.random.default_rng(seed).choice(which, rows, replace=False))
     axis = axes_of(fit, every, [variable], values, points)[0]
     few = some_rows(every, which)
-    with tqdm(total=len(which), unit="row", disable=not progress) as bar:
+    with progress_bar(total=len(which), unit="row", progress=progress) as bar:
         blocks = list(curves_of_rows(fit, few, {variable: axis.values}, bar.update))
     predicted = np.concatenate([block.predicted for block in blocks])
     drawn = VariablePoints(axis.name, axis.values, axis.numeric, axis.observed[which])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import checked_truth, checked_whole, is_list
@@ -23,6 +22,7 @@ from odrf.fits.curves.interacting import (
 )
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
+from odrf.progress import progress_bar
 from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -165,7 +165,7 @@ def interactions_of(
     few = some_rows(every, full)
     P = len(chosen)
     steps = (1 + permutations) * P * (P + 1) // 2 + permutations
-    with tqdm(total=steps, unit="curve", disable=not progress) as bar:
+    with progress_bar(total=steps, unit="curve", progress=progress) as bar:
         found = interacting(fit, few, chosen, bar.update)
         noise = []
         for _ in range(permutations):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from odrf.checks import checked_part, checked_whole, is_list
 from odrf.errors import InputError
@@ -16,6 +15,7 @@ from odrf.fits.curves.choosing_points import points_of
 from odrf.fits.curves.mean_curve import covariance_of, mean_curve, why_no_errors
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows, raw_rows
+from odrf.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
 from odrf.statistics.curves.variable_points import VariablePoints
@@ -48,8 +48,8 @@ def partial_dependence(
     sizes = [len(axis.values) for axis in axes]
     places = np.indices(sizes).reshape(len(axes), -1)
     at_points = {axis.name: axis.values[place] for axis, place in zip(axes, places, strict=True)}
-    with tqdm(total=len(rows.frame), unit="row", disable=not progress) as bar:
-        curve = mean_curve(fit, rows, at_points, bar)
+    with progress_bar(total=len(rows.frame), unit="row", progress=progress) as bar:
+        curve = mean_curve(fit, rows, at_points, bar.update)
     covariances = tuple(
         covariance_of(fit, None if curve.of_trees is None else curve.of_trees[:, :, k])
         for k in range(curve.mean.shape[1])

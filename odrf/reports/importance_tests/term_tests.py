@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from odrf.checks import checked_choice, checked_part, is_list
 from odrf.design.replacing import touched, variables
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.importance_tests.term_losses import DRAWS, loss_rises
+from odrf.progress import progress_bar
 from odrf.statistics.averaged.normal_tests import NUMBERS
 from odrf.statistics.importance_tests.loss_differences import (
     ADJUSTMENTS,
@@ -48,7 +48,7 @@ def importance_tests(
     checked_choice("adjust", adjust, (*ADJUSTMENTS, None))
     checked_part("level", level)
     sets = sets_of_variables(fit, groups)
-    with tqdm(total=len(sets), unit="term", disable=not progress) as bar:
+    with progress_bar(total=len(sets), unit="term", progress=progress) as bar:
         n_draws = 1 if test == WILCOXON else DRAWS
         found = loss_rises(fit, list(sets.values()), type, n_draws, bar.update)
     structure = fit.data.structure

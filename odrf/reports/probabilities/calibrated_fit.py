@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import checked_choice, checked_truth
@@ -17,6 +16,7 @@ from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import as_asked
 from odrf.fits.raw_rows import offsets_of
 from odrf.fits.saving import save
+from odrf.progress import progress_bar
 from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -118,7 +118,7 @@ class CalibratedFit(Carded):
         fit = self.recalibration.fit
         X, complete = fit.design.matrix(newdata)
         offset = offsets_of(fit, newdata, complete)
-        with tqdm(total=X.shape[1], unit="row", disable=not progress) as bar:
+        with progress_bar(total=X.shape[1], unit="row", progress=progress) as bar:
             value = self.recalibration.calibrated(expected_response(fit, X, offset, bar.update))
         return as_asked(fit, spread_numbers(value, complete), newdata.index, type)
 

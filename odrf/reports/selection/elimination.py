@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, out_of_bag_loss
 from odrf.fits.regrowing import permutation_rises, regrown
+from odrf.progress import progress_bar
 from odrf.pruning.choosing import ONE_SE
 from odrf.public import public
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
@@ -76,7 +76,7 @@ class Elimination(ErrorTable, Generic[Forest]):
         self._steps: list[list[int]] = []
         lines = []
         steps = steps_of_elimination(len(which), drop)
-        with tqdm(total=steps, unit="forest", disable=not progress) as bar:
+        with progress_bar(total=steps, unit="forest", progress=progress) as bar:
             while True:
                 self._steps.append(which.tolist())
                 error, std_error = out_of_bag_loss(fit)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from odrf import plots
 from odrf.checks import checked_truth
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
+from odrf.progress import progress_bar
 from odrf.public import public
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
 from odrf.text.card import Card, Carded
@@ -78,7 +78,7 @@ class ShadowSelection(Carded, Generic[Forest]):
         importances, best_shadows = np.zeros(P), np.zeros(P)
         decision = [TENTATIVE] * P
         self.rounds = 0
-        for number in tqdm(range(rounds), unit="round", disable=not progress):
+        for number in progress_bar(range(rounds), unit="round", progress=progress):
             which = [j for j in range(P) if decision[j] != REJECTED]
             if not which or TENTATIVE not in decision:
                 break
