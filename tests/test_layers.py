@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1] / "odrf"
 
 # From the bottom up.  A module imports from its own layer or from one below.
 LAYERS = (
-    ("errors", "loading", "progress", "version", "warn"),
+    ("errors", "loading", "version", "warn"),
     ("engine", "checks", "public"),
     ("design", "projections", "pruning"),
     ("options", "text", "datasets"),

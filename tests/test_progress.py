@@ -15,7 +15,7 @@ import pytest
 
 import odrf
 from odrf import load_data
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from signatures import callables
 
 ROOT = Path(__file__).parents[1] / "odrf"

@@ -12,7 +12,7 @@ import pandas as pd
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
 from odrf.api.trees import odrf, odt
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 
 __all__ = ["compile_beforehand"]
 

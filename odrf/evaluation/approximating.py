@@ -22,8 +22,8 @@ from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
 from odrf.evaluation.tasks import Task, read_task
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.reports.sensitivity import METHODS, rows_kept
 from odrf.results.guided import GRAFResults
 

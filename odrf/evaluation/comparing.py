@@ -30,8 +30,8 @@ from odrf.evaluation.tasks import (
     named_tables,
     read_task,
 )
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 
 __all__ = ["compare"]
 

@@ -22,8 +22,8 @@ from odrf.evaluation.models import Model, Split, named, read_models
 from odrf.evaluation.sample_source import SampleSource, read_source
 from odrf.evaluation.scoring import check_formulas, predictions_of_all
 from odrf.evaluation.tasks import BesideFormula, arguments_given
-from odrf.progress import progress_bar
 from odrf.public import respelled, warn_of_old
+from odrf.public.progress import progress_bar
 from odrf.simulate.problem import Problem
 
 __all__ = ["bias_variance"]

@@ -23,8 +23,8 @@ from odrf.evaluation.metrics import metric_for
 from odrf.evaluation.models import read_models
 from odrf.evaluation.scoring import Scoring
 from odrf.evaluation.tasks import UNNAMED, BesideFormula, Task, arguments_given, read_task
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 
 __all__ = ["learning_curve"]
 

@@ -34,8 +34,8 @@ from odrf.evaluation.metrics import Metric, metric_for
 from odrf.evaluation.out_of_bag_scoring import out_of_bag_score
 from odrf.evaluation.tasks import arguments_given
 from odrf.evaluation.tuned import Judged, Tuning
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.results.fitted import FittedResults
 
 __all__ = ["tune"]

@@ -22,7 +22,7 @@ from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.options.boosting_control import BoostingControl
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 
 __all__ = ["BoostedFit", "enlarged_boosted_fit", "grow_boosted_fit"]
 

@@ -20,7 +20,6 @@ from odrf.fits.judging.judging_folds import JudgingFolds
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.scores import out_of_bag_losses
 from odrf.fits.pruned import judged_folds
-from odrf.progress import progress_bar
 from odrf.pruning.choosing import CHOICES, chosen_row
 from odrf.pruning.complexity import critical_alphas, pruned, root_errors
 from odrf.pruning.cross_fitting import OutOfBagChoice, chosen_elsewhere
@@ -36,6 +35,7 @@ from odrf.pruning.growth_stages import Stages, evaluated_stages, stage_alphas
 from odrf.pruning.held_out import HeldOut, held_out, held_out_sums
 from odrf.pruning.subtree_path import SubtreePath, subtree_path
 from odrf.pruning.subtrees import Subtrees, nested_subtrees
+from odrf.public.progress import progress_bar
 
 __all__ = [
     "ForestSizes",

@@ -21,7 +21,7 @@ from odrf.options.control import Control, resolve
 from odrf.options.kinds import BEST, blends, kinds_of_trees, require_blendable
 from odrf.options.request import Request
 from odrf.options.rule_function import RuleFunction
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
 

@@ -15,7 +15,7 @@ from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.options.guided_control import GuidedControl
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 
 __all__ = ["GuidedFit", "grow_guided_fit", "grow_guided_trees"]
 

@@ -25,9 +25,9 @@ from odrf.fits.guided_fit import GuidedFit, grow_guided_trees
 from odrf.fits.out_of_bag_values import rows_missed
 from odrf.fits.prediction.training_rows import leaves_rows_out
 from odrf.fits.sizing import sized_tree
-from odrf.progress import progress_bar
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned
 from odrf.pruning.subtrees import with_leaves
+from odrf.public.progress import progress_bar
 from odrf.statistics.held_out_importance import FEWEST_ROWS, JudgedTrees
 
 __all__ = ["judged_trees", "responses_judging"]

@@ -13,11 +13,11 @@ from odrf.design.dividing.structured import fold_numbers, most_folds, rows_to_di
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.fits.fit import Fit, Pruning
-from odrf.progress import progress_bar
 from odrf.pruning.complexity import ERROR, critical_alphas, pruned
 from odrf.pruning.cross_fitting import JUDGED_FOLDS, OutOfBagChoice
 from odrf.pruning.forests import unseen_alphas
 from odrf.pruning.subtree_path import SubtreePath
+from odrf.public.progress import progress_bar
 
 __all__ = [
     "before_pruning",

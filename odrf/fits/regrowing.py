@@ -12,7 +12,7 @@ from odrf.engine.trees.out_of_bag_losses import LossIncrease, permutation_loss
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.options.request import Request
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 
 __all__ = ["permutation_rises", "regrown", "regrown_beside_shadows"]
 

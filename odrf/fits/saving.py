@@ -17,7 +17,7 @@ from odrf.fits.files.archive import ArchiveWriter
 from odrf.fits.files.costs import bytes_in_memory
 from odrf.fits.files.graph_writing import FitWriter
 from odrf.fits.fit import AnyFit
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.version import __version__
 from odrf.warn import warn_user
 

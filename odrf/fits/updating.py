@@ -20,7 +20,7 @@ from odrf.fits.options_at_n import at_rows, settled_at
 from odrf.fits.pruned import before_pruning
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 
 __all__ = ["updated_fit"]
 

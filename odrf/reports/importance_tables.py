@@ -12,7 +12,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.judged_trees import judged_trees, responses_judging
 from odrf.fits.regrowing import permutation_rises
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.statistics.held_out_importance import held_out_importance, permuted_importance
 from odrf.statistics.importance import impurity_importance, sampling_errors, summed_importance
 from odrf.statistics.out_of_bag_importance import out_of_bag_importance

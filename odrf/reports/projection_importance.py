@@ -14,8 +14,8 @@ from odrf.design.dividing.structured import rows_to_divide
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.statistics.importance import (
     Directions,
     direction_importance,

@@ -13,8 +13,8 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
-from odrf.progress import progress_bar
 from odrf.public import public, respelled
+from odrf.public.progress import progress_bar
 from odrf.statistics.strength import Strength, of_classes, of_numbers, sizes_to_try
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary

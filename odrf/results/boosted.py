@@ -26,7 +26,7 @@ from odrf.fits.prediction.predicting import (
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.training_rows import leaves_rows_out, residuals
 from odrf.options.boosting_control import BoostingControl
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.reports.boosted_summary import boosted_card, boosted_summary, loss_path
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_boosted

@@ -18,10 +18,10 @@ from odrf.fits.judging.groups_of_rows import groups_of_rows
 from odrf.fits.judging.judging_folds import JudgingFolds, folds_asked
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.pruned import pruned_at
-from odrf.progress import progress_bar
 from odrf.pruning.complexity import ERROR
 from odrf.pruning.cross_validation import geometric_means
 from odrf.pruning.subtrees import nested_subtrees
+from odrf.public.progress import progress_bar
 from odrf.statistics.probabilities.judged_rows import JudgedRows
 
 __all__ = ["cross_fitted_rows"]

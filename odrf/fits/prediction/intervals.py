@@ -18,7 +18,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.out_of_bag_values import require_out_of_bag
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import PREDICTIONS, RowsToPredict
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.statistics.conformal import calibrating, fewest_rows, jackknife_plus, leave_one_out
 from odrf.statistics.drawn_together import tells_rows_apart
 from odrf.statistics.jackknife import enough_trees, jackknife_after_bootstrap

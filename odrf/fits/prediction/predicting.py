@@ -21,7 +21,7 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.labels import class_labels, spread_codes, spread_numbers
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 
 __all__ = [
     "PREDICTIONS",

@@ -15,7 +15,7 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import rows_of_scores
 from odrf.fits.shapley.games import game_of, is_vote, predicted_outputs, side_by_side
 from odrf.fits.shapley.term_data import term_data
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.statistics.shapley.additive_trees import interactions_of_trees, shares_of_trees
 from odrf.statistics.shapley.game import Game, OrderDraws, Shares
 from odrf.statistics.shapley.voting_trees import interactions_of_votes, shares_of_votes

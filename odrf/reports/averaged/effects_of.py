@@ -9,7 +9,7 @@ import pandas as pd
 from odrf.fits.averaged.estimating import DIFFERENCE, RATIO, Estimand, estimated
 from odrf.fits.averaged.grid_of_rows import grouped_rows
 from odrf.fits.fit import AnyFit
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.reports.averaged.effects import Effects
 from odrf.reports.averaged.notes_on_errors import notes_on_errors
 from odrf.warn import warn_user

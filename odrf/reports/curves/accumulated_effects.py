@@ -17,7 +17,7 @@ from odrf.fits.curves.local_effects import (
 from odrf.fits.curves.mean_curve import covariance_of
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
 from odrf.reports.curves.partial_dependence import checked_variables, effect_report

@@ -17,8 +17,8 @@ from odrf.fits.curves.curve_rows import curves_of_rows
 from odrf.fits.curves.interacting import some_rows
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import chosen_classes
 from odrf.reports.curves.partial_dependence import axes_of
 from odrf.statistics.curves.variable_points import VariablePoints

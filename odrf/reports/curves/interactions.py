@@ -22,8 +22,8 @@ from odrf.fits.curves.interacting import (
 )
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import raw_rows
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 

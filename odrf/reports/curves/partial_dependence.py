@@ -15,7 +15,7 @@ from odrf.fits.curves.choosing_points import points_of
 from odrf.fits.curves.mean_curve import covariance_of, mean_curve, why_no_errors
 from odrf.fits.fit import AnyFit
 from odrf.fits.raw_rows import RawRows, raw_rows
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.reports.curves.effect_curve import EffectCurve
 from odrf.reports.curves.effect_surface import EffectSurface
 from odrf.statistics.curves.variable_points import VariablePoints

@@ -13,7 +13,7 @@ from odrf.design.replacing import touched, variables
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
 from odrf.fits.importance_tests.term_losses import DRAWS, loss_rises
-from odrf.progress import progress_bar
+from odrf.public.progress import progress_bar
 from odrf.statistics.averaged.normal_tests import NUMBERS
 from odrf.statistics.importance_tests.loss_differences import (
     ADJUSTMENTS,

@@ -16,8 +16,8 @@ from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import as_asked
 from odrf.fits.raw_rows import offsets_of
 from odrf.fits.saving import save
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 

@@ -12,9 +12,9 @@ from odrf import plots
 from odrf.fits.fit import Fit
 from odrf.fits.prediction.scores import error_name, out_of_bag_loss
 from odrf.fits.regrowing import permutation_rises, regrown
-from odrf.progress import progress_bar
 from odrf.pruning.choosing import ONE_SE
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.reports.error_table import CHOICES_IN_WORDS, ErrorTable
 from odrf.statistics.selection import most_important, steps_of_elimination
 from odrf.text.card import Card

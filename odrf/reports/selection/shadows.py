@@ -13,8 +13,8 @@ from odrf.checks import checked_truth
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.regrowing import permutation_rises, regrown, regrown_beside_shadows
-from odrf.progress import progress_bar
 from odrf.public import public
+from odrf.public.progress import progress_bar
 from odrf.statistics.selection import CONFIRMED, REJECTED, TENTATIVE, decisions
 from odrf.text.card import Card, Carded
 from odrf.text.quantity import quantity
