@@ -34,7 +34,6 @@ from odrf import odrf
 from odrf.design import build_design
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import joined
 from odrf.engine.trees.routing import predict
 from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
 from odrf.fits.stacking import Evidence
@@ -121,7 +120,7 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     ]
     default = list(kinds_of_trees(options, n, P, p, K > 1))
     n_pilot = min(trees, pilot_trees(n, len(default), FORESTS_TREES))
-    pilots = [joined((forest.tree(i) for i in range(n_pilot)), n_pilot) for forest in grown]
+    pilots = [[forest.tree(i) for i in range(n_pilot)] for forest in grown]
     evidence = pilot_evidence(
         pilots, data.X, data.y, data.weights, kinds, tree_streams[:n_pilot], 1
     )

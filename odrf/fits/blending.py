@@ -22,17 +22,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.apportioning import apportion
+from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.forest_growth import grow_forest
+from odrf.engine.growth.forest_growth import tree_grower
+from odrf.engine.growth.tree_kernel import grow_tree
+from odrf.engine.parallel import in_order, row_blocks
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.trees.forest_arrays import Forest, joined, within_memory
 from odrf.engine.trees.routing import leaf_nodes
-from odrf.fits.stacking import Evidence, mean_products, mean_relations
+from odrf.fits.stacking import (
+    Evidence,
+    mean_products,
+    mean_relations,
+    products_of_rows,
+    relations_of_rows,
+)
 from odrf.projections.mixture import Mixture
 
 __all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_evidence", "pilot_trees"]
@@ -44,6 +53,8 @@ FEWEST_PILOT, MOST_PILOT, PILOT_EVIDENCE = 5, 200, 60_000
 FEW_ROWS = 500
 # Most rows that the pilot trees are evaluated on; more would change little.
 EVALUATED_ROWS = 20_000
+# Values of pilot trees that are looked up at a time.
+AT_ONCE = 2**23
 
 
 class Kind(NamedTuple):
@@ -121,12 +132,6 @@ def _by_kind(start: Blended | None, G: int) -> list[list[Forest]]:
     return [[forest.tree(int(b)) for b in np.flatnonzero(of_tree == g)] for g in range(G)]
 
 
-def _one_by_one(parts: Sequence[Forest]) -> Iterator[Forest]:
-    for part in parts:
-        for i in range(part.n_trees):
-            yield part.tree(i)
-
-
 def grow_blend(
     X: Matrix,
     y: NDArray[np.float64],
@@ -161,55 +166,60 @@ def grow_blend(
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
 
-    def grow(g: int, first: int, last: int) -> Forest:
+    def grower(g: int, number: int) -> Callable[[NDArray[np.uint64]], Forest]:
         settings, mixture, sampling = kinds[g]
-        return grow_forest(
-            X,
-            y,
-            weights,
-            feature_groups,
-            sampling,
-            settings,
-            mixture,
-            tree_streams[first:last],
-            n_jobs,
-            advance,
-            codes,
+        return tree_grower(
+            X, y, weights, feature_groups, sampling, settings, mixture, min(n_jobs, number), codes
         )
 
-    def pilot(g: int, grown: list[Forest]) -> Forest:
-        missing = [grow(g, len(grown), n_pilot)] if len(grown) < n_pilot else []
-        return joined([*grown[:n_pilot], *missing], n_pilot) if grown else missing[0]
+    def pilots_missing(g: int) -> Iterator[Forest]:
+        missing = tree_streams[len(parts[g]) : n_pilot]
+        for tree in in_order(grower(g, len(missing)), missing, n_jobs, X.size):
+            yield tree
+            advance()
 
     parts, piloted = _by_kind(start, G), 0
-    if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
-        blend = start.blend
-    else:
-        piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
-        expect(piloted + n_trees - n_pilot)
-        pilots = [pilot(g, parts[g]) for g in range(G)]
-        parts = [[pilots[g], *parts[g][n_pilot:]] for g in range(G)]
-        evidence = pilot_evidence(
-            pilots, X, y, weights, kinds, tree_streams[:n_pilot], n_jobs, codes
-        )
-        blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
-    counts = apportion(blend.weights, n_trees)
-    n_grown = [sum(part.n_trees for part in of_kind) for of_kind in parts]
-    expect(piloted + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
-    for g in range(G):
-        if n_grown[g] < counts[g]:
-            parts[g].append(grow(g, n_grown[g], counts[g]))
-    of_tree = _in_turn(counts)
-    rank = np.empty(n_trees, dtype=np.int64)
-    for g in range(G):
-        rank[of_tree == g] = np.arange(counts[g])
-    trees = [_one_by_one(of_kind) for of_kind in parts]
-    forest = joined((next(trees[g]) for g in of_tree), n_trees)
+    with compiled_at_ease(grow_tree):
+        if start is not None and pilot_trees(len(y), G, start.forest.n_trees) == n_pilot:
+            blend = start.blend
+        else:
+            piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
+            expect(piloted + n_trees - n_pilot)
+            for g in range(G):
+                parts[g] += within_memory(pilots_missing(g), n_pilot)
+            evidence = pilot_evidence(
+                [of_kind[:n_pilot] for of_kind in parts], X, y, weights, kinds,
+                tree_streams[:n_pilot], n_jobs, codes,
+            )  # fmt: skip
+            blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
+        counts = apportion(blend.weights, n_trees)
+        n_grown = [len(of_kind) for of_kind in parts]
+        expect(piloted + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
+        of_tree = _in_turn(counts)
+        rank = np.empty(n_trees, dtype=np.int64)
+        for g in range(G):
+            rank[of_tree == g] = np.arange(counts[g])
+        growers = [grower(g, int(counts[g]) - n_grown[g]) for g in range(G)]
+        known = {(g, i): tree for g in range(G) for i, tree in enumerate(parts[g][: counts[g]])}
+        parts.clear()
+
+        def tree_at(place: tuple[int, int]) -> Forest:
+            return known.pop(place, None) or growers[place[0]](tree_streams[place[1]])
+
+        def in_place() -> Iterator[Forest]:
+            """Yield the trees in their order; nothing else holds them: they are held once."""
+            places = list(zip(of_tree.tolist(), rank.tolist(), strict=True))
+            for tree, (g, i) in zip(in_order(tree_at, places, n_jobs, X.size), places, strict=True):
+                yield tree
+                if i >= n_grown[g]:
+                    advance()
+
+        forest = joined(in_place(), n_trees)
     return Blended(forest, tree_streams[rank], replace(blend, of_tree=of_tree))
 
 
 def pilot_evidence(
-    pilots: Sequence[Forest],
+    pilots: Sequence[Sequence[Forest]],
     X: Matrix,
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -220,27 +230,40 @@ def pilot_evidence(
 ) -> Evidence:
     """Evaluate the pilot trees of each kind on their out-of-bag rows.
 
-    The i-th tree of each of the `pilots` has the stream tree_streams[i].  The other arguments are
-    those of `grow_blend`.
+    The i-th of the `pilots` of each kind, forests of one tree, has the stream tree_streams[i].  The
+    other arguments are those of `grow_blend`.
     """
-    n, K = len(y), pilots[0].value.shape[1]
+    n, K = len(y), pilots[0][0].value.shape[1]
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     X_evaluated, case_weights = with_rows(X, at), weights[at]
-    values = [pilot.value[leaf_nodes(pilot, X_evaluated, n_jobs)] for pilot in pilots]
+    leaves = [[leaf_nodes(tree, X_evaluated, n_jobs)[:, 0] for tree in trees] for trees in pilots]
     unseen = []
     for kind in kinds:
         draws = Draws(weights, [kind.sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         unseen.append(np.take(draws.all_unseen(), at, axis=1).T)
     if K == 1:
-        errors_of_trees = [value - y[at, None, None] for value in values]
-        products, rows = mean_products(errors_of_trees, unseen, case_weights)
+        target, centre = np.empty((len(at), 0)), y[at, None, None]
+    else:
+        target, total = np.eye(K)[y[at].astype(np.int64)], case_weights.sum()
+        shares = case_weights @ target / total
+        target -= shares
+        centre = np.broadcast_to(shares, (len(at), 1, K))
+    of_rows, related = [], []
+    # the values of a thousand classes take gigabytes: never of all rows at once
+    size = max(1, AT_ONCE // (len(kinds) * len(pilots[0]) * K))
+    for block in row_blocks(len(at), size):
+        values = [
+            np.stack([tree.value[leaf[block]] for tree, leaf in zip(*of_kind, strict=True)], axis=1)
+            - centre[block]
+            for of_kind in zip(pilots, leaves, strict=True)
+        ]
+        masks = [mask[block] for mask in unseen]
+        of_rows.append(products_of_rows(values, masks))
+        if K > 1:
+            related.append(relations_of_rows(values, masks, target[block]))
+    products, rows = mean_products(np.concatenate(of_rows, axis=2), unseen, case_weights)
+    if K == 1:
         return Evidence(products, None, np.diag(products).copy(), rows)
-    target = np.eye(K)[y[at].astype(np.int64)]
-    total = case_weights.sum()
-    shares = case_weights @ target / total
-    target -= shares
-    centred = [value - shares for value in values]
-    products, rows = mean_products(centred, unseen, case_weights)
-    relations = mean_relations(centred, unseen, case_weights, target)
+    relations = mean_relations(np.concatenate(related, axis=1), unseen, case_weights)
     errors = np.diag(products) - 2 * relations + case_weights @ np.sum(target**2, axis=1) / total
     return Evidence(products, relations, errors, rows)

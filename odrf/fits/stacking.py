@@ -18,7 +18,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["Evidence", "free_weights", "held_weights", "mean_products", "mean_relations"]
+__all__ = [
+    "Evidence",
+    "free_weights",
+    "held_weights",
+    "mean_products",
+    "mean_relations",
+    "products_of_rows",
+    "relations_of_rows",
+]
 
 # A penalty pulls the weights towards equal ones, as strongly as this many rows: for a number, and
 # for classes, whose rows carry less information.
@@ -63,8 +71,45 @@ class Evidence:
         return free_weights(self.products, self.relations, self.errors, self.rows)
 
 
-def mean_products(
+def products_of_rows(
+    values: list[NDArray[np.float64]], unseen: list[NDArray[np.bool_]]
+) -> NDArray[np.float64]:
+    """Return the sums (G, G, m) of the products of different trees' values, for each row.
+
+    Parameters
+    ----------
+    values : list of G arrays (m, b, K) float64
+        Errors or predictions of each kind's b trees for m rows.
+    unseen : list of G arrays (m, b) bool
+        Which rows are out of bag for each tree; only their values count.
+    """
+    masked = [value * mask[:, :, None] for value, mask in zip(values, unseen, strict=True)]
+    sums = [value.sum(axis=1) for value in masked]
+    G = len(values)
+    products = np.empty((G, G, len(values[0])))
+    for g in range(G):
+        for h in range(g + 1):
+            # the i-th trees of two kinds share a random stream: their products are left out
+            same = np.einsum("ibk,ibk->i", masked[g], masked[h])
+            products[g, h] = products[h, g] = np.einsum("ik,ik->i", sums[g], sums[h]) - same
+    return products
+
+
+def relations_of_rows(
     values: list[NDArray[np.float64]],
+    unseen: list[NDArray[np.bool_]],
+    target: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the sums (G, m) of the products of the trees' values with the target (m, K).
+
+    `values` and `unseen` are those of `products_of_rows`.
+    """
+    pairs = zip(values, unseen, strict=True)
+    return np.array([np.einsum("ibk,ik,ib->i", value, target, mask) for value, mask in pairs])
+
+
+def mean_products(
+    products: NDArray[np.float64],
     unseen: list[NDArray[np.bool_]],
     weights: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], int]:
@@ -72,43 +117,37 @@ def mean_products(
 
     Parameters
     ----------
-    values : list of G arrays (m, b, K) float64
-        Errors or predictions of each kind's b trees for m rows.
+    products : (G, G, m) float64
+        The sums for each row, of `products_of_rows`.
     unseen : list of G arrays (m, b) bool
         Which rows are out of bag for each tree.
     weights : (m,) float64
         Case weights.
     """
-    masked = [value * mask[:, :, None] for value, mask in zip(values, unseen, strict=True)]
-    sums = [value.sum(axis=1) for value in masked]
     trees = [mask.sum(axis=1) for mask in unseen]
-    G = len(values)
-    products = np.empty((G, G))
+    G = len(products)
+    means = np.empty((G, G))
     for g in range(G):
         for h in range(g + 1):
-            # the i-th trees of two kinds share a random stream: their products are left out
-            same = np.einsum("ibk,ibk->i", masked[g], masked[h])
-            total = np.einsum("ik,ik->i", sums[g], sums[h])
             pairs = weights @ (trees[g] * trees[h] - np.sum(unseen[g] & unseen[h], axis=1))
-            products[g, h] = products[h, g] = weights @ (total - same) / pairs if pairs else 0.0
-    return products, min(int(np.sum(number > 1)) for number in trees)
+            means[g, h] = means[h, g] = weights @ products[g, h] / pairs if pairs else 0.0
+    return means, min(int(np.sum(number > 1)) for number in trees)
 
 
 def mean_relations(
-    values: list[NDArray[np.float64]],
+    relations: NDArray[np.float64],
     unseen: list[NDArray[np.bool_]],
     weights: NDArray[np.float64],
-    target: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the mean products (G,) of the kinds' values with the target (m, K).
+    """Return the mean products (G,) of the kinds' values with the target.
 
-    `values`, `unseen` and `weights` are those of `mean_products`.
+    `relations` (G, m) are those of `relations_of_rows`; `unseen` and `weights` are those of
+    `mean_products`.
     """
-    relations = np.zeros(len(values))
-    for g, (value, mask) in enumerate(zip(values, unseen, strict=True)):
-        related = np.einsum("ibk,ik,ib->i", value, target, mask)
-        relations[g] = weights @ related / max(weights @ mask.sum(axis=1), TINY)
-    return relations
+    means = np.zeros(len(relations))
+    for g, (of_rows, mask) in enumerate(zip(relations, unseen, strict=True)):
+        means[g] = weights @ of_rows / max(weights @ mask.sum(axis=1), TINY)
+    return means
 
 
 def held_weights(products: NDArray[np.float64], rows: int) -> NDArray[np.float64]:

@@ -20,7 +20,6 @@ from odrf.statistics.importance import shared_out
 __all__ = [
     "FEWEST_ROWS",
     "JudgedTrees",
-    "add_up",
     "added_covariances",
     "held_out_importance",
     "leaves_by_tree",
@@ -29,6 +28,8 @@ __all__ = [
 
 # Rows times trees whose leaves are found together.
 LEAVES_AT_ONCE = 2**22
+# Nodes times outputs of the trees whose sums are held together.
+SUMS_AT_ONCE = 2**24
 # Fewer rows have no covariance.
 FEWEST_ROWS = 2
 
@@ -95,10 +96,11 @@ def held_out_importance(
             continue
         centred = _centred(target[rows], weights[rows])
         forest, K = _with_inner_values(forest) if summed else forest, target.shape[1]
-        sums = np.zeros_like(forest.value)
-        for b, leaf in leaves_by_tree(forest, with_rows(X, rows), n_jobs):
-            add_up(sums, forest, b, leaf, centred[:, [b % K]] if summed else centred)
-        of_part = shared_out(forest, added_covariances(forest, sums), first)
+        judged = (
+            (leaf, centred[:, [b % K]] if summed else centred)
+            for b, leaf in leaves_by_tree(forest, with_rows(X, rows), n_jobs)
+        )
+        of_part = shared_out(forest, added_covariances(forest, judged), first)
         total += of_part if summed else of_part / forest.n_trees
         n_used += 1
     return total / max(n_used, 1)
@@ -202,40 +204,41 @@ def leaves_by_tree(
         yield from zip(some.tolist(), leaves, strict=True)
 
 
-def add_up(
-    sums: NDArray[np.float64],
-    forest: Forest,
-    b: int,
-    leaf: NDArray[np.int32],
-    centred: NDArray[np.float64],
-) -> None:
-    """Add to `sums` (m, K) the rows of `centred` (n, K) at their leaves (n,) of tree `b`."""
-    begin, end = forest.root[b : b + 2]
-    for k, column in enumerate(centred.T):
-        sums[begin:end, k] += np.bincount(leaf - begin, column, end - begin)
-
-
-def added_covariances(forest: Forest, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def added_covariances(
+    forest: Forest, judged: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]]]
+) -> NDArray[np.float64]:
     """Return for each split the sum of its rows times the change of the prediction that it makes.
 
     Parameters
     ----------
     forest : Forest
-    sums : (m, K) float64
-        Sums of the rows that reach each leaf; those of the inner nodes are added up in place.
+    judged : iterable
+        For each tree in turn the leaves (r,) of the rows that judge it, and what is summed over
+        them (r, K).
 
     Returns
     -------
     (m,) float64
         0 for leaves.
     """
-    added = np.zeros(forest.n_nodes)
-    for nodes in _splits_from_below(forest):
-        for side in range(2):
-            child = forest.left[nodes] + side
-            change = forest.value[child] - forest.value[nodes]
-            added[nodes] += (change * sums[child]).sum(axis=1)
-            sums[nodes] += sums[child]
+    added, judged, first = np.zeros(forest.n_nodes), iter(judged), 0
+    while first < forest.n_trees:
+        # the sums of all trees would take as much memory as the trees
+        begin = forest.root[first]
+        most = begin + SUMS_AT_ONCE // forest.value.shape[1]
+        last = max(first + 1, int(np.searchsorted(forest.root, most, side="right")) - 1)
+        part = forest.trees(first, last)
+        sums = np.zeros_like(part.value)
+        for (lo, hi), (leaf, rows) in zip(pairwise(part.root), judged, strict=False):
+            for k, column in enumerate(rows.T):
+                sums[lo:hi, k] = np.bincount(leaf - (begin + lo), column, hi - lo)
+        for nodes in _splits_from_below(part):
+            for side in range(2):
+                child = part.left[nodes] + side
+                change = part.value[child] - part.value[nodes]
+                added[begin + nodes] += (change * sums[child]).sum(axis=1)
+                sums[nodes] += sums[child]
+        first = last
     return added
 
 

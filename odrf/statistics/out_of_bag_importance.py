@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.statistics.held_out_importance import add_up, added_covariances, leaves_by_tree
+from odrf.statistics.held_out_importance import added_covariances, leaves_by_tree
 from odrf.statistics.importance import shared_out
 
 __all__ = ["out_of_bag_importance"]
@@ -62,11 +62,12 @@ def out_of_bag_importance(
     K = forest.value.shape[1]
     target = y[:, None] if K == 1 else np.eye(K)[y.astype(np.int64)]
     centred = weights[:, None] * (target - np.average(target, axis=0, weights=weights))
-    sums, n_used = np.zeros_like(forest.value), 0
-    for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
-        rows = np.flatnonzero(unseen[b])
-        if len(rows):
-            n_used += 1
-            add_up(sums, forest, b, leaf[rows], centred[rows] / weights[rows].sum())
-        advance()
-    return shared_out(forest, added_covariances(forest, sums), first) / max(n_used, 1)
+    n_used = int(unseen.any(axis=1).sum())
+
+    def judged() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+        for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
+            rows = np.flatnonzero(unseen[b])
+            yield leaf[rows], centred[rows] / weights[rows].sum()
+            advance()
+
+    return shared_out(forest, added_covariances(forest, judged()), first) / max(n_used, 1)

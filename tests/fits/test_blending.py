@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from forests import same_bits
 from odrf.engine.apportioning import apportion
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import SUBSAMPLE, Sampling, draw_counts
+from odrf.fits import blending
 from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
 from problems import noisy
 
@@ -137,3 +141,54 @@ def test_large_leaves_win_on_noise_and_small_ones_without():
         shares[name] = found.weights[1]
     assert shares["noise"] > 0.8
     assert shares["signal"] < 0.2
+
+
+def test_trees_are_held_once(monkeypatch):
+    """Pilot trees, too, are let go as the forest takes their nodes over."""
+    held, grower_of, join = [], blending.tree_grower, blending.joined
+
+    def tree_grower(*arguments):
+        grow = grower_of(*arguments)
+
+        def recorded(stream):
+            tree = grow(stream)
+            held.append(weakref.ref(tree))
+            return tree
+
+        return recorded
+
+    def joined(trees, n_trees):
+        copies = [tree.trees(0, 1) for tree in trees]
+        alive.append(sum(tree() is not None for tree in held))
+        return join(copies, n_trees)
+
+    alive = []
+    monkeypatch.setattr(blending, "tree_grower", tree_grower)
+    monkeypatch.setattr(blending, "joined", joined)
+    blend()
+    assert len(held) > 30
+    assert alive == [0]
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
+    rng = np.random.default_rng(2)
+    m, b, K = 40, 4, max(classes, 1)
+    y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
+    trees = [[SimpleNamespace(value=rng.normal(size=(9, K))) for _ in range(b)] for _ in "ab"]
+    leaves = {id(tree): rng.integers(9, size=(m, 1)) for of_kind in trees for tree in of_kind}
+    monkeypatch.setattr(blending, "leaf_nodes", lambda tree, X, n_jobs: leaves[id(tree)])
+    problem = noisy(n=m)
+    kinds = [kind(problem, 0.8), kind(problem, 0.7)]
+    weights = rng.uniform(0.5, 2.0, m)
+
+    def evidence():
+        return blending.pilot_evidence(
+            trees, problem.X, y, weights, kinds, streams(1, 0, b), 1
+        )  # fmt: skip
+
+    whole = evidence()
+    monkeypatch.setattr(blending, "AT_ONCE", 7 * 2 * b * K)
+    blocks = evidence()
+    for name in ("products", "relations", "errors", "rows"):
+        assert np.array_equal(getattr(blocks, name), getattr(whole, name)), name

@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from odrf.fits.stacking import Evidence, free_weights, held_weights, mean_products, mean_relations
+from odrf.fits.stacking import (
+    Evidence,
+    free_weights,
+    held_weights,
+    mean_products,
+    mean_relations,
+    products_of_rows,
+    relations_of_rows,
+)
 
 quick = settings(deadline=None)
 MANY = 10**12
@@ -39,7 +47,7 @@ def test_mean_products_are_those_of_different_trees(G, b, seed):
                             pairs += weight
                             total += weight * (values[g][row, i] @ values[h][row, j])
             expected[g, h] = total / pairs if pairs else 0.0
-    products, rows = mean_products(values, unseen, weights)
+    products, rows = mean_products(products_of_rows(values, unseen), unseen, weights)
     assert rows == min(numbers)
     np.testing.assert_allclose(products, expected, atol=1e-10)
 
@@ -48,7 +56,7 @@ def test_mean_products_are_those_of_different_trees(G, b, seed):
 @given(st.integers(1, 3), st.integers(1, 5), st.integers(0, 2**32))
 def test_mean_relations_are_those_of_rows_unseen(G, b, seed):
     values, unseen, weights, target = problem(G, b, seed)
-    found = mean_relations(values, unseen, weights, target)
+    found = mean_relations(relations_of_rows(values, unseen, target), unseen, weights)
     for g in range(G):
         related = [
             (weights[row], values[g][row, i] @ target[row]) for row, i in np.argwhere(unseen[g])

@@ -9,6 +9,7 @@ import pytest
 import odrf
 from nothing_matters import unrelated
 from odrf.errors import InputError
+from odrf.statistics import held_out_importance
 from odrf.statistics.out_of_bag_importance import out_of_bag_importance
 from reference.importance import judged_by_definition, own_response
 
@@ -36,6 +37,26 @@ def test_it_is_its_definition(formula, weighted):
     np.testing.assert_allclose(
         out_of_bag_importance(*arguments), by_definition(*arguments), rtol=1e-6, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_sums_of_a_few_trees_at_a_time_are_the_same(monkeypatch, at_once):
+    """Those of all trees would take as much memory as the trees."""
+    fit = odrf.odrf("species ~ .", odrf.load_data("penguins").dropna(), n_trees=7, seed=2).fit
+    arguments = fit.forest, fit.data.X, fit.data.y, fit.design.first, fit.draws
+    expected, largest = out_of_bag_importance(*arguments), []
+    trees = type(fit.forest).trees
+
+    def recorded(forest, begin, end):
+        part = trees(forest, begin, end)
+        largest.append(part.value.size if part.n_trees > 1 else 0)
+        return part
+
+    monkeypatch.setattr(type(fit.forest), "trees", recorded)
+    monkeypatch.setattr(held_out_importance, "SUMS_AT_ONCE", at_once)
+    assert np.array_equal(out_of_bag_importance(*arguments), expected)
+    assert len(largest) > 1
+    assert max(largest) <= at_once
 
 
 @pytest.mark.parametrize("classes", [False, True])

@@ -47,6 +47,7 @@ __all__ = [
     "grow_one",
     "pays_to_copy",
     "read_by_growth",
+    "tree_grower",
 ]
 
 # Rough relative costs of one number: read in sequence from a copy, fetched by its row number, and
@@ -99,17 +100,9 @@ def grow_forest(
     codes : RowCodes, optional
         Which rows are drawn together.
     """
-    array, factors = read_by_growth(X, feature_groups, mixture)
-    columns_read = mixture.columns_read(feature_groups, settings, len(y))
-    copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
-        min(n_jobs, len(streams)) * float(array.nbytes)
+    grow = tree_grower(
+        X, y, weights, feature_groups, sampling, settings, mixture, min(n_jobs, len(streams)), codes
     )
-
-    def grow(stream: NDArray[np.uint64]) -> Forest:
-        return grow_one(
-            array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
-            factors, codes,
-        )  # fmt: skip
 
     def grown() -> Iterator[Forest]:
         for tree in in_order(grow, streams, n_jobs, X.size):
@@ -118,6 +111,37 @@ def grow_forest(
 
     with compiled_at_ease(grow_tree):
         return joined(grown(), len(streams))
+
+
+def tree_grower(
+    X: Matrix,
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    feature_groups: FeatureGroups,
+    sampling: Sampling,
+    settings: Settings,
+    mixture: SamplerMixture,
+    abreast: int,
+    codes: RowCodes | None = None,
+) -> Callable[[NDArray[np.uint64]], Forest]:
+    """Return what grows the tree of a stream (4,), which it does not modify.
+
+    About `abreast` trees will be grown at the same time.  The other arguments are those of
+    `grow_forest`.
+    """
+    array, factors = read_by_growth(X, feature_groups, mixture)
+    columns_read = mixture.columns_read(feature_groups, settings, len(y))
+    copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
+        abreast * float(array.nbytes)
+    )
+
+    def grow(stream: NDArray[np.uint64]) -> Forest:
+        return grow_one(
+            array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
+            factors, codes,
+        )  # fmt: skip
+
+    return grow
 
 
 def read_by_growth(

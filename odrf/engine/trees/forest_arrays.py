@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,15 @@ from odrf.engine.trees.packing import Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 from odrf.engine.trees.read_later import ReadLater
 
-__all__ = ["ARRAYS", "OF_NODES", "OF_TERMS", "Forest", "joined", "require_memory_for_all"]
+__all__ = [
+    "ARRAYS",
+    "OF_NODES",
+    "OF_TERMS",
+    "Forest",
+    "joined",
+    "require_memory_for_all",
+    "within_memory",
+]
 
 # Memory is reserved for trees this much larger than the first: they are of similar size.
 ROOM = 1.25
@@ -146,7 +154,11 @@ class Forest(ReadLater):
 
     def tree(self, b: int) -> Forest:
         """Return tree `b` (0-based) as a forest of one tree."""
-        lo, hi = int(self.root[b]), int(self.root[b + 1])
+        return self.trees(b, b + 1)
+
+    def trees(self, begin: int, end: int) -> Forest:
+        """Return the trees ``begin:end`` (0-based) as a forest."""
+        lo, hi = int(self.root[begin]), int(self.root[end])
         first, last = int(self.start[lo]), int(self.start[hi])
         left, start = self.left[lo:hi], self.start[lo : hi + 1]
         arrays = {name: getattr(self, name)[lo:hi] for name in OF_NODES}
@@ -155,7 +167,7 @@ class Forest(ReadLater):
         surrogates = self.surrogates
         if surrogates is not None:
             surrogates = surrogates.of_nodes(np.arange(lo, hi))
-        root = np.array([0, hi - lo])
+        root = self.root[begin : end + 1] - lo
         return replace(self, root=root, start=start - first, surrogates=surrogates, **arrays)
 
     def keeping(self, splits: NDArray[np.bool_]) -> Forest:
@@ -216,13 +228,9 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     used = dict.fromkeys(_PER_TREE, 0)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
-    size = 0
-    for number, tree in enumerate(trees, 1):
+    for tree in within_memory(trees, n_trees):
         ordered = tree.ordered
         surrogates += [] if tree.surrogates is None else [tree.surrogates]
-        size += tree.nbytes
-        if number.bit_count() == 1:  # 1, 2, 4, 8, … trees
-            require_memory_for_all(size, number, n_trees)
         for name, part in _moved(tree, used["left"], used["index"]).items():
             end = used[name] + len(part)
             if name not in arrays:
@@ -240,6 +248,16 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         array.resize((used[name], *array.shape[1:]), refcheck=False)
     of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
+
+
+def within_memory(trees: Iterable[Forest], n_trees: int) -> Iterator[Forest]:
+    """Yield trees until those so far show that memory does not suffice for all `n_trees`."""
+    size = 0
+    for number, tree in enumerate(trees, 1):
+        size += tree.nbytes
+        if number.bit_count() == 1:  # 1, 2, 4, 8, … trees
+            require_memory_for_all(size, number, n_trees)
+        yield tree
 
 
 def require_memory_for_all(size: int, number: int, n_trees: int) -> None:
