@@ -64,7 +64,8 @@ def intervals_of(table: pd.DataFrame, ends: tuple[str, str] = EDGES) -> tuple[An
     if "class" in table:
         table = table[table["class"].astype(str) == "yes"]
     low, high = ends
-    return tuple(table[name].to_numpy(dtype=float) for name in ("estimate", low, high))
+    estimate, *two = (table[name].to_numpy(dtype=float) for name in ("estimate", low, high))
+    return estimate, two[0], two[1]
 
 
 def of_inference(kind: str, sample: int, trees: int, seed: int) -> tuple[Found, P_values]:
@@ -98,20 +99,22 @@ def of_inference(kind: str, sample: int, trees: int, seed: int) -> tuple[Found, 
     for name, curve in curves.items():
         found[name] = intervals_of(curve.table)
         found[name + TOGETHER] = intervals_of(curve.table, BANDS)
+    joint = effects.hypotheses(said[1:], joint=True).joint
+    assert joint is not None
     null = effects.table[[term in NOISE for term in names]]
     if "class" in null:
         null = null[null["class"].astype(str) == "yes"]
     return found, {
         "comparisons()": null["p_value"].tolist(),
         "hypotheses()": hypotheses.table["p_value"].tolist()[1:],
-        "hypotheses(), together": [effects.hypotheses(said[1:], joint=True).joint.p_value],
+        "hypotheses(), together": [joint.p_value],
     }
 
 
 def of_importance(kind: str, sample: int, trees: int, seed: int) -> tuple[Found, P_values]:
     """Return intervals and p-values of tests of importance."""
     data = draw(kind, ROWS, np.random.default_rng([seed, sample]))
-    options = {"n_trees": trees // 10, "min_leaf": 5, "blend": False}
+    options: dict[str, Any] = {"n_trees": trees // 10, "min_leaf": 5, "blend": False}
     fit = odrf("y ~ .", data, seed=sample, n_jobs=1, **options)
     found: Found = {}
     p_values: P_values = {}
