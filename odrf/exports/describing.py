@@ -204,7 +204,7 @@ def description_of(fit: AnyFit) -> Description:
     return Description(
         title=" ".join(fit.call.split()),
         response=response.name,
-        labels=() if response.classes is None else tuple(response.classes.tolist()),
+        labels=_labels(response.name, response.classes),
         kinds=kinds,
         whole=frozenset(
             name
@@ -225,6 +225,18 @@ def description_of(fit: AnyFit) -> Description:
         votes=fit.votes,
         ordered=fit.ordered,
     )
+
+
+def _labels(response: str, classes: NDArray[Any] | None) -> tuple[Any, ...]:
+    """Return the classes, none of numbers; `InputError` if no language has them."""
+    labels = () if classes is None else tuple(classes.tolist())
+    for label in labels:
+        if not isinstance(label, str | bool | int | float):
+            raise InputError(
+                f"the classes of {response!r} are of type {type(label).__name__}, which exports do "
+                "not know: make them text, with .astype(str), before fitting"
+            )
+    return labels
 
 
 def _known(sources: tuple[Source | InputError, ...], used: set[int]) -> tuple[Source, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from odrf.engine.rows.drawn_units import units_of
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, n_drawn, n_units_drawn
+from odrf.statistics.distinct_rows import distinct_rows
 
 __all__ = [
     "Stratum",
@@ -167,7 +168,7 @@ def pairs_of_one_stream(
     and the covariance of whether they miss a row, summed over the rows.  From one stream, the
     smaller draw is part of the larger one: it misses all that the larger one misses.
     """
-    stream = np.unique(draws.streams, axis=0, return_inverse=True)[1].ravel()
+    stream = distinct_rows(draws.streams)[1]
     trees = [np.flatnonzero(kinds == g) for g in np.unique(kinds)]
     pairs = []
     for a in trees:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.statistics.distinct_rows import distinct_rows
 from odrf.text.units import node_of_terms
 
 __all__ = [
@@ -163,10 +164,8 @@ def distinct_directions(forest: Forest) -> Directions:
         steps = np.round(np.sign(coef[:, :1]) * coef / ALIKE)
         # the term of empty cells that always go one way is beyond whole numbers
         steps = np.clip(steps, -MOST_STEPS, MOST_STEPS).astype(np.int64)
-        _, first, number = np.unique(
-            np.hstack([columns, steps]), axis=0, return_index=True, return_inverse=True
-        )
-        of_node[nodes] = known + number.reshape(-1)
+        first, number = distinct_rows(np.hstack([columns, steps]))
+        of_node[nodes] = known + number
         examples.append(nodes[first])
         known += len(first)
     return Directions(of_node, np.concatenate(examples))
