@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.trees.packing import HEAD, Packed
@@ -227,7 +228,7 @@ def description_of(fit: AnyFit) -> Description:
     )
 
 
-def _labels(response: str, classes: NDArray[Any] | None) -> tuple[Any, ...]:
+def _labels(response: str, classes: pd.Index | None) -> tuple[Any, ...]:
     """Return the classes, none of numbers; `InputError` if no language has them."""
     labels = () if classes is None else tuple(classes.tolist())
     for label in labels:

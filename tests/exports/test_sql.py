@@ -143,8 +143,11 @@ def test_arguments_are_checked():
         case("holes, surrogate")[0].to_sql("duckdb")
 
 
-@pytest.mark.parametrize("name", ["to_sql", "to_python", "to_c", "to_onnx"])
-def test_classes_of_other_types_are_refused(name):
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("to_sql", ["duckdb"]), ("to_python", []), ("to_c", []), ("to_onnx", [])],
+)
+def test_classes_of_other_types_are_refused(name, given):
     data = pd.DataFrame({"a": range(20), "y": pd.cut(range(20), 2)})
     with pytest.raises(InputError, match="the classes of 'y' are of type Interval"):
-        getattr(odrf.odt("y ~ a", data, seed=1), name)()
+        getattr(odrf.odt("y ~ a", data, seed=1), name)(*given)
