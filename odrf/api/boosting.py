@@ -174,6 +174,8 @@ def odbt(
     ------
     InputError
         If an argument or a column is invalid.  The message names it and says what to use.
+    MemoryError
+        If the table or the trees take more memory than there is, as far as known beforehand.
 
     Notes
     -----

@@ -100,6 +100,8 @@ def graf(
     ------
     InputError
         If an argument or a column is invalid.  The message names it and says what to use.
+    MemoryError
+        If the table or the trees take more memory than there is, as far as known beforehand.
 
     Notes
     -----

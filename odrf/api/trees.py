@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection, ShareRule
 from odrf.api.calling import DESIGN_ARGUMENTS, design_of, is_default, spelled_call
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
@@ -17,7 +18,6 @@ from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_forest, sized_tree
 from odrf.options.growing_for_inference import for_inference
 from odrf.options.request import Request, request_of
-from odrf.projections.family import Family
 from odrf.projections.mixture import without_share
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import public
@@ -34,12 +34,6 @@ TREE = {
     "blend": False,
     "inference": False,
 }
-
-LeafRule = int | str | Callable[[int], float] | None
-ShareRule = float | str | Callable[[int], float]
-AlphaRule = float | str | Callable[[int], float] | None
-ClassWeights = str | Mapping[Any, float] | None
-Projection = str | Family | Mapping[str | Family, float]
 
 
 @public
@@ -222,6 +216,8 @@ def odt(
     ------
     InputError
         If an argument or a column is invalid.  The message names it and says what to use.
+    MemoryError
+        If the table or the trees take more memory than there is, as far as known beforehand.
 
     Examples
     --------
@@ -370,6 +366,8 @@ def odrf(
     ------
     InputError
         If an argument or a column is invalid.  The message names it and says what to use.
+    MemoryError
+        If the table or the trees take more memory than there is, as far as known beforehand.
 
     Examples
     --------

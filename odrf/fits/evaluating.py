@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.design.dividing.structured import rows_to_divide
+from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.out_of_bag_losses import out_of_bag
 from odrf.errors import InputError
@@ -162,6 +163,11 @@ def forest_sizes(fit: Fit, rule: str, progress: bool = False) -> ForestSizes:
     critical = critical_alphas(fit.forest, rule)
     data, draws, fold = fit.data, fit.draws, judged_folds(fit)
     alphas = common_alphas(critical)
+    require_memory(
+        8.0 * len(alphas) * data.n_rows,
+        f"the losses of {data.n_rows} rows at {len(alphas)} sizes",
+        "use fewer rows",
+    )
     leaves, losses = [], np.empty((len(alphas), len(data.y)))
     weights = data.weights
     for k, alpha in enumerate(progress_bar(alphas, unit="size", progress=progress)):

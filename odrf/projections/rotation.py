@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, summing
 from odrf.engine.directions.estimation import normalise
+from odrf.engine.memory import require_memory
 from odrf.engine.randomness import uniform
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
@@ -52,6 +53,7 @@ class Rotation(Rotated):
     ) -> NDArray[np.float32]:
         """Return a uniformly random orthogonal matrix (p, p)."""
         p = len(rows.X)
+        require_memory(12.0 * p * p, f"a rotation of {p} columns", "use another projection=")
         matrix = np.empty((p, p))
         draw_rotation(state, matrix)
         return matrix.astype(np.float32)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
@@ -68,7 +69,7 @@ def held_out_sums(
     """Return the sums for losses (k, m) of rows with case weights and groups (m,)."""
     if groups is not None:
         different, unit = np.unique(groups, return_inverse=True)
-        of_units = np.zeros((len(losses), len(different)))
+        of_units = _of_each(len(losses), len(different))
         np.add.at(of_units.T, unit, (losses * weights).T)
         return _of_groups(of_units, np.bincount(unit, weights).astype(np.float64))
     return HeldOut(
@@ -78,6 +79,16 @@ def held_out_sums(
         losses @ weights**2,
         losses**2 @ weights**2,
     )
+
+
+def _of_each(k: int, n_groups: int) -> NDArray[np.float64]:
+    """Return zeros (k, n_groups) if memory suffices for them."""
+    require_memory(
+        8.0 * k * n_groups,
+        f"the errors of {k} subtrees in {n_groups} groups",
+        "use larger leaves (min_leaf=), or fewer of them (max_leaves=)",
+    )
+    return np.zeros((k, n_groups))
 
 
 def losses_of(
@@ -112,7 +123,7 @@ def held_out(
     stops = _stops(tree, critical, alpha, X, y)
     if groups is not None:
         different, unit = np.unique(groups, return_inverse=True)
-        of_units = np.zeros((k + 1, len(different)))
+        of_units = _of_each(k + 1, len(different))
         for begin, until, rows, loss in stops:
             np.add.at(of_units, (begin, unit[rows]), weights[rows] * loss)
             np.subtract.at(of_units, (until, unit[rows]), weights[rows] * loss)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.boosting.runs import mean_of_other_runs
 from odrf.engine.compiling import kernel
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
@@ -80,7 +81,7 @@ def added_up_by_round(
         empty.
     """
     start, of_round = starts.sum(axis=0), starts.size
-    out = np.empty((forest.n_trees // of_round, len(start), X.shape[1]))
+    out = _held(forest.n_trees // of_round, len(start), X.shape[1], "rounds")
     for block, leaves in _sent(forest, X, n_jobs):
         first_scores = np.repeat(start[:, None], leaves.shape[1], axis=1)
         scores = first_scores.copy()
@@ -98,7 +99,7 @@ def added_up_by_run(
 ) -> NDArray[np.float64]:
     """Return the scores (M, K, n) of each run; arguments as in `added_up`."""
     M, K = starts.shape
-    out = np.empty((M, K, X.shape[1]))
+    out = _held(M, K, X.shape[1], "runs")
     for block, leaves in _sent(forest, X, n_jobs):
         added = forest.value[leaves, 0].reshape(-1, M, K, leaves.shape[1])
         out[:, :, block] = starts[:, :, None] + added.sum(axis=0)
@@ -119,7 +120,7 @@ def out_of_bag_by_round(
     did not draw.
     """
     M, K = starts.shape
-    out = np.empty((forest.n_trees // starts.size, K, X.shape[1]))
+    out = _held(forest.n_trees // starts.size, K, X.shape[1], "rounds")
     for block, leaves in _sent(forest, X, n_jobs):
         reached = leaves.reshape(len(out), M, K, leaves.shape[1])
         added = np.zeros(reached.shape[1:])
@@ -132,6 +133,16 @@ def out_of_bag_by_round(
                 list(starts[:, :, None] + added), missed[:, block]
             )
     return out
+
+
+def _held(number: int, K: int, n: int, what: str) -> NDArray[np.float64]:
+    """Return an empty array (number, K, n) if memory suffices for it."""
+    require_memory(
+        8.0 * number * K * n,
+        f"the scores of {n} rows for {number} {what}",
+        "use fewer rows",
+    )
+    return np.empty((number, K, n))
 
 
 def _sent(forest, X, n_jobs):

@@ -22,6 +22,7 @@ from odrf.engine.curves.parting_points import (
     touching_term,
     with_terms,
 )
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix, layout_of, stored
 from odrf.engine.trees.forest_arrays import Forest
@@ -316,6 +317,12 @@ def curves_by_block(
     rising = other.rising and (layout is None or other.places[0] < layout.n_numbers)
     distinct, code = (NO_VALUES, NO_CODES) if rising else other.distinct
     room, deepest = G + int(rising), int(forest.depth().max()) + 2
+
+    require_memory(
+        8.0 * forest.n_trees * room * of_tree,
+        f"curves of {forest.n_trees} trees at {G} points",
+        "use fewer points, or fewer trees",
+    )
 
     def run(block: slice) -> BlockCurves:
         rows = np.array(stored(X)[:, block].T, order="C")

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.read_later import ReadLater
 
 __all__ = ["GuidedForest"]
+
+# Bytes that a coefficient of a region takes while planes are copied for all regions.
+COPIED = 40.0
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,11 @@ class GuidedForest(ReadLater):
         return len(self.root) - 1
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(getattr(self, field.name).nbytes for field in fields(self))
+
+    @property
     def n_planes(self) -> NDArray[np.int64]:
         """Number of planes of each tree (B,): TW."""
         return np.diff(self.first_plane)
@@ -112,6 +121,11 @@ class GuidedForest(ReadLater):
         tree = np.repeat(np.arange(self.n_trees), np.diff(self.root))
         width = np.where(split, self.n_columns[tree], 0)
         start = np.concatenate([[0], np.cumsum(width)])
+        require_memory(
+            COPIED * float(start[-1]),
+            f"{self.n_trees} guided trees with a plane for each region",
+            "use fewer trees (n_trees=) of fewer predictors",
+        )
         owner = np.repeat(np.arange(len(split)), width)
         column = np.arange(start[-1]) - start[owner]
         of = tree[owner]

@@ -19,6 +19,7 @@ from odrf.engine.guided.regions import regions_for
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.coded import Matrix, indicated, with_rows
+from odrf.engine.trees.forest_arrays import within_memory
 
 __all__ = ["grow_guided", "joined_guided"]
 
@@ -87,7 +88,7 @@ def grow_guided(
             advance()
 
     with compiled_at_ease(grow):
-        return joined_guided(grown())
+        return joined_guided(within_memory(grown(), len(streams)))
 
 
 def _column_scales(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling, draw_counts, filling_counts, unseen_rows
@@ -74,7 +75,13 @@ class Draws(NamedTuple):
         return self._of_all(np.bool_, self.unseen)
 
     def _of_all(self, dtype: type, of_tree: Callable[[int], NDArray]) -> NDArray:
-        out: NDArray = np.empty((len(self.streams), len(self.weights)), dtype=dtype)
+        B, n = len(self.streams), len(self.weights)
+        require_memory(
+            float(np.dtype(dtype).itemsize) * B * n,
+            f"which of {n} rows each of {B} trees drew",
+            "use fewer trees (n_trees=) or rows",
+        )
+        out: NDArray = np.empty((B, n), dtype=dtype)
 
         def redraw(b: int) -> None:
             out[b] = of_tree(b)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,14 @@ FIRST, LARGER = 4, 2
 # Arrays with an entry for each node, and arrays with an entry for each coefficient.
 OF_NODES = ("left", "threshold", "value", "count", "weight", "impurity", "gain", "order")
 OF_TERMS = ("index", "coef")
+
+
+class _Stored(Protocol):
+    @property
+    def nbytes(self) -> int: ...
+
+
+Tree = TypeVar("Tree", bound=_Stored)
 
 
 @dataclass(frozen=True)
@@ -250,7 +258,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
 
 
-def within_memory(trees: Iterable[Forest], n_trees: int) -> Iterator[Forest]:
+def within_memory(trees: Iterable[Tree], n_trees: int) -> Iterator[Tree]:
     """Yield trees until those so far show that memory does not suffice for all `n_trees`."""
     size = 0
     for number, tree in enumerate(trees, 1):

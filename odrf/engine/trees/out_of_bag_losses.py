@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import allocating, part
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import end_if_stopped, in_order, row_blocks
 from odrf.engine.randomness import shuffle_front
 from odrf.engine.rows.coded import Matrix, rows_of_predictors, stored, with_rows
@@ -262,6 +263,9 @@ def permutation_loss(
     out-of-bag rows (Breiman 2001, section 10).  `advance` is called after each tree.
     """
     B, P, n = forest.n_trees, len(first) - 1, len(y)
+    require_memory(
+        P * (4.0 * n + 8.0 * B), f"the losses of {n} rows for {P} predictors", "use fewer rows"
+    )
     found = LossIncrease(np.zeros((B, P)), np.zeros((P, n), dtype=np.float32), np.zeros(n))
     root, *nodes = forest.packed_for(X)
     p, prediction_rule, weights = len(X), forest.prediction_rule, draws.weights

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
 from odrf.engine.parallel import in_blocks, row_blocks
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.routing import leaves_of
@@ -81,6 +82,9 @@ def averages(
     forest = reading.forest
     B, K = forest.n_trees, forest.value.shape[1]
     packed, value = forest.packed_for(X), np.ascontiguousarray(forest.value.T)
+    require_memory(
+        16.0 * B * n_groups * K, f"the means of {B} trees in {n_groups} groups", "use fewer groups"
+    )
     of_rows, of_trees = np.empty((X.shape[1], K)), np.zeros((B, n_groups, K))
 
     def sums(block: slice) -> NDArray[np.float64]:

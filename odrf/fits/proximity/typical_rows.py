@@ -32,8 +32,9 @@ def prototype_table(fit: AnyFit, proximity: Sparse, k: int) -> pd.DataFrame:
     for rows in _groups(fit):
         inside = scipy.sparse.csr_array(proximity[rows][:, rows])
         chosen += rows[covering_rows(inside, fit.data.weights[rows], k)].tolist()
-    near = proximity[:, chosen].toarray()
-    best = np.where(near.max(axis=1) > 0, near.argmax(axis=1), -1)
+    near = scipy.sparse.csr_array(proximity[:, chosen])
+    largest, place = near.max(axis=1).toarray().ravel(), np.ravel(near.argmax(axis=1))
+    best = np.where(largest > 0, place, -1)
     covered = np.bincount(best[best >= 0], minlength=len(chosen))
     frame = training_frame(fit.design, fit.data).iloc[chosen]
     frame.insert(0, "rows", covered)

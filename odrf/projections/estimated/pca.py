@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.checks import checked_whole
+from odrf.engine.memory import require_memory
 from odrf.engine.randomness import shuffle_front, uniform
 from odrf.engine.rows.rows import Rows
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling, draw_counts
@@ -76,6 +77,7 @@ class PrincipalComponents(Rotated):
     ) -> NDArray[np.float32]:
         """Return the matrix (p, p) whose columns are the components, each nonzero in its group."""
         p = len(rows.X)
+        require_memory(4.0 * p * p, f"a rotation of {p} columns", "use another projection=")
         order = np.arange(p)
         shuffle_front(state, order, p)
         matrix = np.zeros((p, p), dtype=np.float32)

@@ -7,6 +7,7 @@ import pandas as pd
 import scipy
 
 from odrf.checks import checked_whole
+from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 from odrf.public import public
 from odrf.text.card import Card, Carded
@@ -64,6 +65,12 @@ class Proximity(Carded):
 
     def to_frame(self) -> pd.DataFrame:
         """Return the proximities as a dense data frame (m, n), which takes 8·m·n bytes."""
+        m, n = self.matrix.shape
+        require_memory(
+            8.0 * m * n,
+            f"a data frame of {m} rows and {n} columns",
+            "use the attribute matrix, which is sparse",
+        )
         return pd.DataFrame(self.matrix.toarray(), index=self.rows, columns=self.columns)
 
     def nearest(self, row: int, k: int = 5) -> pd.Series:

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
+
 __all__ = ["similarity_order"]
 
 
@@ -34,6 +36,11 @@ def similarity_order(
         number = pd.api.types.is_numeric_dtype(column)
         code, found = pd.factorize(column, sort=number)
         known = code >= 0
+        require_memory(
+            8.0 * n_levels * max(3 * len(found), n_levels),
+            f"the shares of {len(found)} values of {column.name!r} in {n_levels} levels",
+            "use a factor of fewer levels, or fewer rows",
+        )
         table = np.zeros((n_levels, len(found)))
         np.add.at(table, (level[known], code[known]), 1.0)
         share = table / np.maximum(rows, 1)[:, np.newaxis]

@@ -21,6 +21,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.memory import require_memory
+
 __all__ = [
     "entropy_knockoff_gaps",
     "gaussian_knockoffs",
@@ -44,6 +46,7 @@ def shrunken_covariance(Z: NDArray[np.float64], part: float) -> NDArray[np.float
     The share of the multiple is a part of the one that Ledoit and Wolf (2004) estimate.
     """
     n, p = Z.shape
+    require_memory(40.0 * p * p, f"the covariance of {p} columns", "use fewer predictors")
     Z = Z - Z.mean(axis=0)
     S = Z.T @ Z / n
     mu = np.trace(S) / p

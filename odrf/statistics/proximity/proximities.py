@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.memory import is_available, require_memory
 from odrf.engine.parallel import end_if_stopped, row_blocks
 from odrf.engine.trees.leaf_quantiles import LeafMembers
 
@@ -16,6 +17,8 @@ __all__ = ["leaf_indicators", "most_pairs", "prediction_weights", "shared", "sha
 Sparse: TypeAlias = "scipy.sparse.csr_array"
 # Rows of which the pairs are counted together.
 ROWS = 1024
+# Bytes of an entry of a sparse matrix, and rows from which the number of entries is estimated.
+ENTRY, JUDGED = 12.0, 32
 
 
 def leaf_indicators(
@@ -32,10 +35,15 @@ def leaf_indicators(
         Which trees count for each row; by default all.
     """
     n, B = leaves.shape
-    rows = np.repeat(np.arange(n), B)
-    kept = slice(None) if used is None else used.T.ravel()
-    ones = np.ones(n * B)[kept]
-    return scipy.sparse.csr_array((ones, (rows[kept], leaves.ravel()[kept])), shape=(n, n_nodes))
+    number = np.full(n, B) if used is None else used.sum(axis=0)
+    require_memory(
+        ENTRY * float(number.sum()),
+        f"the leaves of {n} rows in {B} trees",
+        "use fewer rows or trees",
+    )
+    kept = leaves.ravel() if used is None else leaves[used.T]
+    ends = np.concatenate([[0], np.cumsum(number)])
+    return scipy.sparse.csr_array((np.ones(len(kept)), kept, ends), shape=(n, n_nodes))
 
 
 def most_pairs(first: Sparse, second: Sparse) -> int:
@@ -46,7 +54,30 @@ def most_pairs(first: Sparse, second: Sparse) -> int:
 
 def shared(first: Sparse, second: Sparse, n_trees: int) -> Sparse:
     """Return the share of the trees in which rows (m) and rows (n) are in one leaf, (m, n)."""
-    return scipy.sparse.csr_array(first @ second.T) / n_trees
+    both = product(first, scipy.sparse.csr_array(second.T))
+    both.data /= n_trees
+    return both
+
+
+def product(first: Sparse, second: Sparse) -> Sparse:
+    """Return first (m, nodes) times second (nodes, n).
+
+    Raises
+    ------
+    MemoryError
+        Some rows of `first`, evenly apart, show that memory does not suffice for all.
+    """
+    m, n = first.shape[0], second.shape[1]
+    uses = np.bincount(first.indices, minlength=first.shape[1]).astype(np.float64)
+    if not is_available(ENTRY * min(float(uses @ np.diff(second.indptr)), float(m) * n)):
+        some = first[:: -(-m // JUDGED)]
+        share = scipy.sparse.csr_array(some @ second).nnz / (some.shape[0] * n)
+        require_memory(
+            ENTRY * share * m * n,
+            f"the proximities of {m} rows to {n} rows",
+            "give fewer rows as newdata=",
+        )
+    return scipy.sparse.csr_array(first @ second)
 
 
 def shared_out_of_bag(indicators: Sparse, unseen: NDArray[np.bool_]) -> Sparse:
@@ -64,7 +95,7 @@ def shared_out_of_bag(indicators: Sparse, unseen: NDArray[np.bool_]) -> Sparse:
     (n, n)
         0 for two rows that no tree missed together.
     """
-    both = scipy.sparse.csr_array(indicators @ indicators.T)
+    both = product(indicators, scipy.sparse.csr_array(indicators.T))
     missed = unseen.T.astype(np.float32)
     for block in row_blocks(len(missed), ROWS):
         end_if_stopped()
@@ -106,4 +137,4 @@ def prediction_weights(indicators: Sparse, members: LeafMembers, n: int) -> Spar
     scale = scipy.sparse.diags_array(
         np.divide(1.0, trees, out=np.zeros_like(trees), where=trees > 0)
     )
-    return scipy.sparse.csr_array(scale @ indicators @ shares)
+    return product(scipy.sparse.csr_array(scale @ indicators), shares)

@@ -41,7 +41,7 @@ def shares_of_trees(
             )  # fmt: skip
         return total, variance, counts
 
-    return shares_of_rows(explain, game, game.scale, n_jobs, advance)
+    return shares_of_rows(explain, game, size, game.scale, n_jobs, advance)
 
 
 def interactions_of_trees(
@@ -65,7 +65,7 @@ def interactions_of_trees(
             )  # fmt: skip
         return total, variance, counts
 
-    return shares_of_rows(explain, game, game.scale, n_jobs, advance)
+    return shares_of_rows(explain, game, size, game.scale, n_jobs, advance)
 
 
 def _parts(game: Game) -> Iterator[tuple[int, int]]:

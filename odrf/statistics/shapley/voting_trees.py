@@ -39,7 +39,7 @@ def shares_of_votes(
             )  # fmt: skip
         return total, variance, counts
 
-    return shares_of_rows(explain, game, 1.0, n_jobs, advance)
+    return shares_of_rows(explain, game, (P, K), 1.0, n_jobs, advance)
 
 
 def interactions_of_votes(
@@ -71,4 +71,4 @@ def interactions_of_votes(
                 )
         return total, np.zeros_like(total), np.array([game.n_background, 0])
 
-    return shares_of_rows(explain, game, 1.0, n_jobs, advance)
+    return shares_of_rows(explain, game, (P, P, K), 1.0, n_jobs, advance)
