@@ -68,9 +68,11 @@ def intervals_of(table: pd.DataFrame, ends: tuple[str, str] = EDGES) -> tuple[An
     return estimate, two[0], two[1]
 
 
-def of_inference(kind: str, sample: int, trees: int, seed: int) -> tuple[Found, P_values]:
+def of_inference(
+    kind: str, sample: int, trees: int, seed: int, rows_of_sample: int = ROWS
+) -> tuple[Found, P_values]:
     """Return intervals and p-values of a forest for inference."""
-    data = draw(kind, ROWS, np.random.default_rng([seed, sample]))
+    data = draw(kind, rows_of_sample, np.random.default_rng([seed, sample]))
     fit = odrf("y ~ .", data, n_trees=trees, inference=True, seed=sample, n_jobs=1)
     rows = draw(kind, 50, np.random.default_rng([seed]))
     effects = fit.comparisons(newdata=rows, contrast=(-0.5, 0.5))
@@ -174,6 +176,7 @@ def of_comparisons(kind: str, sample: int, trees: int, seed: int) -> tuple[Found
 
 PROBLEMS: Mapping[str, Callable[[str, int, int, int], tuple[Found, P_values]]] = {
     "inference": of_inference,
+    "inference, 1000 rows": partial(of_inference, rows_of_sample=1000),
     "importance": of_importance,
     "check": of_check,
     "curves": of_curves,
@@ -224,8 +227,8 @@ def report(lines: pd.DataFrame) -> str:
             ],
         }
     )
-    shown.index = pd.Index(lines["what"] + ", " + lines["kind"])
-    return markdown_table(shown, "what, response")
+    shown.index = pd.Index(lines[["problem", "kind", "what"]].agg(", ".join, axis=1))
+    return markdown_table(shown, "problem, response, what")
 
 
 def main() -> int:

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar, nnls
+from scipy.stats import norm
+from scipy.stats import t as student
 
-__all__ = ["PowerLaw", "bootstrap_power_laws", "fit_power_law"]
+__all__ = ["PowerLaw", "bootstrap_levels", "bootstrap_power_laws", "fit_power_law"]
 
 # Range of c: a slower rate cannot be told from a constant, a faster one does not occur.
 SLOWEST, FASTEST, STEPS = 0.02, 2.0, 40
@@ -59,3 +61,23 @@ def bootstrap_power_laws(
     repeats = len(errors)
     chosen = rng.integers(0, repeats, (draws, repeats))
     return [fit_power_law(n, errors[rows].mean(axis=0)) for rows in chosen]
+
+
+def bootstrap_levels(repeats: int, level: float) -> tuple[float, float]:
+    """Return the percentiles between which the draws of a bootstrap of few repeats are an interval.
+
+    The deviations of R drawn repeats are √((R - 1)/R) times as large as they should be, and normal
+    where Student's t with R - 1 degrees of freedom is right.  These percentiles make up for both
+    where the estimate is a mean (Hesterberg 2015, "expanded percentiles").  One repeat tells
+    nothing; its percentiles are those of many.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap: resampling in the
+    undergraduate statistics curriculum, The American Statistician 69, 371-386.
+    """
+    tail = (1 - level) / 2
+    if repeats > 1:
+        width = np.sqrt(repeats / (repeats - 1)) * student.isf(tail, repeats - 1)
+        tail = float(norm.sf(width))
+    return tail, 1 - tail

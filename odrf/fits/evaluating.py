@@ -201,9 +201,10 @@ def stages_out_of_bag(fit: Fit, stages: Stages, n_jobs: int, progress: bool) -> 
     """Evaluate the fit's forest at each of its stages out of bag, the largest size first."""
     data = fit.data
     unseen = fit.draws._replace(n_jobs=n_jobs).all_unseen()
+    groups = rows_to_divide(fit.design, data).groups
     with progress_bar(
         total=len(data.y), desc="out-of-bag rows", unit="row", progress=progress
     ) as bar:
         return evaluated_stages(
-            fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen, bar.update
+            fit.forest, stages, data.X, data.y, data.weights, n_jobs, unseen, bar.update, groups
         )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Matrix
+from odrf.engine.rows.coded import Matrix, with_rows
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.routing import EVERY_ROW
 from odrf.engine.trees.stage_losses import stage_losses
 from odrf.pruning.complexity import growth_ranks
-from odrf.pruning.held_out import HeldOut, held_out
+from odrf.pruning.held_out import HeldOut, held_out, held_out_groups
 
 __all__ = ["ALONG", "DEPTH", "LEAVES", "Stages", "evaluated_stages", "stage_alphas", "stages_of"]
 
@@ -91,11 +92,13 @@ def evaluated_stages(
     n_jobs: int,
     wanted: NDArray[np.bool_] | None = None,
     advance: Callable[[int], object] = lambda n: None,
+    groups: NDArray[np.int64] | None = None,
 ) -> HeldOut:
     """Evaluate the forest at each of its stages on the rows of X (p, n), the largest size first.
 
     With `wanted` (B, n), a tree predicts only the rows for which it is true.  `advance` is called
-    with numbers of rows when they are done.
+    with numbers of rows when they are done.  Rows of one group, of `groups` (n,), count as one
+    unit.
     """
     critical, alpha = stages.critical, stages.alpha
     if forest.n_trees == 1 and wanted is None:
@@ -104,6 +107,20 @@ def evaluated_stages(
         advance(len(y))
         return held
     first = np.searchsorted(alpha, critical)
-    mask = EVERY_ROW if wanted is None else wanted
-    mass, sums = stage_losses(forest, first, len(alpha), X, y, weights, n_jobs, mask, advance)
+
+    def losses(rows: Any = slice(None)) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        mask = EVERY_ROW if wanted is None else np.ascontiguousarray(wanted[:, rows])
+        some = X if isinstance(rows, slice) else with_rows(X, rows)
+        return stage_losses(
+            forest, first, len(alpha), some, y[rows], weights[rows], n_jobs, mask, advance
+        )
+
+    if groups is not None:
+        each = np.split(
+            np.argsort(groups, kind="stable"), np.cumsum(np.unique(groups, return_counts=True)[1])
+        )
+        found = [losses(rows) for rows in each if len(rows)]
+        weight = np.array([mass[0] for mass, _ in found])
+        return held_out_groups(np.column_stack([sums[0] for _, sums in found]), weight)
+    mass, sums = losses()
     return HeldOut(float(mass[0]), float(mass[1]), *sums)

@@ -15,7 +15,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 
-__all__ = ["HeldOut", "held_out", "held_out_sums", "losses_of"]
+__all__ = ["HeldOut", "held_out", "held_out_groups", "held_out_sums", "losses_of"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def held_out_sums(
         different, unit = np.unique(groups, return_inverse=True)
         of_units = _of_each(len(losses), len(different))
         np.add.at(of_units.T, unit, (losses * weights).T)
-        return _of_groups(of_units, np.bincount(unit, weights).astype(np.float64))
+        return held_out_groups(of_units, np.bincount(unit, weights).astype(np.float64))
     return HeldOut(
         float(weights.sum()),
         float(weights @ weights),
@@ -128,7 +128,7 @@ def held_out(
             np.add.at(of_units, (begin, unit[rows]), weights[rows] * loss)
             np.subtract.at(of_units, (until, unit[rows]), weights[rows] * loss)
         weight = np.bincount(unit, weights).astype(np.float64)
-        return _of_groups(np.cumsum(of_units, axis=0)[:k], weight)
+        return held_out_groups(np.cumsum(of_units, axis=0)[:k], weight)
     changes = np.zeros((3, k + 1))
     for begin, until, rows, loss in stops:
         w = weights[rows]
@@ -171,7 +171,7 @@ def _stops(
         node, row = parent[parent >= 0], row[parent >= 0]
 
 
-def _of_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> HeldOut:
+def held_out_groups(loss: NDArray[np.float64], weight: NDArray[np.float64]) -> HeldOut:
     """Return the sums for weighted losses (k, G) and weights (G,) of groups."""
     return HeldOut(
         float(weight.sum()),

@@ -70,7 +70,7 @@ class GrowthPath(ErrorTable):
         trees stop, unless they stop earlier; ``mean_leaves``, for forests, the mean number of
         leaves of the trees (for a tree along the depth, ``leaves``); ``train`` and ``test``, mean
         squared error or misclassification rate of training rows and test rows; ``std_error``, the
-        standard error of ``test`` over rows.
+        standard error of ``test`` over rows, or over groups of a fit with ``groups=``.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class GrowthPath(ErrorTable):
         of = "" if len(shown) == len(self.table) else f" ({len(shown)} of {len(self.table)})"
         note = (
             f"train and test are the {error_name(self.fit.kind)} of the training rows and of "
-            f"{self.by}, std_error the standard error of the latter over rows."
+            f"{self.by}, std_error the standard error of the latter."
         )
         sections = {f"Sizes{of}": shown}
         return Summary("Growth path", self.fit.call, self._facts(), sections, (note,))
