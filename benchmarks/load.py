@@ -165,9 +165,11 @@ LOADS: dict[str, Load] = {
         5000, 30, lambda n: (n, numbers(60, 3)), fit_predict_plot, warm=6
     ),
     "wide tree": Load(20_000, 300, lambda p: numbers(200, p), fitted(odrf.odt)),
-    "wide forest": Load(20_000, 300, lambda p: numbers(200, p), fitted(odrf.odrf, n_trees=100)),
+    "wide forest": Load(
+        20_000, 70, lambda p: numbers(200, p), fitted(odrf.odrf, n_trees=100), warm=4
+    ),
     "wide boosted trees": Load(
-        20_000, 300, lambda p: numbers(200, p), fitted(odrf.odbt, n_trees=100)
+        20_000, 150, lambda p: numbers(200, p), fitted(odrf.odbt, n_trees=100)
     ),
     "wide guided forest": Load(
         20_000, 300, lambda p: numbers(200, p), fitted(odrf.graf, n_trees=10)
@@ -187,12 +189,12 @@ LOADS: dict[str, Load] = {
         1000, 60, lambda k: numbers(20 * k, 5, k), fitted(odrf.odbt, n_trees=2), warm=5
     ),
     "tree of many levels": Load(5000, 100, levels, fitted(odrf.odt), warm=20),
-    "forest of many levels": Load(5000, 100, levels, fitted(odrf.odrf, n_trees=100), warm=20),
+    "forest of many levels": Load(5000, 60, levels, fitted(odrf.odrf, n_trees=100), warm=20),
     "many trees": Load(
-        20_000, 300, lambda b: (b, numbers(500, 5)),
+        20_000, 150, lambda b: (b, numbers(500, 5)),
         lambda data: leaves(odrf.odrf("y ~ .", data[1], n_trees=data[0], seed=1)), warm=20,
     ),
-    "chain": Load(10_000, 1500, chain, of_chain, warm=30),
+    "chain": Load(10_000, 800, chain, of_chain, warm=30),
     "no rows": Load(
         0, 0, lambda n: numbers(60, 3),
         lambda frame: len(odrf.odrf("y ~ .", frame, n_trees=20, seed=1).predict(frame[:0])),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import runpy
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -51,6 +54,54 @@ def test_the_release_is_attested_and_has_a_bill_of_materials():
     assert publish["permissions"]["id-token"] == "write"
     assert [step["with"]["attestations"] for step in publish["steps"] if "attestations" in
             step.get("with", {})] == [True]  # fmt: skip
+
+
+def test_dependencies_are_looked_up_in_lists_of_vulnerabilities():
+    commands = [step.get("run", "") for step in workflow("tests")["jobs"]["advisories"]["steps"]]
+    assert commands[-1].startswith("pip-audit --path installed/")
+    assert commands[-2].endswith("installed/bin/pip install .")
+
+
+def test_the_release_is_looked_into():
+    commands = [step.get("run") for step in workflow("release")["jobs"]["build"]["steps"]]
+    assert commands.index("python -m build") < commands.index("python .ci/contents.py dist/*")
+
+
+def sound(archive: str) -> list[str]:
+    """Return names that an archive should hold."""
+    modules = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("odrf/**/*.py")]
+    tables = "odrf/_data" if archive.endswith("whl") else "data"
+    return [
+        *modules,
+        "odrf/py.typed",
+        *(f"{tables}/{path.name}" for path in ROOT.glob("data/*.csv")),
+    ]
+
+
+@pytest.mark.parametrize("archive", ["odrf-1-py3-none-any.whl", "odrf-1.tar.gz"])
+@pytest.mark.parametrize("wrong", [None, "tests/test_layers.py", "shared/notes.md"])
+def test_archives_hold_the_package_and_its_tables(tmp_path, archive, wrong):
+    names, path = [*sound(archive), *([wrong] if wrong else [])], tmp_path / archive
+    if archive.endswith("whl"):
+        with zipfile.ZipFile(path, "w") as file:
+            for name in names:
+                file.writestr(name, "")
+    else:
+        with tarfile.open(path, "w:gz") as file:
+            for name in names:
+                file.addfile(tarfile.TarInfo(f"odrf-1/{name}"))
+    faults = runpy.run_path(str(ROOT / ".ci/contents.py"))["faults"]
+    assert faults(path) == ([f"{archive} holds {wrong}"] if wrong else [])
+
+
+def test_archives_that_lack_something_are_found(tmp_path):
+    path = tmp_path / "odrf-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
+        for name in set(sound(path.name)) - {"odrf/_data/wine.csv", "odrf/errors.py"}:
+            file.writestr(name, "")
+    faults = runpy.run_path(str(ROOT / ".ci/contents.py"))["faults"]
+    assert faults(path) == [f"{path.name} lacks {name}" for name in
+                            ("odrf/_data/wine.csv", "odrf/errors.py")]  # fmt: skip
 
 
 def test_the_citation_and_the_changelog_have_the_version():

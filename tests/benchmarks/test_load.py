@@ -10,25 +10,10 @@ import pytest
 
 import load
 
-# Longer ones, or those whose kernels few other tests compile, are left to the script.
-SMALL = [
-    "wide tree",
-    "wide forest",
-    "long tree",
-    "long forest",
-    "tree of many classes",
-    "forest of many classes",
-    "tree of many levels",
-    "many trees",
-    "chain",
-    "no rows",
-    "one row",
-    "many rows",
-    "formula of many terms",
-]
+FLAT = "fits, predictions and plots"
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", [name for name in load.LOADS if name != FLAT])
 def test_a_small_load_is_carried(name):
     seconds, megabytes, found = load.measured(name, quick=True)
     assert seconds < 60
@@ -37,7 +22,7 @@ def test_a_small_load_is_carried(name):
 
 
 def test_memory_is_flat_over_many_fits():
-    found = load.measured("fits, predictions and plots", quick=True)[2]
+    found = load.measured(FLAT, quick=True)[2]
     assert int(re.match(r"[+-]\d+", found)[0]) <= 10
 
 
