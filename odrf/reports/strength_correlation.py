@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
+from odrf.engine.memory import require_memory
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.fit import Fit
@@ -124,6 +125,10 @@ def _with_subsets_of(fit: Fit, size: int) -> Fit:
 def _strengths(fit: Fit, sizes: list[int]) -> list[Strength]:
     """Return strength and correlation of the fit's first trees, for each of the `sizes`."""
     data, classes = fit.data, fit.design.response.classes
+    n, B = data.n_rows, fit.forest.n_trees
+    require_memory(
+        32.0 * n * B, f"the errors of {n} rows in {B} trees", "use fewer trees (n_trees=)"
+    )
     leaves = leaf_nodes(fit.forest, data.X, fit.control.n_jobs)
     unseen = fit.draws.all_unseen().T
     positive = data.weights > 0

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from odrf.checks import checked_choice
 from odrf.design import Response
+from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.prediction_rule import predicted_classes
@@ -163,6 +164,10 @@ def _leaves(
 
 def _each_tree(fit: AnyFit, rows: RowsToPredict, advance: Callable[[int], object]) -> pd.DataFrame:
     """Return the prediction of each tree; out of bag it is missing where the tree drew the row."""
+    n, B = rows.X.shape[1], fit.forest.n_trees
+    require_memory(
+        24.0 * n * B, f"{n} predictions of each of {B} trees", "use fewer rows at a time"
+    )
     leaves = leaf_nodes(fit.forest, rows.X, fit.control.n_jobs, advance)
     columns = _tree_numbers(fit.forest)
     drew = np.zeros(leaves.shape, dtype=bool)

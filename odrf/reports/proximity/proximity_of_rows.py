@@ -64,7 +64,13 @@ class Proximity(Carded):
         self.rows, self.columns = rows, columns
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the proximities as a dense data frame (m, n), which takes 8·m·n bytes."""
+        """Return the proximities as a dense data frame (m, n), which takes 8·m·n bytes.
+
+        Raises
+        ------
+        MemoryError
+            If there is less memory.
+        """
         m, n = self.matrix.shape
         require_memory(
             8.0 * m * n,

@@ -49,6 +49,8 @@ class ProximityResults(FittedResults):
         InputError
             If the type is unknown or the fit has no such proximities; if more than 2^28 pairs of
             rows may share a leaf, which would take gigabytes.
+        MemoryError
+            If the proximities take more memory than there is.
 
         Notes
         -----

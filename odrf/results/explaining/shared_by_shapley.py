@@ -160,6 +160,8 @@ class ShapleyResults(FittedResults):
         InputError
             If an argument is out of range, or rows cannot be predicted; for classes of a guided
             forest, if two rows have more than `max_boxes` coalitions: those are not drawn.
+        MemoryError
+            If the values of all rows take more memory than there is.
 
         References
         ----------

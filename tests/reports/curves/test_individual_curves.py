@@ -52,7 +52,7 @@ def test_centred_lines_begin_at_zero(classes):
 def test_colours_are_those_of_the_variable(classes):
     found = classes.ice("x", rows=30)
     lines = found.plot(colour="z").collections[0]
-    assert (lines.get_array() == found.frame["z"]).all()
+    assert lines.get_array().tolist() == found.frame["z"].tolist()
     colours = pd.Series(map(tuple, found.plot(colour="f").collections[0].get_colors()))
     assert colours.groupby(found.frame["f"].to_numpy()).nunique().eq(1).all()
     assert colours.nunique() == 3
