@@ -22,6 +22,8 @@ __all__ = ["FunctionalCovariance", "functional_covariance"]
 
 # Training rows whose influences are held at once.
 ROWS = 4096
+# Eigenvalues of correlations below this are rounding.
+NO_VARIANCE = 1e-12
 
 
 class _Parts(NamedTuple):
@@ -65,17 +67,43 @@ class FunctionalCovariance:
     def total(self) -> NDArray[np.float64]:
         """The covariance (M, M) of the means of these trees over samples and random streams.
 
-        Without the bias, the estimate can have negative eigenvalues if there are few trees: these
-        are set to 0 in the matrix of correlations, and the variances are then those of
-        `Variance.total`.  So a single functional has the same variance alone or among others.
+        Without the bias, the variance of a combination of functionals can be estimated as negative
+        or near 0 if there are few trees.  So correlations are those of `_not_negative`, where no
+        combination has less than the variance it would have alone.  Variances are those of
+        `Variance.total`: a single functional has the same alone or among others.
         """
         variances = self.variances
-        variance = variances.total
-        of_samples = np.maximum(variance - variances.of_trees, 0.0)
-        deviation = np.sqrt(np.maximum(variances.corrected, 0.0))
-        correlation = _correlation(self.raw - self.bias, deviation)
+        of_samples = np.maximum(variances.total - variances.of_trees, 0.0)
         scale = np.sqrt(of_samples)
-        return np.asarray(correlation * np.outer(scale, scale) + self.of_trees)
+        return np.asarray(self._correlation() * np.outer(scale, scale) + self.of_trees)
+
+    def _correlation(self) -> NDArray[np.float64]:
+        """Return the correlations (M, M) over samples; none where a functional does not vary."""
+        covariance = self._not_negative()
+        variance = np.diagonal(covariance)
+        known = np.sqrt(np.where(variance > 0, variance, np.inf))
+        correlation = covariance / np.outer(known, known)
+        np.fill_diagonal(correlation, 1.0)
+        return correlation
+
+    def _not_negative(self) -> NDArray[np.float64]:
+        """Return the covariance (M, M) without the bias, not negative in any direction.
+
+        In the directions that diagonalise both the estimate and its bias, which then add up to 1,
+        the variances are those of `Variance.total`.
+        """
+        both = self.raw + self.bias
+        unit = np.sqrt(np.where(np.diagonal(both) > 0, np.diagonal(both), 1.0))
+        value, vector = np.linalg.eigh(both / np.outer(unit, unit))
+        known = value > NO_VARIANCE * max(value.max(initial=0.0), 1.0)
+        root = vector[:, known] * np.sqrt(value[known])
+        inverse = vector[:, known] / np.sqrt(value[known])
+        estimated = inverse.T @ (self.raw / np.outer(unit, unit)) @ inverse
+        share, direction = np.linalg.eigh((estimated + estimated.T) / 2)
+        share = np.clip(share, 0.0, 1.0)
+        variance = Variance(share, 1.0 - share, np.zeros_like(share), self.n_rows).total
+        half = unit[:, None] * (root @ direction) * np.sqrt(variance)
+        return np.asarray(half @ half.T)
 
     @property
     def trees_advised(self) -> int:
@@ -120,20 +148,3 @@ def functional_covariance(
         for first, second, covariance in pairs_of_one_stream(kinds, draws, stratum):
             parts.bias[...] += covariance * (scaled[first].T @ scaled[second])
     return FunctionalCovariance(*parts, unseen.shape[1], B)
-
-
-def _correlation(
-    covariance: NDArray[np.float64], deviation: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the correlations (M, M), without negative eigenvalues, of a `covariance` (M, M).
-
-    Where the standard `deviation` (M,) is 0, there is no correlation.
-    """
-    known = np.where(deviation > 0, deviation, np.inf)
-    correlation = covariance / np.outer(known, known)
-    np.fill_diagonal(correlation, 1.0)
-    value, vector = np.linalg.eigh((correlation + correlation.T) / 2)
-    root = vector * np.sqrt(np.maximum(value, 0.0))
-    positive = root @ root.T
-    scale = np.sqrt(np.diagonal(positive))
-    return np.asarray(positive / np.outer(scale, scale))
