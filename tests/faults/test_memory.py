@@ -40,6 +40,13 @@ def test_large_trees_are_refused_when_the_first_is_known(little, many_classes):
         odrf.odrf("y ~ .", many_classes, n_trees=500, **options)
 
 
+def test_a_large_tree_is_refused_while_it_grows(many_classes, monkeypatch):
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 2 * MB)
+    with pytest.raises(MemoryError, match=r"a tree of more than \d+ nodes would take"):
+        odrf.odt("y ~ .", many_classes, min_leaf=1, projection="axis", alpha=None, seed=1)
+
+
 def test_boosted_trees_are_refused_when_the_first_are_known(rows, monkeypatch):
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 300_000)

@@ -16,6 +16,7 @@ from odrf.engine.directions.rotated_columns import (
 )
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.honesty import fill
+from odrf.engine.growth.room import with_room
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import (
     NEXT,
@@ -23,7 +24,6 @@ from odrf.engine.growth.tree_kernel import (
     TERMS,
     TreeBuffers,
     buffers_for,
-    enlarged,
     grow_tree,
 )
 from odrf.engine.memory import is_available
@@ -233,9 +233,7 @@ def grow_on(
     grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget)
     while reached[NEXT] < reached[NODES]:
         end_if_stopped()
-        if reached[NODES] + 2 > len(buffers.left) or reached[TERMS] + widest > len(buffers.column):
-            room, terms = min(2 * len(buffers.left), most), 2 * len(buffers.column)
-            buffers = enlarged(buffers, room, terms)
+        buffers = with_room(buffers, reached, widest, most)
         grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget)
     return buffers
 

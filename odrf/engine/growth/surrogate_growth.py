@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, enlarged, grow_tree
+from odrf.engine.growth.room import with_room
+from odrf.engine.growth.tree_kernel import NEXT, NODES, TreeBuffers, grow_tree
 from odrf.engine.parallel import end_if_stopped
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
@@ -42,8 +43,7 @@ def grow_with_surrogates(
     incomplete = []
     while reached[NEXT] < reached[NODES]:
         end_if_stopped()
-        if reached[NODES] + 2 > len(buffers.left) or reached[TERMS] + widest > len(buffers.column):
-            buffers = enlarged(buffers, min(2 * len(buffers.left), most), 2 * len(buffers.column))
+        buffers = with_room(buffers, reached, widest, most)
         node = int(reached[NEXT])
         grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, ONE_NODE)
         if buffers.left[node] < 0:
