@@ -12,6 +12,7 @@ from odrf.design.columns.missing import find_missing
 from odrf.design.design import Design
 from odrf.design.training_data import TrainingData
 from odrf.design.weights import check_weights, in_unit_of_fit, raw_weights
+from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
 from odrf.errors import InputError, nearest
 
@@ -66,6 +67,8 @@ def with_more_rows(
             "newdata has no complete rows: every row has a missing value in the columns used"
         )
     frame, w = missing.complete_rows(newdata), case_weights[missing.complete]
+    n_rows = len(data.y) + len(w)
+    require_numbers(n_rows, MOST_ROWS, "rows, old and new,", "add fewer rows of newdata")
     check_weights(np.concatenate([data.weights, w]))
     w = in_unit_of_fit(w, data.weight_unit)
     X, _ = design.matrix(frame)

@@ -30,6 +30,7 @@ from odrf.design.training_data import TrainingData
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
 from odrf.engine.directions.candidates import NO_LEVEL, FeatureGroups, count_terms
+from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix
 from odrf.errors import InputError
 
@@ -273,6 +274,7 @@ def build_design(
     checked_choice("missing", missing, MISSING)
     checked_choice("unseen", unseen, UNSEEN)
     check_frame(data)
+    require_numbers(len(data), MOST_ROWS, "rows of data", "use fewer rows")
     case_weights = raw_weights(weights, data)
     weights_column = weights if isinstance(weights, str) else None
     columns_aside = [name for name in (weights_column, aside) if name is not None]

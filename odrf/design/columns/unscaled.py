@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from odrf.design.columns.scaling import Scaling, learn_scaling
 from odrf.engine.directions.candidates import FEW_LEVELS
+from odrf.engine.limits import MOST_LEVELS, require_numbers
 from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Coded, Layout, Matrix
 
@@ -126,6 +127,7 @@ class Unscaled(NamedTuple):
         level = np.zeros(p, dtype=np.int32)
         many = [(first, width) for first, width in self.widths.items() if width > FEW_LEVELS]
         for f, (first, width) in enumerate(many):
+            require_numbers(width, MOST_LEVELS, "levels of a factor", "join levels that are rare")
             factor[first : first + width] = f
             level[first : first + width] = np.arange(1, width + 1)
         is_number = level == 0

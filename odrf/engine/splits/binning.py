@@ -35,6 +35,8 @@ MOST_BINS = 256
 # The lower bits of a word hold a multiplicity, the upper bits a moment, which may be negative.
 COUNT_BITS, COUNT = np.int64(28), np.int64(2**28 - 1)
 LARGEST_SUM, TINY = 2.0**34, 1e-300
+# A gain may be wrong by this share of the impurity.
+TOLERATED = 1e-9
 
 
 @kernel
@@ -116,11 +118,23 @@ def _tally_moments(bins, words, tally, table, node, n_bins):
 
 
 @part
+def _sum_of_quanta(tally, n_bins):
+    total = 0
+    for b in range(n_bins):
+        total += (tally[b] + tally[MOST_BINS + b]) >> COUNT_BITS
+    return total
+
+
+@part
 def _binned_moments(quantum, tally, table, node, n_bins, min_leaf):
     unit, logs = node.unit, node.logs
     weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
     second, baseline = node_moments(node)
     left_weight, left_rows, moment, best = 0.0, 0, 0.0, baseline
+    # What rounding to quanta adds to the sum of all rows.  Beside it a right side that is lighter
+    # than `lightest` would look as if its mean were far from the node's: its own sum is used.
+    excess = _sum_of_quanta(tally, n_bins) * quantum - second
+    lightest = node.factor * excess * excess / (TOLERATED * node.impurity * weight)
     for b in range(n_bins - 1):
         word = tally[b] + tally[MOST_BINS + b]
         if word == 0:
@@ -128,7 +142,8 @@ def _binned_moments(quantum, tally, table, node, n_bins, min_leaf):
         left_rows += word & COUNT
         moment += (word >> COUNT_BITS) * quantum
         left_weight = left_rows if unit else left_weight + (table[b, 0] + table[b, 1])
-        gain = moment_gain(moment, left_weight, weight, second, criterion, logs)
+        own = moment - excess if weight - left_weight < lightest else moment
+        gain = moment_gain(own, left_weight, weight, second, criterion, logs)
         if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
             best, at = gain, b
     return node.factor * (best - baseline), at

@@ -36,6 +36,8 @@ __all__ = [
 
 # A side with less than this share of a node's weight is lost in rounding: its gain is meaningless.
 NEGLIGIBLE = 1e-12
+# A mean so many times as large as the range of the responses is rounded too much for light rows.
+FAR = 2.0**20
 # Most values of x·log(x) that are tabulated.
 MOST_LOGS = 2**16
 
@@ -120,6 +122,17 @@ def impurity(shares, criterion):
     return -total if criterion == ENTROPY else 1.0 - total
 
 
+@part
+def _centre(moments, weights, weight):
+    """Take from the moments what the rounding of the mean adds, so that they add up to 0."""
+    excess = 0.0
+    for moment in moments:
+        excess += moment
+    excess /= weight
+    for i in range(len(moments)):
+        moments[i] -= weights[i] * excess
+
+
 @kernel
 def describe(rows, lo, m, value, moments, logs, criterion):
     """Return the `Node` of the m rows from `lo` on; write value (K,) and moments (≥ m,)."""
@@ -132,7 +145,7 @@ def describe(rows, lo, m, value, moments, logs, criterion):
     for i in range(m):
         low, high = min(low, y[i]), max(high, y[i])
         weight += weights[i]
-        n_rows += counts[i]
+        n_rows += int(counts[i])
         if K == 1:
             value[0] += weights[i] * y[i]
         else:
@@ -147,7 +160,10 @@ def describe(rows, lo, m, value, moments, logs, criterion):
         centre = 0.0 if criterion == ENTROPY else value[K - 1]
         for i in range(m):
             moments[i] = weights[i] * (y[i] - centre)
-            if K == 1:
+        if K == 1:
+            if max(abs(low), abs(high)) > FAR * (high - low):
+                _centre(moments[:m], weights, weight)
+            for i in range(m):
                 node_impurity += moments[i] * (y[i] - value[0])
         node_impurity /= weight
     if low == high:

@@ -10,11 +10,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.memory import require_memory
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
 from odrf.engine.surrogates.chains import pack_with_surrogates
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
-from odrf.engine.trees.packing import Packed, pack
+from odrf.engine.trees.packing import FEWER, Packed, pack
 from odrf.engine.trees.prediction_rule import MEDIAN, MOST_LIKELY, NUMBER
 from odrf.engine.trees.read_later import ReadLater
 
@@ -248,6 +249,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
                 arrays[name].resize((int(ROOM * end), *part.shape[1:]), refcheck=False)
             arrays[name][used[name] : end] = part
             used[name] = end
+        require_numbers(used["left"], MOST_PLACES, "nodes of all trees", FEWER)
     for name, last in [("root", used["left"]), ("start", used["index"])]:
         arrays[name].resize(used[name] + 1, refcheck=False)
         arrays[name][-1] = last

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import allocating, part
+from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.rows.coded import Layout
 
 __all__ = ["UNIT", "LevelTables", "coefficient_of", "with_level_tables"]
@@ -21,6 +22,8 @@ __all__ = ["UNIT", "LevelTables", "coefficient_of", "with_level_tables"]
 UNIT = 4
 # Words before the entries of a table.
 TITLE = 2
+
+FEWER = "use fewer trees (n_trees=), or join levels that are rare"
 
 
 class LevelTables(NamedTuple):
@@ -158,6 +161,7 @@ def with_level_tables(
     The terms of a factor that follow one another become one.  They are of different levels.
     """
     terms, room = _sizes(left, start, index, layout.place, layout.level)
+    require_numbers(room // UNIT, MOST_PLACES, "numbers of tables of levels", FEWER)
     coefficients = np.empty(terms, dtype=np.float32)
     tables = np.zeros(room, dtype=np.int32)
     new = LevelTables(

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.rows.coded import Layout
 from odrf.engine.trees.level_tables import with_level_tables
 
-__all__ = ["HEAD", "Packed", "pack", "write_terms"]
+__all__ = ["FEWER", "HEAD", "Packed", "pack", "write_terms"]
 
 # Numbers in a record before its terms: left, right, threshold, number of terms.
 HEAD = 4
@@ -19,6 +20,9 @@ HEAD = 4
 # Trees of about this many nodes together are packed at a time: they fit the cache, and need little
 # memory besides the forest.
 NODES_AT_A_TIME = 2**16
+
+FEWER = "use fewer trees (n_trees=), or larger leaves (min_leaf=)"
+LARGER = "use larger leaves (min_leaf=), or fewer of them (max_leaves=)"
 
 
 class Packed(NamedTuple):
@@ -63,6 +67,7 @@ def pack(
     `layout` tells where the columns are in the matrix whose rows are to be sent down; by default
     its rows are the columns.
     """
+    require_numbers(int(root[-1]), MOST_PLACES, "nodes of all trees", FEWER)
     if layout is not None:
         coded = with_level_tables(left, start, index, coef, layout)
         packed = pack(root, left, threshold, coded.start, coded.row, coded.coef)
@@ -79,6 +84,8 @@ def pack(
         sizes = np.diff(start[nodes.start : nodes.stop + 1])
         split = left[nodes] >= 0
         place, end = _places(split, sizes, nodes.start, begin)
+        # of trees that are packed together, or of a large one
+        require_numbers(end - begin, MOST_PLACES, "numbers that describe a tree", LARGER)
         packed.root[trees] = place[root[trees] - nodes.start]
         _write_heads(packed, place, left[nodes] - nodes.start, threshold[nodes], sizes)
         # a cut leaves its node's terms in the arrays
