@@ -31,7 +31,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByKernels(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            return unit_of(super()._split_scope(nodeid))
+            return unit_of(nodeid)
 
     config.option.loadscopereorder = False
     return ByKernels(config, log)

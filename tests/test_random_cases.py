@@ -14,7 +14,6 @@ from cases.arguments import ELSEWHERE, OF_CASE, VALUES
 from cases.asking import public_names, unexplained
 from cases.attempts import SLOW, Attempts
 from cases.case import KINDS, Case, random_case
-from cases.commands import try_command
 from cases.ranges import Tally, cause, run_cases, try_seed
 from odrf.results import boosted, forest, guided, tree
 from odrf.results.fitted import FittedResults
@@ -22,16 +21,22 @@ from odrf.results.fitted import FittedResults
 RESULTS = [tree.ODTResults, forest.ODRFResults, boosted.ODBTResults, guided.GRAFResults]
 
 
-@pytest.mark.parametrize(("kind", "seed"), [(k, s) for k in KINDS for s in range(20)])
-def test_a_random_case_is_answered_or_refused(kind, seed):
-    # What takes long in a test may be compiled just then.
-    found = unexplained(random_case(seed, kind)) or []
-    assert not [words for words in found if SLOW not in words]
+# The blocks of each kind, how many calls each has, and from which seed on: 20,060 calls in all.
+BLOCKS = {"moderate": 8, "extreme": 9, "hostile": 3, "command": 1}
+CALLS, COMMANDS, SEEDS = 1000, 60, 10_000
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_a_random_command_ends_well(seed):
-    assert not [words for words in try_command(seed).unexplained if SLOW not in words]
+@pytest.mark.parametrize(("kind", "block"), [(k, b) for k, n in BLOCKS.items() for b in range(n)])
+def test_a_thousand_calls_are_answered_or_refused(kind, block):
+    calls, unexplained, seed = 0, [], SEEDS * block
+    while calls < (COMMANDS if kind == "command" else CALLS):
+        tried = try_seed(kind, seed, usual=True)
+        calls += tried.n
+        again = f"python tests/random_cases.py {kind} --seed {seed} --usual"
+        # what takes long in a test may be compiled just then
+        unexplained += [f"{again}: {words}" for words in tried.unexplained if SLOW not in words]
+        seed += 1
+    assert not unexplained
 
 
 def test_a_seed_gives_the_same_case():

@@ -8,7 +8,7 @@ begins with what all trees need, the second needs none of that; pages come when 
 
 from __future__ import annotations
 
-__all__ = ["TOGETHER", "group_of", "unit_of"]
+__all__ = ["APART", "TOGETHER", "group_of", "unit_of"]
 
 TOGETHER = [
     [
@@ -58,6 +58,10 @@ TOGETHER = [
 ]
 
 
+# Files that take long, whose kernels others have compiled: each of their tests is a unit.
+APART = ["tests/test_random_cases.py"]
+
+
 def group_of(path: str) -> int:
     """Return the number of a file's group, the number of groups for files of none."""
     for number, paths in enumerate(TOGETHER):
@@ -66,7 +70,10 @@ def group_of(path: str) -> int:
     return len(TOGETHER)
 
 
-def unit_of(path: str) -> str:
-    """Return the name of what one process runs as a whole: the file's group, or the file."""
+def unit_of(test: str) -> str:
+    """Return the name of what one process runs as a whole: a file, its group, or one test of it."""
+    path = test.split("::")[0]
+    if path in APART:
+        return test
     group = group_of(path)
     return path if group == len(TOGETHER) else f"group {group}"

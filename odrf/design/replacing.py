@@ -92,13 +92,12 @@ def _alike(value: Any, column: pd.Series) -> Any:
     """Return a value or (n,) values; of a factor with its declared levels."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return value
-    scalar = np.ndim(value) == 0
-    held = pd.Categorical([value] if scalar else value, dtype=column.dtype)
-    given = pd.isna(pd.Series([value] if scalar else value)).to_numpy()
-    if (pd.isna(held) & ~given).any():
+    values = pd.Series([value] if np.ndim(value) == 0 else value)
+    codes = column.cat.categories.get_indexer_for(values)
+    if ((codes < 0) & values.notna().to_numpy()).any():
         return value  # an unknown level, which the design refuses or treats as missing
     return pd.Series(
-        pd.Categorical.from_codes(np.broadcast_to(held.codes, len(column)), dtype=column.dtype),
+        pd.Categorical.from_codes(np.broadcast_to(codes, len(column)), dtype=column.dtype),
         index=column.index,
     )
 

@@ -18,6 +18,7 @@ from odrf.engine.trees.prediction_rule import HALF
 from odrf.exports.describing import Description
 from odrf.exports.onnx_columns import OnnxColumns
 from odrf.exports.onnx_graph import GraphBuilder, tensor_type
+from odrf.exports.raw_columns import require_known
 from odrf.exports.split_tables import SplitTables
 from odrf.version import __version__
 
@@ -32,7 +33,7 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
     """Return a model with an input (n, 1) for each column of the data."""
     graph = GraphBuilder()
     # a tree without splits needs no column, but must know how many rows there are
-    columns = fit.inputs or tuple(fit.kinds)[:1]
+    columns = fit.inputs or _any_column(fit)
     graph.inputs = {column: column for column in columns}
     inputs = [
         helper.make_tensor_value_info(column, TYPES[fit.kinds[column]], ["n", 1])
@@ -51,6 +52,13 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
     model.ir_version = FORMAT
     onnx.checker.check_model(model)
     return model
+
+
+def _any_column(fit: Description) -> tuple[str, ...]:
+    known = tuple(name for name, kind in fit.kinds.items() if kind in TYPES)
+    if not known:
+        require_known(fit.kinds, fit.kinds)
+    return known[:1]
 
 
 def _leaves(graph: GraphBuilder, fit: Description, made: OnnxColumns) -> str:

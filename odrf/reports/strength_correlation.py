@@ -91,8 +91,14 @@ class StrengthCorrelation(Carded):
             else "strength is the mean margin out of bag, correlation that of two trees' raw "
             "margins, bound the correlation times (1 - strength²)/strength² (Breiman 2001)."
         )
+        notes = [note]
+        if np.isinf(self.table["bound"]).any():
+            notes.append(
+                "bound is inf where strength is not above 0: trees that guess no better than "
+                "chance bound no error."
+            )
         title = "Strength and correlation"
-        return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, (note,))
+        return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, tuple(notes))
 
     @respelled(renamed={"axes": "ax"})
     def plot(self, *, ax: NDArray | None = None) -> NDArray[np.object_]:

@@ -201,6 +201,8 @@ def _forest_scores(fit: Fit, out_of_bag: OutOfBag | None) -> dict[str, str]:
         why = 'resample="none"' if fit.control.resample == "none" else "every tree draws all rows"
         return {"OOB error": f"unknown ({why})"}
     error = float(out_of_bag.error_path[-1])
+    if np.isnan(error):
+        return {"OOB error": "unknown (no row of positive weight is out of bag)"}
     if fit.kind == "classification":
         return {"OOB error rate": number(error), **_rank_score(fit, out_of_bag.value, "OOB")}
     return {"OOB MSE": number(error), "OOB R²": f"{r_squared(fit, error):.3f}"}

@@ -14,11 +14,12 @@ import numpy as np
 from cases.arguments import random_arguments
 from cases.attempts import Attempts
 from cases.case import Case
-from cases.judging import judge_fit
+from cases.judging import judge_fit, judge_summary
 
 __all__ = ["public_names", "try_case", "unexplained"]
 
-ASKED = 4
+# How many methods of a result are asked, and how often a report is drawn: figures take long.
+ASKED, DRAWN = 8, 0.04
 SHOWN: tuple[Callable[[Any], Any], ...] = (
     repr,
     lambda one: one._repr_html_(),
@@ -33,14 +34,13 @@ def unexplained(case: Case, everything: bool = False, show: bool = False) -> lis
 
 
 def try_case(case: Case, everything: bool = False, show: bool = False) -> Attempts:
-    """Fit a case, judge the fit, and ask four of its methods drawn at random, or `everything`."""
+    """Fit a case, judge the fit, and ask some of its methods drawn at random, or `everything`."""
     tried = Attempts(show)
     fit = tried.answer(case.function, case.fit)
     if fit is None:
         return tried
     judge_fit(case, fit, tried)
-    for shown in SHOWN:
-        tried.answer("shown", lambda shown=shown: shown(fit))
+    _show("fit", fit, case, tried)
     rng = np.random.default_rng([case.seed, 5])
     names = public_names(type(fit))
     asked = names if everything else rng.choice(names, ASKED, replace=False)
@@ -71,7 +71,7 @@ def _ask(
         method = getattr(fit, name)
         given = random_arguments(rng, method, case, fit, folder, case.kind == "hostile")
         answer = tried.answer(_called(name, given), lambda: method(**given))
-    _look(name, answer, case, tried, everything or rng.random() < 0.3)
+    _look(name, answer, case, tried, everything or rng.random() < DRAWN)
 
 
 def _called(name: str, given: dict[str, Any]) -> str:
@@ -83,8 +83,7 @@ def _look(name: str, answer: Any, case: Case, tried: Attempts, drawn: bool) -> N
     """Look at a report or a result as a user would."""
     layer = type(answer).__module__
     if layer.startswith(("odrf.reports", "odrf.results")):
-        for shown in SHOWN:
-            tried.answer(f"{name} shown", lambda shown=shown: shown(answer))
+        _show(name, answer, case, tried)
         if drawn and hasattr(type(answer), "plot"):
             tried.answer(f"{name} drawn", lambda: _drawn(answer))
     if layer.startswith("odrf.reports"):
@@ -93,6 +92,13 @@ def _look(name: str, answer: Any, case: Case, tried: Attempts, drawn: bool) -> N
                 tried.answer(f"{name}.{part}", lambda part=part: _part(answer, part))
     if layer.startswith("odrf.results"):
         judge_fit(case, answer, tried)
+
+
+def _show(name: str, answer: Any, case: Case, tried: Attempts) -> None:
+    for shown in SHOWN:
+        text = tried.answer(f"{name} shown", lambda shown=shown: shown(answer))
+    if text is not None:
+        judge_summary(name, text, case, tried)
 
 
 def _is_asked_alone(kind: type, part: str) -> bool:

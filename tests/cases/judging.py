@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import odrf
 from cases.attempts import Attempts
 from cases.case import Case
 
-__all__ = ["judge_fit"]
+__all__ = ["judge_fit", "judge_summary"]
+
+NO_NUMBER = re.compile(r"(?<![\w.='\"])(nan|NaN|None|(?<!= )-?inf|NaT|<NA>)(?![\w.'\"])")
 
 
 def judge_fit(case: Case, fit: Any, tried: Attempts) -> None:
@@ -38,6 +41,16 @@ def judge_fit(case: Case, fit: Any, tried: Attempts) -> None:
         tried.add(f"{np.max(fit.n_leaves)} leaves, max_leaves={limit}")
     if rows is not None:
         _judge_repeated(case, fit, rows, tried)
+
+
+def judge_summary(name: str, text: str, case: Case, tried: Attempts) -> None:
+    """Look for what should be a number, or a reason why there is none."""
+    odd = next((line for line in text.splitlines() if NO_NUMBER.search(line)), None)
+    if odd is None or "inf where" in text:
+        return
+    texts = case.data.select_dtypes(exclude=["number", "datetime", "timedelta"]).stack().dropna()
+    if not NO_NUMBER.search(" ".join(map(str, [case.formula, *case.data.columns, *texts]))):
+        tried.add(f"{name}: no number in the summary: {odd.strip()[:150]}")
 
 
 def _judge_probabilities(prob: pd.DataFrame, tried: Attempts) -> None:

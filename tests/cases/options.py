@@ -10,14 +10,16 @@ import numpy as np
 import odrf
 from cases.columns import Rng, choice
 from hostile import HOSTILE
+from odrf.checks import is_word
 
-__all__ = ["FUNCTIONS", "OPTIONS", "random_options"]
+__all__ = ["FUNCTIONS", "OPTIONS", "random_options", "usual_options"]
 
 # Some values of each option; those that suit no function or response are refused.
 FAMILIES = [
     *("axis", "cca", "logistic", "least_squares", "lda", "pca", "pda", "ppr", "ridge", "extra"),
     *("rc", "rotation", "sparse", "sphere", {"axis": 0.5, "sparse": 0.5}),
 ]
+COMMON = ("axis", "logistic", "least_squares", "sparse")
 OF_ALL: dict[str, list[Any]] = {
     "class_weights": ["balanced"], "missing": ["drop", "split", "median"],
     "unseen": ["missing", "raise"], "kind": ["classification", "regression"],
@@ -79,3 +81,15 @@ def random_options(rng: Rng, function: str, n: int, hostile: bool) -> dict[str, 
 
 def _of_rows(name: str) -> bool:
     return name in ("groups", "order", "strata")
+
+
+def usual_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options that need the kernels of usual trees only: others take 10 seconds each."""
+    usual = dict(options)
+    if options.get("projection") is not None and not any(
+        is_word(options["projection"], name) for name in COMMON
+    ):
+        usual["projection"] = "sparse"
+    if is_word(options.get("missing"), "surrogate"):
+        usual["missing"] = "split"
+    return usual

@@ -7,7 +7,7 @@ import multiprocessing as mp
 import re
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import Empty
 from typing import Any
 
@@ -15,6 +15,7 @@ from cases.asking import try_case
 from cases.attempts import SLOW, Attempts
 from cases.case import random_case
 from cases.commands import try_command
+from cases.options import usual_options
 
 __all__ = ["Tally", "run_cases", "try_seed"]
 
@@ -54,13 +55,20 @@ def cause(words: str) -> str:
     return place + sign + re.sub(r"'[^']*'|\"[^\"]*\"|\d[\d.e+-]*", "…", message)[:80]
 
 
-def try_seed(kind: str, seed: int, everything: bool = False, show: bool = False) -> Attempts:
-    """Try the case of a seed; once more if it is slow, because code may have been compiled."""
+def try_seed(
+    kind: str, seed: int, everything: bool = False, show: bool = False, usual: bool = False
+) -> Attempts:
+    """Try the case of a seed; once more if it is slow, because code may have been compiled.
+
+    With `usual`, trees are of the usual families and without surrogates.
+    """
     for _ in range(2):
         if kind == "command":
             tried = try_command(seed, show)
         else:
             case = random_case(seed, kind)
+            if usual:
+                case = replace(case, options=usual_options(case.options))
             if show:
                 print(case, case.data.dtypes, case.data.head(), sep="\n")
             tried = try_case(case, everything, show)

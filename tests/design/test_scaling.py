@@ -43,9 +43,11 @@ def test_new_values_are_not_held_within_the_unit_interval():
     np.testing.assert_array_equal(scaled, [[-1, 0.5, 3], [0, 0, 0]])
 
 
-def test_values_far_outside_stay_finite_in_single_precision():
+@pytest.mark.parametrize("far", [1.0, 1e200, 1e308])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_values_far_outside_stay_finite_in_single_precision(far):
     scaling = learn_scaling(np.array([[0.0, 1e-200]]), NAMES)
-    scaled = scaling.apply(np.array([[-1.0, 0.5e-200, 1.0]]))
+    scaled = scaling.apply(np.array([[-far, 0.5e-200, far]]))
     np.testing.assert_array_equal(scaled, np.array([[-1e30, 0.5, 1e30]], dtype=np.float32))
 
 

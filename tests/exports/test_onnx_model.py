@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 
+import pandas as pd
 import pytest
 
 import odrf
@@ -40,6 +41,14 @@ def test_labels_of_numbers_and_truths_keep_their_type():
 
 def test_a_tree_without_splits_is_a_constant():
     check(odrf.odt("y ~ a", wide_table(), max_leaves=1, seed=1), wide_table())
+
+
+def test_a_tree_without_splits_counts_rows_by_a_column_that_onnx_knows():
+    data = wide_table()
+    data.insert(0, "since", pd.to_timedelta(range(len(data)), unit="h"))
+    check(odrf.odt("y ~ since + a", data, max_leaves=1, seed=1), data)
+    with pytest.raises(InputError, match="column 'since' holds durations"):
+        odrf.odt("y ~ since", data, max_leaves=1, seed=1).to_onnx()
 
 
 @pytest.mark.parametrize("n", [0, 1])

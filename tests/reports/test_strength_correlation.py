@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import odrf
@@ -64,3 +65,10 @@ def test_bad_requests(table, class_forest):
         odrf.odrf("y ~ a", table, n_trees=3, resample="none", seed=1).strength_correlation()
     with pytest.raises(InputError, match="subset_size=9 is above"):
         class_forest.strength_correlation([9])
+
+
+def test_a_bound_of_infinity_has_a_reason():
+    data = pd.DataFrame({"a": range(30), "y": ["u", "v"] * 15})  # a row is unlike its neighbours
+    found = odrf.odrf("y ~ a", data, n_trees=12, blend=False, seed=1).strength_correlation()
+    assert found.table["strength"].iloc[-1] <= 0 and np.isinf(found.table["bound"].iloc[-1])
+    assert "bound is inf where strength is not above 0" in str(found.summary())

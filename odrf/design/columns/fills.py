@@ -23,7 +23,7 @@ def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        A column is empty in every row.
+        A column is empty in every row, or has values that cannot be compared.
     """
     fills = {}
     for name in columns:
@@ -32,8 +32,18 @@ def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
             raise InputError(
                 f"column {name!r} is missing in every row: leave it out of the formula"
             )
-        fills[name] = known.median() if _is_number(known) else known.mode().iloc[0]
+        fills[name] = known.median() if _is_number(known) else _most_frequent(known)
     return fills
+
+
+def _most_frequent(known: pd.Series) -> Any:
+    try:
+        return known.mode().iloc[0]
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"column {known.name!r} holds values that cannot be compared, such as tables: "
+            "make them numbers or text"
+        ) from error
 
 
 def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:

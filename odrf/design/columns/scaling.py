@@ -52,11 +52,12 @@ class Scaling:
         """
         result = np.empty(columns.shape, dtype=np.float32)
         for j in range(len(columns)):
-            scaled = columns[j] - self.low[j]
-            if self.range[j] == 0:
-                scaled[~np.isnan(scaled)] = 0.0
-            else:
-                scaled /= self.range[j]
+            with np.errstate(over="ignore"):
+                scaled = columns[j] - self.low[j]
+                if self.range[j] == 0:
+                    scaled[~np.isnan(scaled)] = 0.0
+                else:
+                    scaled /= self.range[j]
             if self.holes[j]:
                 scaled[np.isnan(scaled)] = 0.0
             result[j] = np.clip(scaled, -FARTHEST, FARTHEST, out=scaled)

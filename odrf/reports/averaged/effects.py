@@ -13,6 +13,7 @@ from odrf import plots
 from odrf.fits.averaged.estimating import Estimates
 from odrf.public import public
 from odrf.reports.averaged.hypotheses import HypothesisTests, tested
+from odrf.reports.averaged.notes_on_errors import note_on_agreement
 from odrf.statistics.averaged.normal_tests import NUMBERS, with_errors
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["Effects"]
+
+
+DIVIDED_BY_0 = "A ratio is inf where it divides by a prediction of 0."
 
 
 @public
@@ -117,7 +121,10 @@ class Effects(Carded):
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
         facts = {"Estimates": str(len(self.table)), "Intervals": f"{self.level:.0%}"}
-        return Summary(self.title, self.call, facts, {"": self._shown()}, self.notes)
+        notes = self.notes + note_on_agreement(self.table)
+        if np.isinf(self.table["estimate"]).any():
+            notes += (DIVIDED_BY_0,)
+        return Summary(self.title, self.call, facts, {"": self._shown()}, notes)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Plot the estimates as points, with their intervals.

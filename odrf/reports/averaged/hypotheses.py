@@ -13,6 +13,7 @@ from odrf.checks import checked_truth, is_list
 from odrf.errors import InputError
 from odrf.fits.averaged.estimating import Estimates
 from odrf.public import public
+from odrf.reports.averaged.notes_on_errors import note_on_agreement
 from odrf.statistics.averaged.hypotheses_of_estimates import (
     Wald,
     function_of_estimates,
@@ -59,7 +60,8 @@ class HypothesisTests(Carded):
 
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
-        return Summary("Tests of hypotheses", self.call, self._facts(), {"": self.table})
+        notes = note_on_agreement(self.table)
+        return Summary("Tests of hypotheses", self.call, self._facts(), {"": self.table}, notes)
 
     def _facts(self) -> dict[str, str]:
         facts = {"Hypotheses": str(len(self.table))}

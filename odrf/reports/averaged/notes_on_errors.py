@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from odrf.fits.averaged.averages import trees_vary
 from odrf.fits.fit import AnyFit, Fit
 from odrf.statistics.drawn_together import degrees_of_freedom
 
-__all__ = ["notes_on_errors"]
+__all__ = ["note_on_agreement", "notes_on_errors"]
 
 EXPECTATION = (
     "Standard errors are for the forest's expectation over training samples, which differs from "
@@ -32,6 +33,15 @@ IN_TIME = (
     "fit without order=."
 )
 ALL_ROWS = "every tree of the forest drew all rows, or all but one: fit with inference=True."
+AGREE = (
+    "Where the standard error is 0, all trees agree; that does not make the estimate certain, so "
+    "that it has no test and no interval."
+)
+
+
+def note_on_agreement(table: pd.DataFrame) -> tuple[str, ...]:
+    """Return what to know of standard errors of 0 in a table of estimates, if there are any."""
+    return (AGREE,) if (table["std_error"] == 0).any() else ()
 
 
 def notes_on_errors(fit: AnyFit) -> tuple[str, ...]:

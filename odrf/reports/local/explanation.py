@@ -154,10 +154,12 @@ def _slopes(fit: AnyFit, row: RawRows, labels: pd.Index) -> pd.Series | pd.DataF
         column = training[name]
         if column.dtype.kind not in "iuf" or row.frame[name].isna().any():
             continue
-        if not deviation_of(column, fit.data.weights) > 0:
+        if column[fit.data.weights > 0].astype(float).nunique() < 2:
             continue
         contrast = slope_of(name, row.frame[name], column, fit.data.weights, None)
         ends = [float(contrast.low[0]), float(contrast.high[0])]
+        if not ends[0] < ends[1]:  # whole numbers beyond 2⁵³
+            continue
         low, high = predicted_at(fit, row, {name: ends})
         found[name] = (high - low) / (ends[1] - ends[0])
     index = pd.Index(list(found), name="variable")

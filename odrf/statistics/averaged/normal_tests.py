@@ -24,12 +24,13 @@ def with_errors(
     """Return labels and estimates (M,) with tests of `null` and intervals.
 
     They are by Student's t with `df` degrees of freedom, by default normal.  Without standard
-    errors (NaN), tests and intervals are NaN, too.
+    errors (NaN), tests and intervals are NaN, too; also where the error is 0: the trees then agree,
+    which does not make the estimate certain.
     """
     law = scipy.stats.t(df)
-    half = float(law.ppf((1 + level) / 2)) * std_error
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = (estimate - null) / std_error
+    spread = np.where(std_error > 0, std_error, np.nan)
+    half = float(law.ppf((1 + level) / 2)) * spread
+    statistic = (estimate - null) / spread
     p_value = 2 * law.sf(np.abs(statistic))
     columns = (estimate, std_error, statistic, p_value, estimate - half, estimate + half)
     return labels.assign(**dict(zip(NUMBERS, columns, strict=True)))

@@ -361,3 +361,21 @@ def test_a_variable_known_in_rows_of_weight_zero_only_has_no_effect():
         fit.slopes("b")
     with pytest.raises(InputError, match="'b' is empty in all training rows of positive weight"):
         fit.comparisons("b", contrast="iqr")
+
+
+def test_a_summary_says_why_there_is_no_test_where_all_trees_agree():
+    data = pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40.0)})
+    fit = odrf.odrf("y ~ a", data, n_trees=20, resample="subsample", max_leaves=1, seed=1)
+    found = fit.comparisons("a")
+    assert found.table["std_error"].iloc[0] == 0
+    assert found.table["p_value"].isna().all()
+    for text in (str(found.summary()), str(found.hypotheses("b1 = 0").summary())):
+        assert "all trees agree" in text and " inf " not in text
+
+
+def test_a_ratio_to_0_has_a_reason():
+    data = pd.DataFrame({"a": np.arange(40.0), "y": np.repeat([0.0, 1.0], 20)})
+    fit = odrf.odt("y ~ a", data, alpha=None, projection="axis", seed=1)
+    found = fit.comparisons("a", contrast=[5.0, 35.0], comparison="ratio")
+    assert np.isinf(found.table["estimate"].iloc[0])
+    assert "inf where it divides by a prediction of 0" in str(found.summary())

@@ -185,3 +185,11 @@ def test_bad_arguments_are_named(number_forest, table, row, options, message):
 def test_a_column_that_is_not_there_is_named(number_forest):
     with pytest.raises(InputError, match="lacks column"):
         number_forest.explain({"a": 1.0})
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_whole_numbers_that_floats_do_not_tell_apart_have_no_slope():
+    whole = 2**53 + np.arange(20) % 2
+    data = pd.DataFrame({"whole": whole, "a": np.arange(20.0), "y": np.arange(20.0)})
+    found = odrf.odt("y ~ a + whole", data, seed=1).explain(data[:1])
+    assert list(found.slopes.index) == ["a"]
