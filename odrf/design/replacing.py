@@ -92,9 +92,9 @@ def _alike(value: Any, column: pd.Series) -> Any:
     """Return a value or (n,) values; of a factor with its declared levels."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return value
-    values = pd.Series([value] if np.ndim(value) == 0 else value)
+    values = pd.Index([value] if np.ndim(value) == 0 else value)
     codes = column.cat.categories.get_indexer_for(values)
-    if ((codes < 0) & values.notna().to_numpy()).any():
+    if ((codes < 0) & values.notna()).any():
         return value  # an unknown level, which the design refuses or treats as missing
     return pd.Series(
         pd.Categorical.from_codes(np.broadcast_to(codes, len(column)), dtype=column.dtype),
