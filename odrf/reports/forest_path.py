@@ -46,7 +46,7 @@ class ForestPath(ErrorTable, Generic[Forest]):
     table : DataFrame
         One row for each α, from 0 to an α at which no splits remain.  Columns: ``alpha``;
         ``leaves``, the mean number of leaves of a tree; ``error``, the out-of-bag mean squared
-        error or misclassification rate; ``std_error``, its standard error over rows.
+        error or misclassification rate; ``std_error``, its standard error over rows or groups.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class Elimination(ErrorTable, Generic[Forest]):
     table : DataFrame
         One row for each step, from all predictors to one.  Columns: ``predictors``, their number;
         ``error``, the out-of-bag mean squared error or misclassification rate; ``std_error``, its
-        standard error over rows; ``dropped``, the predictors that the next step drops.
+        standard error over rows or groups; ``dropped``, the predictors that the next step drops.
     kept : list of lists of str
         The predictors of each step.
 
