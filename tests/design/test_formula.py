@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from odrf.design.formulas.formula import read_formula
@@ -127,14 +129,19 @@ def test_other_errors(formula, message, env):
         read(formula, env)
 
 
+FINE_IN_OLD_PYTHON = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Python 3.10 evaluates chains of any length"
+)
+
+
 @pytest.mark.parametrize(
     "right",
     [
         "*".join(["a", "b", "c"] * 400),
         ":".join(["a"] * 1000),
         "/".join(["a"] * 1000),
-        "I(" + "*".join(["a"] * 5000) + ")",
-        "I(" + "+".join(["a"] * 5000) + ")",
+        pytest.param("I(" + "*".join(["a"] * 5000) + ")", marks=FINE_IN_OLD_PYTHON),
+        pytest.param("I(" + "+".join(["a"] * 5000) + ")", marks=FINE_IN_OLD_PYTHON),
         "*".join(f"I(a + {i})" for i in range(40)),
         "(" + " + ".join(f"I(a + {i})" for i in range(400)) + ")**9",
         "(" + " + ".join(f"I(a + {i})" for i in range(400)) + ")**2 : (a + b)",

@@ -82,7 +82,9 @@ def test_what_computes_is_trusted(code):
     ],
 )
 def test_all_else_is_not(code, part):
-    assert untrusted_part(code, COLUMNS, NAMES) == part
+    found = untrusted_part(code, COLUMNS, NAMES)
+    # Python 3.10 writes "lambda : x"
+    assert (found and found.replace("lambda :", "lambda:")) == part
 
 
 def test_given_names_are_trusted_with_what_they_hold():
