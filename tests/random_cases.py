@@ -42,7 +42,8 @@ def main() -> int:
         print(*found, sep="\n")
         return int(bool(found))
     begin, seeds = time.perf_counter(), range(*asked.seeds)
-    tally = run_cases(asked.kind, seeds, asked.processes, asked.seconds, asked.everything)
+    how = (asked.processes, asked.seconds, asked.everything, asked.usual)
+    tally = run_cases(asked.kind, seeds, *how)
     print(tally)
     print(f"{tally.cases / (time.perf_counter() - begin):.1f} cases a second")
     if asked.out:

@@ -78,12 +78,19 @@ def try_seed(
 
 
 def run_cases(
-    kind: str, seeds: range, processes: int = 1, seconds: float = 200.0, everything: bool = False
+    kind: str,
+    seeds: range,
+    processes: int = 1,
+    seconds: float = 200.0,
+    everything: bool = False,
+    usual: bool = False,
 ) -> Tally:
     """Try the cases of these seeds; a case of more than `seconds` is ended."""
     tally, queue = Tally(), mp.get_context("spawn").Queue()
     shares = [seeds[k::processes] for k in range(processes)]
-    running = {k: _start(queue, k, kind, share, everything) for k, share in enumerate(shares)}
+    running = {
+        k: _start(queue, k, kind, share, everything, usual) for k, share in enumerate(shares)
+    }
     last = {k: (None, time.monotonic()) for k in running}
     while running:
         try:
@@ -106,21 +113,21 @@ def run_cases(
                 ended = f"does not end in {seconds:g} s" if late else "ends the process"
                 tally.add(kind, seed, Attempts(unexplained=[ended], n=1))
                 shares[k] = shares[k][shares[k].index(seed) + 1 :]
-                running[k] = _start(queue, k, kind, shares[k], everything)
+                running[k] = _start(queue, k, kind, shares[k], everything, usual)
                 last[k] = (None, time.monotonic())
     return tally
 
 
-def _start(queue: Any, k: int, kind: str, seeds: range, everything: bool) -> Any:
+def _start(queue: Any, k: int, kind: str, seeds: range, everything: bool, usual: bool) -> Any:
     process = mp.get_context("spawn").Process(
-        target=_work, args=(queue, k, kind, seeds, everything), daemon=True
+        target=_work, args=(queue, k, kind, seeds, everything, usual), daemon=True
     )
     process.start()
     return process
 
 
-def _work(queue: Any, k: int, kind: str, seeds: range, everything: bool) -> None:
+def _work(queue: Any, k: int, kind: str, seeds: range, everything: bool, usual: bool) -> None:
     faulthandler.enable()
     for seed in seeds:
         queue.put((k, seed, None))
-        queue.put((k, seed, try_seed(kind, seed, everything)))
+        queue.put((k, seed, try_seed(kind, seed, everything, usual=usual)))
