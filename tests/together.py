@@ -50,6 +50,11 @@ TOGETHER = [
         "tests/benchmarks/test_images.py",
         "tests/reports/test_pixel_importance.py",
     ],
+    [
+        "tests/engine/surrogates",
+        "tests/fits/test_surrogate_trees.py",
+        "tests/reports/test_surrogates.py",
+    ],
     ["tests/projections/test_projection_pursuit.py"],
     ["tests/projections/test_pda.py"],
     ["tests/projections/test_cca.py"],
