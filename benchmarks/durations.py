@@ -64,6 +64,7 @@ FITS: dict[str, Callable[..., Any]] = {
     "odbt": odrf.odbt,
     "graf": odrf.graf,
 }
+MODELS = {"tree": odrf.odt, "pruned": partial(odrf.odt, alpha="1se")}
 
 
 def made_up(n: int, p: int) -> pd.DataFrame:
@@ -96,7 +97,15 @@ def calls(kind: str, fit: Any, table: pd.DataFrame, folder: str) -> list[tuple[s
         "consistency().plot()": lambda: fresh().consistency().plot(),
         "save()": lambda: fit.save(path),
         "load()": lambda: odrf.load(path),
-        "row_predictor()": lambda: fit.row_predictor(),
+        "predictions()": lambda: fresh().predictions(),
+        "comparisons()": lambda: fresh().comparisons("x0"),
+        "slopes()": lambda: fresh().slopes("x0"),
+        "partial()": lambda: fresh().partial("x0"),
+        "ale()": lambda: fresh().ale("x0"),
+        "ice()": lambda: fresh().ice("x0"),
+        "interactions()": lambda: fresh().interactions(rows=20, permutations=1),
+        "shap()": lambda: fresh().shap(table[:3]),
+        "explain()": lambda: fresh().explain(table[:1]),
         "to_sklearn()": lambda: fit.to_sklearn(),
     }
     if kind in ("odt", "odrf"):
@@ -111,12 +120,28 @@ def calls(kind: str, fit: Any, table: pd.DataFrame, folder: str) -> list[tuple[s
             "to_onnx()": lambda: fit.to_onnx(),
             "projection_importance()": lambda: fresh().projection_importance(3),
         }
+    if kind != "odbt":
+        made |= {
+            "row_predictor()": lambda: fit.row_predictor(),
+            "proximity()": lambda: fresh().proximity(),
+            "prototypes()": lambda: fresh().prototypes(),
+            "outliers()": lambda: fresh().outliers(),
+            "map()": lambda: fresh().map(),
+        }
+    if kind != "odt":
+        made["surrogate()"] = lambda: fresh().surrogate()
     if kind == "odt":
         made |= {
             "rules()": lambda: fresh().rules(),
             "nodes": lambda: fresh().nodes,
             "to_sql()": lambda: fit.to_sql("duckdb"),
             "to_dot()": lambda: fit.to_dot(),
+            "compare()": lambda: odrf.compare("y ~ .", table, MODELS, cv=3),
+            "tune()": lambda: odrf.tune("y ~ .", table, {"min_leaf": [2, 9]}, n_trees=9, seed=1),
+            "learning_curve()": lambda: odrf.learning_curve("y ~ .", table, MODELS, seed=1),
+            "bias_variance()": lambda: odrf.bias_variance(
+                "y ~ .", MODELS, table[:200], table[200:], seed=1
+            ),
         }
     if kind == "odrf":
         made |= {
@@ -127,6 +152,10 @@ def calls(kind: str, fit: Any, table: pd.DataFrame, folder: str) -> list[tuple[s
             "get_prediction()": lambda: fresh().get_prediction(table).summary_frame(),
             "importance(permutation)": lambda: fresh().importance("permutation"),
             "select_variables()": lambda: fresh().select_variables(),
+            "select_variables(knockoff)": lambda: fresh().select_variables("knockoff"),
+            "importance(conditional)": lambda: fresh().importance("conditional"),
+            "importance(loco)": lambda: fresh().importance("loco"),
+            "predictive_check()": lambda: fresh().predictive_check(),
             "strength_correlation()": lambda: fresh().strength_correlation([2, 3]),
             "error_path": lambda: fresh().error_path,
             "splits": lambda: fresh().splits,
