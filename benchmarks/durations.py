@@ -139,9 +139,7 @@ def calls(kind: str, fit: Any, table: pd.DataFrame, folder: str) -> list[tuple[s
             "compare()": lambda: odrf.compare("y ~ .", table, MODELS, cv=3),
             "tune()": lambda: odrf.tune("y ~ .", table, {"min_leaf": [2, 9]}, n_trees=9, seed=1),
             "learning_curve()": lambda: odrf.learning_curve("y ~ .", table, MODELS, seed=1),
-            "bias_variance()": lambda: odrf.bias_variance(
-                "y ~ .", MODELS, table[:200], table[200:], seed=1
-            ),
+            "bias_variance()": lambda: odrf.bias_variance(("y ~ .", table), MODELS, 200, seed=1),
         }
     if kind == "odrf":
         made |= {
