@@ -1,8 +1,7 @@
 """No kernel reads or writes beyond the end of an array, whatever the weights are.
 
 The fits run as plain Python, where NumPy checks every index as compiled code with bounds checks
-does, and nothing is compiled.  All tests of the engine pass with compiled checks: see
-CONTRIBUTING.md.
+does, and nothing is compiled.  `.ci/kernels` runs all tests of the engine with checks.
 """
 
 from __future__ import annotations
