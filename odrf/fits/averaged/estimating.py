@@ -78,6 +78,12 @@ class Uncertainty:
             self.of_sampling if gradient is None else gradient @ self.of_sampling @ gradient.T
         )
 
+    def variances(self) -> NDArray[np.float64]:
+        """Return the variances (M,) of the estimates: the diagonal of `covariance`."""
+        of_trees = functional_covariance(self.of_trees, self.kinds, self.draws)
+        total = of_trees.variances.total
+        return total if self.of_sampling is None else total + np.diagonal(self.of_sampling)
+
     @property
     def df(self) -> float:
         """The degrees of freedom of the variances; ∞ where these are over many rows."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from odrf import plots
 from odrf.fits.averaged.estimating import Estimates
@@ -80,12 +81,17 @@ class Effects(Carded):
         self.title, self.call, self.level, self.null = title, call, level, null
         self.notes, self.estimates = notes, estimates
         known = estimates.uncertainty
-        self.covariance = None if known is None else known.covariance()
         error = np.full(len(estimates.estimate), np.nan)
-        if self.covariance is not None:
-            error = np.sqrt(np.diagonal(self.covariance))
+        if known is not None:
+            error = np.sqrt(known.variances())
         df = np.inf if known is None else known.df
         self.table = with_errors(estimates.labels, estimates.estimate, error, level, null, df)
+
+    @cached_property
+    def covariance(self) -> NDArray[np.float64] | None:
+        """The covariance (M, M) of the estimates over training samples; None if unknown."""
+        known = self.estimates.uncertainty
+        return None if known is None else known.covariance()
 
     def hypotheses(
         self, hypothesis: str | Sequence[str] | ArrayLike = "pairwise", *, joint: bool = False
@@ -143,6 +149,10 @@ class Effects(Carded):
 
     def _shown(self) -> pd.DataFrame:
         numbered = self.table.copy()
+        for name in numbered.columns.difference(NUMBERS):
+            known = numbered[name].notna()
+            if not known.all():
+                numbered[name] = numbered[name].astype(object).where(known, "missing")
         numbered.index = pd.Index([f"b{i + 1}" for i in range(len(numbered))])
         return numbered
 

@@ -27,6 +27,8 @@ from odrf.text.summary import Summary
 
 __all__ = ["HypothesisTests", "tested"]
 
+# So many differences have a covariance of 32 MB, and are more than anyone reads.
+MOST_PAIRS = 2000
 PAIRWISE = "pairwise"
 
 
@@ -113,9 +115,9 @@ def _read(
     if not is_list(hypothesis) and not isinstance(hypothesis, str):
         raise _unreadable(M)
     if isinstance(hypothesis, str):
-        hypothesis = pairwise_differences(M) if hypothesis == PAIRWISE else [hypothesis]
-        if not hypothesis:
-            raise InputError('hypothesis="pairwise" needs two estimates, and there is one')
+        if hypothesis == PAIRWISE:
+            return _pairwise(estimate)
+        hypothesis = [hypothesis]
     texts = [each for each in cast(Any, hypothesis) if isinstance(each, str)]
     if texts and len(texts) == len(cast(Any, hypothesis)):
         found = [function_of_estimates(text, estimate) for text in texts]
@@ -126,6 +128,21 @@ def _read(
         " + ".join(f"{c:.4g} * b{j + 1}" for j, c in enumerate(row) if c) + " = 0" for row in matrix
     ]
     return names, matrix @ estimate, matrix
+
+
+def _pairwise(
+    estimate: NDArray[np.float64],
+) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
+    M = len(estimate)
+    if M < 2:
+        raise InputError('hypothesis="pairwise" needs two estimates, and there is one')
+    if M * (M - 1) // 2 > MOST_PAIRS:
+        raise InputError(
+            f'hypothesis="pairwise" would test {M * (M - 1) // 2} differences of {M} estimates: '
+            "name those of interest, such as hypothesis=['b1 = b2', 'b1 = b3']"
+        )
+    names, gradient = pairwise_differences(M)
+    return names, gradient @ estimate, gradient
 
 
 def _matrix(hypothesis: ArrayLike, M: int) -> NDArray[np.float64]:

@@ -38,9 +38,13 @@ class Wald(NamedTuple):
     p_value: float
 
 
-def pairwise_differences(n: int) -> list[str]:
-    """Return the hypotheses that any two of n estimates are equal."""
-    return [f"b{j + 1} - b{i + 1} = 0" for i, j in combinations(range(n), 2)]
+def pairwise_differences(n: int) -> tuple[list[str], NDArray[np.float64]]:
+    """Return the hypotheses that any two of n estimates are equal, and their gradients (R, n)."""
+    pairs = list(combinations(range(n), 2))
+    gradient = np.zeros((len(pairs), n))
+    for row, (i, j) in enumerate(pairs):
+        gradient[row, [i, j]] = -1.0, 1.0
+    return [f"b{j + 1} - b{i + 1} = 0" for i, j in pairs], gradient
 
 
 def function_of_estimates(

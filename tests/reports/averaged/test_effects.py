@@ -379,3 +379,20 @@ def test_a_ratio_to_0_has_a_reason():
     found = fit.comparisons("a", contrast=[5.0, 35.0], comparison="ratio")
     assert np.isinf(found.table["estimate"].iloc[0])
     assert "inf where it divides by a prediction of 0" in str(found.summary())
+
+
+def test_too_many_pairs_are_refused_at_once():
+    data = pd.DataFrame({"f": [f"l{k}" for k in range(70)] * 3, "y": np.arange(210.0) % 7})
+    fit = odrf.odrf("y ~ f", data, n_trees=9, inference=True, seed=1)
+    found = fit.comparisons("f", contrast="reference")
+    with pytest.raises(InputError, match="would test 2346 differences of 69 estimates: name"):
+        found.hypotheses()
+    assert len(found.hypotheses("b1 = b2").table) == 1
+
+
+def test_a_group_of_empty_cells_is_called_missing():
+    data = pd.DataFrame({"a": np.arange(40.0), "y": np.arange(40.0)})
+    data["day"] = pd.to_datetime(["2020-01-01", None] * 20)
+    fit = odrf.odt("y ~ a + day", data, seed=1)
+    shown = str(fit.predictions(by="day").summary())
+    assert "missing" in shown and "NaT" not in shown
