@@ -83,7 +83,7 @@ class StrengthCorrelation(Carded):
     def summary(self) -> Summary:
         """Return the table as a summary with text, HTML and LaTeX output."""
         last = self.table.iloc[-1 if self.by == "trees" else 0]
-        facts = {name: f"{last[name]:.4g}" for name in self.table.columns[1:]}
+        facts = {name: _said(last[name]) for name in self.table.columns[1:]}
         note = (
             "tree_error is the mean squared error of a tree out of bag, correlation that of two "
             "trees' residuals, bound their product (Breiman 2001, section 11)."
@@ -97,6 +97,8 @@ class StrengthCorrelation(Carded):
                 "bound is inf where strength is not above 0: trees that guess no better than "
                 "chance bound no error."
             )
+        if self.table.isna().to_numpy().any():
+            notes.append("Unknown where these trees leave no row of positive weight out of bag.")
         title = "Strength and correlation"
         return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, tuple(notes))
 
@@ -122,6 +124,10 @@ class StrengthCorrelation(Carded):
 
     def _card(self) -> Card:
         return Card(f"Strength and correlation by {self.by}", table=self.table, kept=())
+
+
+def _said(value: float) -> str:
+    return "unknown" if np.isnan(value) else f"{value:.4g}"
 
 
 def _with_subsets_of(fit: Fit, size: int) -> Fit:

@@ -82,7 +82,8 @@ def forest_summary(
     """
     facts = {"Trees": str(fit.forest.n_trees), **_forest_scores(fit, out_of_bag)}
     confusion = {}
-    if fit.kind == "classification" and out_of_bag is not None:
+    judged = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
+    if fit.kind == "classification" and out_of_bag is not None and judged:
         confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
     return _summary("Oblique random forest", fit, facts, confusion, importance)
 

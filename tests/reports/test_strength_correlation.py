@@ -72,3 +72,14 @@ def test_a_bound_of_infinity_has_a_reason():
     found = odrf.odrf("y ~ a", data, n_trees=12, blend=False, seed=1).strength_correlation()
     assert found.table["strength"].iloc[-1] <= 0 and np.isinf(found.table["bound"].iloc[-1])
     assert "bound is inf where strength is not above 0" in str(found.summary())
+
+
+def test_without_rows_out_of_bag_it_is_unknown():
+    data = pd.DataFrame({"a": range(6), "y": ["u", "v"] * 3})
+    fit = odrf.odrf("y ~ a", data, n_trees=3, order=list(range(6)), seed=3)
+    found = fit.strength_correlation()
+    assert found.table["strength"].isna().all()
+    assert "Unknown where these trees leave no row" in str(found.summary())
+    shown = str(fit.summary())
+    assert "unknown (no row of positive weight is out of bag)" in shown
+    assert "Confusion" not in shown

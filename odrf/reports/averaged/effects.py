@@ -149,7 +149,7 @@ class Effects(Carded):
 
     def _shown(self) -> pd.DataFrame:
         numbered = self.table.copy()
-        for name in numbered.columns.difference(NUMBERS):
+        for name in numbered.columns.difference(list(NUMBERS)):
             known = numbered[name].notna()
             if not known.all():
                 numbered[name] = numbered[name].astype(object).where(known, "missing")
