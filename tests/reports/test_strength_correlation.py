@@ -79,7 +79,7 @@ def test_without_rows_out_of_bag_it_is_unknown():
     fit = odrf.odrf("y ~ a", data, n_trees=3, order=list(range(6)), seed=3)
     found = fit.strength_correlation()
     assert found.table["strength"].isna().all()
-    assert "Unknown where these trees leave no row" in str(found.summary())
+    assert "Unknown where too few rows" in str(found.summary())
     shown = str(fit.summary())
     assert "unknown (no row of positive weight is out of bag)" in shown
     assert "Confusion" not in shown

@@ -192,7 +192,7 @@ def _known(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return numbers without empty cells, and their shares of the weight."""
     known = training.notna().to_numpy() & (weights > 0)
-    return training.to_numpy()[known], weights[known] / weights[known].sum()
+    return training[known].to_numpy(np.float64), weights[known] / weights[known].sum()
 
 
 def _said(value: Any) -> str:

@@ -396,3 +396,12 @@ def test_a_group_of_empty_cells_is_called_missing():
     fit = odrf.odt("y ~ a + day", data, seed=1)
     shown = str(fit.predictions(by="day").summary())
     assert "missing" in shown and "NaT" not in shown
+
+
+def test_decimals_of_arrow_have_slopes():
+    pa = pytest.importorskip("pyarrow")
+    numbers = np.arange(40) / 4
+    data = pd.DataFrame({"y": numbers, "a": numbers})
+    decimal = data.assign(a=data["a"].astype(pd.ArrowDtype(pa.decimal128(9, 2))))
+    given, plain = (odrf.odt("y ~ a", each, seed=1) for each in (decimal, data))
+    pd.testing.assert_frame_equal(given.slopes("a").table, plain.slopes("a").table)
