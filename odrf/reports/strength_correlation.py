@@ -98,9 +98,7 @@ class StrengthCorrelation(Carded):
                 "chance bound no error."
             )
         if self.table.isna().to_numpy().any():
-            notes.append(
-                "Unknown where these trees leave too few rows of positive weight out of bag."
-            )
+            notes.append("Unknown where too few rows of positive weight are out of bag.")
         title = "Strength and correlation"
         return Summary(title, self.fit.call, facts, {f"By {self.by}": self.table}, tuple(notes))
 
