@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -20,9 +21,13 @@ from odrf.design.columns.unscaled import Cells, Levels, Unscaled, indicators
 from odrf.design.formulas.atoms import Atom, Column
 from odrf.design.ranking import ranked_alone
 from odrf.design.variable import Variable, columns_of_numbers, learn_variable, rows_known
+from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 
 __all__ = ["Predictors", "learn_predictors"]
+
+# The fewest bytes of a column's name, and those of one of its cells.
+NAME, SINGLE = 60, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +215,14 @@ def learn_predictors(
             "expression: rename the column"
         )
     holes = [any(empty.keys() & set(atom.columns) for atom in term) for term in terms]
+    n_columns = sum(
+        math.prod(len(variables[atom].encoding.suffixes) for atom in term) for term in terms
+    )
+    require_memory(
+        float(n_columns) * (NAME + SINGLE * len(frame)),
+        f"the {n_columns} columns of the formula",
+        "use fewer interactions of factors, or factors of fewer levels",
+    )
     columns = [
         [*_column_names([variables[atom] for atom in term]), *[name + EMPTY][: int(hole)]]
         for term, name, hole in zip(terms, names, holes, strict=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from odrf.engine.trees.prediction_rule import HALF
+from odrf.errors import InputError
 from odrf.exports.describing import Description
 from odrf.exports.onnx_columns import OnnxColumns
 from odrf.exports.onnx_graph import GraphBuilder, tensor_type
@@ -34,6 +35,11 @@ def onnx_model(fit: Description) -> onnx.ModelProto:
     graph = GraphBuilder()
     # a tree without splits needs no column, but must know how many rows there are
     columns = fit.inputs or _any_column(fit)
+    for name in ("label", "probabilities") if fit.labels else ("prediction",):
+        if name in columns:
+            raise InputError(
+                f"column {name!r} has the name of an output of the model: rename it before fitting"
+            )
     graph.inputs = {column: column for column in columns}
     inputs = [
         helper.make_tensor_value_info(column, TYPES[fit.kinds[column]], ["n", 1])

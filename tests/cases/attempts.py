@@ -41,7 +41,7 @@ class Attempts:
         try:
             with _limits():
                 return call()
-        except InputError as refusal:
+        except (InputError, MemoryError) as refusal:
             self.refused += 1
             if len(str(refusal)) < 20:
                 self.add(f"{question}: refused without words: {refusal}")

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from patsy import EvalEnvironment
 
+import odrf
 from odrf.design import build_design
 from odrf.public import in_pandas
 
@@ -106,3 +107,11 @@ def test_products_and_factors_are_made_one_at_a_time():
     columns = build_design(formula, data[:200], env=env)[1].X.shape[0]
     assert columns == 40 * 6 * 2 + 1
     assert peak(lambda: build_design(formula, data, env=env)) < 1.6 * 4 * N * columns
+
+
+def test_columns_of_a_formula_that_memory_cannot_hold_are_refused_before_they_are_named():
+    levels = [f"l{k}" for k in range(60)] * 2
+    data = pd.DataFrame(dict.fromkeys("abcdefg", levels))
+    data["y"] = np.arange(120.0)
+    with pytest.raises(MemoryError, match="columns of the formula would take"):
+        odrf.odt("y ~ a:b:c:d:e:f:g", data)

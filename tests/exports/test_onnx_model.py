@@ -51,6 +51,13 @@ def test_a_tree_without_splits_counts_rows_by_a_column_that_onnx_knows():
         odrf.odt("y ~ since", data, max_leaves=1, seed=1).to_onnx()
 
 
+@pytest.mark.parametrize(("response", "name"), [("y", "prediction"), ("c", "label")])
+def test_a_column_with_the_name_of_an_output_is_refused(response, name):
+    data = wide_table().rename(columns={"a": name})
+    with pytest.raises(InputError, match=f"column '{name}' has the name of an output"):
+        odrf.odt(f"{response} ~ {name}", data, seed=1).to_onnx()
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_few_rows_are_predicted(n):
     fit, new = case("numbers", forest=True)

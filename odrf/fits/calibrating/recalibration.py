@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.design.folds import fold_of_groups
+from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -59,6 +60,11 @@ def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
     rows : JudgedRows
         Rows that the fit has not learned from, as it predicts them.
     method : {"isotonic", "platt", "beta"}
+
+    Raises
+    ------
+    InputError
+        There are too few rows.
     """
     maps = _maps(rows, method, np.ones(len(rows.code), dtype=np.bool_))
     indicators = rows.code[:, None] == np.arange(len(rows.classes))
@@ -73,6 +79,11 @@ def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
 
 def _maps(rows: JudgedRows, method: str, used: NDArray[np.bool_]) -> tuple[Steps | LogOdds, ...]:
     """Return the map of each class, learned from the rows that are `used` (n,)."""
+    if not used.any():
+        raise InputError(
+            f"calibrate() has too few rows {rows.source} to learn from: fit on more rows, or with "
+            "more trees"
+        )
     p, code, weights = rows.probabilities[used], rows.code[used], rows.weights[used]
     return tuple(
         recalibration_map(method, p[:, k], (code == k).astype(np.float64), weights)

@@ -243,3 +243,10 @@ def test_intervals_of_fits_with_groups_are_over_groups(two_classes):
 
 def test_the_plot_says_that_its_band_is_pointwise(two_classes):
     assert "pointwise" in two_classes[0].calibration().plot().get_title()
+
+
+def test_a_single_row_out_of_bag_calibrates_nothing():
+    data = pd.DataFrame({"a": range(6), "y": ["u", "v"] * 3})
+    fit = odrf.odrf("y ~ a", data, n_trees=3, order=list(range(6)), seed=3)
+    with pytest.raises(InputError):
+        fit.calibrate()
