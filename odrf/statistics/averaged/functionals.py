@@ -144,8 +144,7 @@ def functional_covariance(
             end_if_stopped()
             here = slice(stratum.begin + rows.start, stratum.begin + rows.stop)
             influence = scaled.T @ unseen[:, here].astype(np.float64)
-            with np.errstate(over="ignore"):  # slopes per unit of 1e-300
-                parts.raw[...] += influence @ influence.T
+            parts.raw[...] += influence @ influence.T
         for first, second, covariance in pairs_of_one_stream(kinds, draws, stratum):
             parts.bias[...] += covariance * (scaled[first].T @ scaled[second])
     return FunctionalCovariance(*parts, unseen.shape[1], B)
