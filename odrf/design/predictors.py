@@ -26,8 +26,8 @@ from odrf.errors import InputError
 
 __all__ = ["Predictors", "learn_predictors"]
 
-# The fewest bytes of a column's name, and those of one of its cells.
-NAME, SINGLE = 60, 4
+# The fewest bytes of a column's name.
+NAME = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +219,8 @@ def learn_predictors(
         math.prod(len(variables[atom].encoding.suffixes) for atom in term) for term in terms
     )
     require_memory(
-        float(n_columns) * (NAME + SINGLE * len(frame)),
-        f"the {n_columns} columns of the formula",
+        float(n_columns) * NAME,
+        f"the names of {n_columns} columns of the formula",
         "use fewer interactions of factors, or factors of fewer levels",
     )
     columns = [

@@ -44,7 +44,7 @@ def out_of_bag_importance(
     draws : Draws
         What repeats which rows each tree drew.
     advance : callable
-        Called after each tree.
+        Called for each tree.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def out_of_bag_importance(
     def judged() -> Iterator[tuple[NDArray[np.int32], NDArray[np.float64]]]:
         for b, leaf in leaves_by_tree(forest, X, draws.n_jobs):
             rows = np.flatnonzero(unseen[b])
+            advance()  # before the last tree is handed out: nobody asks for another one
             yield leaf[rows], centred[rows] / weights[rows].sum()
-            advance()
 
     return shared_out(forest, added_covariances(forest, judged()), first) / max(n_used, 1)

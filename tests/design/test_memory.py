@@ -14,6 +14,7 @@ from patsy import EvalEnvironment
 
 import odrf
 from odrf.design import build_design
+from odrf.engine import memory
 from odrf.public import in_pandas
 
 N, P = 6_000, 600
@@ -115,3 +116,10 @@ def test_columns_of_a_formula_that_memory_cannot_hold_are_refused_before_they_ar
     data["y"] = np.arange(120.0)
     with pytest.raises(MemoryError, match="columns of the formula would take"):
         odrf.odt("y ~ a:b:c:d:e:f:g", data)
+
+
+def test_a_factor_of_many_levels_takes_one_number_a_row(monkeypatch):
+    data = pd.DataFrame({"f": [f"l{k}" for k in range(500)] * 2, "y": np.arange(1000.0)})
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 500 * 1000 * 4 / 2)
+    assert odrf.odt("y ~ f", data, max_leaves=3, seed=1).n_leaves <= 3
