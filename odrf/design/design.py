@@ -104,7 +104,7 @@ class Design:
         return FeatureGroups(
             self.first,
             self.types,
-            holes if holes.any() else None,
+            holes if holes.any() or self.missing == SURROGATE else None,
             missing_level if self.missing == SURROGATE else NO_LEVEL,
         )
 

@@ -48,7 +48,8 @@ class FeatureGroups(NamedTuple):
     holes : (P,) bool or None
         Whether cells of the predictor are empty, and it is no factor.  The last of its columns is
         then 1 in these rows, where the others are 0, and 0 elsewhere.  None if there are none: as
-        None has a type of its own in Numba, such tables then need no code for empty cells.
+        None has a type of its own in Numba, such tables then need no code for empty cells.  Trees
+        with surrogates have an array always: they are rare, and one kernel does for all of them.
     missing_level : (P,) bool, or (0,)
         In a tree with surrogates, whether the predictor is a factor whose last column is the level
         of its empty cells.

@@ -53,15 +53,9 @@ class LevelSums(NamedTuple):
     keys: np.ndarray
 
 
-def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums | None:
-    """Allocate the scratch for the factors among these predictors, and K classes.
-
-    None if there are none: as None has a type of its own in Numba, such tables then need no code
-    for cuts along a factor.
-    """
+def level_sums_for(feature_groups: FeatureGroups, K: int) -> LevelSums:
+    """Allocate the scratch for the factors among these predictors, and K classes."""
     L = int(feature_groups.widths[has_levels(feature_groups)].max(initial=0))
-    if L == 0:
-        return None
     return LevelSums(
         np.zeros(L + 1, dtype=np.int32),
         np.empty((L + 1, max(K, 2) + 1)),

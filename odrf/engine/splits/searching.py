@@ -67,8 +67,6 @@ class Scratch(NamedTuple):
         Projections.
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
         Sorting keys.
-    all_keys : the same, or None
-        For `exact_cut`; None if all nodes of more than `SORTED_TOGETHER` rows use bins.
     bins : (n,) uint8
     moments : (n,) float64
     goes_left : (n,) bool
@@ -78,6 +76,7 @@ class Scratch(NamedTuple):
     left : (K,) float64 or None
         As in `odrf.engine.splits.scanning`.
     levels : LevelSums or None
+        None if no predictor is a factor: such tables then need no code for cuts along a factor.
     logs : (≥ 1,) float64
         As returned by `odrf.engine.splits.impurity.whole_logs`.
     work : Workspace
@@ -98,7 +97,6 @@ class Scratch(NamedTuple):
 
     values: np.ndarray
     keys: np.ndarray
-    all_keys: np.ndarray | None
     bins: np.ndarray
     moments: np.ndarray
     goes_left: np.ndarray
@@ -138,14 +136,15 @@ def scratch_for(
     proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
     terms = min(estimated, len(proposals.units) + holes)
     levels = feature_groups.widths[has_many_levels(feature_groups)]
+    factors = int(has_levels(feature_groups).sum())
+    if settings.surrogates:  # these trees are rare: one compiled kernel does for all their tables
+        factors = max(factors, 1)
     used = min(n, max(settings.direction_rows, 10 * terms))
     scored = min(n, max(used, 10 * int(levels.max(initial=0))))
     room = max(widest, FEW_LEVELS)
-    keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
     return Scratch(
         np.empty(n, dtype=np.float32),
-        keys,
-        keys if settings.exact_rows > SORTED_TOGETHER else None,
+        np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64),
         np.empty(n, dtype=np.uint8),
         np.empty(n),
         np.empty(n, dtype=np.bool_),
@@ -153,14 +152,14 @@ def scratch_for(
         np.empty(2 * MOST_BINS, dtype=np.int64),
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
-        level_sums_for(feature_groups, K),
+        level_sums_for(feature_groups, K) if factors > 0 else None,
         whole_logs(settings.criterion, n),
         workspace(
             terms,
             used,
             estimated,
             scored,
-            int(has_levels(feature_groups).sum()),
+            factors,
             int(levels.max(initial=0)) if K <= 2 else 0,
         ),
         proposals,
@@ -261,7 +260,7 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
                 state, values, left, node, settings.n_thresholds, min_leaf
             )
         elif not binned:
-            gains[c], thresholds[c] = exact_cut(values, scratch.all_keys, left, node, min_leaf)
+            gains[c], thresholds[c] = exact_cut(values, scratch.keys, left, node, min_leaf)
         elif bin_values(values, bins, n_bins):
             gains[c], _ = binned_cut(
                 bins, words, quantum, tally, table, left, node, n_bins, min_leaf

@@ -55,7 +55,8 @@ class EstimatedSampler(NamedTuple):
     newton_steps : int
         Newton steps of a logistic model.
     class_weight, class_mean : (K,) float64 or None
-        Scratch of `odrf.engine.directions.estimation.lda`; None for the other estimators.
+        Scratch of `odrf.engine.directions.estimation.lda`; None for the other estimators of
+        numbers and two classes.
     """
 
     number: int
@@ -81,7 +82,8 @@ class Estimated(OnSubsets):
         self, number: int, feature_groups: FeatureGroups, settings: Settings, n: int
     ) -> DirectionSampler:
         """Return the sampler of a tree."""
-        K = settings.n_classes if self.code == LDA else 0
+        # one compiled kernel does for all estimators of three classes and more
+        K = settings.n_classes if self.code == LDA or settings.n_classes > 2 else 0
         return EstimatedSampler(
             number,
             self.code,

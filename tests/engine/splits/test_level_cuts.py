@@ -127,8 +127,3 @@ def test_a_direction_is_along_a_factor_if_all_its_columns_are(columns, expected)
     padded = np.array([[*columns, 0]], dtype=np.int64)
     assert factor(place, padded, 0, len(columns)) == expected
     assert factor(place[:0], padded, 0, len(columns)) == -1
-
-
-def test_tables_without_factors_need_no_sums():
-    groups = FeatureGroups(np.arange(3), np.array([PLAIN, PLAIN], dtype=np.int8))
-    assert level_sums_for(groups, 2) is None

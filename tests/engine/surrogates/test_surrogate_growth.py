@@ -26,7 +26,7 @@ GROUPS = FeatureGroups(
     np.array([False, False, False, True]),
 )
 ALONE = FeatureGroups(np.array([0, 2]), TYPES[:1], np.array([True]))
-# Kernels for tables of more rows than this are compiled anew.
+# Larger nodes are searched by other code.
 MOST_ROWS = SORTED_TOGETHER
 
 
