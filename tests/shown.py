@@ -123,7 +123,7 @@ def studies_of(p: int) -> dict[str, object]:
     grid = {
         "max_leaves": [2, 4, None],
         "min_leaf": [3, 15],
-        "projection": ["axis", {"rc": 0.5, "sparse": 0.5}],
+        "projection": ["axis", {"logistic": 0.5, "sparse": 0.5}],
     }
     few = {"repeats": 3, "seed": 1}
     guided = results_of(p)["guided classes"]

@@ -35,6 +35,7 @@ TOGETHER = [
     ],
     [
         "tests/projections/test_custom.py",
+        "odrf/projections/custom.py",
         "tests/reports/test_consistency.py",
         "tests/benchmarks/test_consistency.py",
         "tests/projections/test_rc.py",
@@ -59,7 +60,6 @@ TOGETHER = [
     ["tests/projections/test_pda.py"],
     ["tests/projections/test_cca.py"],
     ["tests/test_vignettes.py"],
-    ["odrf/projections/custom.py"],
 ]
 
 

@@ -84,7 +84,7 @@ LACKS = "[P] Theorem 2 asks for "
     ],
 )
 def test_conditions_of_honest_forests(table, options, words):
-    forest = odrf.odrf("c ~ a + b + f", table, seed=1, **(THEORY | options))
+    forest = odrf.odrf("c ~ a + b", table, seed=1, **(THEORY | options))
     report = forest.consistency()
     assert words in report.conclusion
     assert set(report.table["theorem"]) == {"[P] Theorem 2"}
