@@ -116,9 +116,15 @@ def _column(array: Any) -> tuple[str, dict[str, Any]]:
         is_nan = dtype.na_value is not pd.NA
         return "StringArray", {"texts": texts, "storage": dtype.storage, "is_nan": is_nan}
     if isinstance(dtype, pd.ArrowDtype):
-        values = array.to_numpy(dtype=object, na_value=None)
-        return "ArrowArray", {"values": values, "type": str(dtype.pyarrow_dtype)}
-    raise InputError(
+        name = str(dtype.pyarrow_dtype)
+        if _arrow_type(name) != dtype.pyarrow_dtype:
+            raise _unsaved(dtype)
+        return "ArrowArray", {"values": array.to_numpy(dtype=object, na_value=None), "type": name}
+    raise _unsaved(dtype)
+
+
+def _unsaved(dtype: Any) -> InputError:
+    return InputError(
         f"a column of type {dtype} cannot be saved: convert it to one of pandas' types"
     )
 
@@ -215,15 +221,18 @@ def _strings(texts: NDArray, storage: str, is_nan: bool) -> Any:
 
 
 def _arrow(values: NDArray, type: str) -> Any:
+    known = _arrow_type(type)
+    if known is None:
+        raise InputError(f"it has a column of the unknown type {type}[pyarrow]")
+    return make_array(values.tolist(), dtype=pd.ArrowDtype(known))
+
+
+def _arrow_type(name: str) -> Any:
+    """Return pyarrow's type of this name; None if there is none, or it is made of other types."""
     try:
         import pyarrow  # noqa: PLC0415  # optional
     except ImportError:
         raise InputError("it has a column of pyarrow's types: install pyarrow") from None
-    dtype = pd.ArrowDtype(_arrow_type(pyarrow, type))
-    return make_array(values.tolist(), dtype=dtype)
-
-
-def _arrow_type(pyarrow: Any, name: str) -> Any:
     if time := ARROW_TIME.fullmatch(name):
         return pyarrow.timestamp(time[1], tz=time[2])
     if decimal := ARROW_DECIMAL.fullmatch(name):
@@ -232,9 +241,7 @@ def _arrow_type(pyarrow: Any, name: str) -> Any:
     if coded := ARROW_DICTIONARY.fullmatch(name):
         codes, values = (pyarrow.type_for_alias(coded[i]) for i in (2, 1))
         return pyarrow.dictionary(codes, values, coded[3] == "1")
-    if not ARROW_NAME.fullmatch(name):
-        raise InputError(f"a column of type {name}[pyarrow] cannot be saved")
-    return pyarrow.type_for_alias(name)
+    return pyarrow.type_for_alias(name) if ARROW_NAME.fullmatch(name) else None
 
 
 BUILDERS: dict[str, Callable[..., Any]] = {

@@ -1,0 +1,180 @@
+"""Values and columns in a file: rare kinds come back, and what no fit wrote is refused."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import zoneinfo
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf import InputError
+from odrf.fits.files.array_coding import ArrayForm, coded_array, decoded_array
+from odrf.fits.files.pandas_values import BUILDERS, pandas_as_fields
+from odrf.fits.files.plain_values import SCALARS, scalar_as_json
+
+BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pd.Period("2024-02", "M"),
+        np.datetime64("2024-02-29", "D"),
+        np.timedelta64(-3, "s"),
+        datetime.datetime(2024, 10, 27, 2, 30, fold=1, tzinfo=BERLIN),
+        pd.Timestamp("2024-07-01 12:00"),
+        pd.Timestamp("2024-07-01 12:00", tz="Europe/Berlin").as_unit("s"),
+    ],
+    ids=repr,
+)
+def test_times_come_back(value):
+    [(name, content)] = json.loads(json.dumps(scalar_as_json(value))).items()
+    again = SCALARS[name](content)
+    assert (type(again), repr(again)) == (type(value), repr(value))
+
+
+def test_a_zone_without_a_name_is_refused():
+    class Ours(datetime.tzinfo):
+        def utcoffset(self, moment):
+            return None if moment is None else datetime.timedelta(hours=1)
+
+        def dst(self, moment):
+            return None
+
+    with pytest.raises(InputError, match=r"the zone .* cannot be saved: convert them"):
+        scalar_as_json(datetime.datetime(2024, 1, 1, tzinfo=Ours()))
+
+
+def test_numbers_of_more_digits_than_64_bits_are_of_another_kind():
+    if np.dtype(np.longdouble).itemsize == 8:
+        pytest.skip("this machine has none")
+    assert scalar_as_json(np.longdouble(1)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("timestamp", [0, "ns", "Nowhere/Land"], "the zone 'Nowhere/Land', which this machine"),
+        ("timestamp", [0, "ns", 1e9], "the zone 1000000000.0, which this machine"),
+        ("timestamp", [0, "Y", None], "the unknown unit 'Y'"),
+        ("numpy", ["object", 1], "the unknown type 'object'"),
+        ("decimal", "1" * 5001, "far too many digits"),
+    ],
+)
+def test_values_that_no_fit_wrote_are_refused(name, content, message):
+    with pytest.raises(InputError, match=message):
+        SCALARS[name](content)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "decimal128(5, 2)",
+        "decimal256(50, 2)",
+        "dictionary<values=string, indices=int32, ordered=0>",
+        "dictionary<values=string, indices=int8, ordered=1>",
+    ],
+)
+def test_columns_of_arrow_come_back(dtype):
+    pyarrow = pytest.importorskip("pyarrow")
+    if dtype.startswith("decimal"):
+        make = pyarrow.decimal128 if "128" in dtype else pyarrow.decimal256
+        of = make(5 if "128" in dtype else 50, 2)
+        values = [Decimal("1.10"), None, Decimal("-3.00")]
+    else:
+        codes = pyarrow.int32() if "int32" in dtype else pyarrow.int8()
+        of = pyarrow.dictionary(codes, pyarrow.string(), "ordered=1" in dtype)
+        values = ["b", None, "a"]
+    column = pd.array(values, dtype=pd.ArrowDtype(of))
+    name, fields = pandas_as_fields(column)
+    assert fields["type"] == dtype
+    again = BUILDERS[name](**fields)
+    assert again.dtype == column.dtype
+    assert again.tolist() == column.tolist()
+
+
+def test_columns_of_arrow_that_cannot_be_read_are_not_written(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    kind = pd.ArrowDtype(pyarrow.list_(pyarrow.int64()))
+    data = pd.DataFrame({"a": np.arange(20.0), "y": np.arange(20) % 3})
+    data["several"] = pd.array([[1], [2, 3]] * 10, dtype=kind)
+    fit = odrf.graf("y ~ a", data, n_trees=1, seed=1)
+    with pytest.raises(InputError, match=r"type list<.*>\[pyarrow\] cannot be saved: convert"):
+        fit.save(tmp_path / "fit.odrf")
+    with pytest.raises(InputError, match=r"the unknown type list<item: int64>\[pyarrow\]"):
+        BUILDERS["ArrowArray"](np.array([None]), "list<item: int64>")
+
+
+def test_a_column_of_another_library_is_refused():
+    class Ours(pd.api.extensions.ExtensionDtype):
+        name, type = "ours", object
+
+    class Column(pd.api.extensions.ExtensionArray):
+        dtype = Ours()
+
+    with pytest.raises(InputError, match=r"a column of type ours cannot be saved: convert"):
+        pandas_as_fields(Column())
+
+
+EMPTY = np.zeros(2, dtype=np.bool_)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("MaskedArray", {"dtype": "object", "numbers": np.arange(2), "empty": EMPTY}),
+        ("StringArray", {"texts": np.array(["a", "b"], object), "storage": "x", "is_nan": False}),
+        (
+            "DataFrame",
+            {
+                "columns": pd.Index(["a"]),
+                "index": pd.RangeIndex(2),
+                "places": ((1,),),
+                "parts": (np.arange(2.0),),
+                "attrs": {},
+            },
+        ),
+        (
+            "DataFrame",
+            {
+                "columns": pd.Index(["a", "b"]),
+                "index": pd.RangeIndex(2),
+                "places": ((0, 1),),
+                "parts": (np.zeros((1, 2)),),
+                "attrs": {},
+            },
+        ),
+    ],
+    ids=["type", "storage", "places", "shape"],
+)
+def test_columns_that_no_fit_wrote_are_refused(name, fields):
+    with pytest.raises(ValueError, match=r"unknown type|not numbered|too few rows"):
+        BUILDERS[name](**fields)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"dtype": "<f4"}, {"shape": [2**47, 4]}, {"shape": [-1]}, {"steps": 1}]
+)
+def test_arrays_of_unknown_kinds_are_refused(changed):
+    said = coded_array(np.arange(3.0))[0].as_json()
+    assert ArrayForm.of_json(said).shape == (3,)
+    with pytest.raises(InputError, match="an array of an unknown kind"):
+        ArrayForm.of_json(said | changed)
+
+
+def test_arrays_without_a_plain_form_are_refused():
+    with pytest.raises(InputError, match=r"an array of type .* cannot be saved"):
+        coded_array(np.zeros(2, dtype=[("a", "f8")]))
+
+
+def test_truth_values_are_0_or_1():
+    form, content, _ = coded_array(np.array([True, False, True]))
+    assert decoded_array(form, content).tolist() == [True, False, True]
+    content = np.where(content == 1, 2, content).astype(np.uint8)
+    with pytest.raises(InputError, match="a truth value that is neither"):
+        decoded_array(form, content)
