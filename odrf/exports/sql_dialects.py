@@ -48,8 +48,6 @@ class Dialect:
 
     def literal(self, value: Any) -> str:
         """Return a text, truth or number of the user."""
-        if value is None:
-            return "NULL"
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
         if isinstance(value, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import zipfile
 import zoneinfo
 from decimal import Decimal
 
@@ -178,3 +179,16 @@ def test_truth_values_are_0_or_1():
     content = np.where(content == 1, 2, content).astype(np.uint8)
     with pytest.raises(InputError, match="a truth value that is neither"):
         decoded_array(form, content)
+
+
+def test_many_objects_are_written_once_each(tmp_path):
+    data = pd.DataFrame({"a": np.arange(600.0), "y": np.arange(600) % 3})
+    objects = ["u", "a longer text", 1.5, None, Decimal("1.10"), (1, "u")]
+    data["mixed"] = pd.Series(objects * 100, dtype=object)
+    fit = odrf.graf("y ~ a", data, n_trees=1, seed=1)
+    fit.save(tmp_path / "fit.odrf")
+    with zipfile.ZipFile(tmp_path / "fit.odrf") as file:
+        [name] = [name for name in file.namelist() if name.endswith(".jsonl")]
+        assert file.read(name).count(b"\n") == len(objects) - 1
+    again = odrf.load(tmp_path / "fit.odrf").fit.frame["mixed"]
+    assert list(map(repr, again)) == list(map(repr, data["mixed"]))

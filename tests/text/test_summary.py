@@ -41,6 +41,20 @@ def test_text(summary):
     assert lines[-1] == "A note."
 
 
+def test_a_long_call_is_cut_in_its_middle():
+    options = ", ".join(f"option_{i}={i}" for i in range(80))
+    lines = Summary("Title", f"odrf({options})", {}).as_text().split("\n")
+    call = lines[2 : lines.index("-" * 80)]
+    assert len(call) == 7
+    assert call[0].startswith("Call     odrf(option_0=0")
+    assert call[3].strip() == "…"
+    assert call[-1].endswith("option_79=79)")
+
+
+def test_it_shows_itself_as_latex_where_that_is_asked_for(summary):
+    assert summary._repr_latex_() == summary.as_latex()
+
+
 def test_columns_are_aligned(summary):
     text = summary.as_text()
     header, first, second = (

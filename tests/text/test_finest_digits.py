@@ -1,0 +1,52 @@
+"""Numbers, dates and rules in words where the usual digits do not do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from odrf.design.columns.moments import Moments
+from odrf.design.columns.ranked import OwnRanks
+from odrf.options.rule import Rule
+from odrf.text.dates_in_words import moment
+from odrf.text.latex_characters import in_latex
+from odrf.text.own_values import own_value
+from odrf.text.rules_in_words import rule_in_words
+from odrf.text.wording import _rounded
+
+
+def test_a_cut_between_neighbouring_floats_has_all_digits():
+    ranks = OwnRanks(np.array([0.3, 0.1 + 0.2]), base=None)
+    assert own_value(ranks, 0.5, increasing=True) == "0.3"
+    assert own_value(ranks, 0.5, increasing=False) == "0.30000000000000004"
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (86400.0, "2024-03-01"),
+        (60.0, "2024-02-29 13:46"),
+        (1.0, "2024-02-29 13:45:40"),
+        (0.01, "2024-02-29 13:45:40.250000"),
+    ],
+)
+def test_a_date_is_as_fine_as_its_steps(step, words):
+    dates = Moments(pd.Timestamp("2024-01-01").as_unit("us"))
+    seconds = (pd.Timestamp("2024-02-29 13:45:40.25") - dates.origin).total_seconds()
+    assert moment(dates, seconds, step) == words
+
+
+def test_numbers_of_a_tiny_or_huge_range_have_significant_digits():
+    assert _rounded(1998.53, 30.0, 2) == "1998.5"
+    assert _rounded(1.23456e-20, 1e-19, 4) == "1.235e-20"
+    assert _rounded(-1.23456e25, 1e26, 4) == "-1.235e+25"
+
+
+def test_rules_that_found_nothing_are_named_at_most():
+    assert rule_in_words(Rule("none"), 100) == ""
+    assert rule_in_words(Rule("rate", "sqrt"), 100) == "sqrt"
+
+
+def test_control_characters_are_spaces_in_latex():
+    assert in_latex("a\x07b\tc") == "a b c"
