@@ -236,6 +236,6 @@ def test_families_that_rotate_all_predictors_refuse_surrogates():
 
 
 def test_a_tree_without_surrogates_says_how_to_get_them():
-    tree = grown(table(), missing="split")
+    tree = odrf.odt("y ~ a", pd.DataFrame({"a": range(9), "y": range(9)}), seed=1)
     with pytest.raises(odrf.InputError, match=r'fit with missing="surrogate"'):
         _ = tree.surrogates

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -10,36 +12,76 @@ import pytest
 
 import odrf
 from hostile import HOSTILE, complaint, small_table
+from odrf.evaluation.comparison import Comparison
+from odrf.evaluation.learning_curve import LearningCurve
+from odrf.evaluation.tuned import Tuning
+from odrf.exports.mean_prediction import PredictionResults
+from odrf.reports.consistency import ConsistencyReport
+from odrf.reports.forest_path import ForestPath
+from odrf.reports.growth_path import GrowthPath
+from odrf.reports.projection_importance import ProjectionImportance
+from odrf.reports.pruning_path import PruningPath
+from odrf.reports.selection.elimination import Elimination
+from odrf.reports.selection.shadows import ShadowSelection
+from odrf.reports.sensitivity import Sensitivity
+from odrf.reports.strength_correlation import StrengthCorrelation
+from odrf.results.boosted import ODBTResults
+from odrf.results.forest import ODRFResults
+from odrf.results.guided import GRAFResults
+from odrf.results.tree import ODTResults
+from odrf.simulate.problem import Problem
 
 DATA = small_table()
-FOREST = {"n_trees": 20, "seed": 1}
-FITS = {
-    "odt of classes": odrf.odt("c ~ a + b + f", DATA, seed=1),
-    "odt of numbers": odrf.odt("y ~ a + b + f", DATA, seed=1),
-    "odrf of classes": odrf.odrf("c ~ a + b + f", DATA, n_trees=5, seed=1),
-    "odrf of numbers": odrf.odrf("y ~ a + b + f", DATA, **FOREST),
-    "odbt of classes": odrf.odbt("c ~ a + b + f", DATA, n_trees=3, n_runs=3, seed=1),
-    "odbt of numbers": odrf.odbt("y ~ a + b + f", DATA, n_trees=3, seed=1),
-    "graf of classes": odrf.graf("c ~ a + b + f", DATA, n_trees=3, seed=1),
-    "graf of numbers": odrf.graf("y ~ a + b + f", DATA, n_trees=3, seed=1),
+# Fits and reports are made when they are first needed: by one process, after others' kernels.
+FITS: dict[str, tuple[type, Callable[[], Any]]] = {
+    "odt of classes": (ODTResults, lambda: odrf.odt("c ~ a + b + f", DATA, seed=1)),
+    "odt of numbers": (ODTResults, lambda: odrf.odt("y ~ a + b + f", DATA, seed=1)),
+    "odrf of classes": (ODRFResults, lambda: odrf.odrf("c ~ a + b + f", DATA, n_trees=5, seed=1)),
+    "odrf of numbers": (ODRFResults, lambda: odrf.odrf("y ~ a + b + f", DATA, n_trees=20, seed=1)),
+    "odbt of classes": (
+        ODBTResults,
+        lambda: odrf.odbt("c ~ a + b + f", DATA, n_trees=3, n_runs=3, seed=1),
+    ),
+    "odbt of numbers": (ODBTResults, lambda: odrf.odbt("y ~ a + b + f", DATA, n_trees=3, seed=1)),
+    "graf of classes": (GRAFResults, lambda: odrf.graf("c ~ a + b + f", DATA, n_trees=3, seed=1)),
+    "graf of numbers": (GRAFResults, lambda: odrf.graf("y ~ a + b + f", DATA, n_trees=3, seed=1)),
 }
-REPORTS = {
-    "pruning path": FITS["odt of classes"].pruning_path(cv=3),
-    "forest path": FITS["odrf of classes"].pruning_path(),
-    "growth path": FITS["odt of classes"].growth_path(cv=3),
-    "elimination": FITS["odrf of classes"].select_variables(),
-    "shadows": FITS["odrf of classes"].select_variables("boruta", rounds=3),
-    "sensitivity": FITS["graf of classes"].sensitivity(),
-    "strength": FITS["odrf of classes"].strength_correlation(),
-    "consistency": FITS["odt of numbers"].consistency(),
-    "projections": FITS["odrf of classes"].projection_importance(),
-    "mean prediction": FITS["odrf of numbers"].get_prediction(DATA),
-    "comparison": odrf.compare("y ~ a", DATA, {"1": odrf.odt, "2": odrf.odt}, cv=3, seed=1),
-    "tuning": odrf.tune("y ~ a", DATA, {"min_leaf": [2, 5]}, n_trees=3, seed=1),
-    "learning": odrf.learning_curve("y ~ a", DATA, {"1": odrf.odt}, seed=1, repeats=1),
-    "problem": odrf.simulate.friedman1(),
+REPORTS: dict[str, tuple[type, Callable[[], Any]]] = {
+    "pruning path": (PruningPath, lambda: one("odt of classes").pruning_path(cv=3)),
+    "forest path": (ForestPath, lambda: one("odrf of classes").pruning_path()),
+    "growth path": (GrowthPath, lambda: one("odt of classes").growth_path(cv=3)),
+    "elimination": (Elimination, lambda: one("odrf of classes").select_variables()),
+    "shadows": (
+        ShadowSelection,
+        lambda: one("odrf of classes").select_variables("boruta", rounds=3),
+    ),
+    "sensitivity": (Sensitivity, lambda: one("graf of classes").sensitivity()),
+    "strength": (StrengthCorrelation, lambda: one("odrf of classes").strength_correlation()),
+    "consistency": (ConsistencyReport, lambda: one("odt of numbers").consistency()),
+    "projections": (ProjectionImportance, lambda: one("odrf of classes").projection_importance()),
+    "mean prediction": (PredictionResults, lambda: one("odrf of numbers").get_prediction(DATA)),
+    "comparison": (
+        Comparison,
+        lambda: odrf.compare("y ~ a", DATA, {"1": odrf.odt, "2": odrf.odt}, cv=3, seed=1),
+    ),
+    "tuning": (Tuning, lambda: odrf.tune("y ~ a", DATA, {"min_leaf": [2, 5]}, n_trees=3, seed=1)),
+    "learning": (
+        LearningCurve,
+        lambda: odrf.learning_curve("y ~ a", DATA, {"1": odrf.odt}, seed=1, repeats=1),
+    ),
+    "problem": (Problem, odrf.simulate.friedman1),
 }
-OBJECTS: dict[str, Any] = {**FITS, **REPORTS}
+OBJECTS = FITS | REPORTS
+
+
+@cache
+def one(name: str) -> Any:
+    kind, make = OBJECTS[name]
+    made = make()
+    assert type(made) is kind
+    return made
+
+
 # Valid values of arguments without default, and of those that make a call short.
 VALID = {
     "newdata": DATA, "data": DATA, "k": 1, "fraction": 0.5, "i": 0, "svm": [0, 1], "n": 50,
@@ -53,8 +95,8 @@ ELSEWHERE = {("save", "path"), ("combine", "other")}
 
 def methods() -> list[tuple[str, str, str]]:
     found = []
-    for name, one in OBJECTS.items():
-        for method, function in inspect.getmembers(type(one), inspect.isfunction):
+    for name, (kind, _) in OBJECTS.items():
+        for method, function in inspect.getmembers(kind, inspect.isfunction):
             if not method.startswith("_"):
                 arguments = list(inspect.signature(function).parameters)[1:]
                 found += [(name, method, argument) for argument in arguments]
@@ -70,8 +112,8 @@ def closed():
 
 @pytest.mark.parametrize(("name", "method", "argument"), methods())
 def test_any_value_works_or_is_refused(name, method, argument):
-    one = OBJECTS[name]
-    parameters = list(inspect.signature(getattr(type(one), method)).parameters.values())[1:]
+    asked = getattr(one(name), method)
+    parameters = list(inspect.signature(asked).parameters.values())
     needed = {p.name: VALID[p.name] for p in parameters if p.default is p.empty}
     given = {**needed, **SHORT.get(method, {})}
     if name == "sensitivity" and method == "plot":
@@ -82,7 +124,7 @@ def test_any_value_works_or_is_refused(name, method, argument):
         given |= {"rule": "min"}
     wrong = {}
     for words, value in HOSTILE.items():
-        found = complaint(lambda value=value: getattr(one, method)(**{**given, argument: value}))
+        found = complaint(lambda value=value: asked(**{**given, argument: value}))
         if found:
             wrong[words] = found
     assert not wrong
@@ -92,11 +134,11 @@ def test_any_value_works_or_is_refused(name, method, argument):
     "words", [words for words in HOSTILE if not isinstance(HOSTILE[words], str)]
 )
 def test_save_and_load_need_a_path(words):
-    for call in (FITS["odt of classes"].save, odrf.load):
+    for call in (one("odt of classes").save, odrf.load):
         found = complaint(lambda call=call: call(HOSTILE[words]))
         assert not found
 
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_combine_needs_a_forest(words):
-    assert not complaint(lambda: FITS["odrf of classes"].combine(HOSTILE[words]))
+    assert not complaint(lambda: one("odrf of classes").combine(HOSTILE[words]))
