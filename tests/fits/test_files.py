@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import pickle
+import warnings
 import zipfile
 from dataclasses import replace
 from decimal import Decimal
@@ -49,6 +50,17 @@ def data():
 def reloaded(fit, folder, **options):
     fit.save(folder / "fit.odrf")
     return odrf.load(folder / "fit.odrf", **options)
+
+
+def test_numbers_beyond_64_bits_that_a_transform_adds_up_are_kept(data, tmp_path):
+    a = data["a"].clip(-0.9, 0.9) * 1e250  # whose squares are beyond 1.8e308
+    fit = odrf.odt("y ~ standardize(a)", data.assign(a=a), min_leaf=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = reloaded(fit, tmp_path)
+    new = pd.DataFrame({"a": a + 1e248})
+    assert fit.n_leaves > 1 and again.predict(new).equals(fit.predict(new))
+    assert_same_parts(again.fit.design, fit.fit.design)
 
 
 FITS = {

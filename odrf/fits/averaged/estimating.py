@@ -14,7 +14,7 @@ from odrf.engine.rows.draws import Draws
 from odrf.fits.averaged.averages import Averages, averages, trees_vary
 from odrf.fits.averaged.grid_of_rows import GroupedRows, set_to
 from odrf.fits.fit import AnyFit, Fit
-from odrf.statistics.averaged.functionals import functional_covariance
+from odrf.statistics.averaged.functionals import FunctionalCovariance, functional_covariance
 from odrf.statistics.drawn_together import degrees_of_freedom
 
 __all__ = ["DIFFERENCE", "RATIO", "Estimand", "Estimates", "estimated"]
@@ -55,34 +55,60 @@ class Uncertainty:
         The kind of each tree.
     draws : Draws
         How the trees drew their rows.
-    of_sampling : (M, M) float64 or None
-        The covariance of averages over rows that are a sample; None if they are fixed.
+    of_units : (k, M) float64 or None
+        If the rows are a sample: the covariance of averages over it is the product of this matrix,
+        transposed, with itself; None if the rows are fixed.
     """
 
     of_trees: NDArray[np.float64]
     kinds: NDArray[np.int64]
     draws: Draws
-    of_sampling: NDArray[np.float64] | None
+    of_units: NDArray[np.float64] | None
 
     def covariance(self, gradient: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return the covariance (R, R) of linear combinations (R, M) of the estimates.
 
         By default that of the estimates themselves.  Each combination is a functional of the trees
         of its own: with few trees its variance is not too small, as one from a covariance could be.
+        Squares beyond the range of floats are infinite.
         """
-        combined = self.of_trees if gradient is None else self.of_trees @ gradient.T
-        total = functional_covariance(combined, self.kinds, self.draws).total
-        if self.of_sampling is None:
-            return total
-        return total + (
-            self.of_sampling if gradient is None else gradient @ self.of_sampling @ gradient.T
-        )
+        covariance, unit = self.in_units(gradient)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(covariance * unit * unit[:, np.newaxis])
 
-    def variances(self) -> NDArray[np.float64]:
-        """Return the variances (M,) of the estimates: the diagonal of `covariance`."""
-        of_trees = functional_covariance(self.of_trees, self.kinds, self.draws)
-        total = of_trees.variances.total
-        return total if self.of_sampling is None else total + np.diagonal(self.of_sampling)
+    def in_units(
+        self, gradient: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return `covariance` with each combination measured in a unit, and these units (R,).
+
+        They are powers of 2 near the size of what the trees say, whose squares may be beyond the
+        range of floats.
+        """
+        found, of_units, unit = self._scaled(gradient)
+        total = found.total
+        return (total if of_units is None else total + of_units.T @ of_units), unit
+
+    def errors(self) -> NDArray[np.float64]:
+        """Return the standard errors (M,) of the estimates; NaN where they are not finite."""
+        found, of_units, unit = self._scaled(None)
+        variances = found.variances.total
+        if of_units is not None:
+            variances = variances + np.sum(of_units**2, axis=0)
+        with np.errstate(over="ignore"):
+            errors = np.sqrt(variances) * unit
+        return np.where(np.isfinite(errors), errors, np.nan)
+
+    def _scaled(
+        self, gradient: NDArray[np.float64] | None
+    ) -> tuple[FunctionalCovariance, NDArray[np.float64] | None, NDArray[np.float64]]:
+        """Return the parts of `in_units`: over trees, over units of the sample, and the units."""
+        values, of_units = self.of_trees, self.of_units
+        if gradient is not None:
+            values = values @ gradient.T
+            of_units = None if of_units is None else of_units @ gradient.T
+        unit = _power_of_two(np.abs(values).max(axis=0))
+        found = functional_covariance(values / unit, self.kinds, self.draws)
+        return found, None if of_units is None else of_units / unit, unit
 
     @property
     def df(self) -> float:
@@ -92,7 +118,14 @@ class Uncertainty:
     @property
     def trees_advised(self) -> int:
         """How many trees would estimate the variances well enough; 0 if these are enough."""
-        return functional_covariance(self.of_trees, self.kinds, self.draws).trees_advised
+        unit = _power_of_two(np.abs(self.of_trees).max())
+        return functional_covariance(self.of_trees / unit, self.kinds, self.draws).trees_advised
+
+
+def _power_of_two(size: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the power of 2 next to each size; 1 for what is 0 or infinite."""
+    known = np.isfinite(size) & (size > 0)
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(known, size, 1.0))[1] - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +224,8 @@ def _uncertainty(fit: AnyFit, parts: Sequence[_Estimated], population: bool) -> 
     B = fit.forest.n_trees
     kinds = np.zeros(B, dtype=np.int64) if fit.blend is None else fit.blend.of_tree
     values = [part.of_trees.reshape(B, -1) for part in parts if part.of_trees is not None]
-    of_sampling = _of_sampling(parts) if population else None
-    return Uncertainty(np.concatenate(values, axis=1), kinds, fit.draws, of_sampling)
+    of_units = _of_units(parts) if population else None
+    return Uncertainty(np.concatenate(values, axis=1), kinds, fit.draws, of_units)
 
 
 def _part(
@@ -257,11 +290,11 @@ def _by_unit(
     return sums
 
 
-def _of_sampling(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
-    """Return the covariance (M, M) of averages over rows that are a sample."""
+def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
+    """Return what `Uncertainty.of_units` says of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
     every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
-    return np.asarray(every.T @ every)
+    return np.linalg.qr(every, mode="r") if len(every) > every.shape[1] else every
 
 
 def _labels(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:

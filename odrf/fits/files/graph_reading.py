@@ -282,9 +282,10 @@ def _require_fields(kind: type, values: dict[str, Any]) -> None:
             raise InputError(f"its {kind.__name__}.{name} is of a wrong type")
 
 
-def _long_double(high: NDArray, low: NDArray, is_array: bool) -> Any:
+def _long_double(high: NDArray, low: NDArray, is_array: bool, exponent: Any = 0) -> Any:
     """Return numbers of more digits, in which patsy adds, as far as this machine has them."""
-    whole = np.asarray(high.astype(np.longdouble) + low)
+    with np.errstate(over="ignore"):
+        whole = np.asarray(np.ldexp(high.astype(np.longdouble) + low, exponent))
     return whole if is_array else whole[()]
 
 

@@ -107,10 +107,7 @@ class FitWriter:
 
     def _part(self, value: Any, name: str) -> dict[str, Any] | None:
         if isinstance(value, np.ndarray | np.longdouble) and value.dtype == np.longdouble:
-            high = np.asarray(value, dtype=np.float64)
-            low = np.asarray(value - high, dtype=np.float64)
-            is_array = isinstance(value, np.ndarray)
-            fields = {"high": high, "low": low, "is_array": is_array}
+            fields = {**_as_doubles(np.asarray(value)), "is_array": isinstance(value, np.ndarray)}
             return {"is": "LongDouble"} | {key: self._value(v, name) for key, v in fields.items()}
         if isinstance(value, np.ndarray):
             objects = value.dtype.hasobject
@@ -241,6 +238,18 @@ class FitWriter:
         place = self._place("objects", name, "jsonl", [content], 0)
         shape = list(array.shape)
         return {"is": "objects", "shape": shape, "codes": numbers, "size": len(content), **place}
+
+
+def _as_doubles(value: Any) -> dict[str, Any]:
+    """Return numbers of more digits as sums of two of 64 bits, if need be times powers of two."""
+    exponent: dict[str, Any] = {}
+    finite = np.isfinite(value)
+    if (np.abs(value, where=finite, out=np.zeros_like(value)) > np.finfo(np.float64).max).any():
+        value, powers = np.frexp(value)
+        exponent = {"exponent": np.asarray(powers)}
+    high = np.asarray(value, dtype=np.float64)
+    low = np.subtract(value, high, where=finite, out=np.zeros_like(value)).astype(np.float64)
+    return {"high": high, "low": np.asarray(low), **exponent}
 
 
 def _in_whole_numbers_and_others(X: NDArray[np.float32]) -> dict[str, NDArray]:

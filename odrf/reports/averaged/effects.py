@@ -83,8 +83,7 @@ class Effects(Carded):
         known = estimates.uncertainty
         error = np.full(len(estimates.estimate), np.nan)
         if known is not None:
-            error = np.sqrt(known.variances())
-            error[~np.isfinite(error)] = np.nan  # squares beyond the range of floats
+            error = known.errors()
         df = np.inf if known is None else known.df
         self.table = with_errors(estimates.labels, estimates.estimate, error, level, null, df)
 

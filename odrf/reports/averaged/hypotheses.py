@@ -96,15 +96,17 @@ def tested(
             "says why, and what to do"
         )
     names, value, gradient = _read(hypothesis, estimates.estimate)
-    of_hypotheses = estimates.uncertainty.covariance(gradient)
+    uncertainty = estimates.uncertainty
+    in_units, unit = uncertainty.in_units(gradient)
     labels = pd.DataFrame({"hypothesis": names})
-    error, df = np.sqrt(np.diagonal(of_hypotheses)), estimates.uncertainty.df
+    error, df = np.sqrt(np.diagonal(in_units)) * unit, uncertainty.df
     table = with_errors(labels, value, error, level, df=df)
     wald = None
     if checked_truth("joint", joint):
         rows = independent(gradient)
-        wald = joint_test(value[rows], estimates.uncertainty.covariance(gradient[rows]), df)
-    return HypothesisTests(call, table, of_hypotheses, wald)
+        covariance, unit = uncertainty.in_units(gradient[rows])
+        wald = joint_test(value[rows] / unit, covariance, df)
+    return HypothesisTests(call, table, uncertainty.covariance(gradient), wald)
 
 
 def _read(

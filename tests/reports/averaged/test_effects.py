@@ -405,3 +405,29 @@ def test_decimals_of_arrow_have_slopes():
     decimal = data.assign(a=data["a"].astype(pd.ArrowDtype(pa.decimal128(9, 2))))
     given, plain = (odrf.odt("y ~ a", each, seed=1) for each in (decimal, data))
     pd.testing.assert_frame_equal(given.slopes("a").table, plain.slopes("a").table)
+
+
+def test_errors_of_slopes_whose_squares_are_beyond_the_range_of_floats_are_known(table):
+    unit = 2.0**-980
+    fits = [
+        odrf.odrf("y ~ a + f", table.assign(a=table["a"] * u), n_trees=8, seed=1, n_jobs=1)
+        for u in (1.0, unit)
+    ]
+    usual, huge = (
+        fit.slopes("a", bandwidth=0.5 * u, by="f") for fit, u in zip(fits, (1, unit), strict=True)
+    )
+    assert huge.table["std_error"].notna().all()
+    for name in ("estimate", "std_error"):
+        np.testing.assert_allclose(huge.table[name] * unit, usual.table[name], rtol=1e-9)
+    pairs = [each.hypotheses(joint=True) for each in (usual, huge)]
+    np.testing.assert_allclose(*(each.table["statistic"] for each in pairs), rtol=1e-6)
+    assert pairs[0].joint.statistic == pytest.approx(pairs[1].joint.statistic, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_does_not_vary_in_a_sample_has_no_negative_variance(class_forest):
+    effects = class_forest.predictions(by="f", population=True)
+    K = len(class_forest.classes)
+    sums = np.kron(np.eye(len(effects.table) // K), np.ones(K))  # of probabilities: 1
+    tests = effects.hypotheses(np.concatenate([sums, sums / 3, sums * 0.7]))
+    np.testing.assert_allclose(tests.table["std_error"], 0.0, atol=1e-8)
