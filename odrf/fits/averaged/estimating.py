@@ -294,7 +294,7 @@ def _of_units(parts: Sequence[_Estimated]) -> NDArray[np.float64]:
     """Return what `Uncertainty.of_units` says of averages over rows that are a sample."""
     sums = [part.off_units for part in parts if part.off_units is not None]
     every = np.concatenate([each.reshape(len(each), -1) for each in sums], axis=1)
-    return np.linalg.qr(every, mode="r") if len(every) > every.shape[1] else every
+    return np.asarray(np.linalg.qr(every, mode="r")) if len(every) > every.shape[1] else every
 
 
 def _labels(fit: AnyFit, grouped: GroupedRows, estimands: Sequence[Estimand]) -> pd.DataFrame:
