@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,8 @@ from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 
 __all__ = ["Predictors", "learn_predictors"]
+
+T = TypeVar("T")
 
 # The fewest bytes of a column's name.
 NAME = 60
@@ -51,6 +54,10 @@ class Predictors:
     holes : (P,) bool
         Whether cells of training rows are empty.  The last of the predictor's columns is then 1 in
         these rows, and 0 elsewhere.
+    kept : dict of int to (k,) int64
+        For predictors that are products of several factors and numbers: which of all the products
+        of their columns are columns, in ascending order.  Combinations of levels that no training
+        row has would be columns of zeros.
     """
 
     variables: tuple[Variable, ...]
@@ -60,6 +67,7 @@ class Predictors:
     first: NDArray[np.int64]
     types: NDArray[np.int8]
     holes: NDArray[np.bool_]
+    kept: dict[int, NDArray[np.int64]] = field(default_factory=dict)
 
     @property
     def spellings(self) -> list[str]:
@@ -110,7 +118,14 @@ class Predictors:
             _indicators(factor, self.variables[v].width) if self.variables[v].is_factor else factor
             for v, factor in zip(self.terms[j], factors, strict=True)
         ]
-        values = reduce(_products, columns)
+        # A product that is not finite is refused with the name of its column.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if j in self.kept:
+                places = np.unravel_index(self.kept[j], [len(each) for each in columns])
+                picked = [each[at] for each, at in zip(columns, places, strict=True)]
+                values = reduce(np.multiply, picked)
+            else:
+                values = reduce(_products, columns)
         known = np.flatnonzero(~np.isnan(np.concatenate(columns)).any(axis=0))
         names = [self.names[j]] * len(values)
         require_finite(values[:, known], names, index[known], "predictor")
@@ -140,7 +155,13 @@ class Predictors:
             first=np.cumsum([0, *widths], dtype=np.int64),
             types=self.types[list(which)],
             holes=self.holes[list(which)],
+            kept={at: self.kept[j] for at, j in enumerate(which) if j in self.kept},
         )
+
+    def kept_of(self, j: int, products: Iterable[T]) -> list[T]:
+        """Return those of all products of columns of predictor j, in order, that are columns."""
+        every = list(products)
+        return [every[k] for k in self.kept[j]] if j in self.kept else every
 
     def columns_of(self, which: Sequence[int]) -> NDArray[np.int64]:
         """Return the numbers of the columns of the predictors numbered `which`."""
@@ -223,10 +244,13 @@ def learn_predictors(
         f"the names of {n_columns} columns of the formula",
         "use fewer interactions of factors, or factors of fewer levels",
     )
-    columns = [
-        [*_column_names([variables[atom] for atom in term]), *[name + EMPTY][: int(hole)]]
-        for term, name, hole in zip(terms, names, holes, strict=True)
-    ]
+    found = [_kept([variables[atom] for atom in term], frame) for term in terms]
+    kept = {j: products for j, products in enumerate(found) if products is not None}
+    columns = []
+    for j, (term, name, hole) in enumerate(zip(terms, names, holes, strict=True)):
+        of_term = _column_names([variables[atom] for atom in term])
+        of_term = [of_term[k] for k in kept[j]] if j in kept else of_term
+        columns.append([*of_term, *[name + EMPTY][: int(hole)]])
     factors = [tuple(number[atom] for atom in term) for term in terms]
     ranked, factors = ranked_alone(list(variables.values()), factors, frame)
     return Predictors(
@@ -237,7 +261,25 @@ def learn_predictors(
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
         types=np.array([_type([variables[atom] for atom in term]) for term in terms], np.int8),
         holes=np.array(holes, dtype=np.bool_),
+        kept=kept,
     )
+
+
+def _kept(variables: Sequence[Variable], frame: pd.DataFrame) -> NDArray[np.int64] | None:
+    """Return which products (k,) of columns `Predictors.kept` keeps; None if it keeps all."""
+    of_factor = [v for v, variable in enumerate(variables) if variable.is_factor]
+    if len(of_factor) < 2 or len(of_factor) == len(variables):
+        return None
+    codes = np.stack([variables[v].codes(frame) for v in of_factor])
+    found = np.unique(codes[:, (codes >= 0).all(axis=0)], axis=1)
+    if found.shape[1] in (0, math.prod(variables[v].width for v in of_factor)):
+        return None
+    widths = [variable.width for variable in variables]
+    stride = [math.prod(widths[v + 1 :]) for v in range(len(widths))]
+    kept = np.array([stride[v] for v in of_factor]) @ found
+    for v in set(range(len(widths))) - set(of_factor):
+        kept = (kept[:, np.newaxis] + np.arange(widths[v]) * stride[v]).ravel()
+    return np.sort(kept)
 
 
 def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd.DataFrame:
@@ -281,6 +323,4 @@ def _indicators(codes: NDArray[np.int64], width: int) -> NDArray[np.float64]:
 
 def _products(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return all products (j·k, n) of the columns `a` (j, n) and `b` (k, n)."""
-    # A product that is not finite is refused with the name of its column.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])
+    return (a[:, np.newaxis] * b[np.newaxis]).reshape(-1, a.shape[1])

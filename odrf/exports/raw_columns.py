@@ -189,7 +189,8 @@ def _columns(design: Design, j: int) -> Iterator[MatrixColumn | None]:
     term, first, beyond = recipe.terms[j], int(recipe.first[j]), int(recipe.first[j + 1])
     places = range(first, beyond - int(recipe.holes[j]))
     is_factor = recipe.types[j] == INDICATORS
-    for column, parts in zip(places, _products(design, term), strict=True):
+    products = recipe.kept_of(j, _products(design, term))
+    for column, parts in zip(places, products, strict=True):
         low, span = float(scaling.low[column]), float(scaling.range[column])
         if span == 0:
             yield None

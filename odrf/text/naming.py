@@ -37,14 +37,14 @@ def names_in_sums(design: Design, most: int | None = None) -> tuple[list[str], l
     suffixes = [_suffixes(variable, most) for variable in variables]
     short = _quoted(variables, most and most // 2)
     predictors, columns = [], []
-    for term, hole in zip(design.recipe.terms, design.recipe.holes, strict=True):
+    for j, (term, hole) in enumerate(zip(design.recipe.terms, design.recipe.holes, strict=True)):
         predictors.append(":".join(parts[v] for v in term))
         columns += [
             ":".join(
                 short[v] + suffix if suffix else parts[v]
                 for v, suffix in zip(term, combination, strict=True)
             )
-            for combination in product(*(suffixes[v] for v in term))
+            for combination in design.recipe.kept_of(j, product(*(suffixes[v] for v in term)))
         ]
         columns += [predictors[-1] + EMPTY][: int(hole)]
     return predictors, columns

@@ -75,6 +75,36 @@ def test_interactions_of_factors_mark_each_combination(people, env):
         np.testing.assert_array_equal(row, expected)
 
 
+def test_products_with_factors_have_the_combinations_of_levels_that_rows_have(people, env):
+    data = people[(people["sex"] == "female") | ~people["smoker"]]
+    learned = predictors("dose + age:sex:bmi:C(smoker)", data, env)
+    names = ["sex[female]:bmi:C(smoker)[False]", "sex[female]:bmi:C(smoker)[True]"]
+    names += ["sex[male]:bmi:C(smoker)[False]"]
+    assert list(learned.columns) == ["dose", *(f"age:{name}" for name in names)]
+    female, smoker = people["sex"] == "female", people["smoker"]
+    whole = (people["age"] * people["bmi"]).to_numpy()
+    for one in (learned, learned.keeping([1])):
+        found = columns_on(one, people)[-3:]
+        expected = [
+            (female & ~smoker) * whole,
+            (female & smoker) * whole,
+            (~female & ~smoker) * whole,
+        ]
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+def test_a_product_without_a_complete_row_keeps_all_columns(env):
+    rows = {
+        "a": [1.0, np.nan] * 3,
+        "f": ["u", None, "v"] * 2,
+        "g": [None, "x", None, None, "y", None],
+    }
+    data = pd.DataFrame(rows)
+    read = read_formula("y ~ a:f:g", ["y", *rows], env)
+    learned = learn_predictors(read.terms, data, {"a": 3, "f": 2, "g": 4}, env)
+    assert len(learned.columns) == 5 and learned.holes.all()
+
+
 def test_the_order_of_terms_changes_no_column(people, env):
     terms = ["age:sex", "sex", "age", "dose:age", "dose"]
     forth = predictors(" + ".join(terms), people, env)

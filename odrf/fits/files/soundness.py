@@ -194,6 +194,12 @@ def _require_recipe(recipe: Predictors, p: int) -> None:
     _require(all(term and 0 <= min(term) <= max(term) < n_variables for term in recipe.terms))
     width = [variable.width for variable in recipe.variables]
     widths = [math.prod(width[v] for v in term) for term in recipe.terms]
+    for j, kept in recipe.kept.items():
+        _require(
+            0 <= j < P and kept.ndim == 1 and len(kept) > 0 and bool((np.diff(kept) > 0).all())
+        )
+        _require(kept[0] >= 0 and kept[-1] < widths[j])
+        widths[j] = len(kept)
     _require(bool((np.diff(recipe.first) == np.array(widths) + recipe.holes).all()))
 
 
