@@ -15,11 +15,13 @@ from cases.arguments import random_arguments
 from cases.attempts import Attempts
 from cases.case import Case
 from cases.judging import judge_fit, judge_summary
+from cases.several_fits import random_study
 
 __all__ = ["public_names", "try_case", "unexplained"]
 
-# How many methods of a result are asked, and how often a report is drawn: figures take long.
-ASKED, DRAWN = 8, 0.04
+# How many methods of a result are asked; how often a report is drawn, and other fits are compared
+# with that of the case: both take long.
+ASKED, DRAWN, STUDIED = 8, 0.04, 0.04
 SHOWN: tuple[Callable[[Any], Any], ...] = (
     repr,
     lambda one: one._repr_html_(),
@@ -47,6 +49,10 @@ def try_case(case: Case, everything: bool = False, show: bool = False) -> Attemp
     with tempfile.TemporaryDirectory() as folder:
         for name in map(str, asked):
             _ask(rng, name, case, fit, Path(folder), tried, everything)
+    of_several = np.random.default_rng([case.seed, 6])
+    if everything or of_several.random() < STUDIED:
+        words, study = random_study(of_several, case)
+        _look(words, tried.answer(words, study), case, tried, everything or rng.random() < DRAWN)
     plt.close("all")
     return tried
 
@@ -82,11 +88,11 @@ def _called(name: str, given: dict[str, Any]) -> str:
 def _look(name: str, answer: Any, case: Case, tried: Attempts, drawn: bool) -> None:
     """Look at a report or a result as a user would."""
     layer = type(answer).__module__
-    if layer.startswith(("odrf.reports", "odrf.results")):
+    if layer.startswith(("odrf.reports", "odrf.results", "odrf.evaluation")):
         _show(name, answer, case, tried)
         if drawn and hasattr(type(answer), "plot"):
             tried.answer(f"{name} drawn", lambda: _drawn(answer))
-    if layer.startswith("odrf.reports"):
+    if layer.startswith(("odrf.reports", "odrf.evaluation")):
         for part in dir(type(answer)):
             if _is_asked_alone(type(answer), part):
                 tried.answer(f"{name}.{part}", lambda part=part: _part(answer, part))

@@ -16,7 +16,8 @@ from odrf.errors import InputError
 
 __all__ = ["SLOW", "Attempts"]
 
-# A call that takes longer is too long, unless code was compiled; one that takes LONGEST is ended.
+# A call that computes for longer is too long, unless code was compiled; one that takes LONGEST is
+# ended.
 SECONDS, LONGEST = 20, 200
 SLOW = f"it takes more than {SECONDS} seconds"
 
@@ -36,7 +37,7 @@ class Attempts:
 
     def answer(self, question: str, call: Callable[[], Any]) -> Any:
         """Return the answer of a call; None where it has none."""
-        begin = time.perf_counter()
+        begin = time.process_time()
         self.n += 1
         try:
             with _limits():
@@ -52,7 +53,7 @@ class Attempts:
             if self.show:
                 traceback.print_exc()
         finally:
-            if time.perf_counter() - begin > SECONDS:
+            if time.process_time() - begin > SECONDS:
                 self.add(f"{question}: {SLOW}")
         return None
 
