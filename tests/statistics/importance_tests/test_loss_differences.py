@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp, wilcoxon
 from statsmodels.stats.multitest import multipletests
@@ -16,6 +16,8 @@ from reference.importance_tests import left_out_residuals
 METHODS = {"holm": "holm", "bh": "fdr_bh"}
 
 
+# statsmodels collects garbage in each call, which takes long beside compiled code.
+@settings(max_examples=10)
 @given(
     p=st.lists(st.sampled_from([0.0, 1e-9, 0.01, 0.02, 0.05, 0.3, 0.9, 1.0]), min_size=1),
     method=st.sampled_from(list(METHODS)),
