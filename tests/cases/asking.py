@@ -21,7 +21,7 @@ __all__ = ["public_names", "try_case", "unexplained"]
 
 # How many methods of a result are asked; how often a report is drawn, and other fits are compared
 # with that of the case: both take long.
-ASKED, DRAWN, STUDIED = 8, 0.04, 0.04
+ASKED, DRAWN, STUDIED = 8, 0.04, 0.02
 SHOWN: tuple[Callable[[Any], Any], ...] = (
     repr,
     lambda one: one._repr_html_(),
