@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import product
@@ -29,8 +29,9 @@ __all__ = ["Predictors", "learn_predictors"]
 
 T = TypeVar("T")
 
-# The fewest bytes of a column's name.
-NAME = 60
+# The fewest bytes of a column's name, without those of its variables' names; products that can be
+# numbered.
+NAME, MOST_PRODUCTS = 60, 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ class Predictors:
         # A product that is not finite is refused with the name of its column.
         with np.errstate(over="ignore", invalid="ignore"):
             if j in self.kept:
-                places = np.unravel_index(self.kept[j], [len(each) for each in columns])
+                places = _places(self.kept[j], [len(each) for each in columns])
                 picked = [each[at] for each, at in zip(columns, places, strict=True)]
                 values = reduce(np.multiply, picked)
             else:
@@ -158,10 +159,9 @@ class Predictors:
             kept={at: self.kept[j] for at, j in enumerate(which) if j in self.kept},
         )
 
-    def kept_of(self, j: int, products: Iterable[T]) -> list[T]:
-        """Return those of all products of columns of predictor j, in order, that are columns."""
-        every = list(products)
-        return [every[k] for k in self.kept[j]] if j in self.kept else every
+    def combinations(self, j: int, of_variables: Sequence[Sequence[T]]) -> Iterator[tuple[T, ...]]:
+        """Yield what each column of predictor j takes of those of its variables."""
+        return _combinations(of_variables, self.kept.get(j))
 
     def columns_of(self, which: Sequence[int]) -> NDArray[np.int64]:
         """Return the numbers of the columns of the predictors numbered `which`."""
@@ -236,21 +236,13 @@ def learn_predictors(
             "expression: rename the column"
         )
     holes = [any(empty.keys() & set(atom.columns) for atom in term) for term in terms]
-    n_columns = sum(
-        math.prod(len(variables[atom].encoding.suffixes) for atom in term) for term in terms
-    )
-    require_memory(
-        float(n_columns) * NAME,
-        f"the names of {n_columns} columns of the formula",
-        "use fewer interactions of factors, or factors of fewer levels",
-    )
-    found = [_kept([variables[atom] for atom in term], frame) for term in terms]
-    kept = {j: products for j, products in enumerate(found) if products is not None}
-    columns = []
-    for j, (term, name, hole) in enumerate(zip(terms, names, holes, strict=True)):
-        of_term = _column_names([variables[atom] for atom in term])
-        of_term = [of_term[k] for k in kept[j]] if j in kept else of_term
-        columns.append([*of_term, *[name + EMPTY][: int(hole)]])
+    of_terms = [[variables[atom] for atom in term] for term in terms]
+    found = [_kept(of_term, frame) for of_term in of_terms]
+    _require_names(of_terms, found)
+    columns = [
+        [*_column_names(of_term, products), *[name + EMPTY][: int(hole)]]
+        for of_term, products, name, hole in zip(of_terms, found, names, holes, strict=True)
+    ]
     factors = [tuple(number[atom] for atom in term) for term in terms]
     ranked, factors = ranked_alone(list(variables.values()), factors, frame)
     return Predictors(
@@ -259,9 +251,9 @@ def learn_predictors(
         names=tuple(names),
         columns=tuple(name for names_of_term in columns for name in names_of_term),
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),
-        types=np.array([_type([variables[atom] for atom in term]) for term in terms], np.int8),
+        types=np.array([_type(of_term) for of_term in of_terms], np.int8),
         holes=np.array(holes, dtype=np.bool_),
-        kept=kept,
+        kept={j: products for j, products in enumerate(found) if products is not None},
     )
 
 
@@ -275,6 +267,8 @@ def _kept(variables: Sequence[Variable], frame: pd.DataFrame) -> NDArray[np.int6
     if found.shape[1] in (0, math.prod(variables[v].width for v in of_factor)):
         return None
     widths = [variable.width for variable in variables]
+    if math.prod(widths) > MOST_PRODUCTS:
+        return None
     stride = [math.prod(widths[v + 1 :]) for v in range(len(widths))]
     kept = np.array([stride[v] for v in of_factor]) @ found
     for v in set(range(len(widths))) - set(of_factor):
@@ -301,9 +295,48 @@ def _known_rows(frame: pd.DataFrame, atom: Atom, empty: Mapping[str, int]) -> pd
     return rows
 
 
-def _column_names(variables: Sequence[Variable]) -> list[str]:
+def _require_names(
+    of_terms: Sequence[Sequence[Variable]], found: Sequence[NDArray[np.int64] | None]
+) -> None:
+    """Raise `MemoryError` if the names of all columns need more memory than there is."""
+    n_columns, size = 0, 0.0
+    for of_term, products in zip(of_terms, found, strict=True):
+        n = math.prod(v.width for v in of_term) if products is None else len(products)
+        n_columns += n
+        size += float(n) * (NAME + sum(len(v.name) for v in of_term))
+    require_memory(
+        size,
+        f"the names of {n_columns} columns of the formula",
+        "use fewer interactions of factors, or factors of fewer levels",
+    )
+
+
+def _column_names(
+    variables: Sequence[Variable], products: NDArray[np.int64] | None
+) -> Iterator[str]:
     of_variable = [[v.name + suffix for suffix in v.encoding.suffixes] for v in variables]
-    return [":".join(names) for names in product(*of_variable)]
+    return (":".join(names) for names in _combinations(of_variable, products))
+
+
+def _combinations(
+    of_variables: Sequence[Sequence[T]], kept: NDArray[np.int64] | None
+) -> Iterator[tuple[T, ...]]:
+    """Yield the combinations of one of each variable, the last one's fastest, or those kept."""
+    if kept is None:
+        yield from product(*of_variables)
+        return
+    places = _places(kept, [len(each) for each in of_variables])
+    for combination in zip(*places, strict=True):
+        yield tuple(each[at] for each, at in zip(of_variables, combination, strict=True))
+
+
+def _places(kept: NDArray[np.int64], widths: Sequence[int]) -> list[NDArray[np.int64]]:
+    """Return for each variable which of its columns (k,) the products are of."""
+    places = []
+    for width in reversed(widths):
+        kept, at = np.divmod(kept, width)
+        places.append(at)
+    return places[::-1]
 
 
 def _type(variables: Sequence[Variable]) -> int:

@@ -189,7 +189,7 @@ def _columns(design: Design, j: int) -> Iterator[MatrixColumn | None]:
     term, first, beyond = recipe.terms[j], int(recipe.first[j]), int(recipe.first[j + 1])
     places = range(first, beyond - int(recipe.holes[j]))
     is_factor = recipe.types[j] == INDICATORS
-    products = recipe.kept_of(j, _products(design, term))
+    products = recipe.combinations(j, [_multipliers(design, v) for v in term])
     for column, parts in zip(places, products, strict=True):
         low, span = float(scaling.low[column]), float(scaling.range[column])
         if span == 0:
@@ -209,17 +209,11 @@ def _columns(design: Design, j: int) -> Iterator[MatrixColumn | None]:
             yield EmptyColumn(term, np.float32(empty), np.float32(present))
 
 
-def _products(design: Design, term: tuple[int, ...]) -> Iterator[tuple[Multiplier, ...]]:
-    """Yield the parts of each column of a product, the levels of the last factor fastest."""
-    if not term:
-        yield ()
-        return
-    *others, last = term
-    variable = design.recipe.variables[last]
+def _multipliers(design: Design, v: int) -> list[Multiplier]:
+    """Return what variable v can contribute to a product."""
+    variable = design.recipe.variables[v]
     codes = list(range(variable.width)) if variable.is_factor else [None] * variable.width
-    for before in _products(design, tuple(others)):
-        for code in codes:
-            yield (*before, Multiplier(last, code))
+    return [Multiplier(v, code) for code in codes]
 
 
 def can_be_empty(design: Design) -> list[int]:

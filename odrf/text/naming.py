@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import product
 
 from odrf.design import Design
 from odrf.design.columns.encoding import EMPTY
@@ -44,7 +43,7 @@ def names_in_sums(design: Design, most: int | None = None) -> tuple[list[str], l
                 short[v] + suffix if suffix else parts[v]
                 for v, suffix in zip(term, combination, strict=True)
             )
-            for combination in design.recipe.kept_of(j, product(*(suffixes[v] for v in term)))
+            for combination in design.recipe.combinations(j, [suffixes[v] for v in term])
         ]
         columns += [predictors[-1] + EMPTY][: int(hole)]
     return predictors, columns

@@ -105,6 +105,13 @@ def test_a_product_without_a_complete_row_keeps_all_columns(env):
     assert len(learned.columns) == 5 and learned.holes.all()
 
 
+def test_names_are_made_of_the_combinations_that_rows_have_alone(env):
+    rows = {f"f{k}": list("uvw") for k in range(30)} | {"a": [1.0, 2.0, 3.0]}
+    learned = predictors(":".join(rows), pd.DataFrame({**rows, "y": 1.0}), env)  # 3 of 3**30
+    assert len(learned.columns) == 3
+    assert learned.columns[1] == ":".join(f"f{k}[v]" for k in range(30)) + ":a"
+
+
 def test_the_order_of_terms_changes_no_column(people, env):
     terms = ["age:sex", "sex", "age", "dose:age", "dose"]
     forth = predictors(" + ".join(terms), people, env)
