@@ -53,6 +53,13 @@ class FoldsUsed(NamedTuple):
     ratio: float
 
 
+# Why there is no t-test.
+EQUAL = (
+    "Where two models differ by the same in all folds, these do not tell how the difference "
+    "varies: there is no t-test."
+)
+
+
 @public
 class Comparison(Carded):
     """Scores of models on the same folds, with standard errors, ranks and tests.
@@ -176,7 +183,8 @@ class Comparison(Carded):
 
         With one table also the one-sided corrected resampled t-test (Nadeau and Bengio 2003):
         ``statistic_t``, with the sign of the difference, ``p_value_t`` and ``p_adjusted_t``.  It
-        allows for training sets that overlap.  Wilcoxon's test takes the folds for independent,
+        allows for training sets that overlap; it is NaN where the scores differ by the same in all
+        folds.  Wilcoxon's test takes the folds for independent,
         so its p-values are too small.
         """
         losses = dict(zip(self.models, self._losses.T, strict=True))
@@ -296,4 +304,5 @@ class Comparison(Carded):
             "std_error and the t-test are corrected for training sets that overlap (Nadeau and "
             "Bengio 2003); Wilcoxon's test is not, so its p-values are too small. "
             f"{adjusted}",
+            *((EQUAL,) if self.pairs["statistic_t"].isna().any() else ()),
         )

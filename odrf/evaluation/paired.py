@@ -87,13 +87,15 @@ def corrected_t(difference: NDArray[np.float64], ratio: float) -> tuple[float, f
     Returns
     -------
     t, p : float
-        0 and 1 if all differences are 0.
+        0 and 1 if all differences are 0; NaN if they are equal otherwise, and do not tell how they
+        vary.
     """
     if not difference.any():
         return 0.0, 1.0
-    mean, std_error = float(difference.mean()), float(corrected_std_error(difference, ratio))
-    t = mean / std_error if np.ptp(difference) > 0 else np.copysign(np.inf, mean)
-    return float(t), float(student.cdf(t, len(difference) - 1))
+    if not np.ptp(difference) > 0:
+        return np.nan, np.nan
+    t = float(difference.mean() / corrected_std_error(difference, ratio))
+    return t, float(student.cdf(t, len(difference) - 1))
 
 
 def bonferroni(p: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -105,6 +105,15 @@ def test_equal_models():
     assert str(row["difference"]) == "0.0"
 
 
+def test_models_that_differ_by_the_same_in_all_folds_have_no_t_test(alone):
+    scores = alone.scores.assign(low=alone.scores["mid"] + 0.25)
+    found = Comparison(scores, alone.metric, "y ~ .", {"data": 50}, alone.folds, 7)
+    assert found.pairs["p_value_t"].isna().sum() == 2
+    said = str(found.summary())
+    assert "there is no t-test" in said and not any(word in said for word in ("inf", "nan"))
+    assert "there is no t-test" not in str(alone.summary())
+
+
 def test_summary(alone, several):
     text = " ".join(str(alone.summary()).split())
     for words in ("error rate", "5 × 2 repeats", "low / high", "Nadeau and Bengio", "6 one-sided"):
