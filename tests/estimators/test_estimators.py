@@ -99,6 +99,15 @@ def test_there_and_back(fitted, table):
     assert (again.predict(X) == fitted.predict(X)).all()
 
 
+def test_class_weights_of_a_fit_are_those_of_its_estimator(table):
+    weights = {"low": 1.0, "mid": 2.0, "top": 4.0}
+    fit = odrf.odt("c ~ a + b + f", table, class_weights=weights, alpha=None, seed=1)
+    again = clone(fit.to_sklearn()).fit(table[PREDICTORS], table["c"])
+    factors = again.get_params()["class_weights"]
+    assert {label: factors[label] / factors["low"] for label in weights} == pytest.approx(weights)
+    assert (again.predict(table[PREDICTORS]) == fit.predict(table)).all()
+
+
 def test_paths_lead_from_the_roots_to_the_leaves(fitted, table):
     X, forest = table[PREDICTORS], fitted.results_.forest
     leaves, path = fitted.apply(X), fitted.decision_path(X)

@@ -1,0 +1,41 @@
+"""Statistics of values that do not vary, or of too few."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from odrf.statistics.curves.bands import simultaneous_width
+from odrf.statistics.curves.level_order import similarity_order
+from odrf.statistics.importance import sampling_errors
+from odrf.statistics.probabilities.clustered import effective_rows
+
+
+def test_a_band_of_constants_is_that_of_one_value():
+    assert simultaneous_width(np.zeros((3, 3)), 0.9, 1) == pytest.approx(norm.ppf(0.95))
+    assert simultaneous_width(np.eye(3), 0.9, 1) > norm.ppf(0.95)
+
+
+def test_one_row_tells_no_error():
+    of_row = np.array([[0.5, 0.0], [0.0, 1.0]], dtype=np.float32)
+    assert np.isnan(sampling_errors(of_row, np.array([1.0, 0.0]))).tolist() == [True, True]
+    assert np.isnan(sampling_errors(of_row, np.array([0.5, 0.5]), np.array([0, 0]))).all()
+    assert np.isfinite(sampling_errors(of_row, np.array([0.5, 0.5]))).all()
+
+
+def test_groups_of_equal_rates_tell_as_much_as_their_rows():
+    event, groups = np.array([0.0, 1, 0, 1, 0, 1]), np.array([0, 0, 1, 1, 2, 2])
+    assert effective_rows(event, np.ones(6), groups, 0.95) == pytest.approx(6)
+    assert effective_rows(event, np.ones(6), np.array([0, 1, 0, 1, 0, 1]), 0.95) == 1
+    assert effective_rows(event, np.ones(6), np.zeros(6, dtype=int), 0.95) == 1
+    assert effective_rows(np.ones(6), np.ones(6), groups, 0.95) == 3
+
+
+def test_levels_are_ordered_by_other_factors_and_by_numbers():
+    level = np.repeat([0, 1, 2], 4)
+    factor = pd.Series(list("uuuu" + "vvvv" + "uuuv"), name="f")
+    assert similarity_order(level, 3, [factor]).tolist() in ([0, 2, 1], [1, 2, 0])
+    number = pd.Series([0.0, 0, 1, 1, 8, 8, 9, 9, 4, 4, 5, 5], name="x")
+    assert similarity_order(level, 3, [number, factor]).tolist() in ([0, 2, 1], [1, 2, 0])
