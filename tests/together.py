@@ -2,8 +2,8 @@
 
 Nearly all the time of the tests is compilation, once for every combination of families and
 argument types.  Files of a group need the same kernels, which two processes would else compile
-side by side, and families of a user's own are compiled by every process anew.  The first group
-begins with what all trees need, the second needs none of that; pages come when most is compiled.
+side by side.  The first group begins with what all trees need, the second needs none of that; pages
+come when most is compiled.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ TOGETHER = [
     ],
     [
         "tests/projections/test_custom.py",
-        "odrf/projections/custom.py",
         "tests/reports/test_consistency.py",
         "tests/benchmarks/test_consistency.py",
         "tests/projections/test_rc.py",

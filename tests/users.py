@@ -1,8 +1,6 @@
 """A user's function of Python, the same one for all tests.
 
-To a kernel every function is a type of its own, for which the tree's is compiled anew.  Processes
-that tests start find it by the name of this module from the root of the repository, as what
-kernels are cached for names it.
+Processes that tests start find it by the name of this module from the root of the repository.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from numba import types
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache, _CacheLocator
 
 __all__ = ["CodeOnDisk"]
@@ -24,10 +23,7 @@ LENGTH = len(MARK) + 4
 
 
 class CodeOnDisk:
-    """The machine code of a function on disk, but for what is compiled for functions of a user.
-
-    Numba would list them by the names of their modules, and could no longer read the list where
-    such a module is not found.
+    """The machine code of a function on disk.
 
     Parameters
     ----------
@@ -62,9 +58,7 @@ class CodeOnDisk:
             return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep what was compiled for these types of arguments, unless one holds a function."""
-        if any(map(_holds_function, getattr(signature, "args", signature))):
-            return
+        """Keep what was compiled for these types of arguments."""
         if self._nowhere:
             _say_once(
                 "there is no folder to keep compiled code in, so each process compiles anew, which "
@@ -169,11 +163,6 @@ def _require_whole(data: bytes) -> None:
 
 def _checksum(content: bytes) -> bytes:
     return zlib.crc32(content).to_bytes(4, "big")
-
-
-def _holds_function(kind: Any) -> bool:
-    parts = getattr(kind, "types", ())
-    return isinstance(kind, types.Dispatcher) or any(map(_holds_function, parts))
 
 
 _said: list[str] = []

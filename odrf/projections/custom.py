@@ -6,15 +6,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit, objmode
 from numba.core.dispatcher import Dispatcher
 
-from odrf.engine.compiling import ZERO, allocating
+from odrf.engine.compiling import ZERO
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
+from odrf.engine.pointers import address_of, proposed_at
 from odrf.engine.randomness import streams
 from odrf.engine.rows.rows import load_column
 from odrf.engine.settings import Settings
@@ -35,7 +37,8 @@ class CustomSampler(NamedTuple):
     Attributes
     ----------
     number : int
-    function : compiled function
+    address : int
+        Of the function of `proposal`.
     columns : (p, n) float64
     X : (n, p) float64
     y, weights : (n,) float64
@@ -43,7 +46,7 @@ class CustomSampler(NamedTuple):
     """
 
     number: int
-    function: Any
+    address: Any
     columns: np.ndarray
     X: np.ndarray
     y: np.ndarray
@@ -67,8 +70,8 @@ class Custom(Family):
         multiplicity; and `rng`, the random stream of the tree.  Draw random numbers only by
         ``odrf.projections.uniform(rng)`` and ``odrf.projections.below(rng, n)``: then a seed
         repeats the forest.  A function compiled by ``numba.njit`` is about as fast as the families
-        of the package, but is compiled again in every process.  A plain Python function needs the
-        interpreter lock and is tens of times slower.
+        of the package, once it is compiled, in a second or so for each process.  A plain Python
+        function needs the interpreter lock and is tens of times slower.
 
     Raises
     ------
@@ -147,7 +150,7 @@ class Custom(Family):
         p = int(feature_groups.first[-1])
         return CustomSampler(
             number,
-            compiled(self.function),
+            address_of(proposal(self.function)),
             np.empty((p, n)),
             np.empty((n, p)),
             np.empty(n),
@@ -163,8 +166,29 @@ class Custom(Family):
         return float(feature_groups.first[-1])
 
 
+# Threads that ask at once get the same function: an address is good as long as its function lives.
+_lock = Lock()
+
+
+def proposal(function: Callable[..., Any]) -> Any:
+    """Return the function that writes a direction proposed by `function`, and returns its size."""
+    with _lock:
+        return _proposal(function)
+
+
 @cache
-def compiled(function: Callable[..., Any]) -> Dispatcher:
+def _proposal(function: Callable[..., Any]) -> Any:
+    propose = compiled(function)
+
+    @njit(nogil=True, error_model="numpy")
+    def write(X, y, weights, m, state, columns, theta):
+        index, coef = propose(X[:m], y[:m], weights[:m], state)
+        return _write_direction(index, coef, X.shape[1], columns, theta)
+
+    return write
+
+
+def compiled(function: Callable[..., Any]) -> Any:
     """Return the function as kernels can call it: itself if compiled, else a call from a kernel."""
     if isinstance(function, Dispatcher):
         return function
@@ -195,18 +219,18 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             for j in range(p):
                 sampler.X[i, j] = sampler.columns[j, i]
     for _ in range(first, last):
-        size = _write_direction(
-            sampler.function, sampler.X, sampler.y, sampler.weights, m, state, proposals, c
-        )
+        size = proposed_at(
+            sampler.address, sampler.X, sampler.y, sampler.weights, m, state,
+            proposals.columns[c], proposals.theta[c],
+        )  # fmt: skip
         proposals.sizes[c] = size
         c += size > 0
     return c, last
 
 
-@allocating
-def _write_direction(function, X, y, weights, m, state, proposals, c):
-    """Write the direction that the function proposes, scaled to length 1; return its size."""
-    index, coef = function(X[:m], y[:m], weights[:m], state)
+@njit(nogil=True, error_model="numpy")
+def _write_direction(index, coef, p, columns, theta):
+    """Write the direction, scaled to length 1; return its size."""
     length, size = 0.0, min(len(index), len(coef))
     for j in range(size):
         length += coef[j] ** 2
@@ -214,8 +238,8 @@ def _write_direction(function, X, y, weights, m, state, proposals, c):
         return 0
     used = 0
     for j in range(size):
-        if 0 <= index[j] < X.shape[1] and used < proposals.columns.shape[1]:
-            proposals.columns[c, used] = index[j]
-            proposals.theta[c, used] = coef[j] / math.sqrt(length)
+        if 0 <= index[j] < p and used < len(columns):
+            columns[used] = index[j]
+            theta[used] = coef[j] / math.sqrt(length)
             used += 1
     return used

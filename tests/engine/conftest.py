@@ -17,6 +17,7 @@ EXAMPLES, SECONDS = 5, 10
 COMPILED = {
     "test_machine_code.py": "the files of compiled code",
     "test_parts.py": "how functions are compiled",
+    "test_pointers.py": "addresses of compiled code",
     "test_compiling.py": "how functions are compiled",
     "test_announcing.py": "what is said while functions are compiled",
     "test_private_names.py": "names of the compiler",

@@ -44,6 +44,7 @@ def test_numba_s_dispatchers_list_what_they_have_compiled():
     function = njit(lambda x: x + 1)
     assert isinstance(function, Dispatcher), "projections/custom.py tells compiled functions so"
     assert not function.signatures, "engine/compiling.py asks whether a kernel is compiled"
+    assert function.overloads == {}, "engine/pointers.py looks up what is compiled"
     assert hasattr(function._cache, "save_overload"), "engine/compiling.py replaces it"
     function(1)
     assert function.signatures
