@@ -93,8 +93,10 @@ def gaussian_knockoffs(
     """Return a knockoff of each column of numbers (n, p), with the distribution of the column.
 
     The columns are made Gaussian by their ranks, knockoffs are drawn with the shrunken covariance,
-    and turned back by the quantiles of the columns.
+    and turned back by the quantiles of the columns.  Where all columns are constant, so are these.
     """
+    if not np.ptp(values, axis=0).any():
+        return values.copy()
     n = len(values)
     Z = scipy.special.ndtri(scipy.stats.rankdata(values, axis=0) / (n + 1))
     covariance = shrunken_covariance(Z, PART)

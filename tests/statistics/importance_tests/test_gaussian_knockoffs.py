@@ -49,6 +49,12 @@ def test_gaps_maximise_the_entropy(seed, p):
     assert np.allclose(knockoff_covariance(correlation, gaps), given_predictors)
 
 
+@pytest.mark.filterwarnings("error")
+def test_knockoffs_of_constants_are_these():
+    values = np.tile([1.0, -2.5], (5, 1))
+    np.testing.assert_array_equal(gaussian_knockoffs(values, np.random.default_rng(1)), values)
+
+
 def test_knockoffs_can_be_exchanged_with_their_predictors():
     rng = np.random.default_rng(3)
     n, C = 4000, np.array([[1, 0.8, 0.3], [0.8, 1, 0.0], [0.3, 0.0, 1]])
