@@ -27,6 +27,7 @@ METHODS: dict[str, Said] = {
     "comparisons": lambda fit, _: fit.comparisons("f").table,
     "shap": lambda fit, data: fit.shap(data[:6], background=10, seed=1).values,
     "leaves": lambda fit, data: fit.predict(data, type="leaf"),
+    "explanation": lambda fit, data: fit.explain(data.iloc[[0]]).predictors,
 }
 OF_SOME: dict[str, dict[str, Said]] = {
     "pruned tree": {
@@ -38,6 +39,10 @@ OF_SOME: dict[str, dict[str, Said]] = {
         "permutation": lambda fit, _: fit.importance("permutation"),
         "out of bag": lambda fit, _: fit.error_path,
         "outliers": lambda fit, _: fit.outliers(),
+        "directions": lambda fit, _: fit.projection_importance(3, resamples=2).table[
+            ["importance"]
+        ],
+        "strength": lambda fit, _: fit.strength_correlation([2]).table,
     },
     "boosted": {"loss path": lambda fit, _: fit.loss_path},
 }
@@ -140,3 +145,31 @@ def test_several_fits_lead_to_the_same_conclusion_to_the_bit(function):
     for law, change in CHANGES.items():
         np.testing.assert_array_equal(numbers(function(change(table()))), expected, err_msg=law)
     np.testing.assert_array_equal(numbers(function(table(), n_jobs=2)), expected)
+
+
+def slopes(data: Table) -> np.ndarray:
+    return numbers(fitted("forest", "y", data).slopes("a").table[["estimate", "std_error"]])
+
+
+@pytest.mark.filterwarnings("ignore:5 trees are few")
+@pytest.mark.parametrize("law", CHANGES)
+def test_slopes_are_those_of_the_unit(law):
+    unit, rounding = (8, 1e-7) if law == "scaled by 8" else (1, 0)  # steps are rounded
+    found = unit * slopes(CHANGES[law](table()))
+    np.testing.assert_allclose(found, slopes(table()), rtol=rounding)
+
+
+ROUNDED: dict[str, Callable[[Table], Table]] = {
+    "scaled by 10": lambda data: data.assign(**{name: 10 * data[name] for name in NUMBERS}),
+    "rows in another order": lambda data: data.sample(frac=1, random_state=1),
+}
+
+
+@pytest.mark.parametrize("response", ["y", "two"])
+@pytest.mark.parametrize("law", ROUNDED)
+def test_a_tree_says_the_same_but_for_rounding(law, response):
+    data, changed = table(), ROUNDED[law](table())
+    fits = [fitted("axis tree", response, rows) for rows in (data, changed)]
+    for method in ("partial", "ale", "predictions", "comparisons"):
+        expected, found = [numbers(METHODS[method](fit, data)) for fit in fits]
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=method)
