@@ -28,6 +28,7 @@ BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
         np.datetime64("2024-02-29", "D"),
         np.timedelta64(-3, "s"),
         datetime.datetime(2024, 10, 27, 2, 30, fold=1, tzinfo=BERLIN),
+        datetime.datetime(2024, 2, 29, 13, 45),
         pd.Timestamp("2024-07-01 12:00"),
         pd.Timestamp("2024-07-01 12:00", tz="Europe/Berlin").as_unit("s"),
     ],

@@ -50,3 +50,7 @@ def test_rules_that_found_nothing_are_named_at_most():
 
 def test_control_characters_are_spaces_in_latex():
     assert in_latex("a\x07b\tc") == "a b c"
+
+
+def test_greek_capitals_that_look_latin_are_latin_in_latex():
+    assert in_latex("\N{GREEK CAPITAL LETTER ALPHA}\N{GREEK CAPITAL LETTER RHO}") == "AP"
