@@ -72,7 +72,7 @@ def unseen_alphas(
         if not weights[unseen].any():
             return [0.0] * (F + 1)
         tree, of_tree = forest.tree(b), critical[forest.root[b] : forest.root[b + 1]]
-        alpha = np.unique(np.append(0.0, of_tree))
+        alpha = np.unique(of_tree)  # leaves have 0
 
         def errors(rows: NDArray[np.bool_]) -> HeldOut:
             return held_out(tree, of_tree, alpha, with_rows(X, rows), y[rows], weights[rows])

@@ -136,6 +136,13 @@ def test_threads_and_seeds(table):
     assert call(seed=chance.seed).predict(type="link").equals(chance.predict(type="link"))
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_each_tree_draws_its_share_of_the_rows(table, share):
+    trees = odbt("y ~ a + b", table, n_trees=3, validation=None, sample_fraction=share, seed=1)
+    forest = trees.fit.forest
+    assert forest.count[forest.root[:-1]].tolist() == [int(share * len(table))] * 3
+
+
 def test_rows_held_out_choose_the_rounds(table):
     options = {"projection": "axis", "split_search": "exact", "seed": 1}
     fit = odbt("c ~ a + b", table, validation=0.25, patience=5, n_trees=300, **options)

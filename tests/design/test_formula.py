@@ -169,3 +169,11 @@ def test_no_powers(power, env):
 def test_a_dot_without_other_columns(env):
     with pytest.raises(InputError, match="no predictors"):
         read("y ~ .", env, ["y"])
+
+
+def test_sums_of_many_terms_are_multiplied(env):
+    left = [f"x{j}" for j in range(12)]
+    right = [f"z{j}" for j in range(9)]
+    formula = f"y ~ ({' + '.join(left)}):({' + '.join(right)})"
+    found = terms(formula, env, columns=["y", *left, *right])
+    assert found == [f"{one}:{other}" for one in left for other in right]

@@ -41,6 +41,7 @@ def test_the_same_contents_in_another_type_are_welcome():
             "new data lacks column 'age'; did you mean 'Age'",
         ),
         (FRAME[["any"]], "new data lacks columns 'age', 'sex', 'flag'"),
+        (FRAME.drop(columns=["age", "sex"]).assign(Age=1), "lacks columns 'age', 'sex': add"),
         (FRAME[["age", "age", "sex", "flag", "any"]], "more than one column named 'age'"),
         ([[1, "m"]], "new data must be a data frame, not list"),
         (FRAME.iloc[0], "new data must be a data frame, not pandas.Series: .*to_frame"),

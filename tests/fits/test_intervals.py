@@ -217,3 +217,12 @@ def test_trees_that_saw_all_rows(table):
     )
     with pytest.raises(InputError, match="fit with a lower sample_fraction"):
         but_one.predict(interval="confidence")
+
+
+def test_ends_that_cross_at_low_levels_are_replaced_by_their_middle():
+    data = odrf.load_data("diabetes")[:120]
+    forest = odrf.odrf("progression ~ bmi + bp", data, n_trees=20, blend=False, seed=1)
+    found = forest.predict(data, interval="prediction", level=0.01)
+    crossed = found["conf_low"] == found["conf_high"]
+    assert crossed.sum() > 50 and (found["conf_low"] <= found["conf_high"]).all()
+    assert (found["conf_low"] - found["estimate"])[crossed].abs().max() < 30

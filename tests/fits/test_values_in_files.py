@@ -56,6 +56,7 @@ def test_numbers_of_more_digits_than_64_bits_are_of_another_kind():
     if np.dtype(np.longdouble).itemsize == 8:
         pytest.skip("this machine has none")
     assert scalar_as_json(np.longdouble(1)) is None
+    assert scalar_as_json(np.bytes_(b"x")) is None
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,12 @@ def test_the_axis_kind_is_the_ordinary_random_forest(fit):
     assert (axis.mixture.shares, axis.min_leaf) == (((Axis(), 2),), 1)
 
 
+def test_a_few_predictors_are_half_of_the_root_of_their_number():
+    for P, half in ((9, 1), (25, 2), (100, 5)):
+        few = kinds_of_trees(request(), 99, P, P, True)["few"]
+        assert (few.n_singles, few.n_projections) == (half, half)
+
+
 def test_sparse_directions_have_estimated_ones_beside():
     kind = options_of()["sparse"]
     assert (kind.projection, kind.n_projections) == ({"sparse": 12, "logistic": 1}, 13)

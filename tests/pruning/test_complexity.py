@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import odrf
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
 from odrf.pruning.complexity import (
     LOSSES,
@@ -152,3 +154,15 @@ def test_splits_pruned_before_do_not_count():
         cut = with_leaves(tree, 4, rule)
         assert (critical_alphas(cut, rule)[cut.left < 0] == 0).all()
         assert nested_subtrees(cut, rule).leaves[0] == cut.leaves()[0]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_tree_without_loss_has_no_split_to_prune(rule, loss):
+    data = pd.DataFrame({"a": np.arange(12.0), "y": ["one"] + 11 * ["other"]})
+    forest = odrf.odrf("y ~ a", data, n_trees=20, blend=False, seed=1).forest
+    lossless = np.repeat(root_losses(forest, loss) == 0, np.diff(forest.root))
+    assert 0 < lossless.sum() < len(lossless)
+    critical = critical_alphas(forest, rule, loss)
+    assert np.isfinite(critical).all() and not critical[lossless].any()

@@ -1,0 +1,173 @@
+"""Parts of fits that nearly fit together are refused, each for the first number that is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.errors import InputError
+from odrf.fits.files.soundness import (
+    require_sound_fit,
+    require_sound_forest,
+    require_sound_guided,
+)
+
+FORMULA = "y ~ a + b + f + f:g:a"
+
+
+@cache
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.random((60, 2)), columns=["a", "b"])
+    data["f"], data["g"] = np.arange(60) % 3, np.arange(60) % 2
+    data = data.astype({"f": str, "g": str})
+    data = data[(data.f != "1") | (data.g != "1")].reset_index(drop=True)
+    return data.assign(y=data.a + data.b)
+
+
+@cache
+def fitted():
+    return odrf.odrf(FORMULA, table(), n_trees=3, min_leaf=4, blend=False, seed=1).fit
+
+
+@cache
+def guided():
+    return odrf.graf("y ~ a + b + f", table(), n_trees=2, seed=1).fit
+
+
+def changed(array, at, value):
+    copy = np.array(array)
+    copy[at] = value
+    return copy
+
+
+def check_forest(**parts):
+    fit = fitted()
+    forest = replace(fit.forest, **parts)
+    require_sound_forest(forest, len(fit.design.columns), 1, 3)
+
+
+def check_recipe(**parts):
+    fit = fitted()
+    require_sound_fit(
+        replace(fit, design=replace(fit.design, recipe=replace(fit.design.recipe, **parts)))
+    )
+
+
+def splits(forest):
+    return np.flatnonzero(forest.left >= 0)
+
+
+def first_leaf(forest):
+    return int(np.flatnonzero(forest.left < 0)[0])
+
+
+def test_they_are_sound_as_they_are():
+    check_forest()
+    check_recipe()
+    assert list(fitted().design.recipe.kept) == [3], "a product without all combinations"
+
+
+FORESTS = {
+    "a column too many": lambda f: {"index": changed(f.index, 0, len(fitted().design.columns))},
+    "a column before the first": lambda f: {"index": changed(f.index, 0, -1)},
+    "a child of two nodes": lambda f: {"left": changed(f.left, splits(f)[1], f.left[splits(f)[2]])},
+    "children that overlap": lambda f: {
+        "left": changed(f.left, splits(f)[1], f.left[splits(f)[2]] - 1)
+    },
+    "a child before its parent": lambda f: {"left": changed(f.left, splits(f)[1], splits(f)[1])},
+    "a child in another tree": lambda f: {"left": changed(f.left, splits(f)[0], f.root[1])},
+    "a right child in another tree": lambda f: {
+        "left": changed(f.left, splits(f)[0], f.root[1] - 1)
+    },
+    "a mark that is no child": lambda f: {"left": changed(f.left, first_leaf(f), -2)},
+    "trees that begin before the first": lambda f: {"root": changed(f.root, 0, -1)},
+    "trees that begin after the first node": lambda f: {"root": changed(f.root, 0, 1)},
+    "trees that end too late": lambda f: {"root": changed(f.root, -1, len(f.left) + 1)},
+    "a tree without nodes": lambda f: {"root": changed(f.root, 1, 0)},
+    "a tree too few": lambda f: {"root": np.delete(f.root, 1)},
+    "terms that fall": lambda f: {"start": changed(f.start, 1, f.start[2] + 1)},
+    "terms that end too early": lambda f: {"start": changed(f.start, -1, f.start[-1] - 1)},
+    "a value too many": lambda f: {"value": np.repeat(f.value, 2, axis=1)},
+    "a threshold too few": lambda f: {"threshold": f.threshold[1:]},
+    "a coefficient too few": lambda f: {"coef": f.coef[1:]},
+    "a number of rows below 0": lambda f: {"count": changed(f.count, 0, -1)},
+    "an order below 0": lambda f: {"order": changed(f.order, 0, -1)},
+    "an order beyond the nodes": lambda f: {"order": changed(f.order, 0, len(f.left) + 1)},
+}
+
+
+@pytest.mark.parametrize("words", FORESTS)
+def test_a_forest_is_refused_with(words):
+    with pytest.raises(InputError, match="do not fit together"):
+        check_forest(**FORESTS[words](fitted().forest))
+
+
+RECIPES = {
+    "a variable beyond the last": lambda r: {"terms": (*r.terms[:-1], (len(r.variables),))},
+    "a variable before the first": lambda r: {"terms": (*r.terms[:-1], (-1,))},
+    "a product of nothing": lambda r: {"terms": (*r.terms[:-1], ())},
+    "a name too few": lambda r: {"names": r.names[1:]},
+    "a type beyond the last": lambda r: {"types": changed(r.types, 0, 3)},
+    "a type before the first": lambda r: {"types": changed(r.types, 0, -1)},
+    "columns that end too early": lambda r: {"first": changed(r.first, -1, r.first[-1] - 1)},
+    "columns of another predictor": lambda r: {"first": changed(r.first, 1, r.first[1] + 1)},
+    "a hole that has no column": lambda r: {"holes": changed(r.holes, 0, True)},
+    "products of no predictor": lambda r: {"kept": {len(r.terms): r.kept[3]}},
+    "products before the first predictor": lambda r: {"kept": {-1: r.kept[3]}},
+    "a product before the first": lambda r: {"kept": {3: changed(r.kept[3], 0, -1)}},
+    "a product twice": lambda r: {"kept": {3: changed(r.kept[3], 1, r.kept[3][0])}},
+    "a product beyond the last": lambda r: {"kept": {3: changed(r.kept[3], -1, 6)}},
+    "products in a table": lambda r: {"kept": {3: r.kept[3][None]}},
+    "no product": lambda r: {"kept": {3: r.kept[3][:0]}},
+}
+
+
+@pytest.mark.parametrize("words", RECIPES)
+def test_a_design_is_refused_with(words):
+    with pytest.raises(InputError, match="do not fit together"):
+        check_recipe(**RECIPES[words](fitted().design.recipe))
+
+
+ROWS = {
+    "a response too few": lambda d: {"y": d.y[1:]},
+    "a weight too few": lambda d: {"weights": d.weights[1:]},
+    "a response that is no number": lambda d: {"y": changed(d.y, 0, np.nan)},
+    "a row too few": lambda d: {"X": d.X[:, 1:]},
+    "a column too few": lambda d: {"X": d.X[1:]},
+    "a complete row too many": lambda d: {"complete": np.append(d.complete, True)},
+    "rows kept too few": lambda d: {"kept": np.zeros(3, dtype=np.int64)},
+}
+
+
+@pytest.mark.parametrize("words", ROWS)
+def test_training_rows_are_refused_with(words):
+    fit = fitted()
+    with pytest.raises(InputError, match="do not fit together"):
+        require_sound_fit(replace(fit, data=replace(fit.data, **ROWS[words](fit.data))))
+
+
+GUIDED = {
+    "a plane beyond the last": lambda g: {"plane": changed(g.plane, 0, len(g.threshold))},
+    "a plane of another tree": lambda g: {"plane": changed(g.plane, 0, g.first_plane[1])},
+    "a column beyond the last": lambda g: {
+        "columns": changed(g.columns, 0, len(guided().design.columns))
+    },
+    "a coefficient too few": lambda g: {"coef": g.coef[1:]},
+    "planes that begin after the first": lambda g: {"first_plane": changed(g.first_plane, 0, 1)},
+    "an impurity too few": lambda g: {"impurity": g.impurity[1:]},
+    "a value too many": lambda g: {"value": np.repeat(g.value, 2, axis=1)},
+}
+
+
+@pytest.mark.parametrize("words", GUIDED)
+def test_guided_trees_are_refused_with(words):
+    fit = guided()
+    forest = replace(fit.guided, **GUIDED[words](fit.guided))
+    with pytest.raises(InputError, match="do not fit together"):
+        require_sound_guided(forest, len(fit.design.columns), 1, 2)
