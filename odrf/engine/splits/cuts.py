@@ -19,8 +19,11 @@ def exact_cut(values, keys, left, node, min_leaf):
     """Return (gain, threshold) of the best of all cuts of the projected `values` (m,) float32.
 
     keys (≥ m,) uint64 and left (K,) or None are scratch.  Of equal gains the leftmost cut is
-    chosen.  A gain of 0 means that no cut is allowed or that none decreases the impurity.
+    chosen.  A gain of 0 means that no cut is allowed or that none decreases the impurity.  `keys`
+    is None where the function is never called, so that it compiles to nothing.
     """
+    if keys is None:
+        return 0.0, np.float32(0.0)
     m = len(values)
     write_lane(values, keys, ZERO, ONE)
     sort_keys(keys, m)

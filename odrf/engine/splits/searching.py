@@ -67,6 +67,8 @@ class Scratch(NamedTuple):
         Projections.
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
         Sorting keys.
+    all_keys : the same, or None
+        For `exact_cut`; None if all nodes of more than `SORTED_TOGETHER` rows use bins.
     bins : (n,) uint8
     moments : (n,) float64
     goes_left : (n,) bool
@@ -97,6 +99,7 @@ class Scratch(NamedTuple):
 
     values: np.ndarray
     keys: np.ndarray
+    all_keys: np.ndarray | None
     bins: np.ndarray
     moments: np.ndarray
     goes_left: np.ndarray
@@ -142,9 +145,12 @@ def scratch_for(
     used = min(n, max(settings.direction_rows, 10 * terms))
     scored = min(n, max(used, 10 * int(levels.max(initial=0))))
     room = max(widest, FEW_LEVELS)
+    keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
+    exact = settings.exact_rows > SORTED_TOGETHER or settings.surrogates
     return Scratch(
         np.empty(n, dtype=np.float32),
-        np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64),
+        keys,
+        keys if exact else None,
         np.empty(n, dtype=np.uint8),
         np.empty(n),
         np.empty(n, dtype=np.bool_),
@@ -260,7 +266,7 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
                 state, values, left, node, settings.n_thresholds, min_leaf
             )
         elif not binned:
-            gains[c], thresholds[c] = exact_cut(values, scratch.keys, left, node, min_leaf)
+            gains[c], thresholds[c] = exact_cut(values, scratch.all_keys, left, node, min_leaf)
         elif bin_values(values, bins, n_bins):
             gains[c], _ = binned_cut(
                 bins, words, quantum, tally, table, left, node, n_bins, min_leaf

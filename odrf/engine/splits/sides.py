@@ -40,8 +40,10 @@ def other_side(keys, lane, lanes, left, node, min_leaf):
     """Return (gain, threshold) of the best cut with the empty cells on the left.
 
     keys (≥ m * lanes,) are sorted in the lane, the empty cells last.  The gain is 0 if there are
-    none.
+    none.  `keys` is None where the function is never called, so that it compiles to nothing.
     """
+    if keys is None:
+        return 0.0, np.float32(0.0)
     m = len(node.y)
     n = m
     while n > 0 and value_of(keys[lane + (n - 1) * lanes]) >= FILL:
@@ -161,8 +163,8 @@ def cut_of_both_sides(
         gain, threshold = random_cut(state, values, left, node, settings.n_thresholds, min_leaf)
         return gain, threshold, fill
     if not binned:
-        gain, threshold = exact_cut(values, scratch.keys, left, node, min_leaf)
-        other, elsewhere = other_side(scratch.keys, ZERO, ONE, left, node, min_leaf)
+        gain, threshold = exact_cut(values, scratch.all_keys, left, node, min_leaf)
+        other, elsewhere = other_side(scratch.all_keys, ZERO, ONE, left, node, min_leaf)
         return (other, elsewhere, -FILL) if other > gain else (gain, threshold, FILL)
     if not bin_with_empty_cells(values, bins, n_bins):
         return 0.0, np.float32(0.0), FILL
