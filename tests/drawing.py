@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel
 from odrf.engine.directions.candidates import proposals_for
-from odrf.engine.directions.samplers import begin_samplers, draw_round
+from odrf.engine.directions.samplers import begin_samplers, draw_round, placed
 from odrf.engine.directions.workspace import workspace
 from odrf.engine.randomness import streams
 from odrf.engine.rows.factors import factors_of
@@ -21,14 +21,14 @@ BEGIN = np.int32(0)
 
 
 @kernel
-def draw(samplers, state, rows, m, first, feature_groups, proposals, work):
-    """Call what only kernels can call, with the types of a tree, for which it may be compiled."""
-    return draw_round(samplers, state, rows, BEGIN, m, m, first, feature_groups, proposals, work)
+def draw(calls, m, first):
+    """Call what only kernels can call."""
+    return draw_round(calls, BEGIN, m, m, first)
 
 
 @kernel
-def begin(samplers, state, proposals):
-    return begin_samplers(samplers, state, proposals)
+def begin(calls):
+    return begin_samplers(calls)
 
 
 def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> list[list[Any]]:
@@ -44,11 +44,13 @@ def directions(family: Family, problem: Problem, number: int, n_nodes: int) -> l
     )  # fmt: skip
     proposals = proposals_for(feature_groups, settings.n_classes, widest)
     work, nodes = workspace(estimated, max(n, 10 * estimated), F=len(rows.codes)), []
+    in_place = placed(samplers, state, rows, feature_groups, proposals, work)
+    calls = in_place.calls
     for _ in range(n_nodes):
         found: list[tuple[NDArray, NDArray]] = []
-        first, last = 0, begin(samplers, state, proposals)
+        first, last = 0, begin(calls)
         while first < last:
-            drawn, first = draw(samplers, state, rows, n, first, feature_groups, proposals, work)
+            drawn, first = draw(calls, n, first)
             for c in range(drawn):
                 size = proposals.sizes[c]
                 found.append((proposals.columns[c, :size].copy(), proposals.theta[c, :size].copy()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from odrf.checks import checked_truth
 from odrf.errors import InputError
 from odrf.options.request import Request
@@ -35,9 +37,12 @@ def for_inference(request: Request) -> Request:
         return request
     changes: dict[str, Any] = {}
     for name, (value, reason) in NEEDED.items():
-        if name in request.given and getattr(request, name) != value:
+        given = getattr(request, name)
+        # an array is neither equal nor unequal as a whole
+        same = isinstance(given, str | bool | np.bool_) and given == value
+        if name in request.given and not same:
             raise InputError(
-                f"{name}={getattr(request, name)!r} with inference=True, which needs "
+                f"{name}={given!r} with inference=True, which needs "
                 f"{name}={value!r}, because {reason}: leave out one of the two"
             )
         changes[name] = value

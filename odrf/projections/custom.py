@@ -10,13 +10,13 @@ from threading import Lock
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit, objmode
+from numba import njit, objmode, types
 from numba.core.dispatcher import Dispatcher
 
 from odrf.engine.compiling import ZERO
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
-from odrf.engine.pointers import address_of, proposed_at
+from odrf.engine.pointers import address_of, called_at
 from odrf.engine.randomness import streams
 from odrf.engine.rows.rows import load_column
 from odrf.engine.settings import Settings
@@ -29,6 +29,12 @@ __all__ = ["Custom", "CustomSampler"]
 
 # Rows on which the function is tried before a forest is grown.
 PROBE = 12
+# Of a function (X, y, weights, m, state, columns, theta) that returns a size.
+ARGUMENTS = (
+    *(types.float64[:, ::1], types.float64[::1], types.float64[::1], types.int64),
+    *(types.uint64[::1], types.int64[::1], types.float32[::1]),
+)
+propose_at: Any = called_at(types.int64, *ARGUMENTS)
 
 
 class CustomSampler(NamedTuple):
@@ -150,7 +156,7 @@ class Custom(Family):
         p = int(feature_groups.first[-1])
         return CustomSampler(
             number,
-            address_of(proposal(self.function)),
+            address_of(proposal(self.function), ARGUMENTS),
             np.empty((p, n)),
             np.empty((n, p)),
             np.empty(n),
@@ -219,10 +225,11 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
             for j in range(p):
                 sampler.X[i, j] = sampler.columns[j, i]
     for _ in range(first, last):
-        size = proposed_at(
-            sampler.address, sampler.X, sampler.y, sampler.weights, m, state,
-            proposals.columns[c], proposals.theta[c],
+        arguments = (
+            sampler.X, sampler.y, sampler.weights, m, state, proposals.columns[c],
+            proposals.theta[c],
         )  # fmt: skip
+        size = propose_at(sampler.address, arguments)
         proposals.sizes[c] = size
         c += size > 0
     return c, last

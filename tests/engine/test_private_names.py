@@ -48,6 +48,9 @@ def test_numba_s_dispatchers_list_what_they_have_compiled():
     assert hasattr(function._cache, "save_overload"), "engine/compiling.py replaces it"
     function(1)
     assert function.signatures
+    assert [type(result.library).__name__ for result in function.overloads.values()] == [
+        "JITCodeLibrary"
+    ], "engine/pointers.py links libraries and asks for their addresses"
     assert isinstance(allocating(lambda x: np.zeros(x)), Dispatcher)
 
 

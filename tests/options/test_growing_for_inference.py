@@ -33,7 +33,15 @@ def test_other_options_stay():
     assert control.honest and control.sample_fraction == 0.4 and control.min_leaf == 4
 
 
-@pytest.mark.parametrize("option", [{"resample": "bootstrap"}, {"blend": True}])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"resample": "bootstrap"},
+        {"blend": True},
+        {"blend": np.bool_(True)},
+        {"resample": np.ones(2)},
+    ],
+)
 def test_what_contradicts_it_is_refused(option):
     name = next(iter(option))
     with pytest.raises(InputError, match=f"^{name}=.* with inference=True.*leave out one"):
@@ -41,7 +49,8 @@ def test_what_contradicts_it_is_refused(option):
 
 
 def test_the_same_said_twice_is_fine():
-    fit = odrf("y ~ .", DATA, n_trees=5, inference=True, resample="subsample", seed=1).fit
+    said = {"resample": "subsample", "blend": np.bool_(False)}
+    fit = odrf("y ~ .", DATA, n_trees=5, inference=True, seed=1, **said).fit
     assert fit.control.resample == "subsample"
 
 

@@ -87,13 +87,16 @@ def structured_folds(rows: RowsToDivide, k: int, seed: int) -> list[FoldRows]:
     Raises
     ------
     InputError
-        If, in time or with whole groups, the training rows of a fold are of one class only.
+        If the training rows of a fold all have weight 0 or, in time or with whole groups, are of
+        one class only.
     """
     order, groups = rows.order, rows.groups
     if order is None:
         folds = folds_apart(fold_numbers(rows, k, seed), k)
         if groups is not None:
             check_training_rows(folds, rows, "groups=: use fewer folds, or other groups")
+        else:
+            _check_weights(folds, rows, "weights=: leave out rows of weight 0")
         return folds
     folds = rolling_origin(order, k)
     check_training_rows(folds, rows, "order=: use fewer folds, so that more rows come first")
@@ -117,13 +120,25 @@ def fold_numbers(rows: RowsToDivide, k: int, seed: int) -> NDArray[np.int64]:
 
 
 def check_training_rows(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
-    """Raise `InputError` if the training rows of a fold are all of one class."""
+    """Raise `InputError` if the training rows of a fold are of one class, or all have weight 0."""
+    _check_weights(folds, rows, way_out)
     if rows.n_classes == 1:
         return
     for number, (train, _) in enumerate(folds, start=1):
         if (rows.y[train] == rows.y[train][0]).all():
             raise InputError(
                 f"the training rows of fold {number} are all of one class, so that no model can be "
+                f"fitted; the folds are those of {way_out}"
+            )
+
+
+def _check_weights(folds: list[FoldRows], rows: RowsToDivide, way_out: str) -> None:
+    if rows.weights is None:
+        return
+    for number, (train, _) in enumerate(folds, start=1):
+        if not rows.weights[train].any():
+            raise InputError(
+                f"the training rows of fold {number} all have weight 0, so that no model can be "
                 f"fitted; the folds are those of {way_out}"
             )
 

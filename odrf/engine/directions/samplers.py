@@ -1,25 +1,38 @@
 """Direction samplers: how the engine draws candidate directions of one or several families.
 
 A sampler is a named tuple.  Its first field, `number`, is its number of candidates at a node; the
-other fields are parameters and scratch.  Its kernels are looked up by its type when the kernel that
-grows a tree is compiled: so only the samplers in use are compiled.
+other fields are parameters and scratch.  Its kernels are looked up by its type.  The kernel that
+grows a tree calls them by their addresses, so that it is compiled once for all families.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numba import config, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import MERGED, inlined
-from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.compiling import MERGED, ZERO, inlined, kernel, part
+from odrf.engine.directions.candidates import FeatureGroups, Proposals
+from odrf.engine.directions.workspace import Workspace
+from odrf.engine.pointers import PLACE, ROOM, address_within, called_at, read_tuple, write_tuple
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 
-__all__ = ["DirectionSampler", "SamplerMixture", "begin_samplers", "begins", "draw_round", "draws"]
+__all__ = [
+    "Calls",
+    "DirectionSampler",
+    "PlacedSamplers",
+    "SamplerMixture",
+    "begin_samplers",
+    "begins",
+    "draw_round",
+    "draws",
+    "placed",
+]
 
 
 class DirectionSampler(Protocol):
@@ -89,75 +102,156 @@ def draws(sampler: type) -> Callable[[Kernel], Kernel]:
     return register
 
 
+class Calls(NamedTuple):
+    """What the kernel that grows a tree knows of k samplers.
+
+    Where nothing is compiled, by NUMBA_DISABLE_JIT, there are functions instead of addresses, and
+    tuples instead of places.
+
+    Attributes
+    ----------
+    numbers : (k,) int64
+        Their numbers of candidates at a node.
+    begin, draw : (k,) int64
+        Addresses of the kernels that prepare them for a node, and that draw a round.
+    place : (k,) int64
+        Where their arguments are stored.
+    """
+
+    numbers: Any
+    begin: Any
+    draw: Any
+    place: Any
+
+
+class PlacedSamplers(NamedTuple):
+    """Samplers whose arguments are stored for a tree.
+
+    Attributes
+    ----------
+    calls : Calls
+        Good as long as `kept` lives.
+    kept : tuple
+        What the calls use.
+    """
+
+    calls: Calls
+    kept: tuple[Any, ...]
+
+
+def placed(
+    samplers: tuple[DirectionSampler, ...],
+    state: NDArray[np.uint64],
+    rows: Rows,
+    feature_groups: FeatureGroups,
+    proposals: Proposals,
+    work: Workspace,
+) -> PlacedSamplers:
+    """Store what the samplers of a tree are called with."""
+    arguments = [(sampler, state, rows, feature_groups, proposals, work) for sampler in samplers]
+    numbers = np.array([sampler.number for sampler in samplers])
+    if config.DISABLE_JIT:
+        k = len(samplers)
+        return PlacedSamplers(
+            Calls(numbers, [_begin_plainly] * k, [_draw_plainly] * k, arguments), ()
+        )
+    memory = [np.empty(ROOM, dtype=np.int64) for _ in samplers]
+    stores = [_store(*both) for both in zip(arguments, memory, strict=True)]
+    begin, draw, place = np.array(stores, dtype=np.int64).reshape(-1, 3).T.copy()
+    return PlacedSamplers(Calls(numbers, begin, draw, place), (arguments, memory))
+
+
+@kernel
+def _store(arguments, memory):
+    """Store the arguments of a sampler; return the addresses of its two kernels and the place."""
+    return _address_of_begin(arguments), _address_of_draw(arguments), write_tuple(arguments, memory)
+
+
+@part
+def _begin_at(place):
+    sampler, state, _, _, proposals, _ = read_tuple(place)
+    _begin(sampler, state, proposals)
+    return ZERO
+
+
+@part
+def _draw_at(place, lo, m, n_rows, first):
+    sampler, state, rows, feature_groups, proposals, work = read_tuple(place)
+    return _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
+
+
+# lo, m, n_rows and first of a round
+ROUND_KINDS = types.int32, types.int64, types.int64, types.int64
+_address_of_begin = address_within(_begin_at)
+_address_of_draw = address_within(_draw_at, *ROUND_KINDS)
+_call_begin = called_at(types.int64, PLACE)
+_call_draw = called_at(types.UniTuple(types.int64, 2), PLACE, *ROUND_KINDS)
+
+
+def _begin(sampler, state, proposals):
+    """Prepare a sampler for a node."""
+
+
+def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    """Draw a round of a sampler."""
+
+
 @inlined
 def _nothing(sampler, state, proposals):
     pass
 
 
-def begin_samplers(samplers, state, proposals):
-    """Prepare all samplers for a node; return the total number of candidates.
+@overload(_begin, jit_options=MERGED)
+def _begin_of_type(sampler, state, proposals):
+    begin = BEGINNINGS.get(sampler.instance_class, _nothing)
 
-    This body runs where nothing is compiled, by NUMBA_DISABLE_JIT; kernels have the overload below.
-    """
-    for sampler in samplers:
-        BEGINNINGS.get(type(sampler), _nothing)(sampler, state, proposals)
-    return sum(sampler.number for sampler in samplers)
+    def of_sampler(sampler, state, proposals):
+        begin(sampler, state, proposals)
 
-
-@overload(begin_samplers, jit_options=MERGED)
-def _begin_samplers(samplers, state, proposals):
-    begin = BEGINNINGS.get(samplers[0].instance_class, _nothing)
-
-    def of_one(samplers, state, proposals):
-        begin(samplers[0], state, proposals)
-        return samplers[0].number
-
-    def of_several(samplers, state, proposals):
-        begin(samplers[0], state, proposals)
-        return samplers[0].number + begin_samplers(samplers[1:], state, proposals)
-
-    return of_one if len(samplers) == 1 else of_several
+    return of_sampler
 
 
-def draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+@overload(_draw, jit_options=MERGED)
+def _draw_of_type(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+    draw = DRAWS[sampler.instance_class]
+
+    def of_sampler(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
+        return draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
+
+    return of_sampler
+
+
+def _begin_plainly(arguments: Any) -> None:
+    """Do the same where nothing is compiled."""
+    sampler, state, _, _, proposals, _ = arguments
+    BEGINNINGS.get(type(sampler), _nothing)(sampler, state, proposals)
+
+
+def _draw_plainly(arguments: Any, lo: int, m: int, n_rows: int, first: int) -> Any:
+    sampler, state, rows, feature_groups, proposals, work = arguments
+    draw = DRAWS[type(sampler)]
+    return draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
+
+
+@part
+def begin_samplers(calls):
+    """Prepare all samplers for a node; return the total number of candidates."""
+    total = ZERO
+    for s in range(len(calls.numbers)):
+        _call_begin(calls.begin[s], (calls.place[s],))
+        total += calls.numbers[s]
+    return total
+
+
+@part
+def draw_round(calls, lo, m, n_rows, first):
     """Draw a round of candidates from the sampler that has candidate number `first`.
 
     Returns the number of directions written to the proposals, and the number of the next candidate.
-    This body runs where nothing is compiled, by NUMBA_DISABLE_JIT; kernels have the overload below.
     """
-    before, at = 0, 0
-    while at < len(samplers) - 1 and first - before >= samplers[at].number:
-        before, at = before + samplers[at].number, at + 1
-    draw, of_sampler = DRAWS[type(samplers[at])], first - before
-    n, following = draw(
-        samplers[at], state, rows, lo, m, n_rows, of_sampler, feature_groups, proposals, work
-    )
+    before, at = ZERO, ZERO
+    while at < len(calls.numbers) - 1 and first - before >= calls.numbers[at]:
+        before += calls.numbers[at]
+        at += 1
+    n, following = _call_draw(calls.draw[at], (calls.place[at], lo, m, n_rows, first - before))
     return n, following + before
-
-
-@overload(draw_round, jit_options=MERGED)
-def _draw_round(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-    draw = DRAWS[samplers[0].instance_class]
-
-    def of_one(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-        return draw(samplers[0], state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
-
-    def of_several(samplers, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
-        sampler = samplers[0]
-        if first < sampler.number:
-            return draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work)
-        n, following = draw_round(
-            samplers[1:],
-            state,
-            rows,
-            lo,
-            m,
-            n_rows,
-            first - sampler.number,
-            feature_groups,
-            proposals,
-            work,
-        )
-        return n, following + sampler.number
-
-    return of_one if len(samplers) == 1 else of_several

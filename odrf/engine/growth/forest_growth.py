@@ -14,7 +14,7 @@ from odrf.engine.directions.rotated_columns import (
     rotated_feature_groups,
     rotated_rows,
 )
-from odrf.engine.directions.samplers import SamplerMixture
+from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.room import with_room
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
@@ -192,7 +192,8 @@ def grow_one(
     buffers = buffers_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, len(rows.at), 0
     reached = np.array([0, 1, 1, 0])
-    growing = rows, feature_groups, settings, state, buffers, scratch, reached, most + 2
+    samplers = mixture.samplers(feature_groups, settings, n)
+    growing = rows, feature_groups, settings, state, buffers, scratch, samplers, reached, most + 2
     surrogates = None
     if settings.surrogates:
         buffers, surrogates = grow_with_surrogates(*growing)
@@ -220,6 +221,7 @@ def grow_on(
     state: NDArray[np.uint64],
     buffers: TreeBuffers,
     scratch: Scratch,
+    samplers: tuple[DirectionSampler, ...],
     reached: NDArray[np.int64],
     most: int,
 ) -> TreeBuffers:
@@ -228,13 +230,15 @@ def grow_on(
     They are enlarged as needed, up to room for `most` nodes.  The other arguments are those of
     `grow_tree`.
     """
+    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
     widest = scratch.columns.shape[1]
     budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
-    grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget)
+    calls = in_place.calls
+    grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, budget)
     while reached[NEXT] < reached[NODES]:
         end_if_stopped()
         buffers = with_room(buffers, reached, widest, most)
-        grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget)
+        grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, budget)
     return buffers
 
 

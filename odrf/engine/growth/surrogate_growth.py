@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
+from odrf.engine.directions.samplers import DirectionSampler, placed
 from odrf.engine.growth.room import with_room
 from odrf.engine.growth.tree_kernel import NEXT, NODES, TreeBuffers, grow_tree
 from odrf.engine.parallel import end_if_stopped
@@ -29,6 +30,7 @@ def grow_with_surrogates(
     state: NDArray[np.uint64],
     buffers: TreeBuffers,
     scratch: Scratch,
+    samplers: tuple[DirectionSampler, ...],
     reached: NDArray[np.int64],
     most: int,
 ) -> tuple[TreeBuffers, SurrogateSplits]:
@@ -38,6 +40,8 @@ def grow_with_surrogates(
     some rows have no value for is set to the decrease of impurity when all rows have been sent.
     """
     work: Any = scratch.surrogates
+    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
+    calls = in_place.calls
     none = no_surrogates(1, work.marks)
     widest, of_nodes, n_before = scratch.columns.shape[1], [], int(reached[NEXT])
     incomplete = []
@@ -45,7 +49,7 @@ def grow_with_surrogates(
         end_if_stopped()
         buffers = with_room(buffers, reached, widest, most)
         node = int(reached[NEXT])
-        grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, ONE_NODE)
+        grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, ONE_NODE)
         if buffers.left[node] < 0:
             of_nodes.append(none)
             continue

@@ -108,7 +108,7 @@ def _append(columns, theta, size, index, coef, used):
 
 
 @kernel
-def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, budget):
+def grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, budget):
     """Grow a tree on its rows, until no node can be split, the buffers or the budget are used up.
 
     Parameters
@@ -124,6 +124,8 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, 
     buffers : TreeBuffers
         Receives the nodes.
     scratch : Scratch
+    calls : Calls
+        Of the samplers of directions.
     reached : (4,) int64
         Numbers of nodes searched (`NEXT`), nodes, leaves and terms; updated.  The tree is complete
         when all nodes have been searched; otherwise call again, with larger buffers if these are
@@ -158,7 +160,7 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, reached, 
         start[i] = n_terms
         left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
         if _may_split(node, depth[i], n_leaves, impurity[0], settings):
-            decrease, cut, size = search(state, rows, lo, node, feature_groups, settings, scratch)
+            decrease, cut, size = search(state, rows, lo, node, settings, scratch, calls)
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta
                 project(rows, lo, m, columns, theta, 0, size, scratch.values)

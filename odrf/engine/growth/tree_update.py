@@ -306,7 +306,10 @@ def _branches(
     branches.begin[1 : L + 1], branches.end[1 : L + 1] = ends - sizes, ends
     branches.depth[1 : L + 1] = buffers.depth[leaves]
     reached = np.array([1, L + 1, n_leaves, 0])
-    growing = leaf_rows, feature_groups, settings, state, branches, scratch, reached, most
+    samplers = update.mixture.samplers(feature_groups, settings, n)
+    growing = (
+        leaf_rows, feature_groups, settings, state, branches, scratch, samplers, reached, most
+    )  # fmt: skip
     surrogates = None
     if settings.surrogates:
         branches, surrogates = grow_with_surrogates(*growing)

@@ -24,13 +24,8 @@ from odrf.engine.directions.holes import (
     is_two_sided,
     settled,
 )
-from odrf.engine.directions.samplers import (
-    DirectionSampler,
-    SamplerMixture,
-    begin_samplers,
-    draw_round,
-)
-from odrf.engine.directions.workspace import forget_levels, workspace
+from odrf.engine.directions.samplers import SamplerMixture, begin_samplers, draw_round
+from odrf.engine.directions.workspace import Workspace, forget_levels, workspace
 from odrf.engine.rows.rows import project
 from odrf.engine.settings import AIC, NO_PENALTY, Settings
 from odrf.engine.splits.binning import MOST_BINS, bin_values, binned_cut, write_words
@@ -83,7 +78,6 @@ class Scratch(NamedTuple):
         As returned by `odrf.engine.splits.impurity.whole_logs`.
     work : Workspace
     proposals : Proposals
-    samplers : tuple of DirectionSampler
     gains : (ROUND,) float64
     thresholds : (ROUND,) float32
         Gains of the candidates of a round and, unless bins were used, their thresholds.
@@ -109,9 +103,8 @@ class Scratch(NamedTuple):
     left: np.ndarray | None
     levels: LevelSums | None
     logs: np.ndarray
-    work: tuple
+    work: Workspace
     proposals: Proposals
-    samplers: tuple[DirectionSampler, ...]
     gains: np.ndarray
     thresholds: np.ndarray
     lane_gains: np.ndarray
@@ -133,7 +126,6 @@ def scratch_for(
     `tree_rows` is its number of rows counting repetitions, which limits the size of random subsets.
     """
     K, holes = settings.n_classes, feature_groups.n_holes
-    samplers = mixture.samplers(feature_groups, settings, tree_rows)
     widest = mixture.widest(feature_groups, settings, tree_rows) + holes
     estimated = mixture.estimated(feature_groups, settings, tree_rows)
     proposals = proposals_for(feature_groups, K, widest, CRITERIA[settings.criterion].ordered)
@@ -169,7 +161,6 @@ def scratch_for(
             int(levels.max(initial=0)) if K <= 2 else 0,
         ),
         proposals,
-        samplers,
         np.empty(ROUND),
         np.empty(ROUND, dtype=np.float32),
         np.empty(ROUND),
@@ -305,7 +296,7 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
 
 
 @inlined
-def search(state, rows, lo, node, feature_groups, settings, scratch):
+def search(state, rows, lo, node, settings, scratch, calls):
     """Return (gain, threshold, size) of a node's best split; the gain is 0 if there is none.
 
     The direction, of `size` columns, is written to scratch.columns[0] and scratch.theta[0].
@@ -313,30 +304,19 @@ def search(state, rows, lo, node, feature_groups, settings, scratch):
     evaluated in rounds.  Without a penalty, a split into pure nodes ends the search
     after its round, as none can be better.
     """
-    proposals, work, samplers = scratch.proposals, scratch.work, scratch.samplers
+    proposals = scratch.proposals
     binned = settings.n_thresholds == 0 and len(node.y) > settings.exact_rows
     quantum = 0.0
     if binned and scratch.left is None:
         quantum = write_words(node, scratch.words)
-    forget_levels(work.levels)
-    n_candidates = begin_samplers(samplers, state, proposals)
+    forget_levels(scratch.work.levels)
+    n_candidates = begin_samplers(calls)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
     refined = False
     while first < n_candidates:
         proposals.reliability[:] = 1.0
         clear_sides(proposals.two_sided)
-        n, first = draw_round(
-            samplers,
-            state,
-            rows,
-            lo,
-            len(node.y),
-            node.n_rows,
-            first,
-            feature_groups,
-            proposals,
-            work,
-        )
+        n, first = draw_round(calls, lo, len(node.y), node.n_rows, first)
         fill_directions(state, rows, lo, len(node.y), n, proposals, proposals.empty)
         remove_marks(proposals, n, scratch.surrogates)
         _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)

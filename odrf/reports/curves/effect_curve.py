@@ -140,10 +140,19 @@ class EffectCurve(Carded):
         distance = self.axis.at[high] - self.axis.at[low]
         D[point, high] += 1 / distance
         D[point, low] -= 1 / distance
-        spread = tuple(None if C is None else D @ C @ D.T for C in self.covariances)
         title = f"slope of {self.title}"
-        estimate = D @ self.estimate
-        return replace(self, title=title, estimate=estimate, covariances=spread, limits=None)
+        with np.errstate(over="ignore", invalid="ignore"):
+            estimate = D @ self.estimate
+            of_slopes = [None if C is None else D @ C @ D.T for C in self.covariances]
+        # of points that are very close
+        beyond = [C is not None and not np.isfinite(C).all() for C in of_slopes]
+        spread = tuple(None if no else C for no, C in zip(beyond, of_slopes, strict=True))
+        note = self.note
+        if any(beyond):
+            note = f"{note}; variances of slopes are beyond the largest number".removeprefix("; ")
+        return replace(
+            self, title=title, estimate=estimate, covariances=spread, note=note, limits=None
+        )
 
     def summary(self) -> Summary:
         """Return range and place of the extremes of the curve, and its table, as a summary."""

@@ -100,6 +100,22 @@ def test_folds_without_which_one_class_is_left():
         read(LABELS, CLASSES).folds(CLASSES, 1)
 
 
+@pytest.mark.parametrize(
+    ("weighted", "structure", "way_out"),
+    [
+        (slice(12, None), RowStructure(order=np.arange(N)), "order=: use fewer folds"),
+        (slice(5), RowStructure(groups=np.arange(N) // 5), "groups=: use fewer folds"),
+        (slice(1), None, "weights=: leave out rows"),
+    ],
+)
+def test_folds_without_which_no_row_has_weight(weighted, structure, way_out):
+    weights = np.zeros(N)
+    weights[weighted] = 1.0
+    rows = RowsToDivide(ROWS.y, 1, weights, structure)
+    with pytest.raises(InputError, match=f"fold [1-4] all have weight 0.*{way_out}"):
+        read(4, rows).folds(rows, 1)
+
+
 def test_splitters_of_scikit_learn():
     X = np.zeros((N, 1))
     splitter = KFold(4, shuffle=True, random_state=1)

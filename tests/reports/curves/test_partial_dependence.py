@@ -85,6 +85,16 @@ def test_slopes_are_differences_of_the_curve(forest):
         forest.partial("f").slopes()
 
 
+def test_slopes_whose_variance_is_beyond_the_largest_number(data):
+    tiny = data.assign(x=data["x"] * 1e-300)
+    curve = odrf.odrf("y ~ x + f", tiny, n_trees=40, inference=True, seed=1).partial("x", points=4)
+    assert curve.table["std_error"].gt(0).all()
+    slopes = curve.slopes()
+    assert np.isfinite(slopes.table["estimate"]).all() and slopes.table["std_error"].isna().all()
+    assert "beyond the largest number" in str(slopes.summary())
+    slopes.plot()
+
+
 @pytest.mark.parametrize("fit", [odrf.odt, odrf.odbt, odrf.graf])
 def test_fits_without_errors_say_why(data, fit):
     curve = fit("y ~ x + f", data, seed=1).partial("x", points=4)
