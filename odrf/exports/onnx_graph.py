@@ -16,6 +16,7 @@ _TYPES = {
     np.dtype(np.float64): TensorProto.DOUBLE,
     np.dtype(np.int32): TensorProto.INT32,
     np.dtype(np.int64): TensorProto.INT64,
+    np.dtype(np.uint64): TensorProto.UINT64,
     np.dtype(np.bool_): TensorProto.BOOL,
     np.dtype(object): TensorProto.STRING,
 }

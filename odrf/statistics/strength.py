@@ -16,7 +16,7 @@ Means over rows use case weights: a weight of 2 is the same as the row twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,12 +104,17 @@ def of_classes(
         ]
         strength = float(np.average(margin, weights=mass))
         variance = np.average((margin - strength) ** 2, weights=mass)
-        with np.errstate(invalid="ignore", divide="ignore"):  # trees that never err do not vary
-            correlation = float(variance / np.nanmean(deviations) ** 2)
+        correlation = _ratio(variance, deviations)
         bound = correlation * (1 - strength**2) / strength**2 if strength > 0 else np.inf
         error = float(np.average(share.argmax(axis=1) != true, weights=mass))
         strengths.append(Strength(size, strength, correlation, bound, error))
     return strengths
+
+
+def _ratio(product: float, deviations: Any) -> float:
+    """Return the correlation of trees; NaN of trees that never err, which do not vary."""
+    variance = np.nanmean(deviations) ** 2
+    return float(product / variance) if variance > 0 else np.nan
 
 
 def _unknown(size: int) -> Strength:
@@ -170,11 +175,10 @@ def of_numbers(
         pairs = np.sum(weights * number * (number - 1.0))
         product = np.sum(weights * (total**2 - square)) / pairs if pairs else np.nan
         tree = (weights * square).sum() / (weights * number).sum()
-        with np.errstate(invalid="ignore"):  # trees that never err do not vary
-            correlation = product / np.nanmean(deviations[:size]) ** 2
+        correlation = _ratio(product, deviations[:size])
         known = number > 0
         error = np.average((total[known] / number[known]) ** 2, weights=weights[known])
         strengths.append(
-            Strength(size, float(tree), float(correlation), float(correlation * tree), float(error))
+            Strength(size, float(tree), correlation, float(correlation * tree), float(error))
         )
     return strengths

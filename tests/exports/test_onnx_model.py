@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -35,7 +36,8 @@ def test_guided_forests_have_votes():
 
 def test_labels_of_numbers_and_truths_keep_their_type():
     data = wide_table()
-    for name in ("k", "t"):
+    data["large"] = np.where(data["t"], np.uint64(2**63 + 5), np.uint64(7))
+    for name in ("k", "t", "large"):
         check(odrf.odt(f"{name} ~ a + b", data, kind="classification", seed=1), data)
 
 

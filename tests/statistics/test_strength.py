@@ -124,3 +124,10 @@ def test_trees_that_drew_all_rows_have_no_strength():
     ):
         assert two.trees == 2 and np.isnan(two[1:]).all()
         assert three.trees == 3 and np.isfinite([three.strength, three.error]).all()
+
+
+def test_trees_that_err_only_on_rows_of_no_weight_have_no_correlation():
+    codes, unseen = np.array([[0, 0], [1, 0], [0, 1]]), np.ones((3, 2), dtype=bool)
+    weights = np.array([1e14, 1e-286, 1e-286])
+    (found,) = of_classes(codes, unseen, np.zeros(3, dtype=np.int64), weights, 2, [2])
+    assert found.strength == 1 and np.isnan(found.correlation) and np.isnan(found.bound)
