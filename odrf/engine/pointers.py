@@ -76,8 +76,8 @@ def _called_itself(function: Callable[..., Any], arguments: tuple[Any, ...]) -> 
 def address_within(part: Any, *kinds: Any) -> Any:
     """Return what gives a kernel the address of a function that becomes a part of its own code.
 
-    Its argument is a tuple.  The function is called with the place of such a tuple, which `write_tuple`
-    returns and from which it is `read_tuple`, and with arguments of these types.
+    Its argument is a tuple.  The function is called with the place of such a tuple, from which it
+    can `read_tuple`, and with arguments of these types.
     """
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
