@@ -43,6 +43,8 @@ WIDTH, HEIGHT, ROW, AROUND = 5.6, 4.2, 0.19, 0.9
 DECADES = 100.0
 # Numbers of ticks beyond these are written with a power of ten.
 LARGE, SMALL, MOST_DECIMALS = 1e6, 1e-4, 8
+# Ticks are computed by adding up steps.
+ROUNDING = 1e-9
 INK = "#222222"
 MUTED = "#666666"
 GRID = "#dddddd"
@@ -75,21 +77,24 @@ class PlainNumbers(Formatter):
     """
 
     def __init__(self) -> None:
-        self._at: NDArray[np.float64] = np.zeros(0)
+        self._decimals: int | None = 0
 
     def set_locs(self, locs: Any) -> None:
         """Take the positions of all ticks."""
-        self._at = np.asarray(locs, dtype=float)
+        at = np.asarray(locs, dtype=float)
+        largest = float(np.abs(at).max(initial=0.0))
+        self._decimals = None
+        if largest < LARGE and not 0 < largest < SMALL:
+            off = (np.abs(at - at.round(d)).max(initial=0.0) for d in range(MOST_DECIMALS))
+            enough = (d for d, most in enumerate(off) if most <= ROUNDING)
+            self._decimals = next(enough, MOST_DECIMALS)
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         """Return the label of a tick, with as many decimals as all ticks need."""
-        at = self._at
-        largest = float(np.abs(at).max(initial=0.0))
-        if largest >= LARGE or 0 < largest < SMALL:
+        if self._decimals is None:
             text = f"{x:.5g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
             return self.fix_minus(text)
-        enough = (d for d in range(MOST_DECIMALS) if np.allclose(at, at.round(d), 0, 1e-9))
-        return self.fix_minus(f"{x:.{next(enough, MOST_DECIMALS)}f}")
+        return self.fix_minus(f"{x:.{self._decimals}f}")
 
 
 def new_panels(count: int) -> NDArray:
