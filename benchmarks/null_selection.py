@@ -81,9 +81,9 @@ def report(lines: pd.DataFrame) -> str:
 def main() -> int:
     """Count the choices, or report an existing csv."""
     asked = parser(__doc__ or "", "null_selection.csv", repeats=500, trees=100)
-    asked.add_argument("--quick", action="store_true", help="5 samples")
+    asked.add_argument("--quick", action="store_true", help="2 samples")
     options = asked.parse_args()
-    repeats = 5 if options.quick else options.repeats
+    repeats = 2 if options.quick else options.repeats
 
     def line_of(rule: str, kind: str, sample: int) -> list[tuple]:
         rng = np.random.default_rng([options.seed, sample])

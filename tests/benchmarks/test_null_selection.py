@@ -16,5 +16,5 @@ def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["null_selection.py", "--quick", "--out", str(out)])
     assert null_selection.main() == 0
     lines = pd.read_csv(out)
-    assert len(lines) == 3 * 2 * 5
+    assert len(lines) == 3 * 2 * 2
     assert lines["chosen"].isin([*null_selection.PREDICTORS, "none"]).all()
