@@ -43,20 +43,27 @@ def accumulated_pairs(
 
     What the two variables add together to the sum of their own effects.  `difference` (..., J, M)
     is the mean over the rows of a cell of the difference of differences; a cell without rows has
-    that of the nearest cell with rows.  `weight` (J, M) is that of the rows of each cell.
+    that of the nearest cell with rows.  `weight` (J, M) is that of the rows of each cell; if an
+    interval of one variable has no rows, its cells count alike.
     """
     surface = _grown(_grown(_filled(difference, weight), -2), -1)
-    first = np.diff(surface, axis=-2)
-    first = ((first[..., 1:] + first[..., :-1]) / 2 * weight).sum(axis=-1) / weight.sum(axis=1)
-    second = np.diff(surface, axis=-1)
-    second = ((second[..., 1:, :] + second[..., :-1, :]) / 2 * weight).sum(axis=-2)
-    second = second / weight.sum(axis=0)
+    first, second = np.diff(surface, axis=-2), np.diff(surface, axis=-1)
+    first = (first[..., 1:] + first[..., :-1]) / 2
+    first = np.sum(first * _shares(weight, 1), axis=-1)
+    second = (second[..., 1:, :] + second[..., :-1, :]) / 2
+    second = np.sum(second * _shares(weight, 0), axis=-2)
     alone = _grown(first, -1)[..., :, np.newaxis] + _grown(second, -1)[..., np.newaxis, :]
     surface = surface - alone
     corners = surface[..., 1:, 1:] + surface[..., 1:, :-1]
     corners = (corners + surface[..., :-1, 1:] + surface[..., :-1, :-1]) / 4
     mean = (corners * weight).sum(axis=(-2, -1), keepdims=True) / weight.sum()
     return np.asarray(surface - mean)
+
+
+def _shares(weight: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return the weights of cells (J, M) as shares along an axis, equal ones if all are 0."""
+    known = np.where(weight.sum(axis=axis, keepdims=True) > 0, weight, 1.0)
+    return np.asarray(known / known.sum(axis=axis, keepdims=True))
 
 
 def _grown(difference: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

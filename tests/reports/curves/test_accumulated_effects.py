@@ -60,6 +60,14 @@ def test_second_order_effects_are_those_of_loops(forest, data):
     assert found.table["std_error"].notna().all()
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_interval_may_have_no_rows_that_know_both_variables(data):
+    holed = data.assign(z=data["z"].where(data["x"] < data["x"].quantile(0.7)))
+    fit = odrf.odrf("y ~ x + z", holed, n_trees=40, inference=True, seed=1)
+    found = fit.ale(["x", "z"], points=6)
+    assert np.isfinite(found.estimate).all() and found.table["std_error"].notna().all()
+
+
 def test_weights_count_rows(data):
     weights = np.random.default_rng(1).integers(0, 3, len(data))
     # whole numbers are read back from the matrix as they were, others to seven digits
