@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 from odrf.checks import checked_amount, checked_whole, is_number
@@ -132,7 +131,7 @@ def _at(argument: str, function: Callable[[int], Any], n: int, least: float) -> 
         raise InputError(
             f"{argument}: the function fails for n = {n}: {type(error).__name__}: {error}"
         ) from error
-    if not isinstance(value, Real) or not least <= float(value) < math.inf:
+    if not is_number(value) or not least <= float(value) < math.inf:
         raise InputError(
             f"{argument}: the function gives {value!r} for n = {n}: "
             f"it must give a finite number of at least {least}"

@@ -20,6 +20,8 @@ __all__ = ["in_pandas", "series_in_pandas"]
 
 LABELS = (nw.Categorical, nw.Enum, nw.String)
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
+# As pandas writes the type.
+VIEWS = "string_view[pyarrow]"
 
 
 def in_pandas(value: Any) -> Any:
@@ -35,14 +37,17 @@ def in_pandas(value: Any) -> Any:
     -------
     object
         The data frame in pandas, with row labels 0, 1, …  Frames of pandas, and values that are no
-        data frames, as they are.
+        data frames, as they are; but text that pyarrow holds as views, with which pandas cannot
+        work, as other text.
 
     Raises
     ------
     InputError
         Two columns of the data frame have the same name.
     """
-    if value is None or isinstance(value, pd.DataFrame | str | np.ndarray | list):
+    if isinstance(value, pd.DataFrame):
+        return _without_views(value)
+    if value is None or isinstance(value, str | np.ndarray | list):
         return value
     if isinstance(value, tuple):
         return tuple(map(in_pandas, value))
@@ -73,6 +78,18 @@ def series_in_pandas(value: Any) -> Any:
     native = narwhals.to_native(value, pass_through=True)
     series = nw.from_native(native, pass_through=True, allow_series=True)
     return _column(series).array if isinstance(series, nw.Series) else value
+
+
+def _without_views(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the data with views of text in pyarrow as text."""
+    views = [j for j, dtype in enumerate(data.dtypes) if str(dtype) == VIEWS]
+    if not views:
+        return data
+    data = data.copy(deep=False)
+    for j in views:
+        text: Any = data.iloc[:, j].array
+        data.isetitem(j, pd.arrays.ArrowExtensionArray(text.__arrow_array__().cast("large_string")))
+    return data
 
 
 def _require_different_names(names: list[str]) -> None:

@@ -68,7 +68,7 @@ def test_a_share_of_the_rows(share):
     assert row_share(lambda n: share, N)[0] == share
 
 
-@pytest.mark.parametrize("share", [0, 1.01, -0.5, "half"])
+@pytest.mark.parametrize("share", [0, 1.01, -0.5, "half", True])
 def test_what_is_no_share_is_refused(share):
     with pytest.raises(InputError, match="sample_fraction"):
         row_share(share, N)

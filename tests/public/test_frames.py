@@ -158,3 +158,21 @@ def test_weights_and_offsets_of_other_libraries():
             "body_mass_g ~ .", data, weights=weights, offset=weights, n_trees=2, seed=1
         )
         assert found.fittedvalues.equals(expected.fittedvalues)
+
+
+@pytest.mark.skipif(not hasattr(pa, "string_view"), reason="pyarrow has no views of text")
+def test_views_of_text_are_text():
+    text = pa.array(["a", None, "b"] * 20)
+    kinds = [pd.ArrowDtype(text.type), pd.ArrowDtype(pa.string_view())]
+    plain, views = (
+        pd.DataFrame({"x": range(60), "s": pd.Series(text.cast(kind.pyarrow_dtype), dtype=kind)})
+        for kind in kinds
+    )
+    plain["y"] = views["y"] = np.arange(60.0) % 7
+    assert in_pandas(plain) is plain
+    read = in_pandas(views)
+    assert read["s"].tolist() == plain["s"].tolist() and views["s"].dtype == kinds[1]
+    expected, found = (odrf.odrf("y ~ .", data, n_trees=5, seed=1) for data in (plain, views))
+    np.testing.assert_array_equal(found.predict(views), expected.predict(plain))
+    tree = odrf.odt("s ~ x", views, missing="drop", seed=1)
+    assert list(tree.fit.design.response.classes) == ["a", "b"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -87,10 +87,18 @@ def _has_labels(column: pd.Series) -> bool:
     return text or isinstance(dtype, pd.CategoricalDtype)
 
 
+def _is_known(dtype: Any) -> bool:
+    """Return whether pandas can say what a column holds; of some types of Arrow it cannot."""
+    try:
+        return dtype.type is not None
+    except NotImplementedError:
+        return False
+
+
 def _could_name_groups(few: pd.Series) -> bool:
     """Return whether the first look at a column finds several labels or whole numbers, no holes."""
     dtype = few.dtype
-    if is_bool_dtype(dtype) or is_complex_dtype(dtype):
+    if not _is_known(dtype) or is_bool_dtype(dtype) or is_complex_dtype(dtype):
         return False
     if is_float_dtype(dtype):
         values = few.to_numpy(dtype=np.float64, na_value=np.nan)
