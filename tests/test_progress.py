@@ -167,3 +167,17 @@ def test_a_fit_without_a_bar_waits_for_no_bar():
     bar = progress_bar(total=1, unit="tree", progress=True, file=io.StringIO())
     with bar.get_lock():
         assert in_thread(lambda: progress_bar(total=1, unit="tree", progress=False).update())
+
+
+def test_a_bar_that_cannot_be_written_does_not_end_the_work():
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError("no room")
+
+    closed = io.StringIO()
+    for file in (Full(), closed):
+        with progress_bar(total=3, progress=True, unit="step", file=file) as bar:
+            bar.update()
+            closed.close()
+            bar.update(2)
+        assert bar.n == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from threading import RLock
 from typing import Any
 
@@ -21,6 +22,16 @@ class ProgressBar(tqdm):  # type: ignore[misc]
 
     monitor_interval = 0
     _lock = RLock()
+
+    def display(self, msg: str | None = None, pos: int | None = None) -> Any:
+        """Write the bar; that nobody reads it, or that stderr is closed, does not end the work."""
+        with suppress(OSError, ValueError):
+            return super().display(msg, pos)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        with suppress(OSError, ValueError):
+            super().close()
 
     def refresh(self, nolock: bool = False, lock_args: Any = None) -> bool:
         """Draw the bar."""

@@ -45,7 +45,7 @@ def test_a_refusal_that_nobody_reads_has_its_status(arguments):
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_the_work_goes_on_when_nobody_reads_messages(written, tmp_path):
     writing = closed()
-    words = ["y ~ .", written, "--trees", "3", "--plot", tmp_path / "p.png"]
+    words = ["y ~ .", written, "--trees", "3", "--progress", "--plot", tmp_path / "p.png"]
     done = command(*words, stderr=writing)
     os.close(writing)
     assert done.returncode == 0
