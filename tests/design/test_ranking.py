@@ -234,3 +234,11 @@ def test_saved_updated_and_combined(tmp_path):
     assert odrf.load(tmp_path / "forest").predict(data).equals(fit.predict(data))
     assert fit.update(data[:20]).nobs == 220
     assert fit.combine(odrf.odrf("y ~ x", data, n_trees=5, seed=2)).n_leaves.shape == (10,)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_ranks_beyond_the_last_are_the_last_value(n):
+    known = np.arange(n) * 2.0
+    encoding = OwnRanks(known, Numbers())
+    assert [encoding.value(rank) for rank in (-1.0, 0.0, 0.5)] == [0, 0, 1]
+    assert [encoding.value(rank) for rank in (n - 1.0, n + 3.0)] == [2 * n - 2] * 2

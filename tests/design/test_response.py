@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import odrf
 from odrf.design.columns.values import Values
 from odrf.design.response import read_response
 from odrf.errors import InputError
@@ -93,3 +94,15 @@ def test_several_columns():
 def test_values_outside_the_levels_given():
     with pytest.raises(InputError, match="not among its levels: 'b'"):
         read(["a", "b"], nominal=True, levels=("a", "c"))
+
+
+def test_responses_of_new_rows_are_codes_of_known_classes():
+    data = pd.DataFrame({"x": range(6), "c": list("uvwuvw")})
+    response = odrf.odt("c ~ x", data, seed=1).fit.design.response
+    assert response.numbers(data).tolist() == [0, 1, 2, 0, 1, 2]
+    with pytest.raises(InputError, match="'c' has classes that no training row has: 'z'"):
+        response.numbers(data.assign(c=["u", "z", *"uuuu"]))
+    with pytest.raises(InputError, match="response 'c' is missing in"):
+        response.numbers(data.assign(c=["u", None, *"uuuu"]))
+    with pytest.raises(InputError, match="new data lacks column 'c'"):
+        response.numbers(data[["x"]])

@@ -69,4 +69,6 @@ def test_large_forests_are_evaluated_at_some_sizes_and_at_the_last():
     ratio = sizes[30:] / sizes[29:-1]
     assert (ratio < 1.25).all()
     assert (ratio > 1.1).all()
+    # four steps for each doubling, rounded up
+    assert len(ratio) == np.ceil(4 * np.log2(sizes[-1] / 30))
     assert len(stages_of(noisy(n=900).grow(), "leaves").sizes) > 700

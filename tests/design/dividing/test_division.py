@@ -167,7 +167,9 @@ def test_splitters_that_do_not_fit_the_rows(splitter, message):
         read(splitter).folds(ROWS, 1)
 
 
-@pytest.mark.parametrize("splitter", [ShuffleSplit(5, random_state=0), RepeatedKFold(n_splits=2)])
+@pytest.mark.parametrize(
+    "splitter", [ShuffleSplit(5, random_state=0), RepeatedKFold(n_splits=2, n_repeats=2)]
+)
 def test_rows_held_out_more_than_once_are_counted(splitter):
     with pytest.raises(InputError, match="rows out more than once"):
         check_held_out_once(read(splitter).folds(ROWS, 1))
