@@ -376,6 +376,8 @@ def test_narrow_trees_try_no_more_columns_than_they_have(table, projection):
     fit = odbt(
         "y ~ a + b + w + g", wide, projection=projection, predictor_fraction=0.5, n_trees=12, seed=1
     )
+    (share,) = fit.control.mixture.shares
+    assert share.number == (2 if projection == "axis" else 8)  # half of 4, and of 15 columns
     columns = [len(np.unique(fit.forest.tree(b).index)) for b in range(12)]
     assert min(columns) <= 2 < max(columns)
     path = fit.loss_path["training"]
