@@ -43,3 +43,12 @@ def test_another_checksum_is_refused(archive):
     reader, part = archive
     with pytest.raises(InputError, match="damaged"):
         reader.read(part._replace(check=part.check[:-1] + "?"))
+
+
+@pytest.mark.parametrize("about", [b"{", b"[]", b"7", b"{}", b"\xff", b"[" * 320])
+def test_a_first_member_that_says_something_else_is_refused(archive, about, tmp_path):
+    text, path = (tmp_path / "archive").read_bytes(), tmp_path / "other"
+    start = text.index(b"{")
+    path.write_bytes(text[:start] + about.ljust(320) + text[start + 320 :])
+    with pytest.raises(InputError, match="damaged"):
+        ArchiveReader(path)

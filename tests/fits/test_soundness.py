@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import odrf
+from odrf.engine.rows.coded import Coded, Layout
 from odrf.errors import InputError
 from odrf.fits.files.soundness import (
     require_sound_fit,
@@ -171,3 +172,52 @@ def test_guided_trees_are_refused_with(words):
     forest = replace(fit.guided, **GUIDED[words](fit.guided))
     with pytest.raises(InputError, match="do not fit together"):
         require_sound_guided(forest, len(fit.design.columns), 1, 2)
+
+
+@cache
+def boosted():
+    return odrf.odbt("y ~ a + b", table(), n_trees=4, n_runs=2, seed=1).fit
+
+
+BOOSTED = {
+    "a run too many": lambda b: {"drawn": (*b.drawn, b.drawn[0])},
+    "a run too few": lambda b: {"drawn": b.drawn[1:]},
+    "starts of one run": lambda b: {"starts": b.starts[:1]},
+    "two outputs": lambda b: {"starts": np.repeat(b.starts, 2, axis=1)},
+    "rows too few": lambda b: {"drawn": (b.drawn[0]._replace(counts=b.drawn[0].counts[1:]),) * 2},
+    "a predictor beyond the last": lambda b: {
+        "drawn": (b.drawn[0]._replace(predictors=np.array([0, 2])),) * 2
+    },
+    "a predictor before the first": lambda b: {
+        "drawn": (b.drawn[0]._replace(predictors=np.array([-1, 1])),) * 2
+    },
+}
+
+
+@pytest.mark.parametrize("words", BOOSTED)
+def test_boosted_trees_are_refused_with(words):
+    fit = boosted()
+    require_sound_fit(fit)
+    with pytest.raises(InputError, match="do not fit together"):
+        require_sound_fit(replace(fit, boosted=fit.boosted._replace(**BOOSTED[words](fit.boosted))))
+
+
+LAYOUTS = {
+    "a place before the first": lambda place, level, n: (changed(place, 0, -1), level, n),
+    "a place beyond the last": lambda place, level, n: (changed(place, -1, n + 9), level, n),
+    "a level before the first": lambda place, level, n: (place, changed(level, -1, -1), n),
+    "a number that is a level": lambda place, level, n: (place, changed(level, 0, 1), n),
+    "numbers beyond the rows": lambda place, level, n: (place, level, n + 9),
+    "a column too few": lambda place, level, n: (place[1:], level, n),
+}
+
+
+@pytest.mark.parametrize("words", LAYOUTS)
+def test_codes_of_factors_are_refused_with(words):
+    data = table().assign(h=[f"level {i % 9}" for i in range(len(table()))])
+    fit = odrf.odt("y ~ a + h", data, seed=1).fit
+    require_sound_fit(fit)
+    assert isinstance(fit.data.X, Coded)
+    X = Coded(fit.data.X.stored, Layout(*LAYOUTS[words](*fit.data.X.layout)))
+    with pytest.raises(InputError, match="do not fit together"):
+        require_sound_fit(replace(fit, data=replace(fit.data, X=X)))

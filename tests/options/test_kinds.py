@@ -157,6 +157,9 @@ def test_sparse_directions_have_estimated_ones_beside():
     kind = options_of()["sparse"]
     assert (kind.projection, kind.n_projections) == ({"sparse": 12, "logistic": 1}, 13)
     many = kinds_of_trees(request(projection="lda"), 99, 5000, 5000, True)["sparse"]
+    assert many.criterion == "entropy"
+    ranked = kinds_of_trees(request(projection="lda"), 99, 5000, 5000, True, ordinal=True)
+    assert ranked["sparse"].criterion == "auto"
     assert (many.projection, many.n_projections) == ({"sparse": 71, "lda": 1}, 72)
 
 
