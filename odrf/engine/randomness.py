@@ -53,7 +53,7 @@ def _word(state):
 @kernel
 def uniform(state):
     """Return a float uniform on [0, 1) and advance `state` (4,)."""
-    return float(_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return np.float64(_word(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import zlib
 
+import numpy as np
 import pytest
 
 from odrf.errors import InputError
 from odrf.fits.files.archive import ArchiveReader, ArchiveWriter
+from odrf.fits.files.costs import bytes_in_memory
 
 CONTENT = b"odrf " * 2000
 
@@ -52,3 +54,17 @@ def test_a_first_member_that_says_something_else_is_refused(archive, about, tmp_
     path.write_bytes(text[:start] + about.ljust(320) + text[start + 320 :])
     with pytest.raises(InputError, match="damaged"):
         ArchiveReader(path)
+
+
+def test_small_buffers_are_packed_as_one(tmp_path):
+    sizes = []
+    for content in ([CONTENT], [CONTENT[at : at + 100] for at in range(0, len(CONTENT), 100)]):
+        with (tmp_path / str(len(content))).open("w+b") as file:
+            writer = ArchiveWriter(file, "1.0", True)
+            sizes.append(writer.add("text", content, zlib.Z_DEFAULT_STRATEGY).stored)
+    assert sizes[0] == sizes[1]
+
+
+def test_an_array_that_a_fit_has_twice_counts_once():
+    one, other = np.zeros(10), np.zeros(20)
+    assert bytes_in_memory([other, one, one, (one, "text")]) == 240

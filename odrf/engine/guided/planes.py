@@ -130,7 +130,7 @@ def draw_planes(state, regions, region, columns, from_region, candidates):
     for j in range(C):
         total = 0.0
         for i in range(lo, hi):
-            total += regions.X[j, i]
+            total += float(regions.X[j, i])
         mean[j] = total / (hi - lo)
     for k in range(len(candidates.theta)):
         for j in range(C):
@@ -149,7 +149,7 @@ def draw_planes(state, regions, region, columns, from_region, candidates):
             length = 1.0
         bias, size = 0.0, 0.0
         for j in range(C):
-            theta[j] = theta[j] / length
+            theta[j] = float(theta[j]) / length
             bias += theta[j] * mean[j]
             size += abs(theta[j])
         candidates.threshold[k] = bias
