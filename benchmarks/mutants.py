@@ -1,6 +1,6 @@
 """Small changes of the code that the tests should notice: which of a random sample they do not.
 
-    python benchmarks/mutants.py --out mutants.csv --number 40 --seed 1
+    python benchmarks/mutants.py --out mutants.csv --number 30 --seed 1
     python benchmarks/mutants.py --out mutants.csv --again          # those that survived, once more
 
 The changes are those of cosmic-ray: an operator, a comparison, a number or a constant is replaced,
@@ -8,8 +8,9 @@ a decorator is removed, a loop is not entered.  For each area the sample is draw
 of its modules, but not of kernels, which have twins, nor of types.  A change is made in memory, in
 a process of its own, and the tests of the area run until one fails: the mutant is `killed`, or
 `endless` beyond the time limit; else it `survived`, and ``reason`` says why if nothing could tell.
-``first`` is what became of it before tests were added for it: only that is an estimate for changes
-that were not drawn.  A later run with the same file does what is missing.
+``first`` is what became of it before tests were added for it, when the sample of the ``seed`` was
+drawn: only that is an estimate for changes that were not drawn.  A later run with the same file
+does what is missing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ import pandas as pd
 
 ROOT = Path(__file__).parents[1]
 COLUMNS = [
-    "area", "file", "line", "operator", "occurrence", "change", "first", "outcome", "reason",
+    "area", "file", "line", "operator", "occurrence", "change", "seed", "first", "outcome",
+    "reason",
 ]  # fmt: skip
 KEY = ["file", "operator", "occurrence"]
 # Other people's packages that the tests import: loaded once, before processes are forked.
@@ -102,8 +104,9 @@ def main() -> None:
         start = time.perf_counter()
         outcome = tried_on(Path(mutant.file), changed, tests_of(mutant), options.limit)
         same = (done[KEY] == [mutant.file, mutant.operator, mutant.occurrence]).all(axis=1)
-        first = done.loc[same, "first"].iloc[0] if same.any() else outcome
-        line = [*mutant, difference(source, changed), first, outcome, None]
+        known_as = (options.seed, outcome)
+        seed, first = done.loc[same, ["seed", "first"]].iloc[0] if same.any() else known_as
+        line = [*mutant, difference(source, changed), seed, first, outcome, None]
         seconds = time.perf_counter() - start
         print(f"{outcome:9} {seconds:5.1f} s  {mutant.file}:{mutant.line}  {line[5]}", flush=True)
         done = pd.concat([done[~same], pd.DataFrame([line], columns=COLUMNS)], ignore_index=True)
