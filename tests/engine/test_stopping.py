@@ -167,7 +167,9 @@ def test_the_command_ends_with_130_and_without_a_traceback(table, tmp_path):
     path = tmp_path / "table.csv"
     table[:20_000].to_csv(path, index=False)
     command = [sys.executable, "-m", "odrf", "y ~ .", str(path), "--trees", "5000", "--progress"]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
+    # where the tests run behind a shell, they ignore interrupts, and so would the command
+    plain = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, preexec_fn=plain) as process:
         seen = b""
         while b"tree" not in seen:
             seen += process.stderr.read(1)
