@@ -55,7 +55,7 @@ AREAS = {
     "saving": Area(
         ["odrf/fits/files"],
         ["tests/fits/test_saving.py", "tests/fits/test_values_in_files.py", "tests/fits/kept",
-         "tests/fits/test_files.py"],
+         "tests/fits/test_archive.py", "tests/fits/test_soundness.py", "tests/fits/test_files.py"],
     ),
     "intervals": Area(
         ["odrf/fits/prediction/intervals.py", "odrf/statistics/jackknife.py",
