@@ -8,11 +8,14 @@
 with the same csv, a run continues where it stopped.  A fit that fails is written down, and the run
 continues.  ``report.py`` makes tables of the csv.
 
-Needs ``pip install ".[bench]"``.  treeple needs a separate environment, made by
+Needs ``pip install ".[bench]"``.  treeple and the methods of ``anchors.py`` need environments of
+their own, made by
 
-    python benchmarks/accuracy.py --make-treeple-env DIR
+    python benchmarks/accuracy.py --make-environment treeple DIR
+    python benchmarks/accuracy.py --make-environment anchors DIR
 
-which prints the interpreter to use as ``--treeple-python``.
+which print the interpreter to be passed as ``--python treeple=INTERPRETER`` or
+``--python anchors=INTERPRETER``.
 """
 
 from __future__ import annotations
@@ -27,13 +30,15 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from methods import METHODS, SEPARATE, Setting
+from anchors import ANCHORS
+from environments import REQUIREMENTS, SEPARATE, make_environment
+from methods import METHODS, Setting
 from protocol import PROTOCOLS
 from results_file import Results
 from table_run import Study, TableRun
 from tables import read_table, table_names
-from treeple_env import make_environment
 
+KNOWN = METHODS | ANCHORS
 METHODS_OF_A_RUN = [name for name in METHODS if name not in ("rf_codes", "et_codes", "odt")]
 INTERRUPTED = 130
 
@@ -41,8 +46,10 @@ INTERRUPTED = 130
 def main() -> int:
     """Run the chosen methods on the chosen tables."""
     options = _parser().parse_args()
-    if options.make_treeple_env is not None:
-        print(make_environment(options.make_treeple_env))
+    if options.make_environment is not None:
+        name, folder = options.make_environment
+        _chosen("environment", name, REQUIREMENTS)
+        print(make_environment(name, Path(folder)))
         return 0
     if not (options.data / "index.csv").exists():
         _warn(f"nothing to do: {options.data} holds no index.csv")
@@ -84,11 +91,13 @@ def _run(
 
 
 def _study(options: argparse.Namespace) -> Study:
-    interpreters = dict.fromkeys(SEPARATE, options.treeple_python)
+    of_environment = dict(map(_named_path, options.python))
+    _chosen("environment", ",".join(of_environment) or "all", REQUIREMENTS)
+    interpreters = {name: of_environment.get(its) for name, its in SEPARATE.items()}
     return Study(
         [
             name
-            for name in _chosen("method", options.methods, METHODS)
+            for name in _chosen("method", options.methods, KNOWN)
             if _available(name, interpreters)
         ],
         Setting(options.trees, options.seed, options.threads),
@@ -103,13 +112,20 @@ def _study(options: argparse.Namespace) -> Study:
 def _available(name: str, interpreters: dict[str, str | None]) -> bool:
     if name in interpreters:
         if interpreters[name] is None:
-            _warn(f"{name} left out: --treeple-python says which interpreter has it")
+            _warn(f"{name} left out: --python {SEPARATE[name]}=INTERPRETER says where it is")
         return interpreters[name] is not None
     library = METHODS[name].library.partition(".")[0]
     if find_spec(library) is None:
         _warn(f"{name} left out: {library} is not installed")
         return False
     return True
+
+
+def _named_path(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not equals:
+        raise SystemExit(f"--python {text}: write ENVIRONMENT=INTERPRETER")
+    return name, path
 
 
 def _require_same_setting(results: Results, setting: Setting) -> None:
@@ -142,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
     add("--tables", default="all", help="names with commas between them")
-    add("--methods", default=",".join(METHODS_OF_A_RUN), help=f"of {', '.join(METHODS)}; or all")
+    add("--methods", default=",".join(METHODS_OF_A_RUN), help=f"of {', '.join(KNOWN)}; or all")
     add("--protocols", default="Z", help=f"of {', '.join(PROTOCOLS)}; or all")
     add("--partitions", type=int, default=20, help="random partitions of protocol Z")
     add(
@@ -158,8 +174,19 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="of the partitions and the methods")
     add("--limit", type=float, default=600.0, help="seconds that one fit may take")
     add("--retry", action="store_true", help="run again what failed or timed out")
-    add("--treeple-python", help="interpreter that has treeple")
-    add("--make-treeple-env", type=Path, metavar="DIR", help="make an environment for treeple")
+    add(
+        "--python",
+        action="append",
+        default=[],
+        metavar="ENVIRONMENT=INTERPRETER",
+        help="where the methods of an environment are",
+    )
+    add(
+        "--make-environment",
+        nargs=2,
+        metavar=("ENVIRONMENT", "DIR"),
+        help=f"make one of {', '.join(REQUIREMENTS)}, and print its interpreter",
+    )
     return parser
 
 

@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 __all__ = [
     "FORESTS",
     "METHODS",
-    "SEPARATE",
     "Fit",
     "Method",
     "Predict",
@@ -304,5 +303,3 @@ METHODS: dict[str, Method] = {
 }
 FORESTS = ("rf", "et", "ydf_axis", "ydf_oblique", "treeple", "rf_codes", "et_codes")
 """Forests of other libraries."""
-SEPARATE = ("treeple",)
-"""Methods that cannot share an interpreter with the others."""

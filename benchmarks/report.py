@@ -25,7 +25,7 @@ from elsewhere import beside_peers, beside_published
 from odrf.evaluation.paired import critical_difference
 from odrf.plots.evaluation.ranks import plot_ranks
 from ranks import mean_ranks, relative_differences
-from scores import MEASURES, Means, mean_scores, read_results
+from scores import BESIDE, MEASURES, Means, Measure, mean_scores, read_results
 from sections import (
     aucs,
     friedman_line,
@@ -117,9 +117,21 @@ def _one_task(
     if task == "classification":
         yield aucs(results[results["task"] == task])
     if protocol == "Z":
+        for measure in BESIDE[task]:
+            yield from _other_score(results, measure, view)
         yield beside_published(means)
         if view.peers is not None and view.base in means.mean:
             yield beside_peers(means, view.base, view.peers)
+
+
+def _other_score(results: pd.DataFrame, measure: Measure, view: View) -> Iterator[str]:
+    """Means and ranks of a score that older results do not have."""
+    if not results[measure.column].notna().any():
+        return
+    means = mean_scores(results, measure)
+    yield f"### {measure.title[0].upper()}{measure.title[1:]}"
+    yield mean_table(means)
+    yield from _comparison(means.loss, measure.column, view)
 
 
 def _comparison(

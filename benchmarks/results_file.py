@@ -31,7 +31,7 @@ class Row:
     message : str
         The error, if `status` is not "ok".
     task : {"regression", "classification"}
-    rpe, error_percent, kappa, auc : float or None
+    rpe, rae, error_percent, log_loss, brier, kappa, auc : float or None
         None if not defined for the task; see `measures.py`.
     fit_s, predict_s : float or None
         Elapsed seconds of training, and of predicting all test rows.
@@ -58,7 +58,10 @@ class Row:
     message: str
     task: str
     rpe: float | None
+    rae: float | None
     error_percent: float | None
+    log_loss: float | None
+    brier: float | None
     kappa: float | None
     auc: float | None
     fit_s: float | None

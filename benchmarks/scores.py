@@ -15,6 +15,7 @@ import pandas as pd
 
 __all__ = [
     "AUC",
+    "BESIDE",
     "MEASURES",
     "RARE",
     "Means",
@@ -47,6 +48,9 @@ class Measure:
 
 RPE = Measure("rpe", "RPE", 4)
 ERROR = Measure("error_percent", "error %", 2)
+RAE = Measure("rae", "relative absolute error", 4)
+LOG_LOSS = Measure("log_loss", "log loss", 4)
+BRIER = Measure("brier", "Brier score", 4)
 KAPPA = Measure("kappa", "Cohen's κ", 3, more_is_better=True)
 AUC = Measure("auc", "AUC", 3, more_is_better=True)
 MEASURES = {
@@ -56,6 +60,8 @@ MEASURES = {
     ("G", "classification"): KAPPA,
 }
 """Score of each protocol for each task."""
+BESIDE = {"regression": (RAE,), "classification": (LOG_LOSS, BRIER)}
+"""Other scores of protocol Z: absolute errors, and scores of probabilities instead of labels."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fitter import Answer, Failure, Fitter, Request
-from measures import measures
+from measures import MEASURES, measures
 from methods import Setting
 from origin import commit, machine
 from protocol import Partition, Protocol, partitions
@@ -150,10 +150,7 @@ class TableRun:
             status=failure.status,
             message=failure.message,
             task=self.table.task,
-            rpe=scores.get("rpe"),
-            error_percent=scores.get("error_percent"),
-            kappa=scores.get("kappa"),
-            auc=scores.get("auc"),
+            **{name: scores.get(name) for name in MEASURES},
             fit_s=answer.fit_s if answer else None,
             predict_s=answer.predict_s if answer else None,
             n=len(y),

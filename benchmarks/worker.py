@@ -15,12 +15,14 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from multiprocessing.connection import Connection
 from threading import Thread
+from types import ModuleType
 
 import numpy as np
 
+from anchors import ANCHORS
 from fitter import Answer, Failure, Request
 from methods import METHODS
 from raw_methods import RAW_METHODS
@@ -28,7 +30,7 @@ from raw_methods import RAW_METHODS
 FOUNDATIONS = ("numpy", "scipy", "pandas", "scikit-learn", "numba")
 WARM_UP_ROWS = 100
 WARM_UP_TREES = 5
-KNOWN = METHODS | RAW_METHODS
+KNOWN = METHODS | ANCHORS | RAW_METHODS
 
 
 def main() -> None:
@@ -36,18 +38,19 @@ def main() -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     connection = Connection(int(sys.argv[1]))
     warm: set[str] = set()
-    with suppress(EOFError):
-        while True:
+    while True:
+        try:
             request = connection.recv()
             if request.method not in warm:
                 warm.add(request.method)
                 with suppress(Exception):  # the fit itself will report the error
                     answer(_few(request))
-            try:
-                connection.send(answer(request))
-            except Exception as error:
-                message = " ".join(str(error).split())
-                connection.send(Failure("failed", f"{type(error).__name__}: {message}"))
+            connection.send(answer(request))
+        except EOFError:
+            return
+        except Exception as error:
+            message = " ".join(str(error).split())
+            connection.send(Failure("failed", f"{type(error).__name__}: {message}"))
 
 
 def answer(request: Request) -> Answer:
@@ -64,7 +67,7 @@ def answer(request: Request) -> Answer:
         np.asarray(prediction, dtype=float),
         fitted - start,
         predicted - fitted,
-        library.__version__,
+        _version(library),
         _packages(),
     )
 
@@ -81,6 +84,12 @@ def _few(request: Request) -> Request:
         test=request.test.head(WARM_UP_ROWS),
         setting=replace(request.setting, trees=WARM_UP_TREES),
     )
+
+
+def _version(library: ModuleType) -> str:
+    if hasattr(library, "__version__"):
+        return library.__version__
+    return version(packages_distributions()[library.__name__][0])
 
 
 def _packages() -> str:

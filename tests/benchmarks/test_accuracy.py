@@ -146,7 +146,7 @@ def test_folds_test_each_row_once_and_keep_the_shares(folder: Path, name: str, f
 
 def test_rpe_by_hand() -> None:
     judged = measures("regression", np.array([1.0, 3.0]), pd.Series([0.0, 4.0]), pd.Series([1, 5]))
-    assert judged == {"rpe": pytest.approx((0 + 4) / (1 + 9))}
+    assert judged == {"rpe": pytest.approx((0 + 4) / (1 + 9)), "rae": pytest.approx(2 / (1 + 3))}
 
 
 def test_error_and_kappa_by_hand() -> None:
@@ -161,11 +161,12 @@ def test_error_and_kappa_by_hand() -> None:
     assert judged["auc"] == pytest.approx(np.mean(pairs))
 
 
-def test_log_loss_by_hand() -> None:
+def test_scores_of_probabilities_by_hand() -> None:
     probability = np.array([[0.5, 0.5], [0.0, 1.0], [0.2, 0.8]])
     train, test = pd.Series(list("ab")), pd.Series(["a", "a", "c"])
     judged = measures("classification", probability, train, test)
     assert judged["log_loss"] == pytest.approx(-np.log([0.5, 0.001, 0.001]).mean())
+    assert judged["brier"] == pytest.approx(np.mean([0.5, 2.0, 0.2**2 + 0.8**2 + 1]))
 
 
 def test_a_class_without_training_rows_is_an_error() -> None:
@@ -220,7 +221,7 @@ def test_a_run_stopped_in_the_middle_of_a_line_goes_on(
 
 
 def test_failures_and_slow_tables_are_written_down(run: Callable[..., pd.DataFrame]) -> None:
-    options = ["--protocols", "Z,T", "--partitions", "3", "--treeple-python", sys.executable]
+    options = ["--protocols", "Z,T", "--partitions", "3", "--python", f"treeple={sys.executable}"]
     slow = ["--slow-seconds", "0", "--slow-partitions", "2", "--tables", "bands"]
     written = run(*options, *slow, methods="rf,treeple")
     failed = written[written["method"] == "treeple"]
@@ -340,6 +341,15 @@ def test_report(results: pd.DataFrame, tmp_path: Path) -> None:
     assert "standard error of the paired difference: servo (ratio 2.00)" in text
     assert "* glass, Z, et: failed, 2 partitions: broken" in text
     assert (tmp_path / "cd_Z_classification.png").stat().st_size
+
+
+def test_scores_of_probabilities_are_reported_where_they_were_written(tmp_path: Path) -> None:
+    scores = {"iris": {"odrf": [0.2, 0.4], "rf": [0.5, 0.7]}}
+    (tmp_path / "out.csv").write_text(lines(scores, "log_loss", error_percent=1.0))
+    view = View("odrf", "rf", [], [], 0.05, None, tmp_path)
+    text = report(read_results([tmp_path / "out.csv"]), view)
+    assert "### Log loss" in text and "### Brier" not in text
+    assert "| iris (2) | **0.3000 ± 0.1000** | 0.6000 ± 0.1000 |" in text
 
 
 def test_a_report_takes_the_place_between_two_marks() -> None:
