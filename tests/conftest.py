@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,11 @@ from together import group_of, unit_of
 
 # Tests look at what is written to stderr; that kernels are compiled depends on their order.
 os.environ["ODRF_QUIET"] = "1"
+
+# Processes that tests start use this package too: an installed copy would be compiled once more.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -15,6 +15,7 @@ from odrf.engine.directions.candidates import (
     INDICATORS,
     PLAIN,
     FeatureGroups,
+    feature_groups_of,
     has_many_levels,
 )
 from odrf.engine.growth.forest_growth import grow_forest
@@ -176,7 +177,7 @@ def design(kinds: str, n: int, rng: np.random.Generator) -> tuple[NDArray, Featu
         types.append({"f": INDICATORS, "t": INDICATORS, "b": BASIS}.get(kind, PLAIN))
     first = np.cumsum([0] + [len(part) for part in parts])
     X = np.concatenate(parts).astype(np.float32)
-    return X, FeatureGroups(first, np.array(types, dtype=np.int8))
+    return X, feature_groups_of(first, np.array(types, dtype=np.int8))
 
 
 def response(X: NDArray, n_classes: int, rng: np.random.Generator) -> NDArray[np.float64]:

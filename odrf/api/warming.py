@@ -18,13 +18,8 @@ __all__ = ["compile_beforehand"]
 
 ROWS: Final = 60
 RESPONSES: Final = {"numbers": 1, "two classes": 2, "three classes": 3}
-# Whether a predictor is a factor, and whether cells are missing.
-PREDICTORS: Final = {
-    "": (False, False),
-    ", with a factor": (True, False),
-    ", with missing cells": (False, True),
-    ", with both": (True, True),
-}
+# Whether a predictor is a factor and cells are missing: what does for both does for each alone.
+PREDICTORS: Final = {"": False, ", with a factor and missing cells": True}
 
 
 def compile_beforehand(progress: bool = True) -> None:
@@ -50,11 +45,11 @@ def _fits() -> dict[str, Callable[[], Any]]:
     """Return the fits, by what they are."""
     fits: dict[str, Callable[[], Any]] = {}
     for words, K in RESPONSES.items():
-        for others, (factor, missing) in PREDICTORS.items():
-            table = _table(K, factor, missing)
+        for others, with_both in PREDICTORS.items():
+            table = _table(K, with_both)
             fits[f"forest for {words}{others}"] = partial(_forest, table)
             fits[f"tree for {words}{others}"] = partial(odt, "y ~ .", table, seed=1)
-        table = _table(K, False, False)
+        table = _table(K, False)
         fits[f"boosted trees for {words}"] = partial(odbt, "y ~ .", table, n_trees=2, seed=1)
         fits[f"guided forest for {words}"] = partial(graf, "y ~ .", table, n_trees=2, seed=1)
     return fits
@@ -67,15 +62,14 @@ def _forest(table: pd.DataFrame) -> None:
     fit.importance()
 
 
-def _table(K: int, factor: bool, missing: bool) -> pd.DataFrame:
+def _table(K: int, with_both: bool) -> pd.DataFrame:
     """Return a table with a number (K = 1) or one of K classes to predict."""
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.normal(size=(ROWS, 3)), columns=["a", "b", "c"])
     signal = table["a"] + table["b"]
     ranks = signal.rank(method="first").astype(int) - 1
     table["y"] = signal if K == 1 else (ranks * K // ROWS).map("class {}".format)
-    if factor:
+    if with_both:
         table["f"] = rng.choice(list("uvwxyzst"), ROWS)
-    if missing:
         table.loc[rng.random(ROWS) < 0.2, "b"] = np.nan
     return table

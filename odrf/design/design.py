@@ -29,7 +29,7 @@ from odrf.design.row_structure import read_structure, require_usable
 from odrf.design.training_data import TrainingData
 from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, raw_weights, unit_of
-from odrf.engine.directions.candidates import NO_LEVEL, FeatureGroups, count_terms
+from odrf.engine.directions.candidates import FeatureGroups, count_terms, feature_groups_of
 from odrf.engine.limits import MOST_ROWS, require_numbers
 from odrf.engine.rows.coded import Matrix
 from odrf.errors import InputError
@@ -100,13 +100,10 @@ class Design:
     def feature_groups(self) -> FeatureGroups:
         """Which columns make up each predictor, in the form that the engine uses."""
         holes = self.recipe.holes & (self.types != INDICATORS)
-        missing_level = self.recipe.holes & (self.types == INDICATORS)
-        return FeatureGroups(
-            self.first,
-            self.types,
-            holes if holes.any() or self.missing == SURROGATE else None,
-            missing_level if self.missing == SURROGATE else NO_LEVEL,
-        )
+        if self.missing == SURROGATE:
+            missing_level = self.recipe.holes & (self.types == INDICATORS)
+            return FeatureGroups(self.first, self.types, holes, missing_level)
+        return feature_groups_of(self.first, self.types, holes)
 
     @property
     def of_empty_cells(self) -> NDArray[np.bool_]:

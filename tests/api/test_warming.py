@@ -9,12 +9,11 @@ from odrf.cli import main
 
 
 @pytest.mark.parametrize("K", [1, 2, 3])
-@pytest.mark.parametrize("factor", [False, True])
-@pytest.mark.parametrize("missing", [False, True])
-def test_tables_have_what_they_are_said_to_have(K, factor, missing):
-    table = warming._table(K, factor, missing)
+@pytest.mark.parametrize("with_both", [False, True])
+def test_tables_have_what_they_are_said_to_have(K, with_both):
+    table = warming._table(K, with_both)
     assert table["y"].nunique() == (warming.ROWS if K == 1 else K)
-    assert ("f" in table) == factor and table.isna().any(axis=None) == missing
+    assert ("f" in table) == table.isna().any(axis=None) == with_both
 
 
 def test_the_command_needs_no_formula(monkeypatch, capsys):

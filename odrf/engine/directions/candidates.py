@@ -18,6 +18,7 @@ __all__ = [
     "Proposals",
     "columns_of",
     "count_terms",
+    "feature_groups_of",
     "has_levels",
     "has_many_levels",
     "proposals_for",
@@ -47,9 +48,9 @@ class FeatureGroups(NamedTuple):
         numeric columns, such as a spline).
     holes : (P,) bool or None
         Whether cells of the predictor are empty, and it is no factor.  The last of its columns is
-        then 1 in these rows, where the others are 0, and 0 elsewhere.  None if there are none: as
-        None has a type of its own in Numba, such tables then need no code for empty cells.  Trees
-        with surrogates have an array always: they are rare, and one kernel does for all of them.
+        then 1 in these rows, where the others are 0, and 0 elsewhere.  None if no predictor has
+        empty cells or is a factor, and trees have no surrogates: as None has a type of its own in
+        Numba, such tables need no code for any of these.  All other tables share one kernel.
     missing_level : (P,) bool, or (0,)
         In a tree with surrogates, whether the predictor is a factor whose last column is the level
         of its empty cells.
@@ -89,6 +90,18 @@ class FeatureGroups(NamedTuple):
         """Number of columns of each predictor (P,)."""
         widths: NDArray[np.int64] = self.first[1:] - self.first[:-1]
         return widths
+
+
+def feature_groups_of(
+    first: NDArray[np.int64], types: NDArray[np.int8], holes: NDArray[np.bool_] | None = None
+) -> FeatureGroups:
+    """Return the feature groups of a table; `holes` (P,) are all False by default.
+
+    They are left out if no predictor has empty cells or is a factor.
+    """
+    groups = FeatureGroups(first, types, np.zeros(len(types), np.bool_) if holes is None else holes)
+    is_plain = not (groups.n_holes or has_levels(groups).any())
+    return groups._replace(holes=None) if is_plain else groups
 
 
 def has_levels(feature_groups: FeatureGroups) -> NDArray[np.bool_]:

@@ -78,13 +78,14 @@ class ClassShares(NamedTuple):
 def class_shares_for(feature_groups: FeatureGroups, settings: Settings) -> ClassShares | None:
     """Allocate the scratch for the factors among these predictors.
 
-    None if no factor is ordered by it: if there are none, or fewer than three classes, or their
-    order is known.  As None has a type of its own in Numba, no code is needed then.
+    None if no factor is ordered by it: if there are none, nor empty cells, or fewer than three
+    classes, or their order is known.  As None has a type of its own in Numba, no code is needed
+    then.
     """
-    widths = feature_groups.widths[has_levels(feature_groups)]
-    if settings.n_classes <= 2 or settings.criterion == ORDINAL or not len(widths):
+    if settings.n_classes <= 2 or settings.criterion == ORDINAL or feature_groups.holes is None:
         return None
-    L, K = int(widths.max()), settings.n_classes
+    widths = feature_groups.widths[has_levels(feature_groups)]
+    L, K = int(widths.max(initial=1)), settings.n_classes
     D = max(min(L, K), min(K, THREE))
     return ClassShares(
         settings.criterion == ENTROPY,

@@ -73,8 +73,8 @@ class Workspace(NamedTuple):
     coefficient : (W,) float64
         The columns and their coefficients.
     levels : LevelScores or None
-        None if there are no factors: as None has a type of its own in Numba, such tables then need
-        no code for scores of levels.
+        None if no predictor has empty cells or is a factor: as None has a type of its own in Numba,
+        such tables need no code for scores of levels.
     covariance, excess : (D,) float64
         Covariance of each term with the target, and what is only noise besides; see
         `odrf.engine.directions.level_scores`.

@@ -63,7 +63,8 @@ class Scratch(NamedTuple):
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
         Sorting keys.
     all_keys : the same, or None
-        For `exact_cut`; None if all nodes of more than `SORTED_TOGETHER` rows use bins.
+        For `exact_cut`; None if all nodes of more than `SORTED_TOGETHER` rows use bins, and no
+        predictor has empty cells or is a factor.
     bins : (n,) uint8
     moments : (n,) float64
     goes_left : (n,) bool
@@ -73,7 +74,8 @@ class Scratch(NamedTuple):
     left : (K,) float64 or None
         As in `odrf.engine.splits.scanning`.
     levels : LevelSums or None
-        None if no predictor is a factor: such tables then need no code for cuts along a factor.
+        None if no predictor has empty cells or is a factor: such tables need no code for cuts along
+        a factor.
     logs : (≥ 1,) float64
         As returned by `odrf.engine.splits.impurity.whole_logs`.
     work : Workspace
@@ -132,13 +134,13 @@ def scratch_for(
     terms = min(estimated, len(proposals.units) + holes)
     levels = feature_groups.widths[has_many_levels(feature_groups)]
     factors = int(has_levels(feature_groups).sum())
-    if settings.surrogates:  # these trees are rare: one compiled kernel does for all their tables
+    if feature_groups.holes is not None:  # one compiled kernel does for all such tables
         factors = max(factors, 1)
     used = min(n, max(settings.direction_rows, 10 * terms))
     scored = min(n, max(used, 10 * int(levels.max(initial=0))))
     room = max(widest, FEW_LEVELS)
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
-    exact = settings.exact_rows > SORTED_TOGETHER or settings.surrogates
+    exact = settings.exact_rows > SORTED_TOGETHER or feature_groups.holes is not None
     return Scratch(
         np.empty(n, dtype=np.float32),
         keys,

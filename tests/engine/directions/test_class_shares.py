@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, FeatureGroups
+from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS, feature_groups_of
 from odrf.engine.directions.class_shares import (
     class_shares_for,
     principal_scores,
@@ -27,7 +27,7 @@ from reference.impurity import gain
 
 
 def factor(n_levels):
-    return FeatureGroups(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
+    return feature_groups_of(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
 
 
 def prepared(level, n_levels, y, a, K, criterion, copied=True):

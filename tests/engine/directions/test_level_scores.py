@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
+from odrf.engine.directions.candidates import INDICATORS, feature_groups_of
 from odrf.engine.directions.estimation import moments
 from odrf.engine.directions.level_scores import reliability, score_levels
 from odrf.engine.directions.workspace import workspace
@@ -31,7 +31,7 @@ def scored(level, n_levels, t, a, copied=True, others=0):
     """
     n = len(t)
     X = indicators(level - 1, n_levels)
-    groups = FeatureGroups(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
+    groups = feature_groups_of(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
     rows = gather_rows(
         streams(1, 0, 1)[0], X, t, a, np.ones(n, dtype=np.int64), copied, factors_of(X, groups)
     )

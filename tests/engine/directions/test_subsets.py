@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, FeatureGroups
+from odrf.engine.directions.candidates import BASIS, INDICATORS, PLAIN, feature_groups_of
 from odrf.engine.directions.subsets import draw_classes, draw_up_to
 from odrf.engine.directions.subsets import draw_subset_size as drawn_size
 from odrf.engine.randomness import streams
@@ -124,7 +124,7 @@ def mixed(n, **settings):
     rng = np.random.default_rng(7)
     grid = rng.random(n)
     X = np.vstack([rng.random((1, n)), indicators(rng.integers(0, 3, n), 3), [grid, grid**2]])
-    feature_groups = FeatureGroups(
+    feature_groups = feature_groups_of(
         np.array([0, 1, 4, 6]), np.array([PLAIN, INDICATORS, BASIS], dtype=np.int8)
     )
     return cart(X, rng.normal(size=n), feature_groups, **settings)
@@ -148,7 +148,7 @@ def test_stored_coefficients_are_not_zero(family):
     rng = np.random.default_rng(8)
     levels = rng.integers(0, 3, 60)
     X = np.vstack([rng.random((2, 60)), np.zeros((1, 60)), indicators(levels, 4)])
-    feature_groups = FeatureGroups(
+    feature_groups = feature_groups_of(
         np.array([0, 1, 2, 3, 7]), np.array([0, 0, 0, INDICATORS], dtype=np.int8)
     )
     y = (X[0] + levels / 3 + rng.normal(size=60) / 5 > 1).astype(float)
@@ -170,7 +170,9 @@ def test_a_factor_is_split_into_the_best_of_all_its_partitions(n_levels, n, crit
     rng = np.random.default_rng(seed)
     levels, w = rng.integers(0, n_levels, n), rng.uniform(0.2, 2.0, n)
     y = rng.normal(size=n) if criterion == SQUARED_ERROR else rng.integers(0, 2, n).astype(float)
-    feature_groups = FeatureGroups(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
+    feature_groups = feature_groups_of(
+        np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8)
+    )
     n_classes = 1 if criterion == SQUARED_ERROR else 2
     tree = cart(
         indicators(levels, n_levels), y, feature_groups, w,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from odrf.engine.directions.candidates import INDICATORS, FeatureGroups
+from odrf.engine.directions.candidates import INDICATORS, feature_groups_of
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
 from odrf.engine.splits.searching import SORTED_TOGETHER
@@ -201,7 +201,7 @@ def test_a_column_constant_in_the_resample_only():
 
 def test_a_level_absent_from_a_node_follows_the_overall_mean():
     levels = np.repeat([0, 1], 10)
-    feature_groups = FeatureGroups(np.array([0, 3]), np.array([INDICATORS], dtype=np.int8))
+    feature_groups = feature_groups_of(np.array([0, 3]), np.array([INDICATORS], dtype=np.int8))
     y = np.repeat([0.0, 1.0], 10) + np.tile([0.0, 0.001], 10)
     tree = cart(indicators(levels, 3), y, feature_groups).grow()
     assert tree.leaves().tolist() == [2]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, feature_groups_of
 from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.trees.routing import leaf_nodes
 from problems import cart, case_weights, indicators
@@ -20,7 +20,7 @@ FEW, MANY = 4, 9
 
 
 def factor(n_levels):
-    return FeatureGroups(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
+    return feature_groups_of(np.array([0, n_levels]), np.array([INDICATORS], dtype=np.int8))
 
 
 def stump(level, n_levels, y, a, K):
@@ -125,7 +125,7 @@ def test_a_level_of_one_row_does_no_harm(criterion):
     level = np.repeat([0, 1, 2, 3], [1, 40, 40, 19])
     y = np.repeat([2.0, 0, 1, 1], [1, 40, 40, 19])
     X = np.vstack([indicators(level, 5), np.random.default_rng(1).random((1, 100))])
-    groups = FeatureGroups(np.array([0, 5, 6]), np.array([INDICATORS, PLAIN], dtype=np.int8))
+    groups = feature_groups_of(np.array([0, 5, 6]), np.array([INDICATORS, PLAIN], dtype=np.int8))
     tree = cart(X, y, groups, criterion=criterion, n_classes=3, max_leaves=3).grow()
     assert sorted(tree.count[tree.left < 0]) == [1, 40, 59]
     assert (tree.impurity[tree.left < 0] < 1e-12).all()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nodes import CRITERIA, described, samples
 from odrf.engine.compiling import kernel
-from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
+from odrf.engine.directions.candidates import INDICATORS, PLAIN, feature_groups_of
 from odrf.engine.randomness import streams
 from odrf.engine.rows.rows import Rows
 from odrf.engine.splits.impurity import Node
@@ -72,7 +72,9 @@ def cases(draw: st.DrawFn, criterion: int) -> Case:
         node.unit, codes, np.array([0, *[-2] * L], dtype=np.int32),
         np.arange(L + 1, dtype=np.int32), np.zeros(L + 1, dtype=np.float32),
     )  # fmt: skip
-    groups = FeatureGroups(np.array([0, 1, 1 + L]), np.array([PLAIN, INDICATORS], dtype=np.int8))
+    groups = feature_groups_of(
+        np.array([0, 1, 1 + L]), np.array([PLAIN, INDICATORS], dtype=np.int8)
+    )
     scratch = level_sums_for(groups, len(node.value))
     return Case(rows, node, 1 + chosen[None, :], theta[None, :], scratch, values, w)
 
