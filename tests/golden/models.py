@@ -6,8 +6,10 @@ Each is a function without arguments that returns a fit, by a name that says wha
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pandas as pd
 
 from odrf import Patch, graf, load, load_data, odbt, odrf, odt, simulate
 
-__all__ = ["MODELS"]
+__all__ = ["MODELS", "in_other_units"]
 
 SEED = 7
 TREES = 6
@@ -26,27 +28,64 @@ FAMILIES = (
 )  # fmt: skip
 
 
-@cache
+Table = Callable[[], pd.DataFrame]
+_units: ContextVar[int] = ContextVar("units", default=0)
+
+
+@contextmanager
+def in_other_units(number: int) -> Iterator[None]:
+    """Give the tables other units, which only rounding sees: those of this number; 0 for none."""
+    before = _units.set(number)
+    try:
+        yield
+    finally:
+        _units.reset(before)
+
+
+def _table(make: Table) -> Table:
+    """Return the table of a function in the units of the moment, each made once."""
+
+    @cache
+    def made(units: int) -> pd.DataFrame:
+        data = make()
+        if units == 0:
+            return data
+        rng = np.random.default_rng(units)
+        for name in data.columns.drop("w", errors="ignore"):
+            # Responses stay what losses and rates expect; predictors may be of any size.
+            by = rng.uniform(0.5, 2) if name != "mpg" else 1 + 1e-9 * rng.normal()
+            if pd.api.types.is_numeric_dtype(data[name]):
+                data = data.assign(**{name: data[name] * by})
+        return data
+
+    @wraps(make)
+    def table() -> pd.DataFrame:
+        return made(_units.get())
+
+    return table
+
+
+@_table
 def numbers() -> pd.DataFrame:
     """Return 150 rows with a numeric response, a factor, and whole case weights."""
     data = load_data("auto_mpg").dropna().iloc[:150].reset_index(drop=True)
     return data.assign(w=1 + np.arange(len(data)) % 3)
 
 
-@cache
+@_table
 def two_classes() -> pd.DataFrame:
     """Return 160 rows of two classes and eight numeric predictors."""
     data = load_data("breast_cancer")
     return data[["diagnosis", *data.columns[1:9]]].iloc[:160]
 
 
-@cache
+@_table
 def three_classes() -> pd.DataFrame:
     """Return rows of three classes, two factors and some missing cells."""
     return load_data("penguins").iloc[::2].reset_index(drop=True)
 
 
-@cache
+@_table
 def ordered_classes() -> pd.DataFrame:
     """Return 160 rows of four ordered classes."""
     data = load_data("diabetes").iloc[:160]
@@ -54,32 +93,32 @@ def ordered_classes() -> pd.DataFrame:
     return data.drop(columns="progression").assign(level=levels)
 
 
-@cache
+@_table
 def series() -> pd.DataFrame:
     """Return 80 short series of two classes."""
     return simulate.impulse(height=4.0).sample(80, seed=SEED)
 
 
-def _tree(formula: str, table: Callable[[], pd.DataFrame], **options: Any) -> Any:
+def _tree(formula: str, table: Table, **options: Any) -> Any:
     return odt(formula, table(), seed=SEED, **{"alpha": None, **options})
 
 
-def _forest(formula: str, table: Callable[[], pd.DataFrame], **options: Any) -> Any:
+def _forest(formula: str, table: Table, **options: Any) -> Any:
     return odrf(formula, table(), seed=SEED, **{"n_trees": TREES, **options})
 
 
-def _boosted(formula: str, table: Callable[[], pd.DataFrame], **options: Any) -> Any:
+def _boosted(formula: str, table: Table, **options: Any) -> Any:
     return odbt(formula, table(), seed=SEED, **{"n_trees": TREES, **options})
 
 
-def _guided(formula: str, table: Callable[[], pd.DataFrame], **options: Any) -> Any:
+def _guided(formula: str, table: Table, **options: Any) -> Any:
     return graf(formula, table(), seed=SEED, **{"n_trees": TREES, **options})
 
 
 def _updated(
     function: Callable[..., Any],
     formula: str,
-    table: Callable[[], pd.DataFrame],
+    table: Table,
     **options: Any,
 ) -> Any:
     data, some = table(), slice(0, None, 4)
