@@ -162,14 +162,14 @@ def of_formula(data: tuple[str, Table]) -> str:
 
 LOADS: dict[str, Load] = {
     "fits, predictions and plots": Load(
-        5000, 30, lambda n: (n, numbers(60, 3)), fit_predict_plot, warm=6
+        5000, 16, lambda n: (n, numbers(60, 3)), fit_predict_plot, warm=6
     ),
     "wide tree": Load(20_000, 300, lambda p: numbers(200, p), fitted(odrf.odt)),
     "wide forest": Load(
-        20_000, 70, lambda p: numbers(200, p), fitted(odrf.odrf, n_trees=100), warm=4
+        20_000, 30, lambda p: numbers(200, p), fitted(odrf.odrf, n_trees=100), warm=4
     ),
     "wide boosted trees": Load(
-        20_000, 150, lambda p: numbers(200, p), fitted(odrf.odbt, n_trees=100)
+        20_000, 100, lambda p: numbers(200, p), fitted(odrf.odbt, n_trees=100), warm=10
     ),
     "wide guided forest": Load(
         20_000, 300, lambda p: numbers(200, p), fitted(odrf.graf, n_trees=10)
@@ -189,9 +189,9 @@ LOADS: dict[str, Load] = {
         1000, 60, lambda k: numbers(20 * k, 5, k), fitted(odrf.odbt, n_trees=2), warm=5
     ),
     "tree of many levels": Load(5000, 100, levels, fitted(odrf.odt), warm=20),
-    "forest of many levels": Load(5000, 60, levels, fitted(odrf.odrf, n_trees=100), warm=20),
+    "forest of many levels": Load(5000, 60, levels, fitted(odrf.odrf, n_trees=100), warm=40),
     "many trees": Load(
-        20_000, 150, lambda b: (b, numbers(500, 5)),
+        20_000, 60, lambda b: (b, numbers(500, 5)),
         lambda data: leaves(odrf.odrf("y ~ .", data[1], n_trees=data[0], seed=1)), warm=20,
     ),
     "chain": Load(10_000, 800, chain, of_chain, warm=30),

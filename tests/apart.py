@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["command", "python", "script", "started"]
+from forked import Forked
+
+__all__ = ["begun", "command", "python", "script", "started"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,13 +24,18 @@ def started(arguments, **options):
     return subprocess.Popen([sys.executable, *arguments], env=env, **{**pipes, **options})
 
 
+def begun(arguments, **options):
+    """Start Python as `started` does, but on Linux where the package has been imported already."""
+    return (Forked if sys.platform == "linux" else started)(arguments, **options)
+
+
 def _ended(process):
     try:
         out, err = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGKILL)
         raise
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    return subprocess.CompletedProcess(None, process.returncode, out, err)
 
 
 def python(code, *arguments, **options):
@@ -38,7 +45,7 @@ def python(code, *arguments, **options):
 
 def command(*arguments, **options):
     """Run the command ``odrf`` to its end; return status, stdout and stderr."""
-    return _ended(started(["-m", "odrf", *map(str, arguments)], **options))
+    return _ended(begun(["-m", "odrf", *map(str, arguments)], **options))
 
 
 def script(path, *arguments, **options):

@@ -22,7 +22,7 @@ import pandas as pd
 
 import odrf
 
-ROWS, TREES = 4000, 40
+ROWS, TREES = 1500, 25
 
 
 def main() -> None:

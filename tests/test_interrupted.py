@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-AFTER = 0.3
+AFTER = 0.15
 # Beside another worker of the tests, a thread may wait for a core.
 WITHIN = 2.5 if "PYTEST_XDIST_WORKER" in os.environ else 1.0
 

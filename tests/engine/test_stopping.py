@@ -59,14 +59,15 @@ def threads_end(within):
 @posix
 @pytest.mark.parametrize(("n_jobs", "size"), [(2, 0), (1, LARGE + 1)])
 def test_nobody_waits_for_a_task_that_has_begun(n_jobs, size):
-    begun = []
+    begun, released = [], threading.Event()
 
     def long(task):
         begun.append(task)
-        time.sleep(1.5)
+        released.wait(10)
 
     with interrupted(0.2):
         list(in_order(long, range(200), n_jobs, size))
+    released.set()
     assert threads_end(5)
     assert len(begun) == n_jobs
 
@@ -103,10 +104,11 @@ def test_no_task_begins_when_the_caller_has_ended():
 
 
 def test_an_error_does_not_wait_for_other_tasks():
-    start = time.perf_counter()
+    released, start = threading.Event(), time.perf_counter()
     with pytest.raises(ZeroDivisionError):
-        list(in_order(lambda task: 1 // task if task == 0 else time.sleep(2), [0, 1], 2))
+        list(in_order(lambda task: 1 // task if task == 0 else released.wait(10), [0, 1], 2))
     assert time.perf_counter() - start < 1
+    released.set()
     assert threads_end(5)
 
 
@@ -125,6 +127,7 @@ FITS = {
     "guided": partial(odrf.graf, n_trees=100),
     "boosted": partial(odrf.odbt, n_trees=2000),
 }
+FEW = partial(odrf.odrf, n_trees=20)
 
 
 @posix
@@ -145,8 +148,8 @@ def test_a_fit_can_be_interrupted(table, name):
         lambda forest, table: permutation_rises(forest.fit),
         lambda forest, table: forest.predict(table),
         lambda forest, table: forest.select_variables(),
-        lambda forest, table: odrf.compare("y ~ .", table, {"a": odrf.odt, "b": odrf.odrf}),
-        lambda forest, table: odrf.tune("y ~ .", table, {"min_leaf": [5, 50]}),
+        lambda forest, table: odrf.compare("y ~ .", table, {"a": odrf.odt, "b": FEW}, cv=2),
+        lambda forest, table: odrf.tune("y ~ .", table, {"min_leaf": [5, 50]}, n_trees=20),
         lambda forest, table: odrf.odt("y ~ .", table, alpha="cv"),
         lambda forest, table: held_out_table(forest.tree(0).prune(0.0).fit),
         lambda forest, table: odrf.odbt("y ~ .", table, n_trees=3, seed=1).importance(),

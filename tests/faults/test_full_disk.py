@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from apart import command, python
+from apart import begun, command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 
@@ -33,8 +33,9 @@ def test_no_half_of_a_file_stays(written, tmp_path):
     calls = [[option, str(target)] for option, target in [*targets.items(), ("--out", new)]]
     usual = ["fit", "y ~ .", table, "--set", "n_trees=3"]
     calls = [[*usual, *call, *["--predict", table] * (call[0] == "--out")] for call in calls]
-    done = python(LIMITED, json.dumps(calls))
-    said = [line for line in done.stderr.splitlines() if "wrote" not in line]
+    with begun(["-c", LIMITED, json.dumps(calls)]) as process:
+        _, err = process.communicate()
+    said = [line for line in err.splitlines() if "wrote" not in line]
     for target, error, status in zip([*targets.values(), new], said[::2], said[1::2], strict=True):
         assert error.startswith("odrf: error: ") and str(target) in error
         assert "File too large" in error and status == "status 2"

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from apart import started
+from apart import begun
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -34,7 +34,7 @@ def test_a_signal_leaves_no_file_half_written(written, tmp_path, sent, status, s
     target = tmp_path / "fit.odrf"
     target.write_bytes(b"before")
     words = ["fit", "y ~ .", str(written), "--set", "n_trees=3", "--save", str(target)]
-    with started(["-c", SLOW, *words]) as process:
+    with begun(["-c", SLOW, *words]) as process:
         assert process.stdout.readline() == "begun\n"
         process.send_signal(sent)
         _, err = process.communicate(timeout=10)
@@ -48,7 +48,7 @@ def test_a_signal_that_is_ignored_stays_ignored(written, tmp_path):
     """As under nohup."""
     code = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)" + SLOW.replace("60", "0.5")
     words = ["fit", "y ~ .", str(written), "--set", "n_trees=3", "--save", str(tmp_path / "f")]
-    with started(["-c", code, *words]) as process:
+    with begun(["-c", code, *words]) as process:
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGHUP)
         out, _ = process.communicate(timeout=20)
