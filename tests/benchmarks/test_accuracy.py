@@ -200,7 +200,7 @@ def test_this_package_meets_levels_without_training_rows(folder: Path, method: s
 # Running
 
 
-def test_a_run_stopped_in_the_middle_of_a_line_goes_on(
+def test_a_run_stopped_in_the_middle_of_a_line_goes_on_with_the_same_settings(
     folder: Path, run: Callable[..., pd.DataFrame]
 ) -> None:
     options = ["--tables", "bands", "--partitions", "3"]
@@ -218,6 +218,8 @@ def test_a_run_stopped_in_the_middle_of_a_line_goes_on(
     ]
     pd.testing.assert_frame_equal(*scores)
     assert out.read_text().startswith("".join(lines[:4]))  # and what was there is not run again
+    with pytest.raises(SystemExit, match="begun with --trees 3"):
+        run(*options, "--trees", "4")
 
 
 def test_failures_and_slow_tables_are_written_down(run: Callable[..., pd.DataFrame]) -> None:
@@ -260,12 +262,6 @@ def test_another_file_is_not_added_to(tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("table,error\nline,1\n")
     with pytest.raises(SystemExit, match="another file"):
         Results(tmp_path / "out.csv")
-
-
-def test_a_file_of_other_settings_is_not_gone_on_with(run: Callable[..., pd.DataFrame]) -> None:
-    run("--tables", "line", "--partitions", "1", methods="rf")
-    with pytest.raises(SystemExit, match="begun with --trees 3"):
-        run("--tables", "line", "--trees", "4", methods="rf")
 
 
 def test_without_data_nothing_is_done(

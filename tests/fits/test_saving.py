@@ -8,8 +8,6 @@ import math
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,10 +16,9 @@ import pandas as pd
 import pytest
 
 import odrf
+from apart import begun
 from odrf import InputError
 from odrf.fits import saving
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -162,12 +159,12 @@ def test_a_killed_save_leaves_a_whole_file(data, tmp_path):
     forest = odrf.odrf("y ~ a + f", pd.concat([data] * 20), n_trees=50, seed=1)
     forest.save(file)
     for delay in np.linspace(0.001, 0.05, 5):
-        with subprocess.Popen(
-            [sys.executable, "-c", SAVING, str(file)], cwd=ROOT, stdout=subprocess.PIPE
-        ) as process:
-            assert process.stdout.readline() == b"ready\n"
+        with begun(["-c", SAVING, str(file)]) as process:
+            assert process.stdout.readline() == "ready\n"
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)
+            process.communicate()
+        assert process.returncode == -signal.SIGKILL
         assert odrf.load(file).nobs == 1600
 
 
