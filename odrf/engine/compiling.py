@@ -106,8 +106,8 @@ def compiled_at_ease(function: Any) -> Iterator[None]:
     a fifth of the compilation time.  If no process of this machine has compiled the function yet,
     a line on stderr says what takes so long.
     """
-    # without a compiler, by NUMBA_DISABLE_JIT, a function has no signatures
-    first = not getattr(function, "signatures", True)
+    # without a compiler, by NUMBA_DISABLE_JIT, a function has no overloads
+    first = not getattr(function, "overloads", True)
     if first:
         announce_compilation(function)
     pause = gc.isenabled() and first

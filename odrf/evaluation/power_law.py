@@ -60,7 +60,11 @@ def bootstrap_power_laws(
     rng = np.random.default_rng(seed)
     repeats = len(errors)
     chosen = rng.integers(0, repeats, (draws, repeats))
-    return [fit_power_law(n, errors[rows].mean(axis=0)) for rows in chosen]
+    means = np.array([errors[rows].mean(axis=0) for rows in chosen])
+    # Few repeats have few different means.
+    different, which = np.unique(means, axis=0, return_inverse=True)
+    laws = [fit_power_law(n, mean) for mean in different]
+    return [laws[k] for k in which.ravel()]
 
 
 def bootstrap_levels(repeats: int, level: float) -> tuple[float, float]:

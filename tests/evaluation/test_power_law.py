@@ -54,6 +54,13 @@ def test_laws_of_repeats_surround_the_law_of_their_mean():
     assert drawn == bootstrap_power_laws(N, errors, 100, 5)
 
 
+def test_the_law_of_each_draw_is_that_of_its_mean():
+    errors = PowerLaw(0.2, 3.0, 0.6).error(N) * np.linspace(0.8, 1.2, 3)[:, None]
+    rows = np.random.default_rng(5).integers(0, 3, (20, 3))
+    expected = [fit_power_law(N, errors[chosen].mean(axis=0)) for chosen in rows]
+    assert bootstrap_power_laws(N, errors, 20, 5) == expected
+
+
 def test_a_model_that_makes_no_error_has_none_at_any_number_of_rows():
     found = fit_power_law(N, np.zeros(len(N)))
     assert found.a == found.b == 0.0
