@@ -73,6 +73,7 @@ def test_a_fault_is_reported(monkeypatch):
         raise ZeroDivisionError("nothing")
 
     monkeypatch.setattr(odrf.odt("y ~ a", case.data).__class__, "rules", fails)
+    monkeypatch.setattr("cases.asking.public_names", lambda _: ["rules"])
     (words,) = unexplained(case, everything=True)
     assert words.startswith("rules(): ZeroDivisionError")
 

@@ -15,7 +15,7 @@ import intervals
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:
     """Run the script on small problems and return what its csv then holds."""
-    monkeypatch.setattr(intervals, "MEAN_ROWS", 60)
+    monkeypatch.setattr(intervals, "MEAN_ROWS", 40)
     monkeypatch.setattr(intervals, "MEAN_TREES", 100)
     monkeypatch.setattr(intervals, "MEAN_POINTS", 30)
 
