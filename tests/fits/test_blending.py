@@ -167,7 +167,15 @@ def test_trees_are_held_once(monkeypatch):
     monkeypatch.setattr(blending, "joined", joined)
     blend()
     assert len(held) > 30
-    assert alive == [0]
+    assert alive[-1] == 0
+
+
+def test_pilots_are_the_same_alone_and_together(monkeypatch):
+    together = blend()[-1]
+    monkeypatch.setattr(blending, "NODES_AT_ONCE", 1)
+    alone = blend()[-1]
+    assert np.array_equal(alone.weights, together.weights)
+    assert np.array_equal(alone.errors, together.errors)
 
 
 @pytest.mark.parametrize("classes", [0, 3])
@@ -176,8 +184,8 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     m, b, K = 40, 4, max(classes, 1)
     y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
     trees = [[SimpleNamespace(value=rng.normal(size=(9, K))) for _ in range(b)] for _ in "ab"]
-    leaves = {id(tree): rng.integers(9, size=(m, 1)) for of_kind in trees for tree in of_kind}
-    monkeypatch.setattr(blending, "leaf_nodes", lambda tree, X, n_jobs: leaves[id(tree)])
+    leaves = {id(of_kind): list(rng.integers(9, size=(b, m))) for of_kind in trees}
+    monkeypatch.setattr(blending, "_leaves_of_each", lambda trees, X, n_jobs: leaves[id(trees)])
     problem = noisy(n=m)
     kinds = [kind(problem, 0.8), kind(problem, 0.7)]
     weights = rng.uniform(0.5, 2.0, m)
