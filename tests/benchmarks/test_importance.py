@@ -23,8 +23,8 @@ def test_noise_is_within_its_errors(
         assert importance.main() == 0
         return pd.read_csv(out)
 
-    lines = run("--repeats", "3")
-    assert len(lines) == 2 * 2 * 3 * 8
+    lines = run("--repeats", "2")
+    assert len(lines) == 2 * 2 * 2 * 8
     assert capsys.readouterr().out.count("\n| ") == 2 * 2 + 1
     noise = lines[~lines["predictor"].isin(["x0", "x1"])]
     assert 0.5 < (noise["importance"] / noise["std_error"]).std() < 1.4

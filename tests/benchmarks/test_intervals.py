@@ -29,7 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.Dat
 
 
 def test_coverage(run: Callable[..., pd.DataFrame], capsys: pytest.CaptureFixture[str]) -> None:
-    lines = run("--repeats", "3")
+    lines = run("--repeats", "2")
     out, err = capsys.readouterr()
     assert "holds none of abalone, concrete" in err
     assert out.count("\n| ") == 3 * 2 + 3 * 4 + 1
