@@ -55,8 +55,9 @@ FEW_ROWS = 500
 EVALUATED_ROWS = 20_000
 # Values of pilot trees that are looked up at a time.
 AT_ONCE = 2**23
-# Nodes of pilot trees that rows are sent down together: a small tree alone takes as long as ten.
-NODES_AT_ONCE = 2**16
+# Bytes of pilot trees that rows are sent down together: a small tree alone takes as long as ten.
+# Their nodes are copied for that, so they must be few.
+BYTES_TOGETHER = 2**23
 
 
 class Kind(NamedTuple):
@@ -274,8 +275,9 @@ def pilot_evidence(
 def _leaves_of_each(trees: Sequence[Forest], X: Matrix, n_jobs: int) -> list[NDArray[np.int64]]:
     """Return the leaf (n,) in which each row ends, for each of some forests of one tree."""
     leaves: list[NDArray[np.int64]] = []
-    together = np.cumsum([tree.n_nodes for tree in trees]) // NODES_AT_ONCE
+    together = np.cumsum([tree.nbytes for tree in trees]) // BYTES_TOGETHER
     for group in np.split(np.arange(len(trees)), np.flatnonzero(np.diff(together)) + 1):
-        forest = joined((trees[i] for i in group), len(group))
+        some = [trees[i] for i in group]
+        forest = joined(some, len(some)) if len(some) > 1 else some[0]
         leaves += list(np.subtract(leaf_nodes(forest, X, n_jobs), forest.root[:-1]).T)
     return leaves

@@ -172,7 +172,7 @@ def test_trees_are_held_once(monkeypatch):
 
 def test_pilots_are_the_same_alone_and_together(monkeypatch):
     together = blend()[-1]
-    monkeypatch.setattr(blending, "NODES_AT_ONCE", 1)
+    monkeypatch.setattr(blending, "BYTES_TOGETHER", 1)
     alone = blend()[-1]
     assert np.array_equal(alone.weights, together.weights)
     assert np.array_equal(alone.errors, together.errors)
