@@ -17,6 +17,8 @@ from together import group_of, unit_of
 
 # Tests look at what is written to stderr; that kernels are compiled depends on their order.
 os.environ["ODRF_QUIET"] = "1"
+# Processes that tests start would compile all modules anew, which takes each of them half a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Processes that tests start use this package too: an installed copy would be compiled once more.
 os.environ["PYTHONPATH"] = os.pathsep.join(

@@ -7,10 +7,14 @@ import jupytext
 import pytest
 from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook
 
 ROOT = Path(__file__).parents[1]
 VIGNETTES = sorted((ROOT / "vignettes").glob("*.md"))
+# Between pages names are cleared, with a search for garbage: not among all that was imported.
+AT_FIRST = "import gc, odrf, matplotlib.pyplot\ngc.collect()\ngc.freeze()"
+# No names of the page before.  To cut a figure to what is drawn, it would be laid out once more.
+BEFORE_A_PAGE = "%reset -f\n%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}"
 
 
 def test_there_are_vignettes():
@@ -23,6 +27,8 @@ def process():
     search_path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     manager = KernelManager(kernel_name="python3")  # ipykernel makes this the tests' interpreter
     manager.start_kernel(cwd=str(ROOT / "vignettes"), env={**os.environ, "PYTHONPATH": search_path})
+    first = new_notebook(cells=[new_code_cell(AT_FIRST)])
+    NotebookClient(first, km=manager, timeout=600).execute()
     yield manager
     manager.shutdown_kernel(now=True)
 
@@ -31,5 +37,5 @@ def process():
 def test_vignette_runs_from_top_to_bottom(path, process):
     notebook = jupytext.read(path)
     assert any(cell.cell_type == "code" for cell in notebook.cells)
-    notebook.cells.insert(0, new_code_cell("%reset -f"))  # no names of the page before
+    notebook.cells.insert(0, new_code_cell(BEFORE_A_PAGE))
     NotebookClient(notebook, km=process, timeout=600).execute()
