@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import odrf
+from blends import with_few_pilots
 from together import group_of, unit_of
 
 # Tests look at what is written to stderr; that kernels are compiled depends on their order.
@@ -63,6 +64,13 @@ def closed_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def few_pilots():
+    """Blends of few pilot trees: see `with_few_pilots`."""
+    with with_few_pilots():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,8 @@ import pytest
 import odrf
 from odrf import InputError
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 FITS = {
     "tree": odrf.odt,
     "forest": partial(odrf.odrf, n_trees=4),

@@ -16,6 +16,8 @@ import pytest
 import odrf
 from odrf import InputError
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 RESPONSES = ["y", "two", "three", "ranks"]
 FITS = {
     "tree": odrf.odt,

@@ -71,7 +71,7 @@ def test_it_predicts_prunes_and_pickles_as_any_forest(fit, data):
     assert fit.prune(0.01).n_leaves.mean() < fit.n_leaves.mean()
 
 
-def test_a_seed_repeats_it_for_any_number_of_threads(data):
+def test_a_seed_repeats_it_for_any_number_of_threads(data, few_pilots):
     one, other = (
         odrf.odrf("y ~ a + b", data, n_trees=25, blend=True, seed=9, n_jobs=jobs) for jobs in (1, 3)
     )
@@ -127,7 +127,7 @@ def test_the_projection_holds_for_all_kinds():
 
 @pytest.mark.parametrize("response", ["y", "side"])
 @pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.blended])
-def test_a_mapping_of_one_family_is_that_family(data, name, response):
+def test_a_mapping_of_one_family_is_that_family(data, few_pilots, name, response):
     if FAMILIES[name].tasks == ("classification",) and response == "y":
         with pytest.raises(InputError, match=name):
             odrf.odrf("y ~ a + b", data, projection={name: 1}, n_trees=100)

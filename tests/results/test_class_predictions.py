@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import odrf
+from blends import with_few_pilots
 from odrf import InputError
 
 FITS = {
@@ -55,11 +56,12 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def fits(table, responses):
-    return {
-        (name, kind): fit("r ~ a + b + f", table.assign(r=response), kind="classification", seed=1)
-        for name, fit in FITS.items()
-        for kind, response in responses.items()
-    }
+    with with_few_pilots():
+        return {
+            (name, kind): fit("r ~ a + b + f", table.assign(r=r), kind="classification", seed=1)
+            for name, fit in FITS.items()
+            for kind, r in responses.items()
+        }
 
 
 @pytest.fixture(params=[(name, kind) for name in FITS for kind in EXPECTED])

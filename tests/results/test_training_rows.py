@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import odrf
+from blends import with_few_pilots
 from odrf import InputError
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.statistics.evidence import normal_quantiles
@@ -40,11 +41,12 @@ def rows(table):
 
 @pytest.fixture(scope="module")
 def fits(rows):
-    return {
-        (name, response): fit(f"{response} ~ a + b + f", rows, seed=1)
-        for name, fit in FITS.items()
-        for response in RESPONSES
-    }
+    with with_few_pilots():
+        return {
+            (name, response): fit(f"{response} ~ a + b + f", rows, seed=1)
+            for name, fit in FITS.items()
+            for response in RESPONSES
+        }
 
 
 @pytest.fixture(params=[(name, response) for name in FITS for response in RESPONSES])

@@ -41,17 +41,25 @@ def thresholds_table(
     Columns: ``threshold``, ``sensitivity`` (recall: the share of events found), ``specificity``
     (the share of others left out), ``precision`` (the share of events among those found).
     """
-    level, at = np.unique(p, return_inverse=True)
-    positive = np.bincount(at, weights * event, len(level))[::-1].cumsum()
-    negative = np.bincount(at, weights * (1 - event), len(level))[::-1].cumsum()
+    threshold, positive, negative = _found_from_each(p, event, weights)
     return pd.DataFrame(
         {
-            "threshold": level[::-1],
+            "threshold": threshold,
             "sensitivity": positive / positive[-1],
             "specificity": 1 - negative / negative[-1],
             "precision": positive / (positive + negative),
         }
     )
+
+
+def _found_from_each(
+    p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the thresholds, the highest first, and the weights of events and others from each."""
+    level, at = np.unique(p, return_inverse=True)
+    positive = np.bincount(at, weights * event, len(level))[::-1].cumsum()
+    negative = np.bincount(at, weights * (1 - event), len(level))[::-1].cumsum()
+    return level[::-1], positive, negative
 
 
 def area_under_roc(
@@ -149,9 +157,9 @@ def average_precision(
     p: NDArray[np.float64], event: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> float:
     """Return the mean precision over the events, each at its own threshold."""
-    table = thresholds_table(p, event, weights)
-    steps = np.diff(table["sensitivity"].to_numpy(), prepend=0.0)
-    return float(steps @ table["precision"].to_numpy())
+    _, positive, negative = _found_from_each(p, event, weights)
+    steps = np.diff(positive / positive[-1], prepend=0.0)
+    return float(steps @ (positive / (positive + negative)))
 
 
 def bootstrapped_precision(

@@ -1,0 +1,21 @@
+"""Blends that are grown in little time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+__all__ = ["with_few_pilots"]
+
+
+@contextmanager
+def with_few_pilots() -> Iterator[None]:
+    """Grow blends of few rows with few pilot trees, where no test looks at the shares they find.
+
+    By default there are a thousand, which take longer than all that is tested.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("odrf.fits.blending.MOST_PILOT", 8)
+        yield
