@@ -42,7 +42,7 @@ def test_python_block_prints_what_is_shown(code, output):
 
 
 @pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", TOUR, flags=re.DOTALL))
-def test_python_block_of_the_tour_runs(block):
+def test_python_block_of_the_tour_runs(block, few_pilots):
     matplotlib.use("agg")
     exec(block, {})
 

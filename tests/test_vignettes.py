@@ -11,8 +11,16 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 ROOT = Path(__file__).parents[1]
 VIGNETTES = sorted((ROOT / "vignettes").glob("*.md"))
-# Between pages names are cleared, with a search for garbage: not among all that was imported.
-AT_FIRST = "import gc, odrf, matplotlib.pyplot\ngc.collect()\ngc.freeze()"
+# Between pages names are cleared, with a search for garbage: not among all that was imported.  Of
+# the time of a blend of few rows, most is that of pilot trees: see `blends`.
+AT_FIRST = """
+import gc
+import matplotlib.pyplot
+from odrf.fits import blending
+blending.MOST_PILOT = 8
+gc.collect()
+gc.freeze()
+"""
 # No names of the page before.  To cut a figure to what is drawn, it would be laid out once more.
 BEFORE_A_PAGE = "%reset -f\n%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}"
 

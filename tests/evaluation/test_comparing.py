@@ -194,7 +194,7 @@ def test_numbers_that_may_be_classes_are_warned_of_in_the_user_s_line(table):
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_nested_formulas_are_forests(table):
+def test_nested_formulas_are_forests(table, few_pilots):
     models = {"all": "y ~ a + b + f", "two": ("y ~ a + f", partial(odrf.odrf, n_trees=500))}
     found = compare("y ~ .", table.drop(columns=["c", "d"]), models, cv=2, seed=9)
     assert found.scores.shape == (2, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -13,7 +13,8 @@ from hostile import HOSTILE, complaint, small_table
 from odrf import simulate
 
 DATA = small_table()
-MODELS = {"one": odrf.odt, "other": odrf.odt}
+as_grown = partial(odrf.odt, alpha=None)
+MODELS = {"one": as_grown, "other": as_grown}
 CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
     "compare": (
         odrf.compare, {"formula": "c ~ a + b", "data": DATA, "models": MODELS, "cv": 2, "seed": 1},
@@ -26,20 +27,20 @@ CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
     "tune by cv": (
         odrf.tune,
         {"formula": "c ~ a", "data": DATA, "grid": {"min_leaf": [2, 5]}, "model": odrf.odt,
-         "method": "cv", "cv": 2, "seed": 1},
+         "method": "cv", "cv": 2, "alpha": None, "seed": 1},
     ),
     "learning_curve": (
         odrf.learning_curve,
-        {"formula": "c ~ a", "data": DATA, "models": {"one": odrf.odt}, "sizes": [10, 15, 20],
+        {"formula": "c ~ a", "data": DATA, "models": {"one": as_grown}, "sizes": [10, 15, 20],
          "repeats": 1, "seed": 1},
     ),
     "bias_variance": (
         odrf.bias_variance,
-        {"problem": ("c ~ a", DATA), "models": odrf.odt, "n": 10, "repeats": 2, "seed": 1},
+        {"problem": ("c ~ a", DATA), "models": as_grown, "n": 10, "repeats": 2, "seed": 1},
     ),
     "approximation_curve": (
         odrf.approximation_curve,
-        {"fit": None, "newdata": DATA, "models": {"one": odrf.odt}, "fractions": [0.5, 1.0],
+        {"fit": None, "newdata": DATA, "models": {"one": as_grown}, "fractions": [0.5, 1.0],
          "repeats": 1, "seed": 1},
     ),
     "load": (odrf.load, {"path": "nothing"}),

@@ -75,19 +75,20 @@ def test_options_are_chosen_on_a_table_with_empty_cells(data, method):
     assert np.isfinite(tuning.table["error"]).all() and len(tuning.table) == 4
 
 
-def test_halving_lets_the_better_half_go_on(data):
+def test_halving_lets_the_better_half_go_on(data, monkeypatch):
+    monkeypatch.setattr("odrf.evaluation.tuning.FEWEST_TREES", 30)
     grid = {"min_leaf": [1, 5, 20, 60, 100], "max_depth": [1, 2, 3, 4]}
-    options = {"n_trees": 400, "blend": False, "projection": "axis", "max_leaves": 4, "seed": 1}
+    options = {"n_trees": 120, "blend": False, "projection": "axis", "max_leaves": 4, "seed": 1}
     found = odrf.tune("y ~ a + b", data, grid, **options)
     counts = found.table["trees"].value_counts().to_dict()
-    assert counts == {100: 10, 200: 5, 400: 5}
+    assert counts == {30: 10, 60: 5, 120: 5}
     assert found.table["trees"].is_monotonic_decreasing
-    last = found.table[found.table["trees"] == 400]
+    last = found.table[found.table["trees"] == 120]
     assert last["error"].is_monotonic_increasing
     whole = odrf.tune("y ~ a + b", data, grid, halving=False, **options)
     assert "trees" not in whole.table
     assert whole.table["error"].iloc[0] <= last["error"].iloc[0]
-    assert found.best().forest.n_trees == 400
+    assert found.best().forest.n_trees == 120
 
 
 def test_functions_of_the_user_in_formulas(data):

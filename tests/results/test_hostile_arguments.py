@@ -88,7 +88,11 @@ VALID = {
     "formula": "y ~ a", "model": "1", "than": "2", "path": None, "level": 0.9,
     "dialect": "duckdb", "variables": "a", "variable": "a", "row": DATA.iloc[[0]],
 }  # fmt: skip
-SHORT = {"select_variables": {"rounds": 2}, "plot": {}, "growth_path": {}, "pruning_path": {}}
+SHORT = {
+    "select_variables": {"rounds": 2}, "slopes": {"variables": "a"},
+    "comparisons": {"variables": "a"}, "interactions": {"rows": 4, "permutations": 1},
+    "shap": {"newdata": DATA[:4]}, "shap_interactions": {"newdata": DATA[:2]},
+}  # fmt: skip
 # A text is a file to write, a fit is one to combine with.
 ELSEWHERE = {("save", "path"), ("combine", "other")}
 
