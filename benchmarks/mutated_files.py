@@ -18,7 +18,7 @@ import tracemalloc
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +61,8 @@ class Watch:
 def fits() -> list[tuple[bytes, pd.DataFrame]]:
     """Return a file of each kind of fit, and rows to predict."""
     rng = np.random.default_rng(1)
-    data = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60).round(1)})
-    data["f"] = rng.choice(list("uvw"), 60)
+    data = pd.DataFrame({"a": rng.normal(size=40), "b": rng.normal(size=40).round(1)})
+    data["f"] = rng.choice(list("uvw"), 40)
     data["y"] = data["a"] + (data["f"] == "u")
     made = [
         odrf.odt("np.exp(y) ~ bs(a, 4) + b + f", data, max_leaves=4, seed=1),
@@ -145,17 +145,18 @@ def _parts(content: bytes) -> tuple[dict[str, Any], dict[str, bytes], int]:
 
 def _somewhere(said: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return a random place in JSON: a list or object, and where in it."""
-    places = list(_places(said["parts"])) if rng.random() < 0.95 else []
+    places = _places(said["parts"]) if rng.random() < 0.95 else []
     places = places or [(said, key) for key in said]
     return places[rng.integers(len(places))]
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    keys = list(value) if isinstance(value, dict) else range(len(value))
-    for key in keys:
-        yield value, key
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    found: list[tuple[Any, Any]] = []
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        found.append((value, key))
         if isinstance(value[key], dict | list):
-            yield from _places(value[key])
+            found += _places(value[key])
+    return found
 
 
 def _near(value: Any, rng: np.random.Generator) -> Any:

@@ -190,7 +190,7 @@ def test_the_unit_of_the_response_does_not_change_boosting(rows, loss, k):
 
 
 @pytest.mark.parametrize("k", [-190, 190])
-def test_the_unit_of_the_response_does_not_change_a_forests_inference(rows, k):
+def test_the_unit_of_the_response_does_not_change_a_forests_inference(rows, few_pilots, k):
     usual, data = scaled(odrf.odrf, rows, 0, n_trees=120)
     fit, _ = scaled(odrf.odrf, rows, k, n_trees=120)
     for interval in ("confidence", "prediction"):

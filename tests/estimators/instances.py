@@ -43,7 +43,7 @@ EXACT = [
     ODRFRegressor(**FOREST),
     GRAFClassifier(n_trees=3, **GUIDED),
     GRAFRegressor(n_trees=20, subspace="all", **GUIDED),
-    ODBTClassifier(n_trees=10, projection="axis", **BOOSTED),
+    ODBTClassifier(n_trees=5, projection="axis", **BOOSTED),
     ODBTRegressor(n_trees=20, min_leaf=1, loss="absolute", learning_rate=0.4, projection="axis"),
 ]
 """With options by which a weight of k is the same as k rows."""
@@ -55,7 +55,7 @@ DEFAULT = [
     ODRFRegressor(n_trees=10),
     GRAFClassifier(n_trees=10),
     GRAFRegressor(n_trees=10),
-    ODBTClassifier(n_trees=20),
-    ODBTRegressor(n_trees=20),
+    ODBTClassifier(n_trees=10),
+    ODBTRegressor(n_trees=10),
 ]
 """With default options, but few trees."""

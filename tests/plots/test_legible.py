@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 # inches: a page is no wider
 WIDEST = 20.5
 CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, 30)]
-# No line or axis of these drawings is that of a predictor: they are much the same for 3 and for 170.
+# No line or axis of these drawings is that of a predictor: they are the same for 3 and for 170.
 OF_NO_PREDICTOR = (
     "pruning path", "training path", "forest path", "growth", "strength", "consistency", "map",
     "proximity", "partial", "surface", "accumulated", "curves", "averages", "predictive check",
