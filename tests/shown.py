@@ -12,7 +12,7 @@ import odrf
 
 __all__ = ["SIZES", "data_with", "reports_of", "results_of", "studies_of"]
 
-SIZES = (3, 30, 170)
+SIZES = (3, 30, 110)
 ROWS = 160
 CLASSES = [f"subspecies no. {k} of the northern islands" for k in range(10)]
 LEVELS = [f"administrative district {k} (with its towns)" for k in range(4)]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 # inches: a page is no wider
 WIDEST = 20.5
 CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, 30)]
-# No line or axis of these drawings is that of a predictor: they are the same for 3 and for 170.
+# No line or axis of these drawings is that of a predictor: they are the same for 3 and for 110.
 OF_NO_PREDICTOR = (
     "pruning path", "training path", "forest path", "growth", "strength", "consistency", "map",
     "proximity", "partial", "surface", "accumulated", "curves", "averages", "predictive check",
@@ -87,9 +87,9 @@ def test_one_direction_and_no_direction():
 
 
 def test_only_columns_of_the_directions_are_drawn():
-    importance = results_of(170)["forest of numbers"].projection_importance(top=3)
+    importance = results_of(110)["forest of numbers"].projection_importance(top=3)
     taking_part = (importance.coefficients != 0).any(axis=1).sum()
-    assert len(importance.plot().get_yticklabels()) == min(taking_part, 40) < 170
+    assert len(importance.plot().get_yticklabels()) == min(taking_part, 40) < 110
 
 
 @pytest.mark.parametrize(
