@@ -10,9 +10,10 @@ import pandas as pd
 
 import odrf
 
-__all__ = ["SIZES", "data_with", "reports_of", "results_of", "studies_of"]
+__all__ = ["MANY", "SIZES", "data_with", "reports_of", "results_of", "studies_of"]
 
-SIZES = (3, 30, 110)
+MANY = 50
+SIZES = (3, MANY)
 ROWS = 160
 CLASSES = [f"subspecies no. {k} of the northern islands" for k in range(10)]
 LEVELS = [f"administrative district {k} (with its towns)" for k in range(4)]

@@ -1,9 +1,9 @@
 """Which test files run in one process, and which of them first.
 
-Nearly all the time of the tests is compilation, once for every combination of families and
+A third of the time of the tests is compilation, once for every combination of families and
 argument types.  Files of a group need the same kernels, which two processes would else compile
-side by side.  The first group begins with what all trees need, the second needs none of that; pages
-come when most is compiled.
+side by side, or look at the same results.  The first group begins with what all trees need, the
+second needs none of that; pages come when most is compiled.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ TOGETHER = [
         "tests/engine/splits/test_searching.py",
         "tests/engine/growth",
         "tests/projections/test_mixture.py",
+        "tests/design/test_scaling.py",
     ],
     [
         "tests/engine/directions/test_cholesky.py",
@@ -29,7 +30,6 @@ TOGETHER = [
         "tests/engine/splits/test_cuts.py",
         "tests/engine/splits/test_impurity.py",
         "tests/design/test_formula.py",
-        "tests/design/test_scaling.py",
         "tests/evaluation/test_power_law.py",
         "tests/statistics/test_guidance.py",
     ],
@@ -58,6 +58,8 @@ TOGETHER = [
     ["tests/projections/test_projection_pursuit.py"],
     ["tests/projections/test_pda.py"],
     ["tests/projections/test_cca.py"],
+    ["tests/results/test_shap.py", "tests/results/test_shap_wide.py"],
+    ["tests/plots/test_legible.py", "tests/text/test_shown.py", "tests/test_no_warnings.py"],
     ["tests/test_vignettes.py"],
 ]
 

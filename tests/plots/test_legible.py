@@ -11,14 +11,14 @@ import pytest
 import odrf
 from legible import faults_of
 from odrf.reports.residuals.predictive_check import PLOTS
-from shown import SIZES, data_with, reports_of, results_of, studies_of
+from shown import MANY, SIZES, data_with, reports_of, results_of, studies_of
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 # inches: a page is no wider
 WIDEST = 20.5
-CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, 30)]
-# No line or axis of these drawings is that of a predictor: they are the same for 3 and for 110.
+CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, MANY)]
+# No line or axis of these drawings is that of a predictor: they are the same for 3 and for 50.
 OF_NO_PREDICTOR = (
     "pruning path", "training path", "forest path", "growth", "strength", "consistency", "map",
     "proximity", "partial", "surface", "accumulated", "curves", "averages", "predictive check",
@@ -47,7 +47,7 @@ def drawings(name, shown, p):
 def test_texts_neither_overlap_nor_leave_the_figure(group, p):
     faults = {}
     for name, shown in group(p).items():
-        if p != 30 and name.startswith(OF_NO_PREDICTOR):
+        if p != MANY and name.startswith(OF_NO_PREDICTOR):
             continue
         for kind, draw in drawings(name, shown, p).items():
             figure = np.ravel(draw())[0].figure
@@ -64,13 +64,13 @@ def test_texts_neither_overlap_nor_leave_the_figure(group, p):
 @pytest.mark.parametrize("kind", ["numbers", "classes"])
 def test_trees_in_small_axes(size, kind):
     _, ax = plt.subplots(figsize=size)
-    results_of(30)[f"tree of {kind}"].plot(ax=ax)
+    results_of(MANY)[f"tree of {kind}"].plot(ax=ax)
     assert faults_of(ax.figure) == []
 
 
 @pytest.mark.parametrize("height", [1.6, 2.4])
 def test_labels_of_low_figures(height):
-    reports = reports_of(30)
+    reports = reports_of(MANY)
     for name in ("pruning path of numbers", "forest path of classes", "elimination for numbers"):
         _, ax = plt.subplots(figsize=(5, height), layout="constrained")
         reports[name].plot(ax=ax)
@@ -87,9 +87,9 @@ def test_one_direction_and_no_direction():
 
 
 def test_only_columns_of_the_directions_are_drawn():
-    importance = results_of(110)["forest of numbers"].projection_importance(top=3)
+    importance = results_of(MANY)["forest of numbers"].projection_importance(top=3)
     taking_part = (importance.coefficients != 0).any(axis=1).sum()
-    assert len(importance.plot().get_yticklabels()) == min(taking_part, 40) < 110
+    assert len(importance.plot().get_yticklabels()) == min(taking_part, 40) < MANY
 
 
 @pytest.mark.parametrize(

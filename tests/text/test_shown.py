@@ -9,12 +9,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from shown import SIZES, reports_of, results_of, studies_of
+from shown import MANY, SIZES, reports_of, results_of, studies_of
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 WIDTH, LINES = 100, 12
-CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, 30)]
+CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, MANY)]
 every = pytest.mark.parametrize(
     "group, p", CASES, ids=lambda value: getattr(value, "__name__", value)
 )
@@ -101,7 +101,7 @@ def test_latex_follows_the_rules(group, p):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path):
-    shown = [*results_of(3).values(), *reports_of(3).values(), *studies_of(30).values()]
+    shown = [*results_of(3).values(), *reports_of(3).values(), *studies_of(MANY).values()]
     pages = "\n\\clearpage\n".join(one.summary().as_latex() for one in shown)
     (tmp_path / "all.tex").write_text(
         "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
