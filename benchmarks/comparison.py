@@ -189,4 +189,8 @@ def failures(lines: pd.DataFrame, case: list[str]) -> str:
 
 def _by_method(lines: pd.DataFrame, case: list[str], measure: str) -> pd.DataFrame:
     """Return a row for each case and partition, a column for each method, in the lines' order."""
-    return lines.set_index([*case, "partition", "method"])[measure].unstack("method", sort=False)
+    rows = [*case, "partition"]
+    wide = lines.set_index([*rows, "method"])[measure].unstack("method")
+    # some versions of pandas give columns wrong names if they unstack without sorting
+    there = pd.MultiIndex.from_frame(lines[rows].drop_duplicates())
+    return wide.reindex(index=there, columns=pd.unique(lines["method"]))

@@ -104,7 +104,10 @@ def losses_table(losses: pd.DataFrame) -> str:
 def seconds_of_tables(lines: pd.DataFrame) -> str:
     """Write the median seconds of training of each method on each table."""
     medians = lines.groupby(["table", "method"], sort=False)["fit_s"].median()
-    return markdown_table(medians.unstack("method", sort=False).map("{:.2f}".format), "table")
+    wide = medians.unstack("method").reindex(
+        index=medians.index.unique("table"), columns=medians.index.unique("method")
+    )
+    return markdown_table(wide.map("{:.2f}".format), "table")
 
 
 def main() -> int:

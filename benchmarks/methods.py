@@ -116,7 +116,9 @@ def hist_gradient_boosting(train: pd.DataFrame, task: str, setting: Setting) -> 
 
     Its threads are OpenMP's; an environment variable sets their number.
     """
-    model = class_of("sklearn.ensemble", "HistGradientBoosting", task)(random_state=setting.seed)
+    model = class_of("sklearn.ensemble", "HistGradientBoosting", task)(
+        categorical_features="from_dtype", random_state=setting.seed
+    )
     return fitted(model, _unchanged, train, task)
 
 

@@ -57,7 +57,7 @@ def numbers(said: Any) -> np.ndarray:
     if isinstance(said, np.ndarray):
         return said
     frame = said.to_frame() if isinstance(said, pd.Series) else said
-    return frame.select_dtypes("number").to_numpy(dtype=float)
+    return frame.select_dtypes("number").to_numpy(dtype=float, na_value=np.nan)
 
 
 def answers(name: str, fit: Any, data: Table) -> dict[str, np.ndarray]:

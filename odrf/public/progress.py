@@ -30,6 +30,8 @@ class ProgressBar(tqdm):  # type: ignore[misc]
 
     def close(self) -> None:
         """Leave the bar as it is."""
+        if not hasattr(self, "start_t"):  # an interruption ended it while it was made
+            return
         with suppress(OSError, ValueError):
             super().close()
 

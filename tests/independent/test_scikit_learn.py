@@ -73,5 +73,5 @@ def test_a_forest_is_the_mean_of_their_trees_on_the_rows_drawn():
     np.testing.assert_allclose(forest.predict(new), values[:, ROWS:].mean(axis=0), rtol=1e-9)
     unseen = np.ma.array(values[:, :ROWS], mask=counts > 0)
     np.testing.assert_allclose(forest.oob_prediction, unseen.mean(axis=0), rtol=1e-9)
-    error = ((unseen.mean(axis=0) - y[:ROWS]) ** 2).mean()
+    error = ((unseen.mean(axis=0) - np.asarray(y[:ROWS])) ** 2).mean()
     assert forest.oob_error == pytest.approx(error, rel=1e-9)

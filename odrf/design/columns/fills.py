@@ -32,8 +32,13 @@ def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
             raise InputError(
                 f"column {name!r} is missing in every row: leave it out of the formula"
             )
-        fills[name] = known.median() if _is_number(known) else _most_frequent(known)
+        fills[name] = _median(known) if _is_number(known) else _most_frequent(known)
     return fills
+
+
+def _median(known: pd.Series) -> Any:
+    is_sparse = isinstance(known.dtype, pd.SparseDtype)  # older pandas has no median of these
+    return (known.sparse.to_dense() if is_sparse else known).median()
 
 
 def _most_frequent(known: pd.Series) -> Any:
