@@ -115,7 +115,9 @@ def measured_on_table(
 
 
 def _alone(function: Callable[..., tuple[float, ...]], *arguments: Any) -> tuple[float, ...]:
-    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["odrf", "sklearn.ensemble"])  # loaded once, not in each process
+    with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
         return pool.submit(function, *arguments).result()
 
 

@@ -10,34 +10,35 @@ import pytest
 import odrf
 
 
-def test_drawing_and_optimising_are_loaded_when_asked_for():
+@pytest.fixture(scope="module")
+def loaded():
+    """Which heavy modules one process has loaded after each step; to start one takes seconds."""
     code = (
-        "import sys, odrf; heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats', 'statsmodels']; "
-        "print([name for name in heavy if name in sys.modules]); "
+        "import sys; "
+        "heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats', 'statsmodels']; "
+        "loaded = lambda: print([name for name in heavy if name in sys.modules]); "
+        "import odrf; loaded(); import odrf.cli; loaded(); "
         "tree = odrf.odt('cultivar ~ .', odrf.load_data('wine'), max_leaves=2, seed=1); "
-        "tree.predict(); print([name for name in heavy if name in sys.modules]); "
+        "tree.predict(); loaded(); odrf.compare; loaded(); "
         "str(tree.summary()); tree.plot(); print('matplotlib.pyplot' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["[]", "[]", "True"]
+    steps = "package", "command", "fit", "comparing", "plot"
+    return dict(zip(steps, done.stdout.splitlines(), strict=True))
 
 
-def test_statistical_tests_are_loaded_when_asked_for():
-    code = (
-        "import sys, odrf; early = 'scipy.stats' in sys.modules; "
-        "odrf.compare; print(early, 'scipy.stats' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["False", "True"]
+def test_drawing_and_optimising_are_loaded_when_asked_for(loaded):
+    assert loaded["package"] == loaded["fit"] == "[]"
+    assert loaded["plot"] == "True"
 
 
-def test_the_command_loads_no_more_than_the_package():
-    code = (
-        "import sys, odrf.cli; heavy = ['matplotlib', 'scipy.optimize', 'scipy.stats']; "
-        "print([name for name in heavy if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["[]"]
+def test_statistical_tests_are_loaded_when_asked_for(loaded):
+    assert loaded["package"] == loaded["fit"] == "[]"
+    assert "scipy.stats" in loaded["comparing"]
+
+
+def test_the_command_loads_no_more_than_the_package(loaded):
+    assert loaded["command"] == loaded["package"] == "[]"
 
 
 @pytest.mark.parametrize("name", odrf.__all__)

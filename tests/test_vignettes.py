@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import jupytext
@@ -21,8 +22,18 @@ blending.MOST_PILOT = 8
 gc.collect()
 gc.freeze()
 """
-# No names of the page before.  To cut a figure to what is drawn, it would be laid out once more.
-BEFORE_A_PAGE = "%reset -f\n%config InlineBackend.print_figure_kwargs = {'bbox_inches': None}"
+# The page on the command line asks in a shell: see `answered`.
+COMMANDS = """
+import sys
+sys.path.insert(0, {tests!r})
+import odrf.cli
+from answered import answer_commands
+answer_commands({folder!r})
+"""
+# No names of the page before.  To cut a figure to what is drawn, it would be laid out once more,
+# and few pixels are painted sooner than many.
+BEFORE_A_PAGE = """%reset -f
+%config InlineBackend.print_figure_kwargs = {'bbox_inches': None, 'dpi': 20}"""
 
 
 def test_there_are_vignettes():
@@ -30,12 +41,16 @@ def test_there_are_vignettes():
 
 
 @pytest.fixture(scope="module")
-def process():
+def process(tmp_path_factory):
     """One process for all pages: to start one and to import everything takes seconds."""
     search_path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     manager = KernelManager(kernel_name="python3")  # ipykernel makes this the tests' interpreter
-    manager.start_kernel(cwd=str(ROOT / "vignettes"), env={**os.environ, "PYTHONPATH": search_path})
-    first = new_notebook(cells=[new_code_cell(AT_FIRST)])
+    env, first = {**os.environ, "PYTHONPATH": search_path}, AT_FIRST
+    if sys.platform == "linux":
+        env["ODRF_COMMAND"] = str(tmp_path_factory.mktemp("commands"))
+        first += COMMANDS.format(tests=str(Path(__file__).parent), folder=env["ODRF_COMMAND"])
+    manager.start_kernel(cwd=str(ROOT / "vignettes"), env=env)
+    first = new_notebook(cells=[new_code_cell(first)])
     NotebookClient(first, km=manager, timeout=600).execute()
     yield manager
     manager.shutdown_kernel(now=True)

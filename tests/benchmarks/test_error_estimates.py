@@ -10,6 +10,8 @@ import pytest
 
 import error_estimates
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 
 def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out.csv"

@@ -14,6 +14,8 @@ import families
 import simulated
 from odrf import load_data
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:

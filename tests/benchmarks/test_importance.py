@@ -10,6 +10,8 @@ import pytest
 
 import importance
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 
 def test_noise_is_within_its_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -11,6 +11,8 @@ import pytest
 
 import interval_coverage as coverage
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 
 def test_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out.csv"

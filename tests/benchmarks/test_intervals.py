@@ -13,7 +13,9 @@ import intervals
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_pilots: None
+) -> Callable[..., pd.DataFrame]:
     """Run the script on small problems and return what its csv then holds."""
     monkeypatch.setattr(intervals, "MEAN_ROWS", 40)
     monkeypatch.setattr(intervals, "MEAN_TREES", 100)

@@ -10,6 +10,8 @@ import pytest
 
 import load
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 FLAT = "fits, predictions and plots"
 
 

@@ -13,13 +13,16 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+import comparison
 import factors
 import missing
 import missing_time
 from comparison import case_losses, rank_table
+from fitter import Answer, Request
 from holes import MECHANISMS, with_holes
 from methods import METHODS, Setting, indicators
 from raw_methods import RAW_METHODS, fill_by_median
+from worker import answer
 
 LEVELS = ["low", "middle", "high"]
 
@@ -47,9 +50,29 @@ def folder(tmp_path: Path, data: pd.DataFrame) -> Path:
     return tmp_path
 
 
+class Here:
+    """Fits in this process, with the methods of `Fitter`, which `test_accuracy.py` tests."""
+
+    def __init__(self, python: str, threads: int) -> None:
+        assert (python, threads) == (sys.executable, 1)
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave nothing behind."""
+
+    def fit(self, request: Request, limit: float) -> Answer:
+        """Carry out a request; an error ends the test."""
+        return answer(request)
+
+
 @pytest.fixture
-def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:
+def run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, few_pilots: None
+) -> Callable[..., pd.DataFrame]:
     """Run a script with some options and return what its csv then holds."""
+    monkeypatch.setattr(comparison, "Fitter", Here)
 
     def run_it(script: str, *options: str) -> pd.DataFrame:
         always = f"--data {folder} --out {folder / 'out.csv'} --trees 3 --rows 60"

@@ -10,7 +10,7 @@ import pandas as pd
 import noise_factors
 
 
-def test_a_factor_of_noise_costs_little(tmp_path, monkeypatch, capsys):
+def test_a_factor_of_noise_costs_little(tmp_path, monkeypatch, capsys, few_pilots):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 3))
     data = pd.DataFrame(X, columns=list("abc")).assign(y=X[:, 0] + 0.3 * rng.normal(size=200))

@@ -10,6 +10,8 @@ import pytest
 
 import optimism
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 
 def test_out_of_bag_errors_beside_those_on_new_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

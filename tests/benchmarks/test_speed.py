@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 
@@ -12,8 +11,6 @@ import pandas as pd
 import pytest
 
 from benchmarks.speed_report import comparison, exponents, report
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -62,19 +59,20 @@ def test_report_heads_each_problem(timings: pd.DataFrame) -> None:
     assert text.count("simulated: ") == 8
 
 
-def test_a_small_run_writes_every_repetition(tmp_path: Path) -> None:
+def test_a_small_run_writes_every_repetition(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    few_pilots: None,
+) -> None:
     pytest.importorskip("sklearn")
+    speed = import_module("speed")
     out = tmp_path / "timings.csv"
     sizes = "--rows 200 --columns 6 --classes 2,1 --trees 2 --test-rows 100 --single-rows 2"
-    command = [sys.executable, ROOT / "benchmarks/speed.py", *sizes.split()]
-    done = subprocess.run(
-        [*command, "--methods", "odrf,rf", "--out", out],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    asked = ["speed.py", *sizes.split(), "--methods", "odrf,rf", "--out", str(out)]
+    monkeypatch.setattr(sys, "argv", asked)
+    speed.main()
     written = pd.read_csv(out)
     assert written.groupby(["classes", "method"]).size().tolist() == [3, 3, 3, 3]
     assert written["error"].between(0, 1).all()
-    assert "n = 200, p = 6, regression" in done.stdout
+    assert "n = 200, p = 6, regression" in capsys.readouterr().out

@@ -13,6 +13,8 @@ import simulated
 import strength
 from odrf import simulate
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pd.DataFrame]:

@@ -51,11 +51,11 @@ EXACT = [
 DEFAULT = [
     ODTClassifier(),
     ODTRegressor(),
-    ODRFClassifier(n_trees=10),
-    ODRFRegressor(n_trees=10),
-    GRAFClassifier(n_trees=10),
-    GRAFRegressor(n_trees=10),
-    ODBTClassifier(n_trees=10),
+    ODRFClassifier(n_trees=5),
+    ODRFRegressor(n_trees=5),
+    GRAFClassifier(n_trees=5),
+    GRAFRegressor(n_trees=5),
+    ODBTClassifier(n_trees=5),
     ODBTRegressor(n_trees=10),
 ]
 """With default options, but few trees."""

@@ -11,6 +11,8 @@ from sklearn.utils import estimator_checks
 
 from estimators.instances import DEFAULT, EXACT
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 # Weights and repeated rows lead to different random draws.
 OF_WEIGHTS = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weights_invariance"}
 

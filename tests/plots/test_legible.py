@@ -13,7 +13,11 @@ from legible import faults_of
 from odrf.reports.residuals.predictive_check import PLOTS
 from shown import MANY, SIZES, data_with, reports_of, results_of, studies_of
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [
+    pytest.mark.filterwarnings("error"),
+    # of an old matplotlib beside a new pyparsing
+    pytest.mark.filterwarnings("ignore:.* deprecated - use:DeprecationWarning"),
+]
 
 # inches: a page is no wider
 WIDEST = 20.5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,15 +112,17 @@ def test_out_of_bag_each_tree_is_pruned_by_the_other_rows(forest):
             assert apart.n_leaves[0] == trees[least].n_leaves[0]
 
 
+@lru_cache
+def grown_on_noise(seed):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.random((120, 6))).add_prefix("x")
+    data["y"] = np.where(np.arange(120) % 2, "a", "b")
+    return odrf.odrf("y ~ .", data, n_trees=40, blend=False, seed=seed)
+
+
 @pytest.mark.parametrize("rule", ["min", "1se", "oob"])
 def test_on_noise_a_pruned_forest_is_not_better_than_chance(rule):
-    errors = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        data = pd.DataFrame(rng.random((120, 6))).add_prefix("x")
-        data["y"] = np.where(np.arange(120) % 2, "a", "b")
-        grown = odrf.odrf("y ~ .", data, n_trees=40, blend=False, seed=seed)
-        errors.append(grown.prune(rule=rule).oob_error)
+    errors = [grown_on_noise(seed).prune(rule=rule).oob_error for seed in range(8)]
     # if the rows judge their own choice: .476, .506 and .393
     assert np.mean(errors) > 0.495
 
@@ -175,7 +179,7 @@ def test_no_rows_out_of_bag(table):
             ask()
 
 
-def test_a_blend_is_pruned_too(table):
+def test_a_blend_is_pruned_too(table, few_pilots):
     forest = odrf.odrf("c ~ a + b + f", table, n_trees=30, blend=True, seed=1)
     path = forest.pruning_path()
     # rows that did not choose may judge it a little less well: here by up to two of the 120 rows

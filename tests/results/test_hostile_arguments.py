@@ -95,13 +95,17 @@ SHORT = {
 }  # fmt: skip
 # A text is a file to write, a fit is one to combine with.
 ELSEWHERE = {("save", "path"), ("combine", "other")}
+# Their methods that forests inherit as well are asked of one of each pair: forests and trees are
+# asked for numbers and classes.
+HALVED = {"odbt of numbers", "graf of classes"}
 
 
 def methods() -> list[tuple[str, str, str]]:
     found = []
     for name, (kind, _) in OBJECTS.items():
         for method, function in inspect.getmembers(kind, inspect.isfunction):
-            if not method.startswith("_"):
+            inherited = function is getattr(ODRFResults, method, None)
+            if not method.startswith("_") and not (inherited and name in HALVED):
                 arguments = list(inspect.signature(function).parameters)[1:]
                 found += [(name, method, argument) for argument in arguments]
     return [(name, method, argument) for name, method, argument in found

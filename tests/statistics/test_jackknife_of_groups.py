@@ -14,11 +14,11 @@ from odrf.errors import InputError
 from odrf.statistics.averaged.functionals import functional_covariance
 from odrf.statistics.drawn_together import strata_of, tells_rows_apart, unseen_units
 
-B = 6000
+B = 3000
 
 
 def variance_of_mean(codes, weights, y, sampling):
-    """The variance of the mean of 6000 trees that are weighted means, as the jackknife finds it."""
+    """The variance of the mean of 3000 trees that are weighted means, as the jackknife finds it."""
     draws = Draws(weights, [sampling] * B, streams(8, 0, B), 2, codes)
     counts = draws.all_counts() * weights
     values = (counts @ y / counts.sum(axis=1))[:, None]

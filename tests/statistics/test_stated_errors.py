@@ -8,7 +8,7 @@ import pytest
 import error_estimates
 from odrf import odrf
 
-SAMPLES, ROWS, NEW, TREES = 50, 120, 400, 60
+SAMPLES, ROWS, NEW, TREES = 50, 120, 400, 30
 
 
 @pytest.mark.parametrize("kind", error_estimates.KINDS)
@@ -30,5 +30,5 @@ def test_out_of_bag_errors_are_those_on_new_rows(kind, rows):
         )  # fmt: skip
         stated.append(forest.oob_error)
         new.append(error_estimates.error(forest, others))
-    low, high = (0.85, 1.2) if rows == "groups" else (0.88, 1.18)
+    low, high = (0.9, 1.2) if rows == "groups" else (0.88, 1.18)
     assert low < np.mean(stated) / np.mean(new) < high

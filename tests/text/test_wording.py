@@ -116,9 +116,7 @@ def goes_left(text, data):
 
 
 @given(
-    st.dictionaries(
-        st.integers(0, 8), st.floats(-1, -0.0101) | st.floats(0.0101, 1), min_size=3
-    ),
+    st.dictionaries(st.integers(0, 8), st.floats(-1, -0.0101) | st.floats(0.0101, 1), min_size=3),
     st.integers(1, 7),
 )
 def test_the_words_of_a_sum_send_rows_where_the_split_does(built, data, theta, place):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
@@ -24,10 +26,22 @@ LETTER, ROW = 0.6, 1.3
 NAMES = 0.45
 MOST_CHARACTERS = 28
 SMALLEST = 4.0
+# the settings that a width depends on
+FONTS = (
+    "font.family", "font.serif", "font.sans-serif", "font.cursive", "font.fantasy",
+    "font.monospace", "font.style", "font.variant", "font.stretch",
+)  # fmt: skip
 
 
 def text_width(line: str, size: float = SIZE, bold: bool = False, family: str = "") -> float:
     """Return the width of a line of text in points."""
+    settings = tuple(str(rcParams[name]) for name in FONTS)
+    return _width(line, size, bold, family, settings)
+
+
+@lru_cache(maxsize=4096)
+def _width(line: str, size: float, bold: bool, family: str, settings: tuple[str, ...]) -> float:
+    """Return the width of a line; plots measure most of their lines several times."""
     font = FontProperties(family=family or None, size=size, weight="bold" if bold else "normal")
     return float(text_to_path.get_text_width_height_descent(line, font, ismath=False)[0])
 

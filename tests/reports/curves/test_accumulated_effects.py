@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 import odrf
+from blends import with_few_pilots
 from odrf import InputError
 from reference.ale import ale, ale_of_two
+
+pytestmark = pytest.mark.usefixtures("few_pilots")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,8 @@ def data():
 
 @pytest.fixture(scope="module")
 def forest(data):
-    return odrf.odrf("y ~ x + x:z + z + u + k + f", data, n_trees=20, seed=1)
+    with with_few_pilots():
+        return odrf.odrf("y ~ x + x:z + z + u + k + f", data, n_trees=20, seed=1)
 
 
 def by_number(fit):

@@ -33,16 +33,19 @@ def read(word, column):
 def assert_changes_change(fit, row):
     """Every change, with the values as they are shown, changes what predict() says."""
     found, before = fit.explain(row), fit.predict(row).iloc[0]
+    changed = []
     for variables, values in found.changes[["variables", "values"]].to_numpy():
         new = {
             name: read(word, row[name])
             for name, word in zip(variables.split(", "), values.split(", "), strict=True)
         }
-        after = fit.predict(row.assign(**new)).iloc[0]
+        changed.append(row.assign(**new))
+    if changed:
+        after = fit.predict(pd.concat(changed))
         if fit.kind == "regression":
-            assert abs(after - before) > found.change * (1 - 1e-9)
+            assert ((after - before).abs() > found.change * (1 - 1e-9)).all()
         else:
-            assert after != before
+            assert (after.astype(str) != before).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -60,7 +63,7 @@ def test_every_change_changes_the_prediction(fits, table, kind):
 def test_changes_far_from_zero_are_shown_with_enough_digits(table, response, scale, offset):
     moved = table.assign(a=table["a"] * scale + offset, b=table["b"] * scale + offset)
     fit = odrf.odrf(f"{response} ~ a + b + f", moved, n_trees=6, seed=1)
-    for i in range(0, 120, 8):
+    for i in range(0, 120, 12):
         assert_changes_change(fit, moved.iloc[[i]])
 
 
