@@ -99,11 +99,7 @@ class ApproximationCurve(Carded):
         return plots.plot_approximation(self.table, METHODS, self.metric.words, ax)
 
     def _card(self) -> Card:
-        errors, places = self.table["error"], self.table.index
-        # some versions of pandas give columns wrong names if they unstack without sorting
-        errors = errors.unstack("fraction").reindex(
-            index=places.droplevel("fraction").unique(), columns=places.unique("fraction")
-        )
+        errors = self.table["error"].unstack("fraction", sort=False)
         title = "Approximation of data: mean errors by the share of rows kept"
         return Card(title, self._facts(), errors)
 

@@ -37,8 +37,10 @@ def learn_fills(frame: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
 
 
 def _median(known: pd.Series) -> Any:
-    is_sparse = isinstance(known.dtype, pd.SparseDtype)  # older pandas has no median of these
-    return (known.sparse.to_dense() if is_sparse else known).median()
+    dtype = known.dtype
+    if isinstance(dtype, pd.SparseDtype):  # older pandas has no median of these
+        known = known.astype(dtype.subtype)
+    return known.median()
 
 
 def _most_frequent(known: pd.Series) -> Any:

@@ -35,7 +35,7 @@ FONTS = (
 
 def text_width(line: str, size: float = SIZE, bold: bool = False, family: str = "") -> float:
     """Return the width of a line of text in points."""
-    settings = tuple(str(rcParams[name]) for name in FONTS)
+    settings = tuple(str(rcParams[name]) for name in FONTS)  # type: ignore[index]
     return _width(line, size, bold, family, settings)
 
 
