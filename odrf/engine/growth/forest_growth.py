@@ -35,7 +35,7 @@ from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
-from odrf.engine.splits.searching import Scratch, scratch_for
+from odrf.engine.splits.searching import Scratch, as_searched, scratch_for
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
 from odrf.engine.trees.forest_arrays import Forest, joined
 
@@ -185,6 +185,7 @@ def grow_one(
     matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
         rows, feature_groups = rotated_rows(rows, matrix), rotated_feature_groups(len(matrix))
+    feature_groups = as_searched(feature_groups, settings)
     size = max(len(rows.at), int(np.count_nonzero(filling)))
     scratch = scratch_for(size, n, feature_groups, settings, mixture)
     widest = scratch.columns.shape[1]

@@ -35,7 +35,7 @@ from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.impurity import whole_logs
-from odrf.engine.splits.searching import scratch_for
+from odrf.engine.splits.searching import as_searched, scratch_for
 from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.trees.branching import compacted, with_branches
 from odrf.engine.trees.forest_arrays import Forest
@@ -295,6 +295,7 @@ def _branches(
     if matrix is not None:
         leaf_rows = rotated_rows(leaf_rows, matrix)
         feature_groups = rotated_feature_groups(len(matrix))
+    feature_groups = as_searched(feature_groups, settings)
     scratch = scratch_for(len(leaf_rows.at), n, feature_groups, settings, update.mixture)
     widest = scratch.columns.shape[1]
     most = 3 + L + 2 * min(settings.max_leaves, len(leaf_rows.at))

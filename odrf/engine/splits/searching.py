@@ -45,7 +45,7 @@ from odrf.engine.surrogates.known_gains import is_scored_on_some, remove_marks, 
 from odrf.engine.surrogates.scratch import SurrogateScratch, surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import marks_of
 
-__all__ = ["SORTED_TOGETHER", "Scratch", "scratch_for", "search"]
+__all__ = ["SORTED_TOGETHER", "Scratch", "as_searched", "scratch_for", "search"]
 
 # For nodes of up to this many rows the candidates of a round are sorted together, else one by one.
 SORTED_TOGETHER = 128
@@ -63,8 +63,7 @@ class Scratch(NamedTuple):
     keys : (max(n, ROUND * SORTED_TOGETHER),) uint64
         Sorting keys.
     all_keys : the same, or None
-        For `exact_cut`; None if all nodes of more than `SORTED_TOGETHER` rows use bins, and no
-        predictor has empty cells or is a factor.
+        For `exact_cut`; None if `FeatureGroups.holes` is.
     bins : (n,) uint8
     moments : (n,) float64
     goes_left : (n,) bool
@@ -116,6 +115,17 @@ class Scratch(NamedTuple):
     surrogates: SurrogateScratch | None
 
 
+def as_searched(feature_groups: FeatureGroups, settings: Settings) -> FeatureGroups:
+    """Return the feature groups, of the kind whose kernel has code for exact cuts of large nodes.
+
+    Only tables with factors or empty cells have it: plain trees would grow 9 % slower with it.  If
+    this search needs it, a plain table is taken for one of them.
+    """
+    if feature_groups.holes is not None or settings.exact_rows <= SORTED_TOGETHER:
+        return feature_groups
+    return feature_groups._replace(holes=np.zeros(len(feature_groups.types), dtype=np.bool_))
+
+
 def scratch_for(
     n: int,
     tree_rows: int,
@@ -140,11 +150,10 @@ def scratch_for(
     scored = min(n, max(used, 10 * int(levels.max(initial=0))))
     room = max(widest, FEW_LEVELS)
     keys = np.empty(max(n, ROUND * SORTED_TOGETHER), dtype=np.uint64)
-    exact = settings.exact_rows > SORTED_TOGETHER or feature_groups.holes is not None
     return Scratch(
         np.empty(n, dtype=np.float32),
         keys,
-        keys if exact else None,
+        None if feature_groups.holes is None else keys,
         np.empty(n, dtype=np.uint8),
         np.empty(n),
         np.empty(n, dtype=np.bool_),
