@@ -18,7 +18,7 @@ from cases.formulas import random_formula
 from cases.tables import random_columns, random_response
 from odrf.cli import main
 
-__all__ = ["random_command", "try_command"]
+__all__ = ["A_TABLE", "random_command", "try_commands", "write_random_files"]
 
 FITTING = ["fit", "forest", "tree", "boost", "graf"]
 COMMANDS = [*FITTING, *FITTING, "predict", "prune", "compare", "tune", ""]
@@ -37,11 +37,13 @@ FLAGS = [
     *(["--format", "tsv"], ["--load", "model.odrf"], ["--load", "table.csv"], ["--progress"]),
     *(["--rule", "1se"], ["--alpha", "0.1"], ["--leaves", "2"], ["--newdata", "table.csv"]),
 ]
+# How many commands are run on a table.
+A_TABLE = 20
 BROKEN = [b"", b"\n", b"a,b\n1", b"\xff\xfe\x00", b"a,a\n1,2\n", b'"a', b"a;b\n1;2\n", b"\0" * 9]
 
 
-def random_command(rng: Rng, folder: Path) -> list[str]:
-    """Write a random table, perhaps a fit, into the folder; return the words of a command."""
+def write_random_files(rng: Rng, folder: Path) -> str:
+    """Write a random table, and a fit if it has one, into the folder; return a formula for it."""
     data = random_columns(rng, bool(rng.random() < 0.25))
     formula = random_formula(rng, RESPONSE, list(data.columns), bool(rng.random() < 0.2))
     data[RESPONSE] = random_response(rng, len(data), bool(rng.random() < 0.15))
@@ -49,21 +51,18 @@ def random_command(rng: Rng, folder: Path) -> list[str]:
         data.to_csv(folder / "table.csv", index=False)
     if rng.random() < 0.05:
         (folder / "table.csv").write_bytes(choice(rng, BROKEN))
+    kind = choice(rng, ["tree", "forest", "graf"])
+    few = ["--set", "alpha=none" if kind == "tree" else "n_trees=2"]
+    table, model = str(folder / "table.csv"), str(folder / "model.odrf")
+    _run([kind, f"`{RESPONSE}` ~ .", table, "--save", model, *few])
+    return formula
+
+
+def random_command(rng: Rng, formula: str) -> list[str]:
+    """Return the words of a command that reads what `write_random_files` has written."""
     name = choice(rng, COMMANDS)
     words = [name] if name else []
     if name in ("predict", "prune"):
-        kind = choice(rng, ["tree", "forest", "graf"])
-        few = [] if kind == "tree" else ["--set", "n_trees=2"]
-        _run(
-            [
-                kind,
-                f"`{RESPONSE}` ~ .",
-                str(folder / "table.csv"),
-                "--save",
-                str(folder / "model.odrf"),
-                *few,
-            ]
-        )
         words += ["model.odrf", *(["table.csv"] if name == "predict" else [])]
     else:
         words += [formula, "table.csv"]
@@ -80,32 +79,41 @@ def random_command(rng: Rng, folder: Path) -> list[str]:
     return words
 
 
-def try_command(seed: int, show: bool = False) -> Attempts:
-    """Run the command of a seed in a folder of its own."""
+def try_commands(seed: int, show: bool = False) -> Attempts:
+    """Run the commands of a seed, on one table, in a folder of its own."""
     rng, tried = np.random.default_rng([seed, 9]), Attempts(show)
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as name:
         os.chdir(name)
         try:
-            words = random_command(rng, Path(name))
+            formula = write_random_files(rng, Path(name))
             if show:
-                print(words, (Path(name) / "table.csv").read_bytes()[:500], sep="\n")
-            ended = tried.answer(f"odrf {words[0]}", lambda: _run(words))
+                print((Path(name) / "table.csv").read_bytes()[:500])
+            for _ in range(A_TABLE):
+                _try_command(random_command(rng, formula), tried, show)
         finally:
             os.chdir(here)
             plt.close("all")
-    if ended is not None:
-        status, told = ended
-        if show:
-            print(status, told)
-        tried.refused += status == 2
-        if status not in (0, 2):
-            tried.add(f"odrf {words[0]}: status {status}: {told[-100:]}")
-        if status == 2 and len(told) < 20:
-            tried.add(f"odrf {words[0]}: refused without words: {told}")
-        if "Traceback" in told:
-            tried.add(f"odrf {words[0]}: a traceback: {told[-100:]}")
     return tried
+
+
+def _try_command(words: list[str], tried: Attempts, show: bool) -> None:
+    """Run a command and write down what is wrong with its end."""
+    if show:
+        print(words)
+    ended = tried.answer(f"odrf {words[0]}", lambda: _run(words))
+    if ended is None:
+        return
+    status, told = ended
+    if show:
+        print(status, told)
+    tried.refused += status == 2
+    if status not in (0, 2):
+        tried.add(f"odrf {words[0]}: status {status}: {told[-100:]}")
+    if status == 2 and len(told) < 20:
+        tried.add(f"odrf {words[0]}: refused without words: {told}")
+    if "Traceback" in told:
+        tried.add(f"odrf {words[0]}: a traceback: {told[-100:]}")
 
 
 def _run(words: list[str]) -> tuple[int, str]:

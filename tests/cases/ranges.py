@@ -14,7 +14,7 @@ from typing import Any
 from cases.asking import try_case
 from cases.attempts import SLOW, Attempts
 from cases.case import random_case
-from cases.commands import try_command
+from cases.commands import try_commands
 from cases.options import usual_options
 
 __all__ = ["Tally", "run_cases", "try_seed"]
@@ -64,7 +64,7 @@ def try_seed(
     """
     for _ in range(2):
         if kind == "command":
-            tried = try_command(seed, show)
+            tried = try_commands(seed, show)
         else:
             case = random_case(seed, kind)
             if usual:
