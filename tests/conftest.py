@@ -16,6 +16,9 @@ import odrf
 from blends import with_few_pilots
 from together import group_of, unit_of
 
+# Imports build objects that stay: looking for garbage among them takes seconds.
+gc.disable()
+
 # Tests look at what is written to stderr; that kernels are compiled depends on their order.
 os.environ["ODRF_QUIET"] = "1"
 # Processes that tests start would compile all modules anew, which takes each of them half a second.
@@ -56,6 +59,7 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

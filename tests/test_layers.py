@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -28,13 +29,18 @@ FLOOR = {package: floor for floor, packages in enumerate(LAYERS) for package in 
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in ROOT.rglob("*.py")
 }
-TREES = {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in FILES.items()}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return the parsed modules."""
+    return {module: ast.parse(path.read_text(encoding="utf-8")) for module, path in FILES.items()}
 
 
 def imported(module: str) -> set[str]:
     """Return the modules of the package that a module imports, for types too."""
     found = set()
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(trees()[module]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "odrf":
             package = node.module.partition(".")[2]
             for alias in node.names:
@@ -44,7 +50,10 @@ def imported(module: str) -> set[str]:
     return found - {module}
 
 
-ARROWS = {module: imported(module) for module in FILES}
+@cache
+def arrows() -> dict[str, set[str]]:
+    """Return which modules each module imports."""
+    return {module: imported(module) for module in FILES}
 
 
 def room(module: str) -> str:
@@ -58,7 +67,7 @@ def test_every_module_belongs_to_a_layer():
 def test_no_arrow_goes_up():
     up = [
         f"{module} -> {other}"
-        for module, others in ARROWS.items()
+        for module, others in arrows().items()
         for other in others
         if FLOOR[room(other)] > FLOOR[room(module)]
     ]
@@ -66,13 +75,13 @@ def test_no_arrow_goes_up():
 
 
 def test_there_is_no_circle_of_modules_or_of_packages():
-    TopologicalSorter(ARROWS).prepare()
+    TopologicalSorter(arrows()).prepare()
     packages = defaultdict(set)
-    for module, others in ARROWS.items():
+    for module, others in arrows().items():
         packages[room(module)] |= {room(other) for other in others} - {room(module)}
     TopologicalSorter(packages).prepare()
-    arrows = sum(map(len, packages.values()))
-    print(f"{len(packages)} packages and modules at the top, {arrows} arrows between them")
+    number = sum(map(len, packages.values()))
+    print(f"{len(packages)} packages and modules at the top, {number} arrows between them")
 
 
 def test_there_are_few_packages_and_none_is_crowded():
@@ -88,7 +97,7 @@ def test_no_file_is_long():
 
 def test_one_name_for_one_thing():
     names = defaultdict(list)
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         # a drawing is called as what it draws
         if room(module) != "plots" and not module.endswith("__init__"):
             names[f"module {module.rpartition('.')[2]}"].append(module)
