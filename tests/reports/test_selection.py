@@ -112,7 +112,7 @@ def test_shadows_are_permuted_copies(forest):
 
 def test_selections_are_reproducible(forest, steps):
     assert forest.select_variables().table.equals(steps.table)
-    one, other = (forest.select_variables("boruta", rounds=4).table for _ in range(2))
+    one, other = (forest.select_variables("boruta", rounds=2).table for _ in range(2))
     assert one.equals(other)
 
 
