@@ -72,13 +72,13 @@ def test_out_of_bag_it_is_that_of_the_trees_that_missed_the_row(grown):
 )
 def test_trees_that_are_means_have_the_variance_of_the_mean(sampling):
     problem = replace(noisy(n=30, max_leaves=1), sampling=sampling)
-    B = 7_000
+    B = 4_000
     found = jackknife_after_bootstrap(
         problem.grow(B), problem.X[:, :2], np.zeros(B, dtype=np.int64),
         Draws(problem.weights, [sampling] * B, problem.streams(B), 1),
     )  # fmt: skip
     variance = np.var(problem.y, ddof=1) / 30
-    assert (found.monte_carlo_error < 0.03 * variance).all()
+    assert (found.monte_carlo_error < 0.05 * variance).all()
     assert (np.abs(found.corrected - variance) < 3 * found.monte_carlo_error).all()
 
 
