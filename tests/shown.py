@@ -134,7 +134,7 @@ def studies_of(p: int) -> dict[str, object]:
             formula, {f"table {k}": data[k::2] for k in range(2)}, models, cv=3, seed=1
         ),
         "tuning of one option": odrf.tune(formula, data, {"min_leaf": [1, 9, 100]}, **TREES),
-        "tuning of three options": odrf.tune(formula, data, grid, **TREES),
+        "tuning of three options": odrf.tune(formula, data[:80], grid, **TREES),
         "learning curve": odrf.learning_curve(formula, data, models, sizes=[40, 60, 90], **few),
         "bias and variance": odrf.bias_variance(
             models=models, problem=(formula, data), n=[40, 60], **few

@@ -46,7 +46,7 @@ def test_each_kind_of_fit_has_bars(name, method):
 
 @pytest.fixture(scope="module")
 def data():
-    return load_data("diabetes")
+    return load_data("diabetes")[:200]
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,8 @@ import odrf
 from hostile import HOSTILE, complaint, small_table
 from odrf.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "odt": (odrf.odt, {}),
     "odrf": (odrf.odrf, {"n_trees": 3}),

@@ -12,6 +12,9 @@ import odrf
 from hostile import HOSTILE, complaint, small_table
 from odrf import simulate
 
+# Without models, forests of the default size are grown.
+pytestmark = pytest.mark.usefixtures("few_pilots")
+
 DATA = small_table()
 as_grown = partial(odrf.odt, alpha=None)
 MODELS = {"one": as_grown, "other": as_grown}

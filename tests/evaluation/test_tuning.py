@@ -36,13 +36,13 @@ GRID = {"min_leaf": [1, 40], "projection": ["axis", "least_squares"]}
 
 @pytest.mark.parametrize("formula", ["y ~ a + b + c", "side ~ a + b + c"])
 def test_all_combinations_are_judged_out_of_bag(data, formula):
-    found = odrf.tune(formula, data, GRID, n_trees=20, seed=4)
+    found = odrf.tune(formula, data, GRID, n_trees=9, seed=4)
     assert len(found.table) == 4
     assert found.options == ["min_leaf", "projection"]
     assert found.table["error"].is_monotonic_increasing
     for _, line in found.table.iterrows():
         options = {name: line[name] for name in GRID}
-        forest = odrf.odrf(formula, data, n_trees=20, seed=4, **options)
+        forest = odrf.odrf(formula, data, n_trees=9, seed=4, **options)
         assert line["error"] == pytest.approx(forest.oob_error)
     assert found.best_options == {name: found.table[name].iloc[0] for name in GRID}
     assert found.best().oob_error == pytest.approx(found.table["error"].iloc[0])
@@ -71,24 +71,24 @@ def test_trees_are_judged_by_folds(data):
 def test_options_are_chosen_on_a_table_with_empty_cells(data, method):
     holes = data.mask(np.random.default_rng(4).random(data.shape) < 0.1)
     grid = {"missing": ["split", "median"], "min_leaf": [2, 20]}
-    tuning = odrf.tune("y ~ a + b", holes, grid, method=method, cv=3, n_trees=60, seed=1)
+    tuning = odrf.tune("y ~ a + b", holes, grid, method=method, cv=3, n_trees=20, seed=1)
     assert np.isfinite(tuning.table["error"]).all() and len(tuning.table) == 4
 
 
 def test_halving_lets_the_better_half_go_on(data, monkeypatch):
-    monkeypatch.setattr("odrf.evaluation.tuning.FEWEST_TREES", 30)
+    monkeypatch.setattr("odrf.evaluation.tuning.FEWEST_TREES", 15)
     grid = {"min_leaf": [1, 5, 20, 60, 100], "max_depth": [1, 2, 3, 4]}
-    options = {"n_trees": 120, "blend": False, "projection": "axis", "max_leaves": 4, "seed": 1}
+    options = {"n_trees": 60, "blend": False, "projection": "axis", "max_leaves": 4, "seed": 1}
     found = odrf.tune("y ~ a + b", data, grid, **options)
     counts = found.table["trees"].value_counts().to_dict()
-    assert counts == {30: 10, 60: 5, 120: 5}
+    assert counts == {15: 10, 30: 5, 60: 5}
     assert found.table["trees"].is_monotonic_decreasing
-    last = found.table[found.table["trees"] == 120]
+    last = found.table[found.table["trees"] == 60]
     assert last["error"].is_monotonic_increasing
     whole = odrf.tune("y ~ a + b", data, grid, halving=False, **options)
     assert "trees" not in whole.table
     assert whole.table["error"].iloc[0] <= last["error"].iloc[0]
-    assert found.best().forest.n_trees == 120
+    assert found.best().forest.n_trees == 60
 
 
 def test_functions_of_the_user_in_formulas(data):
@@ -180,7 +180,7 @@ def test_values_are_shown_as_they_were_given(data):
 )
 @pytest.mark.parametrize("method", ["oob", "cv"])
 def test_any_metric(data, formula, metric, better, method):
-    options = {"method": method, "cv": 3, "n_trees": 20, "seed": 2}
+    options = {"method": method, "cv": 3, "n_trees": 9, "seed": 2}
     found = odrf.tune(formula, data, {"min_leaf": [2, 20]}, metric=metric, **options)
     column = "score" if better is max else "error"
     assert found.table[column].iloc[0] == better(found.table[column])

@@ -176,16 +176,21 @@ def test_invalid_requests(forest, simulated, asked, message):
         forest.predict(simulated[300:], **asked)
 
 
+@pytest.fixture(scope="module")
+def small_forest(simulated):
+    return odrf.odrf("y ~ .", simulated[:150], n_trees=60, blend=False, seed=1)
+
+
 @pytest.mark.parametrize("asked", [{}, {"method": "quantile"}, {"interval": "confidence"}])
 @pytest.mark.parametrize("training", [True, False])
-def test_ends_are_in_order_at_any_level(simulated, asked, training):
-    forest = odrf.odrf("y ~ .", simulated[:150], n_trees=60, blend=False, seed=1)
+def test_ends_are_in_order_at_any_level(simulated, small_forest, asked, training):
     newdata = None if training else simulated[150:200]
     width = 0.0
     for level in (0.001, 0.01, 0.1, 0.3, 0.6, 0.9, 0.99):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            ends = forest.predict(newdata, **{"interval": "prediction", "level": level} | asked)
+            given = {"interval": "prediction", "level": level} | asked
+            ends = small_forest.predict(newdata, **given)
         widths = (ends["conf_high"] - ends["conf_low"]).dropna()
         assert (widths >= 0).all()
         assert widths.mean() >= width

@@ -78,7 +78,7 @@ def test_a_seed_repeats_it_for_any_number_of_threads(data, few_pilots):
     assert one.predict(data).equals(other.predict(data))
 
 
-def test_what_is_given_holds_for_all_kinds(data):
+def test_what_is_given_holds_for_all_kinds(data, few_pilots):
     fit = odrf.odrf("y ~ a + b", data, n_trees=20, blend=True, min_leaf=7, seed=1)
     assert fit.kinds.min_leaf.unique().tolist() == [7]
     assert fit.kinds.index.tolist() == ["best", "random", "extra"]
@@ -132,10 +132,13 @@ def test_a_mapping_of_one_family_is_that_family(data, few_pilots, name, response
         with pytest.raises(InputError, match=name):
             odrf.odrf("y ~ a + b", data, projection={name: 1}, n_trees=100)
         return
-    options = {"n_trees": 100, "max_leaves": 5, "seed": 1}
-    for family, share in ((name, 3.5), (FAMILIES[name](), 1)):
+    options = {"max_leaves": 5, "seed": 1}
+    for family, share, size in (
+        (name, 3.5, {"n_trees": 100}),
+        (FAMILIES[name](), 1, {"n_trees": 20, "blend": True}),
+    ):
         one, other = (
-            odrf.odrf(f"{response} ~ a + b", data[:60], projection=projection, **options)
+            odrf.odrf(f"{response} ~ a + b", data[:60], projection=projection, **options, **size)
             for projection in (family, {family: share})
         )
         assert one.kinds.index.tolist() == other.kinds.index.tolist()
@@ -176,7 +179,7 @@ def test_sparse_directions_have_estimated_ones_beside():
         ({"n_trees": 100, "resample": "none"}, False),
     ],
 )
-def test_large_forests_are_blends_by_default(data, options, several):
+def test_large_forests_are_blends_by_default(data, few_pilots, options, several):
     fit = odrf.odrf("y ~ a + b", data[:40], max_leaves=4, seed=1, **options)
     assert (fit.fit.blend is not None) == several
     assert fit.forest.n_trees == options["n_trees"]

@@ -32,7 +32,7 @@ def noisy(table):
 @pytest.fixture(scope="module", params=["y", "c"])
 def forest(request, noisy):
     formula = f"{request.param} ~ a + u + b + v + f + w"
-    return odrf.odrf(formula, noisy, n_trees=60, seed=1)
+    return odrf.odrf(formula, noisy, n_trees=40, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_each_step_is_the_forest_of_its_predictors(steps, forest, noisy):
     assert best.oob_error == pytest.approx(steps.table["error"][steps.row("1se")])
     formula = f"{forest.design.response.name} ~ {' + '.join(kept)}"
     assert best.formula == formula
-    by_hand = odrf.odrf(formula, noisy, n_trees=60, seed=1)
+    by_hand = odrf.odrf(formula, noisy, n_trees=40, seed=1)
     assert best.forest.threshold.tobytes() == by_hand.forest.threshold.tobytes()
     assert best.predict(noisy[kept]).equals(by_hand.predict(noisy))
     assert pickle.loads(pickle.dumps(best)).oob_error == best.oob_error
@@ -112,7 +112,7 @@ def test_shadows_are_permuted_copies(forest):
 
 def test_selections_are_reproducible(forest, steps):
     assert forest.select_variables().table.equals(steps.table)
-    one, other = (forest.select_variables("boruta", rounds=4).table for _ in range(2))
+    one, other = (forest.select_variables("boruta", rounds=2).table for _ in range(2))
     assert one.equals(other)
 
 

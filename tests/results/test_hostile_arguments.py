@@ -95,9 +95,9 @@ SHORT = {
 }  # fmt: skip
 # A text is a file to write, a fit is one to combine with.
 ELSEWHERE = {("save", "path"), ("combine", "other")}
-# Their methods that forests inherit as well are asked of one of each pair: forests and trees are
-# asked for numbers and classes.
-HALVED = {"odbt of numbers", "graf of classes"}
+# Their methods that forests have as well are not asked again: forests are asked for numbers and for
+# classes, trees and boosted trees for classes.
+OWN_ALONE = {"odt of numbers", "odbt of numbers", "graf of classes", "graf of numbers"}
 
 
 def methods() -> list[tuple[str, str, str]]:
@@ -105,7 +105,7 @@ def methods() -> list[tuple[str, str, str]]:
     for name, (kind, _) in OBJECTS.items():
         for method, function in inspect.getmembers(kind, inspect.isfunction):
             inherited = function is getattr(ODRFResults, method, None)
-            if not method.startswith("_") and not (inherited and name in HALVED):
+            if not method.startswith("_") and not (inherited and name in OWN_ALONE):
                 arguments = list(inspect.signature(function).parameters)[1:]
                 found += [(name, method, argument) for argument in arguments]
     return [(name, method, argument) for name, method, argument in found

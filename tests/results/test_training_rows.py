@@ -211,11 +211,15 @@ def noisy():
     return data.assign(y=4 * data["a"] + 2 * data["b"] + rng.normal(size=400))
 
 
-@pytest.mark.parametrize("blend", [False, True])
+@pytest.fixture(scope="module", params=["one kind", "blend"])
+def interval_fit(request, noisy):
+    return odrf.odrf("y ~ .", noisy, n_trees=200, blend=request.param == "blend", seed=1)
+
+
 # quantiles of the few responses in the leaves of a row lie too close together
 @pytest.mark.parametrize(("method", "off"), [("conformal", 0.025), ("quantile", 0.08)])
-def test_intervals_of_training_rows_cover_their_level(noisy, blend, method, off):
-    fit = odrf.odrf("y ~ .", noisy, n_trees=200, blend=blend, seed=1)
+def test_intervals_of_training_rows_cover_their_level(noisy, interval_fit, method, off):
+    fit = interval_fit
     for level in (0.95, 0.5):
         ends = fit.predict(interval="prediction", method=method, level=level)
         covered = noisy["y"].between(ends["conf_low"], ends["conf_high"]).mean()

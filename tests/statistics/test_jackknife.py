@@ -25,7 +25,7 @@ from reference import inference as twin
 from resampled import forests
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_variances_are_those_of_the_formulas(grown):
     assume(tells_rows_apart(grown.draws()))
@@ -45,7 +45,7 @@ def test_variances_are_those_of_the_formulas(grown):
     assert found.n == counts.shape[1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)))
 def test_out_of_bag_it_is_that_of_the_trees_that_missed_the_row(grown):
     draws = grown.draws()
@@ -72,17 +72,17 @@ def test_out_of_bag_it_is_that_of_the_trees_that_missed_the_row(grown):
 )
 def test_trees_that_are_means_have_the_variance_of_the_mean(sampling):
     problem = replace(noisy(n=30, max_leaves=1), sampling=sampling)
-    B = 7_000
+    B = 4_000
     found = jackknife_after_bootstrap(
         problem.grow(B), problem.X[:, :2], np.zeros(B, dtype=np.int64),
         Draws(problem.weights, [sampling] * B, problem.streams(B), 1),
     )  # fmt: skip
     variance = np.var(problem.y, ddof=1) / 30
-    assert (found.monte_carlo_error < 0.03 * variance).all()
+    assert (found.monte_carlo_error < 0.05 * variance).all()
     assert (np.abs(found.corrected - variance) < 3 * found.monte_carlo_error).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(forests((BOOTSTRAP, SUBSAMPLE)), st.sampled_from([2, 3]))
 def test_threads_change_nothing(grown, n_jobs):
     assume(tells_rows_apart(grown.draws()))

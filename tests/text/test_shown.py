@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -19,6 +20,11 @@ every = pytest.mark.parametrize(
     "group, p", CASES, ids=lambda value: getattr(value, "__name__", value)
 )
 VOID = {"br"}
+
+
+@cache
+def summaries_of(group, p):
+    return {name: shown.summary() for name, shown in group(p).items()}
 
 
 class Reader(HTMLParser):
@@ -53,14 +59,14 @@ def test_cards_are_a_dozen_lines(group, p):
 
 @every
 def test_summaries_are_at_most_100_characters_wide(group, p):
-    for name, shown in group(p).items():
-        assert max(map(len, str(shown.summary()).split("\n"))) <= WIDTH, name
+    for name, summary in summaries_of(group, p).items():
+        assert max(map(len, str(summary).split("\n"))) <= WIDTH, name
 
 
 @every
 def test_pages_are_well_formed_and_numbers_stand_to_the_right(group, p):
     for name, shown in group(p).items():
-        for page in (shown._repr_html_(), shown.summary()._repr_html_()):
+        for page in (shown._repr_html_(), summaries_of(group, p)[name]._repr_html_()):
             reader = Reader()
             reader.feed(page)
             assert reader.open == [], name
@@ -95,14 +101,15 @@ def _text_of(latex):
 
 @every
 def test_latex_follows_the_rules(group, p):
-    for name, shown in group(p).items():
-        assert latex_faults(shown.summary().as_latex()) == [], name
+    for name, summary in summaries_of(group, p).items():
+        assert latex_faults(summary.as_latex()) == [], name
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path):
-    shown = [*results_of(3).values(), *reports_of(3).values(), *studies_of(MANY).values()]
-    pages = "\n\\clearpage\n".join(one.summary().as_latex() for one in shown)
+    groups = (results_of, 3), (reports_of, 3), (studies_of, MANY)
+    shown = [summary for group in groups for summary in summaries_of(*group).values()]
+    pages = "\n\\clearpage\n".join(summary.as_latex() for summary in shown)
     (tmp_path / "all.tex").write_text(
         "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
         f"{pages}\n\\end{{document}}\n",

@@ -62,7 +62,8 @@ class ShadowSelection(Carded, Generic[Forest]):
     Examples
     --------
     >>> import odrf
-    >>> forest = odrf.odrf("progression ~ .", odrf.load_data("diabetes"), n_trees=25, seed=1)
+    >>> data = odrf.load_data("diabetes")
+    >>> forest = odrf.odrf("progression ~ bmi + bp + age + glu", data, n_trees=25, seed=1)
     >>> shadows = forest.select_variables("boruta", rounds=12)
     >>> "bmi" in shadows.selected()
     True

@@ -63,7 +63,7 @@ def test_every_change_changes_the_prediction(fits, table, kind):
 def test_changes_far_from_zero_are_shown_with_enough_digits(table, response, scale, offset):
     moved = table.assign(a=table["a"] * scale + offset, b=table["b"] * scale + offset)
     fit = odrf.odrf(f"{response} ~ a + b + f", moved, n_trees=6, seed=1)
-    for i in range(0, 120, 12):
+    for i in range(0, 120, 24):
         assert_changes_change(fit, moved.iloc[[i]])
 
 
@@ -120,7 +120,7 @@ def test_neighbours_have_the_largest_weights(class_forest, table):
 
 
 def test_rules_of_a_tree_are_the_splits_down_to_its_leaf(number_tree, table):
-    for i in range(0, 120, 13):
+    for i in range(0, 120, 26):
         row = table.iloc[[i]]
         found = number_tree.explain(row)
         nodes = number_tree.nodes
