@@ -77,7 +77,6 @@ CLASSES: dict[str, type] = {
 """The classes by their names."""
 
 
-@cache
 def field_names(kind: type) -> tuple[str, ...]:
     """Return the names of the fields of a dataclass or named tuple."""
     if is_dataclass(kind):
