@@ -17,8 +17,12 @@ import time
 import tracemalloc
 import warnings
 import zipfile
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable
+from copy import deepcopy
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +114,9 @@ def _json(content: bytes, rng: np.random.Generator) -> bytes:
     said, members, memory = _parts(content)
     for _ in range(rng.integers(1, 4)):
         holder, key = _somewhere(said, rng)
-        holder[key] = ODD[rng.integers(len(ODD))] if rng.random() < 0.7 else _near(holder[key], rng)
-        said = json.loads(json.dumps(said))  # no part of it twice, so that places end
+        odd = rng.random() < 0.7
+        # no part of it twice, so that places end
+        holder[key] = deepcopy(ODD[rng.integers(len(ODD))]) if odd else _near(holder[key], rng)
         if not isinstance(said.get("parts"), list):
             break
     if not isinstance(said.get("parts"), list):
@@ -137,25 +142,33 @@ MUTATIONS: tuple[Callable[[bytes, np.random.Generator], bytes], ...] = (
 
 
 def _parts(content: bytes) -> tuple[dict[str, Any], dict[str, bytes], int]:
+    members = dict(_members(content))
+    about, said = (json.loads(members.pop(name)) for name in (ABOUT, CONTENT))
+    return said, members, about["memory"]
+
+
+@lru_cache
+def _members(content: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        about, said = (json.loads(archive.read(name)) for name in (ABOUT, CONTENT))
-        names = [name for name in archive.namelist() if name not in (ABOUT, CONTENT)]
-        return said, {name: archive.read(name) for name in names}, about["memory"]
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def _somewhere(said: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     """Return a random place in JSON: a list or object, and where in it."""
-    places = _places(said["parts"]) if rng.random() < 0.95 else []
-    places = places or [(said, key) for key in said]
-    return places[rng.integers(len(places))]
+    holders = [said] if rng.random() >= 0.95 else _holders(said["parts"]) or [said]
+    ends = list(accumulate(map(len, holders)))
+    place = int(rng.integers(ends[-1]))
+    number = bisect_right(ends, place)
+    holder, at = holders[number], place - ends[number]
+    return holder, list(holder)[at] if isinstance(holder, dict) else len(holder) + at
 
 
-def _places(value: Any) -> list[tuple[Any, Any]]:
-    found: list[tuple[Any, Any]] = []
-    for key in list(value) if isinstance(value, dict) else range(len(value)):
-        found.append((value, key))
-        if isinstance(value[key], dict | list):
-            found += _places(value[key])
+def _holders(value: Any) -> list[Any]:
+    """Return the lists and objects that are not empty, with all that are in them."""
+    found = [value] if value else []
+    for inside in value.values() if isinstance(value, dict) else value:
+        if isinstance(inside, dict | list):
+            found += _holders(inside)
     return found
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from apart import started
-from test_laws import FITS, RESPONSES, as_numbers, predicted, table
+from test_laws import FITS, as_numbers, predicted, table
 from test_laws_of_methods import (
     ASKED,
     METHODS,
@@ -33,7 +33,8 @@ from test_laws_of_methods import (
 )
 
 Said = dict[str, np.ndarray]
-ALL = [(name, response) for name in FITS for response in RESPONSES]
+# Other processes start otherwise, whatever the response is: a number and classes are enough.
+ALL = [(name, response) for name in FITS for response in ("y", "two")]
 
 
 def grown() -> Said:

@@ -30,9 +30,10 @@ import odrf.cli
 from answered import answer_commands
 answer_commands({folder!r})
 """
-# No names of the page before.  To cut a figure to what is drawn, it would be laid out once more,
-# and few pixels are painted sooner than many.
+# No names of the page before; what it has loaded is not searched once more for garbage.  To cut a
+# figure to what is drawn, it would be laid out again, and few pixels are painted sooner than many.
 BEFORE_A_PAGE = """%reset -f
+__import__('gc').freeze()
 %config InlineBackend.print_figure_kwargs = {'bbox_inches': None, 'dpi': 20}"""
 
 

@@ -16,6 +16,8 @@ pytest.importorskip("sklearn")
 
 import accuracy
 import kinds
+import table_run
+from fitted_here import Here
 from fitter import Answer, Failure, Fitter, Request
 from measures import measures
 from methods import METHODS, Setting
@@ -201,8 +203,9 @@ def test_this_package_meets_levels_without_training_rows(folder: Path, method: s
 
 
 def test_a_run_stopped_in_the_middle_of_a_line_goes_on_with_the_same_settings(
-    folder: Path, run: Callable[..., pd.DataFrame]
+    folder: Path, run: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(table_run, "Fitter", Here)
     options = ["--tables", "bands", "--partitions", "3"]
     whole = run(*options)
     assert whole.groupby("method").size().tolist() == [3, 3]

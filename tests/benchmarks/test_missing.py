@@ -18,11 +18,10 @@ import factors
 import missing
 import missing_time
 from comparison import case_losses, rank_table
-from fitter import Answer, Request
+from fitted_here import Here
 from holes import MECHANISMS, with_holes
 from methods import METHODS, Setting, indicators
 from raw_methods import RAW_METHODS, fill_by_median
-from worker import answer
 
 LEVELS = ["low", "middle", "high"]
 
@@ -48,23 +47,6 @@ def folder(tmp_path: Path, data: pd.DataFrame) -> Path:
     index = "name,task\nconcrete,regression\nozone,classification\nservo,regression\n"
     (tmp_path / "index.csv").write_text(index)
     return tmp_path
-
-
-class Here:
-    """Fits in this process, with the methods of `Fitter`, which `test_accuracy.py` tests."""
-
-    def __init__(self, python: str, threads: int) -> None:
-        assert (python, threads) == (sys.executable, 1)
-
-    def __enter__(self) -> Here:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave nothing behind."""
-
-    def fit(self, request: Request, limit: float) -> Answer:
-        """Carry out a request; an error ends the test."""
-        return answer(request)
 
 
 @pytest.fixture

@@ -128,6 +128,12 @@ FITS = {
     "boosted": partial(odrf.odbt, n_trees=2000),
 }
 FEW = partial(odrf.odrf, n_trees=20)
+OF_AXES = partial(FEW, "y ~ .", max_leaves=300, projection="axis", blend=False, seed=1)
+
+
+@pytest.fixture(scope="module")
+def forest(table):
+    return OF_AXES(table)
 
 
 @posix
@@ -135,7 +141,7 @@ FEW = partial(odrf.odrf, n_trees=20)
 def test_a_fit_can_be_interrupted(table, name):
     fit = FITS[name]
     fit("y ~ .", table[:200], **({} if name == "tree" else {"n_trees": 2}), seed=1)  # compiled
-    with interrupted(0.4):
+    with interrupted(0.25):
         for _ in range(100):
             fit("y ~ .", table, seed=1)
     assert threads_end(3)
@@ -155,11 +161,9 @@ def test_a_fit_can_be_interrupted(table, name):
         lambda forest, table: odrf.odbt("y ~ .", table, n_trees=3, seed=1).importance(),
     ],
 )
-def test_what_follows_a_fit_can_be_interrupted(table, work):
-    options = {"n_trees": 20, "max_leaves": 300, "projection": "axis", "blend": False, "seed": 1}
-    work(odrf.odrf("y ~ .", table[:150], **options), table[:150])  # compiled
-    forest = odrf.odrf("y ~ .", table, **options)
-    with interrupted(0.4):
+def test_what_follows_a_fit_can_be_interrupted(table, forest, work):
+    work(OF_AXES(table[:150]), table[:150])  # compiled
+    with interrupted(0.25):
         for _ in range(1000):
             work(forest, table)
     assert threads_end(3)
@@ -168,7 +172,7 @@ def test_what_follows_a_fit_can_be_interrupted(table, work):
 @posix
 def test_the_command_ends_with_130_and_without_a_traceback(table, tmp_path):
     path = tmp_path / "table.csv"
-    table[:20_000].to_csv(path, index=False)
+    table[:3000].to_csv(path, index=False)
     command = [sys.executable, "-m", "odrf", "y ~ .", str(path), "--trees", "5000", "--progress"]
     # where the tests run behind a shell, they ignore interrupts, and so would the command
     plain = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""Ctrl-C at thousands of moments while threads work: each ends the wait, and none locks a thread.
+"""Ctrl-C at a thousand moments while threads work: each ends the wait, and none locks a thread.
 
 `benchmarks/faults.py` interrupts functions and methods at random moments.
 """
@@ -18,7 +18,7 @@ from odrf.engine.parallel import in_order
 
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 random.seed(1)
-interrupts, others, end = 0, [], time.monotonic() + 4
+interrupts, others, end = 0, [], time.monotonic() + 2
 while time.monotonic() < end:
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 4e-3))

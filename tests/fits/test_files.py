@@ -366,6 +366,7 @@ def test_changed_files_are_refused_or_loaded(tmp_path):
         assert odrf.load(tmp_path / "fit.odrf").predict(rows).notna().all()
     for seed in range(2000):
         which, changed = mutated_files.mutated([content for content, _ in files], seed)
+        (tmp_path / "fit.odrf").unlink()  # to write over a file, the disk is waited for
         (tmp_path / "fit.odrf").write_bytes(changed)
         outcome = mutated_files.judged(tmp_path / "fit.odrf", files[which][1], watch, False)
         assert ":" not in outcome, (seed, outcome)

@@ -39,7 +39,7 @@ def _annotations(kind: type) -> dict[str, Any]:
 def _is_of(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
-    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    origin, inner = _origin_and_inner(hint)
     if origin in (Union, types.UnionType):
         return any(_is_of(value, one) for one in inner)
     if origin is np.ndarray:
@@ -55,6 +55,11 @@ def _is_of(value: Any, hint: Any) -> bool:
     if origin is Callable:
         return callable(value)
     return _is_instance(value, hint)
+
+
+@cache
+def _origin_and_inner(hint: Any) -> tuple[Any, tuple[Any, ...]]:
+    return typing.get_origin(hint), typing.get_args(hint)
 
 
 def _are_of(values: tuple[Any, ...], inner: tuple[Any, ...]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from odrf.fits.files.annotated import is_as_annotated
 from odrf.fits.files.archive import ArchiveReader, Part, damaged
 from odrf.fits.files.array_coding import ArrayForm, decoded_array
 from odrf.fits.files.costs import cost_of_built, cost_of_json
-from odrf.fits.files.known_classes import CLASSES, field_names, needed_fields
+from odrf.fits.files.known_classes import CLASSES, field_names, fields_set_later, needed_fields
 from odrf.fits.files.pandas_values import BUILDERS
 from odrf.fits.files.plain_values import AS_THEY_ARE, SCALARS
 from odrf.fits.files.soundness import (
@@ -298,7 +297,7 @@ def _withheld(rows: Any, dropped: Any, **fields: Any) -> WithheldData:
 
 def _made(kind: type, values: dict[str, Any]) -> Any:
     """Return an object with these fields, also those that are no arguments."""
-    later = {field.name for field in fields(kind) if not field.init} if is_dataclass(kind) else ()
+    later = fields_set_later(kind)
     made = kind(**{name: value for name, value in values.items() if name not in later})
     for name in later:
         object.__setattr__(made, name, values[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from odrf.design.columns.encoding import Indicators, Numbers, Ranks
@@ -53,7 +54,7 @@ from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
 from odrf.statistics.probabilities.recalibration_maps import LogOdds, Steps
 
-__all__ = ["CLASSES", "field_names", "needed_fields"]
+__all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -83,13 +84,22 @@ def field_names(kind: type) -> tuple[str, ...]:
     return tuple(getattr(kind, "_fields", ()))
 
 
-def needed_fields(kind: type) -> set[str]:
+@cache
+def needed_fields(kind: type) -> frozenset[str]:
     """Return the names of the fields that have no default."""
     if is_dataclass(kind):
-        return {
+        return frozenset(
             field.name
             for field in fields(kind)
             if field.default is MISSING and field.default_factory is MISSING
-        }
+        )
     defaults: dict[str, Any] = getattr(kind, "_field_defaults", {})
-    return set(field_names(kind)) - set(defaults)
+    return frozenset(field_names(kind)) - set(defaults)
+
+
+@cache
+def fields_set_later(kind: type) -> frozenset[str]:
+    """Return the names of the fields that are no arguments."""
+    if is_dataclass(kind):
+        return frozenset(field.name for field in fields(kind) if not field.init)
+    return frozenset()
