@@ -18,7 +18,9 @@ from odrf.engine.parts import PartCache, PartCompiler
 
 __all__ = [
     "MERGED",
+    "NO",
     "ONE",
+    "YES",
     "ZERO",
     "allocating",
     "compiled_at_ease",
@@ -69,9 +71,10 @@ def _silent(function: Callable[..., Any]) -> Callable[..., Any]:
 
 kernel = _compiler(**OPTIONS)
 
-# Numba gives a literal integer a type of its own and compiles the called function once more for
-# it.  So arguments of kernels start from these.
+# Numba gives a literal number a type of its own and compiles the called function once more for it.
+# So arguments of kernels start from these.
 ZERO, ONE = np.int64(0), np.int64(1)
+NO, YES = np.bool_(False), np.bool_(True)
 
 # For a kernel that allocates arrays.
 allocating = _compiler(**{**OPTIONS, "_nrt": True})

@@ -129,11 +129,19 @@ def _without_owners(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 @intrinsic
-def read_tuple(typing: Any, place: Any) -> Any:
-    """Return the tuple at a place where it was `write_tuple`."""
+def _read_tuple(typing: Any, place: Any) -> Any:
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(signature.return_type)
         return builder.load(builder.bitcast(arguments[0], kind.as_pointer()))
 
     return place.dtype(place), code
+
+
+def _tuple_itself(place: Any) -> Any:
+    return place
+
+
+# Return the tuple at a place where it was `write_tuple`; where nothing is compiled, by
+# NUMBA_DISABLE_JIT, the place is the tuple itself.
+read_tuple: Any = _tuple_itself if config.DISABLE_JIT else _read_tuple

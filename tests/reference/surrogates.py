@@ -123,15 +123,17 @@ def sent(side, weights, ranked):
 def best_known_gain(x, y, min_leaf):
     """Return the largest decrease of the squared error by a cut of x (n,), NaN where it is empty.
 
-    It is that among the rows with a value, divided by the number of all rows.
+    It is that among the rows with a value, divided by the number of all rows.  If y is (n, K), the
+    errors of its columns are added up.
     """
     known, best = ~np.isnan(x), 0.0
     values = np.unique(x[known])
     for cut in values[:-1]:
         left, right = y[known & (x <= cut)], y[known & (x > cut)]
         if min(len(left), len(right)) >= min_leaf:
-            sides = sum(((side - side.mean()) ** 2).sum() for side in (left, right))
-            best = max(best, (((y[known] - y[known].mean()) ** 2).sum() - sides) / len(y))
+            sides = sum(((side - side.mean(axis=0)) ** 2).sum() for side in (left, right))
+            total = ((y[known] - y[known].mean(axis=0)) ** 2).sum()
+            best = max(best, (total - sides) / len(y))
     return best
 
 

@@ -36,7 +36,9 @@ from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.searching import Scratch, as_searched, scratch_for
-from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
+from odrf.engine.surrogates.calls import NEVER_CALLED
+from odrf.engine.surrogates.scratch import surrogate_scratch
+from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
 from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = [
@@ -195,9 +197,10 @@ def grow_one(
     reached = np.array([0, 1, 1, 0])
     samplers = mixture.samplers(feature_groups, settings, n)
     growing = rows, feature_groups, settings, state, buffers, scratch, samplers, reached, most + 2
-    surrogates = None
+    surrogates, work = None, None
     if settings.surrogates:
-        buffers, surrogates = grow_with_surrogates(*growing)
+        work = surrogate_scratch(size, marks_of(feature_groups), K)
+        buffers, surrogates = grow_with_surrogates(*growing, work)
     else:
         buffers = grow_on(*growing)
     if sampling.honest:
@@ -209,7 +212,7 @@ def grow_one(
         fill(
             filling_rows, buffers, reached[NODES], settings.criterion, scratch.columns,
             scratch.theta, scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
-            surrogates, scratch.surrogates,
+            surrogates, work,
         )  # fmt: skip
     tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
     return tree if matrix is None else rotated_back(tree, matrix)
@@ -234,12 +237,12 @@ def grow_on(
     in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
     widest = scratch.columns.shape[1]
     budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
-    calls = in_place.calls
-    grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, budget)
+    calls = in_place.calls, NEVER_CALLED
+    grow_tree(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
     while reached[NEXT] < reached[NODES]:
         end_if_stopped()
         buffers = with_room(buffers, reached, widest, most)
-        grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, budget)
+        grow_tree(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
     return buffers
 
 

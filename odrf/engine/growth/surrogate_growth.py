@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +13,8 @@ from odrf.engine.parallel import end_if_stopped
 from odrf.engine.rows.rows import Rows
 from odrf.engine.settings import Settings
 from odrf.engine.splits.searching import Scratch
+from odrf.engine.surrogates.calls import SharedScratch, placed_surrogates
+from odrf.engine.surrogates.scratch import SurrogateScratch
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, no_surrogates
 
 __all__ = ["grow_with_surrogates"]
@@ -33,15 +33,17 @@ def grow_with_surrogates(
     samplers: tuple[DirectionSampler, ...],
     reached: NDArray[np.int64],
     most: int,
+    work: SurrogateScratch,
 ) -> tuple[TreeBuffers, SurrogateSplits]:
     """Grow a tree to its end, from where it has `reached`; return its buffers and surrogates.
 
-    The arguments are those of `odrf.engine.growth.forest_growth.grow_on`.  The gain of a split that
-    some rows have no value for is set to the decrease of impurity when all rows have been sent.
+    Other arguments are those of `odrf.engine.growth.forest_growth.grow_on`.  The gain of a split
+    that some rows have no value for is set to the decrease of impurity when all rows have been
+    sent.
     """
-    work: Any = scratch.surrogates
     in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
-    calls = in_place.calls
+    surrogates = placed_surrogates(state, rows, settings, _shared(scratch), work)
+    calls = in_place.calls, surrogates.calls
     none = no_surrogates(1, work.marks)
     widest, of_nodes, n_before = scratch.columns.shape[1], [], int(reached[NEXT])
     incomplete = []
@@ -49,7 +51,9 @@ def grow_with_surrogates(
         end_if_stopped()
         buffers = with_room(buffers, reached, widest, most)
         node = int(reached[NEXT])
-        grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, ONE_NODE)
+        grow_tree(
+            rows, feature_groups, settings, state, buffers, scratch, *calls, reached, ONE_NODE
+        )
         if buffers.left[node] < 0:
             of_nodes.append(none)
             continue
@@ -58,6 +62,21 @@ def grow_with_surrogates(
             incomplete.append(node)
     _recompute_gains(buffers, np.array(incomplete, dtype=np.int64))
     return buffers, no_surrogates(n_before, work.marks).followed_by(of_nodes)
+
+
+def _shared(scratch: Scratch) -> SharedScratch:
+    """Return what surrogates share with the search for splits."""
+    left = np.empty(0) if scratch.left is None else scratch.left
+    return SharedScratch(
+        scratch.proposals,
+        scratch.gains,
+        scratch.thresholds,
+        left,
+        scratch.logs,
+        scratch.columns,
+        scratch.theta,
+        scratch.values,
+    )
 
 
 def _copied(chosen: SurrogateSplits) -> SurrogateSplits:

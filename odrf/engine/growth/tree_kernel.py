@@ -16,7 +16,7 @@ from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.absent_levels import send_absent_levels
 from odrf.engine.splits.impurity import NEGLIGIBLE, describe
 from odrf.engine.splits.searching import search
-from odrf.engine.surrogates.sending import send_with_new_surrogates
+from odrf.engine.surrogates.calls import send_rows
 
 __all__ = ["NEXT", "NODES", "TERMS", "TreeBuffers", "buffers_for", "enlarged", "grow_tree"]
 
@@ -108,7 +108,9 @@ def _append(columns, theta, size, index, coef, used):
 
 
 @kernel
-def grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, reached, budget):
+def grow_tree(
+    rows, feature_groups, settings, state, buffers, scratch, calls, surrogates, reached, budget
+):  # fmt: skip
     """Grow a tree on its rows, until no node can be split, the buffers or the budget are used up.
 
     Parameters
@@ -126,6 +128,8 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, re
     scratch : Scratch
     calls : Calls
         Of the samplers of directions.
+    surrogates : SurrogateCalls
+        Not called unless the settings say so.
     reached : (4,) int64
         Numbers of nodes searched (`NEXT`), nodes, leaves and terms; updated.  The tree is complete
         when all nodes have been searched; otherwise call again, with larger buffers if these are
@@ -160,7 +164,9 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, re
         start[i] = n_terms
         left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
         if _may_split(node, depth[i], n_leaves, impurity[0], settings):
-            decrease, cut, size = search(state, rows, lo, node, settings, scratch, calls)
+            decrease, cut, size = search(
+                state, rows, lo, node, settings, scratch, calls, surrogates
+            )
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta
                 project(rows, lo, m, columns, theta, 0, size, scratch.values)
@@ -168,7 +174,8 @@ def grow_tree(rows, feature_groups, settings, state, buffers, scratch, calls, re
                     size, cut = send_absent_levels(
                         rows, lo, node, feature_groups, size, cut, scratch, scratch.levels
                     )
-                size = send_with_new_surrogates(rows, lo, m, size, cut, scratch, scratch.surrogates)
+                if settings.surrogates:
+                    size = send_rows(surrogates, lo, m, size, cut)
                 n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments

@@ -37,6 +37,7 @@ from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.impurity import whole_logs
 from odrf.engine.splits.searching import as_searched, scratch_for
 from odrf.engine.surrogates.scratch import surrogate_scratch
+from odrf.engine.surrogates.surrogate_splits import marks_of
 from odrf.engine.trees.branching import compacted, with_branches
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -313,7 +314,8 @@ def _branches(
     )  # fmt: skip
     surrogates = None
     if settings.surrogates:
-        branches, surrogates = grow_with_surrogates(*growing)
+        work = surrogate_scratch(len(leaf_rows.at), marks_of(feature_groups), settings.n_classes)
+        branches, surrogates = grow_with_surrogates(*growing, work)
     else:
         branches = grow_on(*growing)
     grown = as_tree(branches, reached, CRITERIA[settings.criterion].ordered, surrogates)

@@ -41,9 +41,7 @@ from odrf.engine.splits.level_cuts import (
 )
 from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import bin_best, cut_of_both_sides, other_side_of
-from odrf.engine.surrogates.known_gains import is_scored_on_some, remove_marks, score_on_known_rows
-from odrf.engine.surrogates.scratch import SurrogateScratch, surrogate_scratch
-from odrf.engine.surrogates.surrogate_splits import marks_of
+from odrf.engine.surrogates.calls import leave_out_marks, score_round
 
 __all__ = ["SORTED_TOGETHER", "Scratch", "as_searched", "scratch_for", "search"]
 
@@ -88,8 +86,6 @@ class Scratch(NamedTuple):
     columns : (1, max(W, FEW_LEVELS)) int64
     theta : (1, max(W, FEW_LEVELS)) float32
         The best direction so far, with room for all levels of a factor.
-    surrogates : SurrogateScratch or None
-        None if splits have no surrogates.
     """
 
     values: np.ndarray
@@ -112,7 +108,6 @@ class Scratch(NamedTuple):
     lane_thresholds: np.ndarray
     columns: np.ndarray
     theta: np.ndarray
-    surrogates: SurrogateScratch | None
 
 
 def as_searched(feature_groups: FeatureGroups, settings: Settings) -> FeatureGroups:
@@ -178,7 +173,6 @@ def scratch_for(
         np.empty(ROUND, dtype=np.float32),
         np.empty((1, room), dtype=np.int64),
         np.empty((1, room), dtype=np.float32),
-        surrogate_scratch(n, marks_of(feature_groups), K) if settings.surrogates else None,
     )
 
 
@@ -307,7 +301,7 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
 
 
 @inlined
-def search(state, rows, lo, node, settings, scratch, calls):
+def search(state, rows, lo, node, settings, scratch, calls, surrogates):
     """Return (gain, threshold, size) of a node's best split; the gain is 0 if there is none.
 
     The direction, of `size` columns, is written to scratch.columns[0] and scratch.theta[0].
@@ -329,9 +323,11 @@ def search(state, rows, lo, node, settings, scratch, calls):
         clear_sides(proposals.two_sided)
         n, first = draw_round(calls, lo, len(node.y), node.n_rows, first)
         fill_directions(state, rows, lo, len(node.y), n, proposals, proposals.empty)
-        remove_marks(proposals, n, scratch.surrogates)
+        if settings.surrogates:
+            leave_out_marks(surrogates, n)
         _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)
-        score_on_known_rows(state, rows, lo, node, n, settings, scratch, scratch.surrogates)
+        if settings.surrogates:
+            score_round(surrogates, lo, len(node.y), node.weight, n)
         for c in range(n):
             gain = min(scratch.gains[c], node.impurity)
             score = gain * proposals.reliability[c] ** 2
@@ -345,7 +341,7 @@ def search(state, rows, lo, node, settings, scratch, calls):
                 best, decrease, threshold = score, gain, scratch.thresholds[c]
                 size = _keep(proposals, c, scratch.columns, scratch.theta)
                 refined = binned and proposals.factor[c] < 0
-                refined = refined and not is_scored_on_some(c, scratch.surrogates)
+                refined = refined and not (settings.surrogates and surrogates.is_scored[c])
         if settings.penalty == NO_PENALTY and best >= PERFECT * node.impurity:
             break
     if refined:

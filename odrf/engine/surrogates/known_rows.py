@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.rows.rows import project
 
 __all__ = ["known_rows", "without_marks", "write_test"]
@@ -64,7 +64,7 @@ def write_test(marks, columns, size, own_levels, tested, theta):
         Receive the test: a row has all values if Σ theta·x[tested] is at most the threshold.  Its
         size is 0 if all rows have.
     """
-    n, threshold = 0, np.float32(0.5)
+    n, threshold = ZERO, np.float32(0.5)
     if own_levels and _is_one_factor(marks, columns, size):
         for t in range(size):
             tested[t], theta[t] = columns[t], -1.0
@@ -85,7 +85,7 @@ def write_test(marks, columns, size, own_levels, tested, theta):
     return n, threshold
 
 
-@kernel
+@part
 def known_rows(rows, lo, m, marks, columns, size, own_levels, work):
     """Write to work.known (≥ m,) which of the m rows from `lo` on have values for a direction.
 
@@ -98,7 +98,7 @@ def known_rows(rows, lo, m, marks, columns, size, own_levels, work):
             known[i] = True
         return m
     project(rows, lo, m, work.tested, work.ones, 0, n, work.values)
-    number = 0
+    number = ZERO
     for i in range(m):
         known[i] = work.values[i] <= threshold
         number += known[i]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import NO, YES, ZERO, part
 from odrf.engine.rows.rows import project
 from odrf.engine.surrogates.known_rows import known_rows, without_marks
 from odrf.engine.surrogates.surrogate_choice import choose_surrogates
@@ -24,7 +24,7 @@ def _load(surrogates, s, work):
     return size
 
 
-@kernel
+@part
 def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, work):
     """Overwrite the projections of rows that have no value for a split by ±∞, by its surrogates.
 
@@ -49,7 +49,7 @@ def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, 
     if surrogates is None:
         return
     waiting, first, last = work.waiting, surrogates.first[node], surrogates.first[node + 1]
-    left = m - known_rows(rows, lo, m, work.marks, columns[0], size, False, work)
+    left = m - known_rows(rows, lo, m, work.marks, columns[0], size, NO, work)
     work.n_unknown[0] = left
     for s in range(last - first):
         work.n_sent[s] = 0
@@ -59,7 +59,7 @@ def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, 
         waiting[i] = not work.known[i]
     for s in range(first, last):
         n_terms = _load(surrogates, s, work)
-        known_rows(rows, lo, m, work.marks, work.columns[0], n_terms, True, work)
+        known_rows(rows, lo, m, work.marks, work.columns[0], n_terms, YES, work)
         project(rows, lo, m, work.columns, work.theta, 0, n_terms, work.values)
         for i in range(m):
             if waiting[i] and work.known[i]:
@@ -73,18 +73,15 @@ def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, 
 
 
 @part
-def send_with_new_surrogates(rows, lo, m, size, cut, scratch, work):
+def send_with_new_surrogates(rows, lo, m, size, cut, columns, theta, projected, work):
     """Choose the surrogates of a new split and send the rows that need them; return its size.
 
-    The split is in scratch.columns and scratch.theta, the projections in scratch.values.  `work` is
-    a `SurrogateScratch`; if it is None, nothing happens.
+    The split is in columns[0] and theta[0], `projected` (≥ m,) are the projections, `work` is a
+    `SurrogateScratch`.
     """
-    if work is None:
-        return size
-    columns, projected = scratch.columns, scratch.values
-    size = without_marks(columns, scratch.theta, 0, size, work.marks)
+    size = without_marks(columns, theta, ZERO, size, work.marks)
     choose_surrogates(rows, lo, m, columns, size, cut, projected, work)
-    send_by_surrogates(rows, lo, m, columns, size, work.chosen, 0, projected, work)
+    send_by_surrogates(rows, lo, m, columns, size, work.chosen, ZERO, projected, work)
     for s in range(work.chosen.first[1]):
         work.chosen.n_split[s] = work.n_sent[s]
     return size

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import NO, ONE, YES, ZERO, part
 from odrf.engine.directions.estimation import covariances, least_squares, moments
 from odrf.engine.rows.rows import level_at, project
 from odrf.engine.surrogates.agreement import LEFT, RIGHT, agreeing_cut, agreeing_levels
@@ -33,7 +33,7 @@ def _write_sides(rows, lo, m, columns, size, cut, projected, work):
 
     Returns the weights that go left and right.
     """
-    known_rows(rows, lo, m, work.marks, columns[0], size, False, work)
+    known_rows(rows, lo, m, work.marks, columns[0], size, NO, work)
     left, right = 0.0, 0.0
     for i in range(m):
         work.side[i] = 0
@@ -100,7 +100,7 @@ def _write_levels(rows, lo, m, first, last, mark, work):
         if column == mark:
             continue
         work.columns[0, 0], work.theta[0, 0] = column, 1.0
-        project(rows, lo, m, work.columns, work.theta, 0, 1, work.values)
+        project(rows, lo, m, work.columns, work.theta, 0, ONE, work.values)
         for i in range(m):
             if work.values[i] > 0.5:
                 levels[i] = column - first + 1
@@ -111,46 +111,46 @@ def _offer_factor(rows, lo, m, j, weights, left, right, n, work):
     marks = work.marks
     first, last = marks.first[j], marks.first[j + 1]
     _write_levels(rows, lo, m, first, last, marks.mark[j], work)
-    L, size = last - first + 1, 0
+    L, size = last - first + 1, ZERO
     agreement = agreeing_levels(
         work.levels[:m], work.side[:m], weights, work.left[:L], work.right[:L], work.n_rows[:L],
         work.sent[:L],
     )  # fmt: skip
     for k in range(1, L):
         size += work.sent[k] != 0
-    coefficient, t = np.float32(1.0 / math.sqrt(max(size, 1))), 0
+    coefficient, t = np.float32(1.0 / math.sqrt(max(size, ONE))), 0
     for k in range(1, L):
         if work.sent[k] != 0:
             work.columns[0, t] = first + k - 1
             work.theta[0, t] = -coefficient if work.sent[k] == LEFT else coefficient
             t += 1
-    return _offer(work, n, agreement, left, right, size, np.float32(0.0), False)
+    return _offer(work, n, agreement, left, right, size, np.float32(0.0), NO)
 
 
 @part
 def _offer_number(rows, lo, m, j, weights, left, right, n, work):
     marks, values = work.marks, work.values
-    best, threshold, flipped, chosen = 0.0, np.float32(0.0), False, marks.first[j]
+    best, threshold, flipped, chosen = 0.0, np.float32(0.0), NO, marks.first[j]
     work.columns[0, 0], work.theta[0, 0] = chosen, 1.0
-    known_rows(rows, lo, m, marks, work.columns[0], 1, True, work)
+    known_rows(rows, lo, m, marks, work.columns[0], ONE, YES, work)
     for column in range(marks.first[j], marks.first[j + 1]):
         if column == marks.mark[j]:
             continue
         work.columns[0, 0] = column
-        project(rows, lo, m, work.columns, work.theta, 0, 1, values)
+        project(rows, lo, m, work.columns, work.theta, 0, ONE, values)
         agreement, cut, turned = agreeing_cut(
             values[:m], work.side[:m], work.known[:m], weights, work.keys
         )
         if agreement > best:
             best, threshold, flipped, chosen = agreement, cut, turned, column
     work.columns[0, 0] = chosen
-    return _offer(work, n, best, left, right, 1, threshold, flipped)
+    return _offer(work, n, best, left, right, ONE, threshold, flipped)
 
 
 @part
 def _combined(rows, lo, m, n, work):
     """Write a direction over the best n surrogates on other predictors; return its size, or 0."""
-    ranked, estimation, d, size, number = work.ranked, work.work, 0, 0, 0
+    ranked, estimation, d, size, number = work.ranked, work.work, ZERO, ZERO, ZERO
     for s in range(n):
         place = ranked.place[s]
         if work.used[work.marks.predictor[ranked.columns[place, 0]]]:
@@ -164,8 +164,8 @@ def _combined(rows, lo, m, n, work):
             size += 1
         d += 1
     if d < 2:
-        return 0
-    known_rows(rows, lo, m, work.marks, work.columns[0], size, False, work)
+        return ZERO
+    known_rows(rows, lo, m, work.marks, work.columns[0], size, NO, work)
     for i in range(m):
         if work.known[i] and work.side[i] != 0:
             estimation.target[number] = 1.0 if work.side[i] == RIGHT else 0.0
@@ -174,7 +174,7 @@ def _combined(rows, lo, m, n, work):
                 estimation.Z[j, number] = estimation.Z[j, i]
             number += 1
     if number <= d:
-        return 0
+        return ZERO
     target, weights, theta = estimation.target, estimation.weights, estimation.theta
     for j in range(d):
         origin = estimation.Z[j, 0]
@@ -184,9 +184,9 @@ def _combined(rows, lo, m, n, work):
     if not covariances(
         estimation.Z, d, number, weights, estimation.moment, total, estimation, theta
     ):
-        return 0
+        return ZERO
     least_squares(d, estimation, theta)
-    t, d, squares = 0, 0, 0.0
+    t, d, squares = 0, ZERO, 0.0
     for s in range(n):
         place = ranked.place[s]
         if work.used[work.marks.predictor[ranked.columns[place, 0]]]:
@@ -197,7 +197,7 @@ def _combined(rows, lo, m, n, work):
             t += 1
         d += 1
     if not squares > 0.0:
-        return 0
+        return ZERO
     for t in range(size):
         work.theta[0, t] /= np.float32(math.sqrt(squares))
     return size
@@ -230,7 +230,7 @@ def _write_chosen(n, majority_left, work):
         chosen.start[s + 1] = z
 
 
-@kernel
+@part
 def choose_surrogates(rows, lo, m, columns, size, cut, projected, work):
     """Write the surrogates of a split of the m rows from `lo` on to work.chosen.
 
@@ -253,7 +253,7 @@ def choose_surrogates(rows, lo, m, columns, size, cut, projected, work):
     before a direction.
     """
     left, right = _write_sides(rows, lo, m, columns, size, cut, projected, work)
-    weights, n = rows.weights[lo : lo + m], 0
+    weights, n = rows.weights[lo : lo + m], ZERO
     n_used = _count_used(work.marks, columns, size, work.used)
     for j in range(len(work.marks.mark)):
         if n_used == 1 and work.used[j]:

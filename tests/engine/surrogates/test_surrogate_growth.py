@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
 from odrf.engine.directions.estimation import RIDGE
+from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.rows.coded import Coded, Layout
+from odrf.engine.splits.criteria import GINI, SQUARED_ERROR
 from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.surrogates.surrogate_splits import MOST_SURROGATES
 from odrf.engine.trees.routing import leaf_nodes
@@ -57,19 +59,23 @@ def response(X: np.ndarray, seed: int) -> np.ndarray:
     st.lists(st.sampled_from([np.nan, 0.0, 0.25, 0.5, 1.0]), min_size=4, max_size=40),
     st.integers(0, 2**32 - 1),
     st.integers(1, 3),
+    st.sampled_from([1, 2, 3]),
 )
-def test_a_split_is_scored_on_the_rows_with_a_value(x, seed, min_leaf):
+def test_a_split_is_scored_on_the_rows_with_a_value(x, seed, min_leaf, n_classes):
     x = np.array(x)
-    y = np.random.default_rng(seed).integers(0, 5, len(x)).astype(float)
-    problem = cart(with_column(x), y, ALONE, max_leaves=2, min_leaf=min_leaf, surrogates=True)
-    tree = problem.grow()
+    y = np.random.default_rng(seed).integers(0, 5 if n_classes == 1 else n_classes, len(x))
+    kind = {"n_classes": n_classes, "criterion": SQUARED_ERROR if n_classes == 1 else GINI}
+    options = {"max_leaves": 2, "min_leaf": min_leaf, "surrogates": True, **kind}
+    tree = cart(with_column(x), y, ALONE, **options).grow()
+    if n_classes > 1:  # the Gini index is the squared error of the indicators of the classes
+        y = np.eye(n_classes)[y]
     expected = best_known_gain(x, y, min_leaf)
     assert (tree.left[0] >= 0) == (expected > 1e-9)
     if tree.left[0] >= 0:
         cut, known = tree.threshold[0] / tree.coef[0], ~np.isnan(x)
         sides = [y[known & (x <= cut)], y[known & (x > cut)]]
-        remaining = sum(((side - side.mean()) ** 2).sum() for side in sides) / len(y)
-        total = ((y[known] - y[known].mean()) ** 2).sum() / len(y)
+        remaining = sum(((side - side.mean(axis=0)) ** 2).sum() for side in sides) / len(y)
+        total = ((y[known] - y[known].mean(axis=0)) ** 2).sum() / len(y)
         assert total - remaining == pytest.approx(expected, abs=1e-9)
         # no other predictor: empty cells go to the larger side
         assert tree.count[1] == (x <= cut).sum() + (~known).sum() * (len(sides[0]) >= len(sides[1]))
@@ -131,6 +137,15 @@ def test_an_oblique_surrogate_is_the_least_squares_direction_of_the_side(seed, n
         goes_right = (leaf_nodes(tree, X, 1)[:, 0] == 2) * 1.0
         theta = ridge_direction(X[columns].astype(float), goes_right, np.ones(n), RIDGE)
         np.testing.assert_allclose(splits.coef[terms], theta / np.linalg.norm(theta), atol=1e-4)
+
+
+def test_trees_with_and_without_surrogates_grow_by_the_same_machine_code():
+    X = matrix(MOST_ROWS, 0)
+    problem = cart(X, response(X, 0), GROUPS, max_leaves=6, n_singles=4)
+    problem.grow()
+    compiled = set(getattr(grow_tree, "overloads", ()))
+    assert problem.but(surrogates=True).grow().surrogates.first[-1] > 0
+    assert set(getattr(grow_tree, "overloads", ())) == compiled
 
 
 def test_only_so_many_surrogates_are_kept_and_the_best_come_first():
