@@ -33,8 +33,8 @@ from test_laws_of_methods import (
 )
 
 Said = dict[str, np.ndarray]
-# What differs between processes does not depend on the response: numbers and classes are enough.
-ALL = [(name, response) for name in FITS for response in ("y", "three")]
+# What differs between processes does not depend on the response: these are enough.
+ALL = [*((name, response) for name in FITS for response in ("y", "two")), ("forest", "three")]
 
 
 def grown() -> Said:

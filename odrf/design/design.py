@@ -135,6 +135,7 @@ class Design:
             recipe=recipe,
             schema=self.schema.keeping(needed),
             scaling=self.scaling.of(columns),
+            fills={name: fill for name, fill in self.fills.items() if name in needed},
         )
 
     def matrix(self, data: pd.DataFrame) -> tuple[Matrix, NDArray[np.bool_]]:

@@ -41,6 +41,15 @@ def test_only_the_columns_needed_are_asked_for(data):
         some.matrix(data[["a"]])
 
 
+def test_only_the_columns_needed_are_filled(data):
+    train = data.assign(b=data["b"].where(data.index != 3))
+    design, _ = build_design("y ~ a + b", train, missing="median", env=EvalEnvironment.capture())
+    new = data.assign(b=np.nan)[["b"]]
+    X, complete = design.keeping([1]).matrix(new)
+    assert complete.all() and (X == X[0, 0]).all()
+    np.testing.assert_array_equal(X, design.matrix(new.assign(a=0.0))[0][1:])
+
+
 def test_names_that_are_code_stay_names(data):
     """A reduced formula is read again, and must not run what a column is called."""
     evil = "I(1/0 + 0*__import__('os').getpid())"
