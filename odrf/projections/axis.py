@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ONE, ZERO, part
+from odrf.engine.compiling import NO, ONE, YES, ZERO, part
 from odrf.engine.directions.candidates import (
     FEW_LEVELS,
     PLAIN,
@@ -140,7 +140,7 @@ def begin_axis(sampler, state, proposals):
 def draw_axis(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals, work):
     """Write single predictors; estimate the coefficients of those that have several columns."""
     last, holes = min(first + ROUND, sampler.number), feature_groups.holes
-    c, target = ZERO, (ZERO, 0.0, 0.0, False)
+    c, target = ZERO, (ZERO, 0.0, 0.0, NO)
     for candidate in range(first, last):
         chosen = sampler.singles[candidate:]
         if has_holes(holes, chosen[0]) and feature_groups.types[chosen[0]] == PLAIN:
@@ -168,7 +168,7 @@ def _propose_columns(
     whether it varies.  Returns whether there is a proposal, and the new `target`.
     """
     target_rows, total, share, varies = target
-    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, True)
+    used, scored = sample_sizes(feature_groups, chosen, ONE, m, sampler.direction_rows, YES)
     by_shares = is_ordered_by_shares(sampler.shares, feature_groups, chosen[0])
     column = feature_groups.first[chosen[0]]
     width = feature_groups.first[chosen[0] + 1] - column
@@ -186,7 +186,7 @@ def _propose_columns(
     if not varies:
         return False, target
     terms, of_used, _ = load_terms(
-        rows, lo, used, scored, feature_groups, chosen, ONE, True, total, share, work
+        rows, lo, used, scored, feature_groups, chosen, ONE, YES, total, share, work
     )
     if _estimate_coefficients(terms, used, of_used, work):
         return write_direction(work, proposals, c), target

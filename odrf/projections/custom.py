@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit, objmode, types
 from numba.core.dispatcher import Dispatcher
 
-from odrf.engine.compiling import ZERO
+from odrf.engine.compiling import NO, ZERO
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.samplers import draws
 from odrf.engine.pointers import address_of, called_at
@@ -219,7 +219,7 @@ def _draw(sampler, state, rows, lo, m, n_rows, first, feature_groups, proposals,
     c, last, p = ZERO, min(first + ROUND, sampler.number), sampler.columns.shape[0]
     if first == 0:
         for j in range(p):
-            load_column(rows, lo, m, j, False, sampler.columns, j)
+            load_column(rows, lo, m, j, NO, sampler.columns, j)
         for i in range(m):
             sampler.y[i], sampler.weights[i] = rows.y[lo + i], rows.weights[lo + i]
             for j in range(p):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import part, summing
+from odrf.engine.compiling import NO, part, summing
 from odrf.engine.rows.rows import load_column
 
 __all__ = ["load_with_holes"]
@@ -34,12 +34,12 @@ def load_with_holes(rows, lo, used, first, width, place, at, work, holes):
     if holes is None:
         return 0, at
     Z, weights, empty = work.Z, work.weights, place + width - 1
-    load_column(rows, lo, used, first + width - 1, False, Z, empty)
+    load_column(rows, lo, used, first + width - 1, NO, Z, empty)
     known = _total(weights, used) - _product(weights, Z[empty], used)
     n_numbers = width - 1
     work.covariance[place : place + width] = np.nan
     for k in range(n_numbers):
-        load_column(rows, lo, used, first + k, False, Z, place + k)
+        load_column(rows, lo, used, first + k, NO, Z, place + k)
         values, marks = Z[place + k], Z[empty]
         mean = _product(weights, values, used) / known if known > 0.0 else 0.0
         for i in range(np.uint64(used)):

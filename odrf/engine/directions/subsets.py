@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import kernel, part
+from odrf.engine.compiling import NO, YES, ZERO, kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
 from odrf.engine.directions.estimation import moments, normalise
 from odrf.engine.directions.factor_terms import load_few_levels, load_many_levels
@@ -236,7 +236,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
     the number of terms, and weight and mean of the first rows.  The columns are written to
     work.column, their number to work.size[0].
     """
-    place, at, scored = 0, 0, False
+    place, at, scored = ZERO, ZERO, False
     for i in range(q):
         first = feature_groups.first[order[i]]
         width = feature_groups.first[order[i] + 1] - first
@@ -259,7 +259,7 @@ def load_terms(rows, lo, used, m, feature_groups, order, q, alone, total, share,
             place, at = place + 1, at + width
             continue
         for k in range(width):
-            load_column(rows, lo, used, first + k, True, work.Z, place + k)
+            load_column(rows, lo, used, first + k, YES, work.Z, place + k)
             work.column[at + k], work.scores[at + k] = first + k, 1.0
             work.term[at + k] = place + k
             work.covariance[place + k] = np.nan
@@ -318,11 +318,11 @@ def draw_terms(
     if count_columns(feature_groups, order, q) == 1:
         write_single(feature_groups.first[order[0]], proposals, c)
         return -1, 0, 0.0, 0.0
-    used, scored = sample_sizes(feature_groups, order, q, m, most_rows, False)
+    used, scored = sample_sizes(feature_groups, order, q, m, most_rows, NO)
     total, share, known = draw_target(state, rows, lo, scored, proposals, work)
     if not known:
         return 0, 0, 0.0, 0.0
     terms, total, share = load_terms(
-        rows, lo, used, scored, feature_groups, order, q, False, total, share, work
+        rows, lo, used, scored, feature_groups, order, q, NO, total, share, work
     )
     return terms, used, total, share

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import inlined, kernel
+from odrf.engine.compiling import ZERO, inlined, kernel
 from odrf.engine.directions.candidates import INDICATORS
 from odrf.engine.rows.rows import divide, divide_columns, is_pure, project
 from odrf.engine.splits.absent_levels import send_absent_levels
@@ -169,7 +169,7 @@ def grow_tree(
             )
             if decrease > 0.0:
                 columns, theta = scratch.columns, scratch.theta
-                project(rows, lo, m, columns, theta, 0, size, scratch.values)
+                project(rows, lo, m, columns, theta, ZERO, size, scratch.values)
                 if n_factors > 0:
                     size, cut = send_absent_levels(
                         rows, lo, node, feature_groups, size, cut, scratch, scratch.levels

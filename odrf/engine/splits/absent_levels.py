@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from odrf.engine.compiling import part
+from odrf.engine.compiling import ONE, ZERO, part
 from odrf.engine.directions.candidates import FEW_LEVELS, INDICATORS
 from odrf.engine.rows.rows import level_at, project
 
@@ -78,7 +78,7 @@ def _add_few(rows, lo, m, first, last, columns, theta, size, values, proposals):
         if known:
             continue
         proposals.columns[0, 0], proposals.theta[0, 0] = column, 1.0
-        project(rows, lo, m, proposals.columns, proposals.theta, 0, 1, values)
+        project(rows, lo, m, proposals.columns, proposals.theta, ZERO, ONE, values)
         number = 0
         for i in range(m):
             number += values[i] > 0.5
@@ -141,5 +141,5 @@ def send_absent_levels(rows, lo, node, feature_groups, size, cut, scratch, level
         number = _add_few(rows, lo, m, first, last, columns, theta, size, values, scratch.proposals)
     if number > 0:
         size, cut = number, _shift(theta, number, cut, to_left)
-    project(rows, lo, m, columns, theta, 0, size, values)
+    project(rows, lo, m, columns, theta, ZERO, size, values)
     return size, cut

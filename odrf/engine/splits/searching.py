@@ -291,7 +291,7 @@ def _refine(rows, lo, node, size, quantum, settings, scratch):
     """Return (gain, threshold) of the best cut along the best direction, found so far by bins."""
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
-    project(rows, lo, m, scratch.columns, scratch.theta, 0, size, values)
+    project(rows, lo, m, scratch.columns, scratch.theta, ZERO, size, values)
     bin_best(values, bins, n_bins, size, scratch.theta, scratch.proposals.two_sided)
     _, at = binned_cut(
         bins, scratch.words, quantum, scratch.tally, scratch.table, scratch.left,

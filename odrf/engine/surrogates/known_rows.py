@@ -97,7 +97,7 @@ def known_rows(rows, lo, m, marks, columns, size, own_levels, work):
         for i in range(m):
             known[i] = True
         return m
-    project(rows, lo, m, work.tested, work.ones, 0, n, work.values)
+    project(rows, lo, m, work.tested, work.ones, ZERO, n, work.values)
     number = ZERO
     for i in range(m):
         known[i] = work.values[i] <= threshold

@@ -60,7 +60,7 @@ def send_by_surrogates(rows, lo, m, columns, size, surrogates, node, projected, 
     for s in range(first, last):
         n_terms = _load(surrogates, s, work)
         known_rows(rows, lo, m, work.marks, work.columns[0], n_terms, YES, work)
-        project(rows, lo, m, work.columns, work.theta, 0, n_terms, work.values)
+        project(rows, lo, m, work.columns, work.theta, ZERO, n_terms, work.values)
         for i in range(m):
             if waiting[i] and work.known[i]:
                 goes_left = (work.values[i] <= surrogates.threshold[s]) != surrogates.flipped[s]

@@ -100,7 +100,7 @@ def _write_levels(rows, lo, m, first, last, mark, work):
         if column == mark:
             continue
         work.columns[0, 0], work.theta[0, 0] = column, 1.0
-        project(rows, lo, m, work.columns, work.theta, 0, ONE, work.values)
+        project(rows, lo, m, work.columns, work.theta, ZERO, ONE, work.values)
         for i in range(m):
             if work.values[i] > 0.5:
                 levels[i] = column - first + 1
@@ -137,7 +137,7 @@ def _offer_number(rows, lo, m, j, weights, left, right, n, work):
         if column == marks.mark[j]:
             continue
         work.columns[0, 0] = column
-        project(rows, lo, m, work.columns, work.theta, 0, ONE, values)
+        project(rows, lo, m, work.columns, work.theta, ZERO, ONE, values)
         agreement, cut, turned = agreeing_cut(
             values[:m], work.side[:m], work.known[:m], weights, work.keys
         )
@@ -208,7 +208,7 @@ def _offer_combined(rows, lo, m, weights, left, right, n, work):
     size = _combined(rows, lo, m, n, work)
     if size == 0:
         return n
-    project(rows, lo, m, work.columns, work.theta, 0, size, work.values)
+    project(rows, lo, m, work.columns, work.theta, ZERO, size, work.values)
     agreement, threshold, flipped = agreeing_cut(
         work.values[:m], work.side[:m], work.known[:m], weights, work.keys
     )

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, inlined
+from odrf.engine.compiling import NO, ZERO, inlined
 from odrf.engine.directions.candidates import ROUND, FeatureGroups
 from odrf.engine.directions.estimation import covariances, lda, least_squares, logistic
 from odrf.engine.directions.samplers import DirectionSampler, draws
@@ -171,14 +171,14 @@ def draw_estimated(sampler, state, rows, lo, m, n_rows, first, feature_groups, p
             write_single(feature_groups.first[order[0]], proposals, c)
             c += not proposals.singly[0]
             continue
-        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows, False)
+        used, scored = sample_sizes(feature_groups, order, q, m, sampler.direction_rows, NO)
         if scored != target_rows or len(proposals.chosen) > 2:
             target_rows = scored
             total, share, varies = draw_target(state, rows, lo, scored, proposals, work)
         if not varies:
             continue
         terms, of_used, mean = load_terms(
-            rows, lo, used, scored, feature_groups, order, q, False, total, share, work
+            rows, lo, used, scored, feature_groups, order, q, NO, total, share, work
         )
         if used < scored:  # the moments are now those of the rows used
             target_rows = ZERO
