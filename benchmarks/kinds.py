@@ -17,10 +17,10 @@ import argparse
 import inspect
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -99,14 +99,40 @@ def with_sum_of_one(evidence: Evidence) -> Evidence:
     return Evidence(products, None, evidence.errors, evidence.rows)
 
 
-def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[str, float]]:
-    """Yield each set of kinds with its loss on the test rows."""
+class Grown(NamedTuple):
+    """Kinds of trees, grown on the training rows of a partition.
+
+    Attributes
+    ----------
+    names : list of G str
+    evidence : Evidence
+        What pilot trees of each kind say out of bag.
+    predicted : (G, m, K) float64
+        The predictions of all trees of each kind for the test rows.
+    default : list of str
+        The kinds that a forest has by default.
+    """
+
+    names: list[str]
+    evidence: Evidence
+    predicted: NDArray[np.float64]
+    default: list[str]
+
+
+def grown_kinds(
+    rows: Partition,
+    task: str,
+    trees: int,
+    seed: int,
+    kinds_of: Callable[[Request, int, int, int, bool], dict[str, Request]],
+) -> Grown:
+    """Grow so many trees of each of the kinds that `kinds_of` returns the options of."""
     options = default_options(trees, seed)
     design, data = build_design("y ~ .", rows.train, kind=task, env=EvalEnvironment.capture())
     classes = design.response.classes
     P, p, n = len(design.predictors), len(design.columns), len(data.y)
     K = 1 if classes is None else len(classes)
-    tried = kinds_to_try(options, n, P, p, K > 1)
+    tried = kinds_of(options, n, P, p, K > 1)
     controls = [resolve(kind, kind=task, n=n, P=P, p=p, n_classes=K) for kind in tried.values()]
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     tree_streams, feature_groups = streams(seed, 0, trees), design.feature_groups
@@ -126,12 +152,17 @@ def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[
     )
     new, _ = design.matrix(rows.test)
     predicted = np.array([predict(forest, new, 1) for forest in grown])
-    names = list(tried)
-    for name, chosen in sets_to_try(tried, default).items():
+    return Grown(list(tried), evidence, predicted, default)
+
+
+def losses(rows: Partition, task: str, trees: int, seed: int) -> Iterator[tuple[str, float]]:
+    """Yield each set of kinds with its loss on the test rows."""
+    names, evidence, predicted, default = grown_kinds(rows, task, trees, seed, kinds_to_try)
+    for name, chosen in sets_to_try(dict.fromkeys(names), default).items():
         numbers = [names.index(kind) for kind in chosen]
         of_set, weights = predicted[numbers], evidence.of(numbers).weights()
         yield name, _loss(task, np.tensordot(weights, of_set, 1), rows)
-        if name == "default" and K > 1:
+        if name == "default" and task == "classification":
             weights = with_sum_of_one(evidence.of(numbers)).weights()
             loss = _loss(task, np.tensordot(weights, of_set, 1), rows)
             yield "default, sum of weights held", loss

@@ -32,7 +32,6 @@ TREE = {
     "resample": "none",
     "sample_fraction": "auto",
     "blend": False,
-    "inference": False,
 }
 
 
@@ -244,6 +243,7 @@ def odrf(
     *,
     n_trees: int = 500,
     blend: bool | str = "auto",
+    objective: str = "error",
     projection: Projection = "logistic",
     subset_size: str | int = "random",
     n_projections: str | int = "auto",
@@ -290,12 +290,14 @@ def odrf(
     blend : "auto" or bool, default "auto"
         Grow several kinds of trees: with the best threshold of each direction, with random
         thresholds, with few directions, with large leaves; for classes also with sparse directions
-        and with single predictors only.  A few pilot trees of each kind are evaluated out of bag,
-        and stacking (Breiman 1996) decides how many trees of each kind the forest has.  Options
-        that you set hold for all kinds.  See `ODRFResults.kinds`.  By default forests of 100 trees
-        or more are blends, unless `projection` is a mapping or a family other than ``"logistic"``,
+        and with single predictors only.  Stacking (Breiman 1996) of a few pilot trees of each kind,
+        out of bag, decides how many trees of each kind the forest has.  Options that you set hold
+        for all kinds.  See `ODRFResults.kinds`.  By default forests of 100 trees or more are
+        blends, unless `projection` is a mapping or a family other than ``"logistic"``,
         ``"least_squares"``, ``"lda"`` and ``"ppr"``, or `resample` is ``"none"``.
-        `ODRFResults.grow` does not change whether a forest is a blend.
+    objective : {"error", "brier", "log_loss"}, default "error"
+        What the numbers of trees of the kinds are chosen for: few wrong labels, or class
+        probabilities of small squared error, or of large likelihood.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"

@@ -39,9 +39,11 @@ from odrf.fits.stacking import (
     Evidence,
     mean_products,
     mean_relations,
+    probabilities_of_classes,
     products_of_rows,
     relations_of_rows,
 )
+from odrf.options.kinds import ERROR
 from odrf.projections.mixture import Mixture
 
 __all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_evidence", "pilot_trees"]
@@ -148,6 +150,7 @@ def grow_blend(
     start: Blended | None = None,
     expect: Callable[[int], object] = lambda n: None,
     codes: RowCodes | None = None,
+    objective: str = ERROR,
 ) -> Blended:
     """Grow a forest of several kinds of trees.
 
@@ -165,6 +168,8 @@ def grow_blend(
     expect : callable
         Called with the number of trees to be grown, as far as known: at first with the most, and
         again after the pilot trees.
+    objective : {"error", "brier", "log_loss"}, default "error"
+        What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
@@ -194,7 +199,7 @@ def grow_blend(
                 [of_kind[:n_pilot] for of_kind in parts], X, y, weights, kinds,
                 tree_streams[:n_pilot], n_jobs, codes,
             )  # fmt: skip
-            blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(), evidence.errors)
+            blend = Blend(np.empty(0, dtype=np.int64), evidence.weights(objective), evidence.errors)
         counts = apportion(blend.weights, n_trees)
         n_grown = [len(of_kind) for of_kind in parts]
         expect(piloted + sum(max(0, int(counts[g]) - n_grown[g]) for g in range(G)))
@@ -251,7 +256,7 @@ def pilot_evidence(
         shares = case_weights @ target / total
         target -= shares
         centre = np.broadcast_to(shares, (len(at), 1, K))
-    of_rows, related = [], []
+    of_rows, related, probabilities = [], [], []
     # the values of a thousand classes take gigabytes: never of all rows at once
     size = max(1, AT_ONCE // (len(kinds) * len(pilots[0]) * K))
     for block in row_blocks(len(at), size):
@@ -264,12 +269,15 @@ def pilot_evidence(
         of_rows.append(products_of_rows(values, masks))
         if K > 1:
             related.append(relations_of_rows(values, masks, target[block]))
+            observed = y[at[block]].astype(np.int64)
+            probabilities.append(probabilities_of_classes(values, masks, observed, shares))
     products, rows = mean_products(np.concatenate(of_rows, axis=2), unseen, case_weights)
     if K == 1:
         return Evidence(products, None, np.diag(products).copy(), rows)
     relations = mean_relations(np.concatenate(related, axis=1), unseen, case_weights)
     errors = np.diag(products) - 2 * relations + case_weights @ np.sum(target**2, axis=1) / total
-    return Evidence(products, relations, errors, rows)
+    found = np.concatenate(probabilities, axis=1)
+    return Evidence(products, relations, errors, rows, found, case_weights)
 
 
 def _leaves_of_each(trees: Sequence[Forest], X: Matrix, n_jobs: int) -> list[NDArray[np.int64]]:

@@ -88,6 +88,7 @@ def _with_more_in_kinds(fit: Fit, blend: Blend, k: int, n_jobs: int, progress: b
         n_jobs,
         progress,
         Blended(fit.forest, fit.streams, blend),
+        fit.request.objective,
     )
     return replace(
         fit,

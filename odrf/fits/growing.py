@@ -18,7 +18,14 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit
 from odrf.options.control import Control, resolve
-from odrf.options.kinds import BEST, blends, kinds_of_trees, require_blendable
+from odrf.options.kinds import (
+    BEST,
+    ERROR,
+    blends,
+    kinds_of_trees,
+    require_blendable,
+    require_objective,
+)
 from odrf.options.request import Request
 from odrf.options.rule_function import RuleFunction
 from odrf.public.progress import progress_bar
@@ -50,7 +57,9 @@ def grow_fit(
     InputError
         If an option is invalid.  The message names it and says what to use.
     """
-    if blends(request):
+    blended = blends(request)
+    require_objective(request.objective, design.response.kind == "classification", blended)
+    if blended:
         fit = _fit_blend(call, design, data, request, progress)
     else:
         fit = _fit_one_kind(call, design, data, request, progress)
@@ -112,11 +121,13 @@ def grow_in_kinds(
     n_jobs: int,
     progress: bool,
     start: Blended | None = None,
+    objective: str = ERROR,
 ) -> Blended:
     """Grow a blend, from the options `controls` of each kind.
 
     Each of them has the number of trees of the whole forest.  `start` is a smaller blend of the
-    same options, whose trees need not be grown again.
+    same options, whose trees need not be grown again.  The weights of the kinds are chosen for the
+    `objective`.
     """
     kinds = [Kind(control.settings, control.mixture, control.sampling) for control in controls]
     with progress_bar(total=controls[0].n_trees, unit="tree", progress=progress) as bar:
@@ -138,6 +149,7 @@ def grow_in_kinds(
             start,
             expect,
             data.codes,
+            objective,
         )
 
 
@@ -161,7 +173,9 @@ def _fit_blend(
     controls = {
         name: _resolve(replace(kind, seed=base.seed), design, data) for name, kind in kinds.items()
     }
-    grown = grow_in_kinds(design, data, list(controls.values()), base.n_jobs, progress)
+    grown = grow_in_kinds(
+        design, data, list(controls.values()), base.n_jobs, progress, objective=request.objective
+    )
     return Fit(
         call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls
     )

@@ -8,15 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from odrf.checks import checked_switch, is_word
+from odrf.checks import checked_choice, checked_switch, is_word
 from odrf.errors import InputError
 from odrf.options.request import Request
 from odrf.projections.family import Family
 from odrf.projections.mixture import read_projection
 
-__all__ = ["BEST", "blends", "kinds_of_trees", "require_blendable"]
+__all__ = [
+    "BEST",
+    "BRIER",
+    "ERROR",
+    "LOG_LOSS",
+    "OBJECTIVES",
+    "blends",
+    "kinds_of_trees",
+    "require_blendable",
+    "require_objective",
+]
 
 BEST = "best"
+# What the shares of the kinds are chosen for.
+ERROR, BRIER, LOG_LOSS = OBJECTIVES = "error", "brier", "log_loss"
 # Share of the rows that each tree draws, without replacement.  Randomised trees differ enough even
 # if they draw many rows; some rows must stay out of bag to evaluate the kind.
 GREEDY_SHARE, RANDOM_SHARE, LEAST_SHARE = 0.8, 0.9, 0.632
@@ -41,6 +53,21 @@ def blends(request: Request) -> bool:
         return blend
     enough = isinstance(request.n_trees, int | np.integer) and request.n_trees >= ENOUGH_TREES
     return bool(enough) and blendable and not is_word(request.resample, "none")
+
+
+def require_objective(objective: Any, classification: bool, blended: bool) -> None:
+    """Raise `InputError` for an invalid `objective`, or if there is nothing to choose for it."""
+    if checked_choice("objective", objective, OBJECTIVES) == ERROR:
+        return
+    if not classification:
+        raise InputError(
+            f'objective="{objective}" is for classes, and the response is a number: leave it out'
+        )
+    if not blended:
+        raise InputError(
+            f'objective="{objective}" chooses how many trees of each kind a forest has, and this '
+            f"one has a single kind: use blend=True, or n_trees={ENOUGH_TREES} or more"
+        )
 
 
 def _can_be_blended(projection: Any) -> bool:

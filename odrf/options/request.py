@@ -47,6 +47,7 @@ class Request:
     seed: Any
     n_jobs: Any
     inference: Any = False
+    objective: Any = "error"
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)
 
@@ -74,4 +75,5 @@ def request_of(options: Mapping[str, Any], given: frozenset[str] = frozenset()) 
 
     `given` names those that were not at their defaults.
     """
-    return Request(**{name: options[name] for name in NAMES}, given=given)
+    known = {name: options[name] for name in NAMES if name in options}
+    return Request(**known, given=given)

@@ -22,6 +22,7 @@ from odrf.checks import (
 )
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY
+from odrf.options.kinds import OBJECTIVES
 from odrf.pruning.complexity import RULES
 
 __all__ = [
@@ -85,6 +86,7 @@ TREES, BOOSTED, GUIDED = ("odt", "odrf"), ("odbt",), ("graf",)
 CHECKS = (
     Option("n_trees", ("odrf", "odbt", "graf"), _whole(1, MOST)),
     Option("blend", ("odrf",), checked_switch),
+    Option("objective", ("odrf",), _one_of(*OBJECTIVES)),
     Option("pruning", TREES, _one_of(*RULES)),
     Option("min_leaf", TREES + BOOSTED, _whole(1)),
     Option("max_depth", TREES, _or_none(_whole(0))),

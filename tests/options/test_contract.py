@@ -24,7 +24,7 @@ from odrf.options.table import CHECKS, checked_options
 FUNCTIONS = {"odt": odrf.odt, "odrf": odrf.odrf, "odbt": odrf.odbt, "graf": odrf.graf}
 OUTSIDE = {"formula", "data", "progress", "offset", *DESIGN_ARGUMENTS}
 # Options that a single tree does not have.
-FIXED_OF_TREES = {"n_trees", "blend", "resample", "sample_fraction", "inference"}
+FIXED_OF_TREES = {"n_trees", "blend", "objective", "resample", "sample_fraction", "inference"}
 # Options that are checked with the data at hand.
 BY_DATA = {
     "odt": {
@@ -86,7 +86,7 @@ def test_a_request_holds_the_options_of_trees_and_forests():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_control_has_every_option(name):
     known = set(dir(CONTROLS[name])) | set(CONTROLS[name].__dataclass_fields__)
-    for option in options(name) - {"blend"}:
+    for option in options(name) - {"blend", "objective"}:
         assert HELD_AS.get(option, option) in known
 
 

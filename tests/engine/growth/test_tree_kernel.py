@@ -108,7 +108,7 @@ class Following:
         return Split(reached, found, left)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(problems(max_rows=72))
 def test_every_split_is_the_best_of_the_same_candidates(problem):
     grows_as_the_twin(problem)
