@@ -222,10 +222,10 @@ def held_weights(
     G = len(products)
     if relations is None or errors is None:
         root = _root(products + _prior(np.diag(products), HELD_PRIOR_ROWS / max(rows, 1)))
-        aim: NDArray[np.float64] = np.zeros(G)
+        aim = np.zeros(G)
     else:
         root = _root(products + _prior(errors, FREE_PRIOR_ROWS / max(rows, 1)))
-        aim = np.linalg.solve(root.T, relations)
+        aim = np.asarray(np.linalg.solve(root.T, relations), dtype=np.float64)
     held = HELD * np.abs(root).max()
     equations = np.vstack([root, np.full((1, G), held)])
     return _normalised(scipy.optimize.nnls(equations, np.append(aim, held))[0])
