@@ -1,4 +1,4 @@
-"""What the numbers of trees of a blend's kinds are chosen for: error, log loss and Brier score.
+"""What the trees of a blend are chosen for: few wrong labels, or good probabilities.
 
     python benchmarks/objectives.py --out objectives.csv [--data DIR] [--tables a,b]
                                     [--partitions 1] [--trees 100]

@@ -295,9 +295,9 @@ def odrf(
         for all kinds.  See `ODRFResults.kinds`.  By default forests of 100 trees or more are
         blends, unless `projection` is a mapping or a family other than ``"logistic"``,
         ``"least_squares"``, ``"lda"`` and ``"ppr"``, or `resample` is ``"none"``.
-    objective : {"error", "brier", "log_loss"}, default "error"
-        What the numbers of trees of the kinds are chosen for: few wrong labels, or class
-        probabilities of small squared error, or of large likelihood.
+    objective : {"error", "brier"}, default "error"
+        What the numbers of trees of the kinds are chosen for: few wrong labels, or, for classes,
+        good probabilities, by the Brier score; log loss falls as well.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"

@@ -39,7 +39,6 @@ from odrf.fits.stacking import (
     Evidence,
     mean_products,
     mean_relations,
-    probabilities_of_classes,
     products_of_rows,
     relations_of_rows,
 )
@@ -168,7 +167,7 @@ def grow_blend(
     expect : callable
         Called with the number of trees to be grown, as far as known: at first with the most, and
         again after the pilot trees.
-    objective : {"error", "brier", "log_loss"}, default "error"
+    objective : {"error", "brier"}, default "error"
         What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
@@ -256,7 +255,7 @@ def pilot_evidence(
         shares = case_weights @ target / total
         target -= shares
         centre = np.broadcast_to(shares, (len(at), 1, K))
-    of_rows, related, probabilities = [], [], []
+    of_rows, related = [], []
     # the values of a thousand classes take gigabytes: never of all rows at once
     size = max(1, AT_ONCE // (len(kinds) * len(pilots[0]) * K))
     for block in row_blocks(len(at), size):
@@ -269,15 +268,12 @@ def pilot_evidence(
         of_rows.append(products_of_rows(values, masks))
         if K > 1:
             related.append(relations_of_rows(values, masks, target[block]))
-            observed = y[at[block]].astype(np.int64)
-            probabilities.append(probabilities_of_classes(values, masks, observed, shares))
     products, rows = mean_products(np.concatenate(of_rows, axis=2), unseen, case_weights)
     if K == 1:
         return Evidence(products, None, np.diag(products).copy(), rows)
     relations = mean_relations(np.concatenate(related, axis=1), unseen, case_weights)
     errors = np.diag(products) - 2 * relations + case_weights @ np.sum(target**2, axis=1) / total
-    found = np.concatenate(probabilities, axis=1)
-    return Evidence(products, relations, errors, rows, found, case_weights)
+    return Evidence(products, relations, errors, rows)
 
 
 def _leaves_of_each(trees: Sequence[Forest], X: Matrix, n_jobs: int) -> list[NDArray[np.int64]]:

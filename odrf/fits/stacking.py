@@ -2,10 +2,10 @@
 
 The weights w ≥ 0 minimise the mean squared error of the weighted sum of the kinds' predictions.
 For a numeric response they add up to 1.  For classes the objective decides.  For few wrong labels
-their sum is free and only their proportions are used: the largest probability decides, whatever its
-size, and kinds whose probabilities are correctly ordered but too moderate, as those of randomised
-trees are, must not be penalised.  For a small Brier score they add up to 1.  For a small log loss
-they do, too, and maximise the likelihood of the observed classes.
+their sum is free and only their proportions are used: the largest probability decides, whatever
+its size, and kinds whose probabilities are correctly ordered but too moderate, as those of
+randomised trees are, must not be penalised.  For good probabilities, a small Brier score, the
+weights add up to 1; log loss is small then, too (``benchmarks/objectives.py``).
 
 The predictions of a few trees have a large variance.  Mean products of predictions are therefore
 estimated from products of different trees, which do not contain the variance of a single tree.
@@ -14,22 +14,20 @@ estimated from products of different trees, which do not contain the variance of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.options.kinds import BRIER, ERROR, LOG_LOSS
+from odrf.options.kinds import BRIER, ERROR
 
 __all__ = [
     "Evidence",
     "free_weights",
     "held_weights",
-    "likelihood_weights",
     "mean_products",
     "mean_relations",
-    "probabilities_of_classes",
     "products_of_rows",
     "relations_of_rows",
 ]
@@ -40,8 +38,6 @@ HELD_PRIOR_ROWS, FREE_PRIOR_ROWS = 20.0, 60.0
 # How much more the equation "the weights add up to 1" counts than the others.
 HELD = 1e3
 TINY = 1e-200
-# Steps of `likelihood_weights`, each of which increases the likelihood; hundreds are exact enough.
-STEPS = 500
 
 
 @dataclass(frozen=True)
@@ -59,29 +55,18 @@ class Evidence:
         Mean squared errors; for classes Brier scores.
     rows : int
         The fewest rows that a kind was evaluated on.
-    probabilities : (G, m) float64 or None
-        For classes, the out-of-bag probabilities of the observed classes of m rows.
-    case_weights : (m,) float64 or None
-        The weights of these rows.
     """
 
     products: NDArray[np.float64]
     relations: NDArray[np.float64] | None
     errors: NDArray[np.float64]
     rows: int
-    probabilities: NDArray[np.float64] | None = None
-    case_weights: NDArray[np.float64] | None = None
 
     def of(self, kinds: Sequence[int]) -> Evidence:
         """Return the evidence on the `kinds` with these numbers."""
         at = np.asarray(kinds)
-        return replace(
-            self,
-            products=self.products[np.ix_(at, at)],
-            relations=None if self.relations is None else self.relations[at],
-            errors=self.errors[at],
-            probabilities=None if self.probabilities is None else self.probabilities[at],
-        )
+        relations = None if self.relations is None else self.relations[at]
+        return Evidence(self.products[np.ix_(at, at)], relations, self.errors[at], self.rows)
 
     def weights(self, objective: str = ERROR) -> NDArray[np.float64]:
         """Return the weights of the kinds (G,); they add up to 1.
@@ -92,9 +77,6 @@ class Evidence:
             return held_weights(self.products, self.rows)
         if objective == BRIER:
             return held_weights(self.products, self.rows, self.relations, self.errors)
-        if objective == LOG_LOSS:
-            assert self.probabilities is not None and self.case_weights is not None
-            return likelihood_weights(self.probabilities, self.case_weights)
         return free_weights(self.products, self.relations, self.errors, self.rows)
 
 
@@ -177,36 +159,6 @@ def mean_relations(
     return means
 
 
-def probabilities_of_classes(
-    values: list[NDArray[np.float64]],
-    unseen: list[NDArray[np.bool_]],
-    codes: NDArray[np.int64],
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the out-of-bag probabilities (G, m) of the observed classes.
-
-    They are means over the trees that have not seen a row.  These can be few, and the mean 0: so
-    one tree is added that predicts the class shares.
-
-    Parameters
-    ----------
-    values : list of G arrays (m, b, K) float64
-        Class probabilities of each kind's b trees for m rows, minus the class shares.
-    unseen : list of G arrays (m, b) bool
-        Which rows are out of bag for each tree.
-    codes : (m,) int64
-        The observed classes.
-    shares : (K,) float64
-        The class shares.
-    """
-    at = np.arange(len(codes))
-    means = [
-        (value[at, :, codes] * mask).sum(axis=1) / (mask.sum(axis=1) + 1)
-        for value, mask in zip(values, unseen, strict=True)
-    ]
-    return np.array(means) + shares[codes]
-
-
 def held_weights(
     products: NDArray[np.float64],
     rows: int,
@@ -229,26 +181,6 @@ def held_weights(
     held = HELD * np.abs(root).max()
     equations = np.vstack([root, np.full((1, G), held)])
     return _normalised(scipy.optimize.nnls(equations, np.append(aim, held))[0])
-
-
-def likelihood_weights(
-    probabilities: NDArray[np.float64], case_weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the weights w ≥ 0 (G,), Σ w = 1, that maximise Σ_i c_i·log(Σ_g w_g·p_gi).
-
-    `probabilities` p (G, m) are those of the observed classes, `case_weights` c (m,) count rows.
-    The weights are found by the EM algorithm (Dempster, Laird and Rubin 1977), with equal shares of
-    `FREE_PRIOR_ROWS` rows more, so that they are close to equal ones if there are few rows.
-    """
-    G, known = len(probabilities), probabilities.max(axis=0) > 0
-    p, c = probabilities[:, known], case_weights[known]
-    c = c * (len(c) / max(c.sum(), TINY))
-    weights = np.full(G, 1 / G)
-    for _ in range(STEPS):
-        shares = weights[:, None] * p
-        weights = (shares / shares.sum(axis=0)) @ c + FREE_PRIOR_ROWS / G
-        weights /= weights.sum()
-    return weights
 
 
 def free_weights(

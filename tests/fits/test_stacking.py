@@ -12,10 +12,8 @@ from odrf.fits.stacking import (
     Evidence,
     free_weights,
     held_weights,
-    likelihood_weights,
     mean_products,
     mean_relations,
-    probabilities_of_classes,
     products_of_rows,
     relations_of_rows,
 )
@@ -128,48 +126,6 @@ def test_held_weights_of_classes_have_the_least_brier_score_on_the_simplex(G, se
     assert loss(found) <= best.fun + 1e-4 * abs(best.fun) + 1e-6
 
 
-@quick
-@given(st.integers(1, 4), st.integers(1, 5), st.integers(0, 2**32))
-def test_probabilities_of_observed_classes_are_those_of_loops(G, b, seed):
-    values, unseen, _, _ = problem(G, b, seed)
-    K = values[0].shape[2]
-    rng = np.random.default_rng(seed)
-    codes, shares = rng.integers(0, K, 7), rng.dirichlet(np.ones(K))
-    found = probabilities_of_classes(values, unseen, codes, shares)
-    for g in range(G):
-        for row, k in enumerate(codes):
-            trees = [values[g][row, i, k] + shares[k] for i in range(b) if unseen[g][row, i]]
-            expected = np.mean([*trees, shares[k]])
-            assert found[g, row] == pytest.approx(expected)
-
-
-@quick
-@given(st.integers(1, 4), st.integers(0, 2**32))
-def test_likelihood_weights_have_the_largest_likelihood(G, seed):
-    rng = np.random.default_rng(seed)
-    p, c = rng.uniform(0.05, 1, size=(G, 9)), rng.uniform(0.1, 2, 9)
-    counts = c * 9 / c.sum()
-
-    def loss(w):
-        prior = 60 / G * np.log(np.maximum(w, 1e-12)).sum()
-        return -(counts @ np.log(np.maximum(w @ p, 1e-12)) + prior)
-
-    found = likelihood_weights(p, c)
-    assert found.sum() == pytest.approx(1.0)
-    for _ in range(30):
-        assert loss(found) <= loss(rng.dirichlet(np.ones(G))) + 1e-9
-    for g in range(G):
-        other = 0.99 * found
-        other[g] += 0.01
-        assert loss(found) <= loss(other) + 1e-9
-
-
-def test_likelihood_weights_prefer_the_kind_that_expects_what_is_observed():
-    p = np.array([np.full(2000, 0.8), np.full(2000, 0.4)])
-    assert likelihood_weights(p, np.ones(2000))[0] > 0.9
-    assert likelihood_weights(0 * p, np.ones(2000)).tolist() == [0.5, 0.5]
-
-
 @pytest.mark.parametrize("relations", [None, np.array([1.0, 0.8, 0.6])])
 def test_evidence_on_some_kinds_is_as_if_there_were_no_others(relations):
     products, errors = np.diag([1.0, 1.2, 1.4]) + 0.3, np.array([1.3, 1.5, 1.7])
@@ -184,16 +140,15 @@ def test_evidence_on_some_kinds_is_as_if_there_were_no_others(relations):
 
 def test_evidence_is_weighed_for_the_objective():
     products, errors = np.diag([1.0, 1.2]) + 0.3, np.array([1.3, 1.5])
-    relations, p, c = np.array([1.0, 0.8]), np.array([[0.9, 0.2], [0.5, 0.6]]), np.array([1.0, 2.0])
-    evidence = Evidence(products, relations, errors, 90, p, c)
+    relations = np.array([1.0, 0.8])
+    evidence = Evidence(products, relations, errors, 90)
     expected = {
         "error": free_weights(products, relations, errors, 90),
         "brier": held_weights(products, 90, relations, errors),
-        "log_loss": likelihood_weights(p, c),
     }
+    assert expected["error"].tolist() != expected["brier"].tolist()
     for objective, weights in expected.items():
         assert evidence.weights(objective).tolist() == weights.tolist()
-    assert evidence.of([1]).weights("log_loss").tolist() == [1.0]
 
 
 def test_a_cautious_kind_is_as_good_as_a_bold_one_with_the_same_order():
