@@ -58,7 +58,7 @@ def pytest_collection_finish():
     """Look for garbage seldom: the compiler builds millions of objects that stay."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(500_000, 50, 100)
+    gc.set_threshold(25_000, 50, 100)
     gc.enable()
 
 

@@ -54,6 +54,7 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
     "min_split": dict.fromkeys(("odt", "odrf", "odbt"), "see `min_leaf`"),
     "n_runs": {"odt": ONE_TREE, "odrf": "see `n_trees`", "graf": "see `n_trees`"},
     "n_trees": {"odt": ONE_TREE},
+    "objective": dict.fromkeys(("odt", "odbt", "graf"), "it chooses the kinds of trees of a blend"),
     "offset": dict.fromkeys(("odt", "odrf", "graf"), "leaves are means, which nothing is added to"),
     "origin": dict.fromkeys(("odt", "odrf", "odbt"), "a matter of planes"),
     "patience": dict.fromkeys(("odt", "odrf", "graf"), "trees are not stopped by the next ones"),
