@@ -194,22 +194,34 @@ def report(lines: pd.DataFrame) -> str:
     for task, of_task in lines.groupby("task", sort=False):
         means = of_task.pivot_table(index="table", columns="set", values="loss", sort=False)
         small = SMALL["rpe" if task == "regression" else "error_percent"]
-        ratio = 100 * np.log((means + small).div(means["default"] + small, axis=0))
-        odd = np.arange(len(ratio)) % 2 == 0
-        differs = means.sub(means["default"], axis=0)
-        figures = pd.DataFrame(
-            {
-                "odd tables": ratio[odd].mean(),
-                "even tables": ratio[~odd].mean(),
-                "all": ratio.mean(),
-                "standard error": ratio.std() / len(ratio) ** 0.5,
-            }
-        ).map("{:+.1f}".format)
-        figures["better, worse"] = [
-            f"{(differs[name] < 0).sum()}, {(differs[name] > 0).sum()}" for name in differs
-        ]
+        odd = np.arange(len(means)) % 2 == 0
+        figures = beside_default(means, "default", small, odd)
         parts.append(f"{task}, {len(means)} tables:\n\n{markdown_table(figures, 'set')}")
     return "\n\n".join(parts)
+
+
+def beside_default(
+    means: pd.DataFrame, default: str, small: float, odd: NDArray[np.bool_]
+) -> pd.DataFrame:
+    """Return how much larger losses are than the default's, in per cent, a row for each column.
+
+    `means` has a row for each table; `odd` says which tables are in odd places.  To both losses
+    `small` is added before their ratio is taken.
+    """
+    ratio = 100 * np.log((means + small).div(means[default] + small, axis=0))
+    differs = means.sub(means[default], axis=0)
+    figures = pd.DataFrame(
+        {
+            "odd tables": ratio[odd].mean(),
+            "even tables": ratio[~odd].mean(),
+            "all": ratio.mean(),
+            "standard error": ratio.std() / len(ratio) ** 0.5,
+        }
+    ).map("{:+.1f}".format)
+    figures["better, worse"] = [
+        f"{(differs[name] < 0).sum()}, {(differs[name] > 0).sum()}" for name in differs
+    ]
+    return figures
 
 
 def main() -> int:

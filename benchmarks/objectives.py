@@ -1,7 +1,7 @@
 """What the trees of a blend are chosen for: few wrong labels, or good probabilities.
 
     python benchmarks/objectives.py --out objectives.csv [--data DIR] [--tables a,b]
-                                    [--partitions 1] [--trees 100]
+                                    [--repeats 1] [--trees 100]
     python benchmarks/objectives.py --report objectives.csv
 
 The kinds of the default forest are grown once on the training rows of a partition (``protocol.py``,
@@ -14,44 +14,51 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
-from kinds import grown_kinds
+from kinds import beside_default, grown_kinds
 from markdown import table as markdown_table
 from measures import measures
 from odrf.options.kinds import ERROR, OBJECTIVES, kinds_of_trees
-from protocol import PROTOCOLS, partitions
+from protocol import PROTOCOLS, Partition, partitions
+from runs import go_on, parser
 from tables import read_table, table_names
 
 MEASURED = {"error_percent": 0.5, "log_loss": 0.01, "brier": 0.005}
 """The measures, and what is added to each before its logarithm: tables of tiny losses would
 dominate."""
+CLASSES = "classification"
 
 
 def run(options: argparse.Namespace) -> pd.DataFrame:
-    """Return a line for each table of classes, partition and objective."""
+    """Return a line for each table of classes, partition and objective, continuing the csv."""
     names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
-    lines = []
-    for place, name in enumerate(tqdm(names, unit="table"), 1):
+    tasks = [
+        (name, place, number)
+        for place, name in enumerate(names, 1)
+        if read_table(options.data, name).task == CLASSES
+        for number in range(options.repeats)
+    ]
+
+    @lru_cache(maxsize=1)  # tasks come table by table
+    def of_table(name: str) -> list[Partition]:
         table = read_table(options.data, name)
-        if table.task != "classification":
-            continue
-        splits = partitions(table, PROTOCOLS["Z"], options.partitions, options.seed)
-        for number, rows in enumerate(splits):
-            grown = grown_kinds(
-                rows, table.task, options.trees, options.seed + number, kinds_of_trees
-            )
-            for objective in OBJECTIVES:
-                weights = grown.evidence.weights(objective)
-                predicted = np.tensordot(weights, grown.predicted, 1)
-                scores = measures(table.task, predicted, rows.train["y"], rows.test["y"])
-                line = {"table": name, "place": place, "partition": number, "objective": objective}
-                lines.append(line | {measure: scores[measure] for measure in MEASURED})
-    return pd.DataFrame(lines)
+        return list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
+
+    def lines(name: str, place: int, number: int) -> Iterator[tuple]:
+        rows = of_table(name)[number]
+        grown = grown_kinds(rows, CLASSES, options.trees, options.seed + number, kinds_of_trees)
+        for objective in OBJECTIVES:
+            predicted = np.tensordot(grown.evidence.weights(objective), grown.predicted, 1)
+            scores = measures(CLASSES, predicted, rows.train["y"], rows.test["y"])
+            yield objective, *(scores[measure] for measure in MEASURED)
+
+    return go_on(options.out, ["table", "place", "partition", "objective", *MEASURED], tasks, lines)
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -59,53 +66,23 @@ def report(lines: pd.DataFrame) -> str:
     parts = []
     for measure, small in MEASURED.items():
         means = lines.pivot_table(index=["place", "table"], columns="objective", values=measure)
-        ratio = 100 * np.log((means + small).div(means[ERROR] + small, axis=0))
-        odd = means.index.get_level_values("place") % 2 == 1
-        differs = means.sub(means[ERROR], axis=0)
-        figures = pd.DataFrame(
-            {
-                "odd tables": ratio[odd].mean(),
-                "even tables": ratio[~odd].mean(),
-                "all": ratio.mean(),
-                "standard error": ratio.std() / len(ratio) ** 0.5,
-            }
-        ).map("{:+.1f}".format)
-        figures["better, worse"] = [
-            f"{(differs[name] < 0).sum()}, {(differs[name] > 0).sum()}" for name in differs
-        ]
+        odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
+        figures = beside_default(means, ERROR, small, odd)
         parts.append(f"{measure}, {len(means)} tables:\n\n{markdown_table(figures, 'objective')}")
     return "\n\n".join(parts)
 
 
 def main() -> int:
     """Try the objectives, or report an existing csv."""
-    options = _parser().parse_args()
-    if options.report is not None:
-        print(report(pd.read_csv(options.report)))
-        return 0
-    if not (options.data / "index.csv").exists():
+    asked = parser(__doc__ or "", "objectives.csv", repeats=1, trees=100)
+    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
+    asked.add_argument("--tables", default="all", help="names with commas between them")
+    options = asked.parse_args()
+    if options.report is None and not (options.data / "index.csv").exists():
         print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
         return 0
-    lines = run(options)
-    lines.to_csv(options.out, index=False)
-    print(report(lines))
+    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        description=(__doc__ or "").splitlines()[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    add = parser.add_argument
-    add("--out", type=Path, default=Path("objectives.csv"), help="csv that is written")
-    add("--report", type=Path, help="csv to be reported, instead of a run")
-    add("--data", type=Path, default=Path("../shared/data"), help="folder with index.csv")
-    add("--tables", default="all", help="names with commas between them")
-    add("--partitions", type=int, default=1, help="random partitions")
-    add("--trees", type=int, default=100, help="trees of each kind")
-    add("--seed", type=int, default=0, help="of the partitions and the trees")
-    return parser
 
 
 if __name__ == "__main__":

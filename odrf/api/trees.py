@@ -26,7 +26,7 @@ from odrf.results.tree import ODTResults
 
 __all__ = ["odrf", "odt"]
 
-# The options of a forest that a single tree does not have, and their values for a tree.
+# The options of a forest that a tree does not have, where `Request` has no default for a tree.
 TREE = {
     "n_trees": 1,
     "resample": "none",
@@ -296,8 +296,8 @@ def odrf(
         blends, unless `projection` is a mapping or a family other than ``"logistic"``,
         ``"least_squares"``, ``"lda"`` and ``"ppr"``, or `resample` is ``"none"``.
     objective : {"error", "brier"}, default "error"
-        What the numbers of trees of the kinds are chosen for: few wrong labels, or, for classes,
-        good probabilities, by the Brier score; log loss falls as well.
+        For classes, what stacking makes small: the rate of wrong labels, or the Brier score of the
+        probabilities, and with it their log loss.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"

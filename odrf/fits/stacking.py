@@ -26,6 +26,7 @@ __all__ = [
     "Evidence",
     "free_weights",
     "held_weights",
+    "held_weights_of_classes",
     "mean_products",
     "mean_relations",
     "products_of_rows",
@@ -71,12 +72,12 @@ class Evidence:
     def weights(self, objective: str = ERROR) -> NDArray[np.float64]:
         """Return the weights of the kinds (G,); they add up to 1.
 
-        For classes they are chosen for one of the `OBJECTIVES`.
+        For classes they are chosen for the objective, "error" or "brier".
         """
         if self.relations is None:
             return held_weights(self.products, self.rows)
         if objective == BRIER:
-            return held_weights(self.products, self.rows, self.relations, self.errors)
+            return held_weights_of_classes(self.products, self.relations, self.errors, self.rows)
         return free_weights(self.products, self.relations, self.errors, self.rows)
 
 
@@ -159,27 +160,35 @@ def mean_relations(
     return means
 
 
-def held_weights(
+def held_weights(products: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+    """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise wᵀ·products·w.
+
+    `products` (G, G) are the mean products of the kinds' errors.  The fewer `rows` they are from,
+    the closer are the weights to equal ones.
+    """
+    root = _root(products + _prior(np.diag(products), HELD_PRIOR_ROWS / max(rows, 1)))
+    return _on_the_simplex(root, np.zeros(len(products)))
+
+
+def held_weights_of_classes(
     products: NDArray[np.float64],
+    relations: NDArray[np.float64],
+    errors: NDArray[np.float64],
     rows: int,
-    relations: NDArray[np.float64] | None = None,
-    errors: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise wᵀ·products·w - 2·wᵀ·relations.
 
-    Of numbers, `products` (G, G) are the mean products of the kinds' errors, and there are no
-    `relations`.  Of classes, they are those of `free_weights`.  The fewer `rows` they are from, the
-    closer are the weights to equal ones.
+    That is the Brier score of the weighted sum, less a constant.  The arguments are those of
+    `free_weights`.
     """
-    G = len(products)
-    if relations is None or errors is None:
-        root = _root(products + _prior(np.diag(products), HELD_PRIOR_ROWS / max(rows, 1)))
-        aim = np.zeros(G)
-    else:
-        root = _root(products + _prior(errors, FREE_PRIOR_ROWS / max(rows, 1)))
-        aim = np.asarray(np.linalg.solve(root.T, relations), dtype=np.float64)
+    root = _root(products + _prior(errors, FREE_PRIOR_ROWS / max(rows, 1)))
+    return _on_the_simplex(root, np.asarray(np.linalg.solve(root.T, relations), dtype=np.float64))
+
+
+def _on_the_simplex(root: NDArray[np.float64], aim: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise |root·w - aim|²."""
     held = HELD * np.abs(root).max()
-    equations = np.vstack([root, np.full((1, G), held)])
+    equations = np.vstack([root, np.full((1, len(root)), held)])
     return _normalised(scipy.optimize.nnls(equations, np.append(aim, held))[0])
 
 

@@ -12,6 +12,7 @@ from odrf.fits.stacking import (
     Evidence,
     free_weights,
     held_weights,
+    held_weights_of_classes,
     mean_products,
     mean_relations,
     products_of_rows,
@@ -113,7 +114,7 @@ def test_held_weights_of_classes_have_the_least_brier_score_on_the_simplex(G, se
     def loss(w):
         return w @ products @ w - 2 * w @ relations
 
-    found = held_weights(products, MANY, relations, np.ones(G))
+    found = held_weights_of_classes(products, relations, np.ones(G), MANY)
     assert found.min() >= 0
     assert found.sum() == pytest.approx(1.0)
     best = minimize(
@@ -144,7 +145,7 @@ def test_evidence_is_weighed_for_the_objective():
     evidence = Evidence(products, relations, errors, 90)
     expected = {
         "error": free_weights(products, relations, errors, 90),
-        "brier": held_weights(products, 90, relations, errors),
+        "brier": held_weights_of_classes(products, relations, errors, 90),
     }
     assert expected["error"].tolist() != expected["brier"].tolist()
     for objective, weights in expected.items():

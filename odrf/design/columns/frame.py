@@ -106,12 +106,9 @@ def column_blocks(
 
 
 def _places(data: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.intp]:
-    """Return the places of these columns in `data`, which has them, each once.
-
-    A dictionary takes a hundredth of the time of an index of text of pandas.
-    """
-    place = {name: at for at, name in enumerate(data.columns.tolist())}
-    return np.array([place[name] for name in columns], dtype=np.intp)
+    """Return the places of these columns in `data`, which has them, each once."""
+    # one by one: for few names, pandas takes a hundred times as long to make an index of text
+    return np.array([data.columns.get_loc(name) for name in columns], dtype=np.intp)
 
 
 def _at(data: pd.DataFrame, place: NDArray[np.intp]) -> pd.DataFrame:

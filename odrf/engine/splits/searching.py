@@ -111,10 +111,10 @@ class Scratch(NamedTuple):
 
 
 def as_searched(feature_groups: FeatureGroups, settings: Settings) -> FeatureGroups:
-    """Return the feature groups, of the kind whose kernel has code for exact cuts of large nodes.
+    """Return the feature groups of the kind of table that the search treats this one as.
 
-    Only tables with factors or empty cells have it: plain trees would grow 9 % slower with it.  If
-    this search needs it, a plain table is taken for one of them.
+    Only the kernel of tables with factors or empty cells cuts large nodes exactly: plain trees
+    would grow 9 % slower if theirs did.  So for exact cuts a plain table counts as one of these.
     """
     if feature_groups.holes is not None or settings.exact_rows <= SORTED_TOGETHER:
         return feature_groups
@@ -130,6 +130,7 @@ def scratch_for(
 ) -> Scratch:
     """Allocate scratch for a tree of n distinct rows, with directions from the `mixture`.
 
+    `feature_groups` are those that `as_searched` returns.
     `tree_rows` is its number of rows counting repetitions, which limits the size of random subsets.
     """
     K, holes = settings.n_classes, feature_groups.n_holes
