@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 import odrf
 from blends import with_few_pilots
-from together import group_of, unit_of
+from together import place_of, unit_of
 
 # Imports build objects that stay: looking for garbage among them takes seconds.
 gc.disable()
@@ -50,8 +50,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_collection_modifyitems(items):
-    """Put the groups first, in their order."""
-    items.sort(key=lambda item: group_of(item.nodeid.split("::")[0]))
+    """Put the groups first, in their order, and their files in the order of the group."""
+    items.sort(key=lambda item: place_of(item.nodeid.split("::")[0]))
 
 
 def pytest_collection_finish():
