@@ -29,9 +29,12 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
 
-# Kernels compile within an example, and other tests run beside it: time says nothing of it.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")
+# Kernels compile within an example, and other tests run beside it: time says nothing of it.  Once a
+# week tests that set no number of examples try more of them.
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("usual", max_examples=50, **UNHURRIED)
+settings.register_profile("thorough", max_examples=500, **UNHURRIED)
+settings.load_profile("usual")
 
 
 @pytest.hookimpl(optionalhook=True)

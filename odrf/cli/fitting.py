@@ -11,7 +11,7 @@ import pandas as pd
 
 from odrf.cli.as_json import show_json, summary_parts
 from odrf.cli.messages import report, show
-from odrf.cli.outside_formulas import checked_design, without_names
+from odrf.cli.outside_formulas import checked_design, require_harmless, without_names
 from odrf.cli.plotting import check_plot, plot_to
 from odrf.cli.table_files import read_table, require_one_stdin
 from odrf.cli.targets import check_targets
@@ -48,10 +48,12 @@ def fit_tables(
     """Return the fit, and the rows to predict; what can fail before the fit, fails before it."""
     data = read_table(options.table, options.format)
     new = None if options.predict is None else read_table(options.predict, options.format)
-    design = checked_design(options.formula, data, settings)
-    if new is not None:
+    if new is None:
+        require_harmless(options.formula, data)
+    else:
+        design = checked_design(options.formula, data, settings)
         without_names(design.matrix, new)
-    check_type(options.type, design.response.classes)
+        check_type(options.type, design.response.classes)
     fit = without_names(function, options.formula, data, **settings, progress=options.progress)
     return fit, new
 

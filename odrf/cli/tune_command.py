@@ -21,7 +21,7 @@ from odrf.cli.command import (
 from odrf.cli.fitting import check_save, save_to, with_seed
 from odrf.cli.functions_called import KINDS_OF_FITS
 from odrf.cli.messages import show
-from odrf.cli.outside_formulas import checked_design, without_names
+from odrf.cli.outside_formulas import require_harmless, without_names
 from odrf.cli.plotting import check_plot, plot_to
 from odrf.cli.set_options import read_grid, read_options
 from odrf.cli.table_files import read_table
@@ -67,7 +67,7 @@ def _run(options: Namespace) -> None:
     settings = with_seed(read_options(options.settings, [odrf.tune, model]), options.seed)
     grid = read_grid(options.grid, [model])
     data = read_table(options.table, options.format)
-    checked_design(options.formula, data, settings)
+    require_harmless(options.formula, data)
     tuning = without_names(
         odrf.tune,
         *(options.formula, data, grid),

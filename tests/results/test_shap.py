@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
+from exact_explainer import by_exact_explainer, three
 from odrf import InputError
 from reference.shapley import coalition_values, values_by_definition
 from shapley_fits import CASES, FITS, FORMULAS, TREES, N, fitted, outputs, rows
@@ -23,10 +24,6 @@ def by_definition(fit, new, background):
             for i in range(len(new))
         ]
     )
-
-
-def three(values):
-    return values if values.ndim == 3 else values[:, :, np.newaxis]
 
 
 @pytest.mark.parametrize("holes", [False, True])
@@ -145,24 +142,14 @@ def test_rows_of_no_weight_are_no_background():
 
 
 @pytest.mark.parametrize("fit, response", CASES)
-def test_the_exact_explainer_of_shap_agrees(fit, response):
-    shap = pytest.importorskip("shap")
+def test_the_exact_explainer_of_shap_agrees(fit, response, monkeypatch):
     result, data = fitted(fit, response), rows()
-    names = list(result.design.predictors)
-    codes = data[names].apply(lambda column: pd.factorize(column, sort=True)[0])
-
-    def predict(numbers):
-        columns = {
-            name: np.sort(data[name].unique())[numbers[:, j].astype(int)]
-            for j, name in enumerate(names)
-        }
-        return outputs(result)(pd.DataFrame(columns))
-
-    new, background = codes.iloc[:3], codes.iloc[30:50]
-    masker = shap.maskers.Independent(background.to_numpy(), max_samples=20)
-    theirs = shap.explainers.Exact(predict, masker)(new.to_numpy()).values
-    ours = result.shap(data.iloc[:3], background=data.iloc[30:50])
-    np.testing.assert_allclose(three(ours.values), three(theirs), rtol=0, atol=1e-10)
+    new, background = (
+        data[list(result.design.predictors)].iloc[at] for at in (slice(3), slice(30, 50))
+    )
+    ours = result.shap(new, background=background)
+    theirs = by_exact_explainer(result, new, background, monkeypatch)
+    np.testing.assert_allclose(three(ours.values), theirs, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("response", FORMULAS)

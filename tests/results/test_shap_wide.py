@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
 
-from shapley_fits import CASES, outputs, wide_fitted, wide_rows
+from exact_explainer import by_exact_explainer, three
+from shapley_fits import CASES, wide_fitted, wide_rows
 
 # One tree of so few rows has few boxes, and votes are no sum over the trees.
 DRAWN = [case for case in CASES if case[0] != "tree" and case != ("guided", "classes")]
 
 
-def three(values):
-    return values if values.ndim == 3 else values[:, :, np.newaxis]
-
-
-def by_exact_explainer(fit, new, background):
-    """The values that the exact explainer of shap gives; it sees cells as codes of their values."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        shap = pytest.importorskip("shap")
-    both = pd.concat([new, background])
-    coded = {name: pd.factorize(both[name], use_na_sentinel=False) for name in both}
-
-    def predict(numbers):
-        columns = {
-            name: np.asarray(values)[numbers[:, j].astype(int)]
-            for j, (name, (_, values)) in enumerate(coded.items())
-        }
-        return outputs(fit)(pd.DataFrame(columns))
-
-    codes = np.column_stack([numbers for numbers, _ in coded.values()]).astype(float)
-    masker = shap.maskers.Independent(codes[len(new) :], max_samples=len(background))
-    return three(shap.explainers.Exact(predict, masker)(codes[: len(new)]).values)
-
-
 @pytest.mark.parametrize("p, holes", [(5, True), (8, False), (10, True)])
 @pytest.mark.parametrize("fit, response", CASES)
-def test_the_exact_explainer_of_shap_agrees_on_many_predictors(fit, response, p, holes):
+def test_the_exact_explainer_of_shap_agrees_on_many_predictors(
+    fit, response, p, holes, monkeypatch
+):
     data, result = wide_rows(p, holes), wide_fitted(fit, response, p, holes)
     new, background = data.iloc[[0, 3], :p], data.iloc[40:44, :p]
     found = result.shap(new, background=background)
     assert found.drawn == 0
-    theirs = by_exact_explainer(result, new, background)
+    theirs = by_exact_explainer(result, new, background, monkeypatch)
     np.testing.assert_allclose(three(found.values), theirs, rtol=0, atol=1e-10)
 
 
