@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
 from odrf.api.loading_fits import load
@@ -26,6 +27,7 @@ __all__ = [
     "Patch",
     "__version__",
     "approximation_curve",
+    "auto",
     "bias_variance",
     "compare",
     "from_images",

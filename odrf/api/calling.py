@@ -15,7 +15,7 @@ from odrf.design import Design, TrainingData, build_design
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS
 from odrf.projections.family import Family
 
-__all__ = ["DESIGN_ARGUMENTS", "design_of", "is_default", "spelled_call"]
+__all__ = ["DESIGN_ARGUMENTS", "default_options", "design_of", "is_default", "spelled_call"]
 
 DESIGN_ARGUMENTS = ("weights", "class_weights", *STRUCTURE_ARGUMENTS, "missing", "unseen", "kind")
 # Values of these types are shown in the call; of others only the name, if they have one.
@@ -50,12 +50,12 @@ def spelled_call(function: Callable[..., Any], formula: str, options: Mapping[st
 
 def is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
     """Return whether the `value` of an argument of `function` is its default."""
-    default = _defaults(function)[name]
+    default = default_options(function)[name]
     return value is default or (isinstance(value, SHOWN_TYPES) and bool(value == default))
 
 
 @cache
-def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+def default_options(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the default of each argument; `inspect.Parameter.empty` where it has none."""
     parameters = inspect.signature(function).parameters
     return {name: parameter.default for name, parameter in parameters.items()}

@@ -18,6 +18,7 @@ __all__ = [
     "BEST",
     "BRIER",
     "ERROR",
+    "FEWEST_TREES",
     "OBJECTIVES",
     "blends",
     "kinds_of_trees",

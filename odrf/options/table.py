@@ -22,7 +22,7 @@ from odrf.checks import (
 )
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY
-from odrf.options.kinds import OBJECTIVES
+from odrf.options.kinds import FEWEST_TREES, OBJECTIVES
 from odrf.pruning.complexity import RULES
 
 __all__ = [
@@ -55,7 +55,7 @@ class Option:
     ----------
     name : str
     functions : tuple of str
-        Which of `odrf.odt`, `odrf.odrf`, `odrf.odbt` and `odrf.graf` the check is for.
+        Which of `odrf.odt`, `odrf.odrf`, `odrf.odbt`, `odrf.graf` and `odrf.auto` it is for.
     check : callable
         Takes name and value, and returns the value that is used; raises `InputError`.
     """
@@ -81,12 +81,13 @@ def _one_of(*choices: Any) -> Check:
     return lambda name, value: checked_choice(name, value, choices)
 
 
-TREES, BOOSTED, GUIDED = ("odt", "odrf"), ("odbt",), ("graf",)
+TREES, BOOSTED, GUIDED, STACKED = ("odt", "odrf"), ("odbt",), ("graf",), ("auto",)
 
 CHECKS = (
     Option("n_trees", ("odrf", "odbt", "graf"), _whole(1, MOST)),
+    Option("n_trees", STACKED, _whole(FEWEST_TREES, MOST)),
     Option("blend", ("odrf",), checked_switch),
-    Option("objective", ("odrf",), _one_of(*OBJECTIVES)),
+    Option("objective", ("odrf", "auto"), _one_of(*OBJECTIVES)),
     Option("pruning", TREES, _one_of(*RULES)),
     Option("min_leaf", TREES + BOOSTED, _whole(1)),
     Option("max_depth", TREES, _or_none(_whole(0))),
@@ -108,8 +109,8 @@ CHECKS = (
     Option("min_split", GUIDED, _whole(2)),
     Option("origin", GUIDED, _one_of(DATA, REGION)),
     Option("batched", GUIDED, checked_switch),
-    Option("seed", TREES + BOOSTED + GUIDED, lambda _, value: checked_seed(value)),
-    Option("n_jobs", TREES + BOOSTED + GUIDED, lambda _, value: checked_jobs(value)),
+    Option("seed", TREES + BOOSTED + GUIDED + STACKED, lambda _, value: checked_seed(value)),
+    Option("n_jobs", TREES + BOOSTED + GUIDED + STACKED, lambda _, value: checked_jobs(value)),
 )
 """The table of checks.  Options that depend on the data are checked where they are resolved."""
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from odrf.plots.growth import plot_growth as plot_growth
     from odrf.plots.guided import plot_guided_growth as plot_guided_growth
     from odrf.plots.importance import plot_importance as plot_importance
+    from odrf.plots.parts import plot_parts as plot_parts
     from odrf.plots.path import plot_error_path as plot_error_path
     from odrf.plots.path import plot_path as plot_path
     from odrf.plots.pixels import plot_pixels as plot_pixels
@@ -81,6 +82,7 @@ __getattr__ = loaded_later(
         "plot_maps": "odrf.plots.probabilities.reliability_diagram",
         "plot_means": "odrf.plots.elements.means",
         "plot_option": "odrf.plots.evaluation.tuning",
+        "plot_parts": "odrf.plots.parts",
         "plot_path": "odrf.plots.path",
         "plot_pixels": "odrf.plots.pixels",
         "plot_projections": "odrf.plots.projections",

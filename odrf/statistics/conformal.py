@@ -31,6 +31,7 @@ __all__ = [
     "fewest_rows",
     "jackknife_plus",
     "leave_one_out",
+    "residual_quantile",
     "shared_in_groups",
     "upper_bounds",
 ]
@@ -58,6 +59,33 @@ def calibrating(unseen: NDArray[np.bool_], weights: NDArray[np.float64]) -> NDAr
 def fewest_rows(level: float) -> int:
     """Return the least number of rows, or groups, for which intervals of this level are finite."""
     return math.ceil(level / (1 - level) * (1 - SLACK))
+
+
+def residual_quantile(
+    size: NDArray[np.float64], weights: NDArray[np.float64], level: float
+) -> float:
+    """Return the size of residuals that a new one exceeds with probability 1 - `level` at most.
+
+    The new row counts as one more of mean weight, whose residual may be the largest.  Infinite if
+    there are too few rows.
+
+    Parameters
+    ----------
+    size : (n,) float64
+        Absolute residuals of rows that had no part in their predictions; NaN where there is none.
+    weights : (n,) float64
+        Case weights.
+    level : float
+        Between 0 and 1.
+    """
+    known = ~np.isnan(size) & (weights > 0)
+    order = np.argsort(size[known], kind="stable")
+    sizes, added = size[known][order], np.cumsum(weights[known][order])
+    if not len(sizes):
+        return math.inf
+    needed = level * (added[-1] + added[-1] / len(sizes)) * (1 - SLACK)
+    place = int(np.searchsorted(added, needed))
+    return float(sizes[place]) if place < len(sizes) else math.inf
 
 
 def shared_in_groups(

@@ -34,9 +34,11 @@ from odrf.fits.files.soundness import (
     require_sound_forest,
     require_sound_guided,
     require_sound_maps,
+    require_sound_stack,
 )
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.options.rule_function import RuleFunction
 from odrf.projections.absent_function import AbsentFunction
 
@@ -44,6 +46,8 @@ __all__ = ["FitReader"]
 
 # Trees of more bytes than this are read when they are first used.
 LARGE = 2**25
+# What a file holds as a whole.
+SAVED = Fit, GuidedFit, BoostedFit, Recalibration, StackedFit
 
 
 class FitReader:
@@ -81,7 +85,7 @@ class FitReader:
         for part in said["parts"]:
             self._built.append(self._build(dict(part)))
         fit = self._value(said["fit"])
-        if not self.absent and not isinstance(fit, Fit | GuidedFit | BoostedFit | Recalibration):
+        if not self.absent and not isinstance(fit, SAVED):
             raise damaged()
         return said["result"], fit
 
@@ -163,6 +167,8 @@ class FitReader:
             _require_trees(built)
         elif isinstance(built, Recalibration):
             require_sound_maps(built)
+        elif isinstance(built, StackedFit):
+            require_sound_stack(built)
         return built
 
     def _evaluation(

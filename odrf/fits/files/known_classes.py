@@ -42,11 +42,14 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.stacked.additive_base import AdditiveBase
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.guided_control import GuidedControl
 from odrf.options.request import Request
 from odrf.options.rule import Rule
+from odrf.options.stacked_control import StackedControl
 from odrf.projections import FAMILIES
 from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
@@ -70,6 +73,7 @@ CLASSES: dict[str, type] = {
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
         *(Recalibration, Steps, LogOdds),
+        *(StackedFit, StackedPart, AdditiveBase, StackedControl),
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,
     )

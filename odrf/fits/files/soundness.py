@@ -20,6 +20,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
 from odrf.statistics.probabilities.recalibration_maps import Steps
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "require_sound_forest",
     "require_sound_guided",
     "require_sound_maps",
+    "require_sound_stack",
 ]
 
 
@@ -121,6 +123,30 @@ def require_sound_maps(recalibration: Recalibration) -> None:
             _require(each.at.ndim == 1 and each.at.shape == each.value.shape and len(each.at) > 0)
             _require(bool((np.diff(each.at) > 0).all() and (np.diff(each.value) >= 0).all()))
             _require(bool(each.value[0] >= 0 and each.value[-1] <= 1))
+
+
+def require_sound_stack(fit: StackedFit) -> None:
+    """Raise `InputError` unless the models of a stack are of its rows and have a weight each."""
+    design, parts = fit.design, fit.parts
+    _require_design(design)
+    p, K, n = len(design.columns), design.response.n_classes, fit.data.n_rows
+    if fit.data.has_rows:
+        _require_rows(fit.data, p, K)
+    _require(len(parts) > 0 and all(isinstance(part, StackedPart) for part in parts))
+    _require(fit.weights.shape == fit.errors.shape == (len(parts),))
+    _require(bool((fit.weights >= 0).all() and fit.weights.max() <= 1 + 1e-9))
+    for part in parts:
+        _require(isinstance(part.fit, Fit | BoostedFit))
+        own = part.fit.design
+        _require(len(own.columns) == p and own.response.n_classes == K)
+        _require(part.fit.data.n_rows == n)
+        if part.base is not None:
+            knots = part.base.knots
+            _require(K == 1 and knots.ndim == 2 and knots.shape[0] == len(part.base.centre) == p)
+            terms = np.where(np.isnan(knots[:, 0]), 1, knots.shape[1])
+            _require(part.base.coef.shape == (terms.sum(),))
+            curved = knots[~np.isnan(knots[:, 0])]
+            _require(bool((np.diff(curved, axis=1) > 0).all()))
 
 
 def _require(sound: bool) -> None:

@@ -12,6 +12,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.predicting import mean_values
+from odrf.fits.stacked.stacked_fit import StackedFit
 
 __all__ = ["expected_response"]
 
@@ -34,8 +35,28 @@ def expected_response(
     advance : callable
         Called with numbers of rows when they are done.
     """
+    if isinstance(fit, StackedFit):
+        return _of_parts(fit, X, offset, advance)
     fit, X = reading_empty_cells(fit, X)
     if not isinstance(fit, BoostedFit):
         return mean_values(fit, X, advance)
     offsets = np.zeros(X.shape[1]) if offset is None else offset
     return fit.loss.means(fit.scores(X, offsets, advance))
+
+
+def _of_parts(
+    fit: StackedFit,
+    X: Matrix,
+    offset: NDArray[np.float64] | None,
+    advance: Callable[[int], object],
+) -> NDArray[np.float64]:
+    """Return the weighted mean of what the parts of a stack expect."""
+    K = fit.design.response.n_classes
+    total = np.zeros((X.shape[1], K))
+    for part, weight in zip(fit.parts, fit.weights, strict=True):
+        if weight > 0:
+            total += weight * expected_response(part.fit, X, offset)
+            if part.base is not None:
+                total += weight * part.base.values(X)[:, None]
+    advance(X.shape[1])
+    return total

@@ -18,6 +18,7 @@ from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.prediction.predicting import RowsToPredict
+from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.warn import warn_user
 
 __all__ = [
@@ -34,6 +35,8 @@ OUT_OF_BAG, IN_BAG = "out-of-bag", "in-bag"
 
 def leaves_rows_out(fit: AnyFit) -> bool:
     """Return whether the options of a forest, or of boosting, leave rows out of some bags."""
+    if isinstance(fit, StackedFit):
+        return True
     if isinstance(fit, BoostedFit):
         return fit.control.n_runs > 1
     if not isinstance(fit, Fit) or fit.control.resample == "none":

@@ -1,0 +1,132 @@
+"""What the models of `odrf.auto` and their weighted mean lose on open tables, and their time.
+
+    python benchmarks/stacks.py --out stacks.csv [--data DIR] [--tables a,b] [--repeats 1]
+                                [--trees 500]
+    python benchmarks/stacks.py --report stacks.csv
+
+The models are fitted on the training rows of a partition (``protocol.py``, Z) and evaluated on its
+test rows, each alone and all together, for classes with the weights of both objectives.  The
+seconds are those of the forest, and of the whole stack.  The report compares losses with those of
+the forest, for the tables in odd and in even places of the index: what one half suggests, the other
+can confirm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+import odrf
+from kinds import beside_default
+from markdown import table as markdown_table
+from measures import measures
+from protocol import PROTOCOLS, Partition, partitions
+from runs import go_on, parser
+from tables import read_table, table_names
+
+TASKS = {
+    "regression": {"rpe": 0.005},
+    "classification": {"error_percent": 0.5, "log_loss": 0.01, "brier": 0.005},
+}
+"""The measures of each task, and what is added to each before its logarithm: tables of tiny losses
+would dominate."""
+MEASURED = [name for measured in TASKS.values() for name in measured]
+FOREST, TOGETHER = "forest", "together"
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Return a line for each table, partition and model, continuing the csv."""
+    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
+    tasks = [
+        (name, place, number)
+        for place, name in enumerate(table_names(options.data), 1)
+        if name in names
+        for number in range(options.repeats)
+    ]
+
+    @lru_cache(maxsize=1)  # tasks come table by table
+    def of_table(name: str) -> tuple[str, list[Partition]]:
+        table = read_table(options.data, name)
+        return table.task, list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
+
+    def lines(name: str, place: int, number: int) -> Iterator[tuple]:
+        task, rows = of_table(name)
+        for model, predicted, seconds in predictions(task, rows[number], options, number):
+            scores = measures(task, predicted, rows[number].train["y"], rows[number].test["y"])
+            yield model, seconds, *(scores.get(measure) for measure in MEASURED)
+
+    columns = ["table", "place", "partition", "model", "seconds", *MEASURED]
+    return go_on(options.out, columns, tasks, lines)
+
+
+def predictions(
+    task: str, rows: Partition, options: argparse.Namespace, number: int
+) -> Iterator[tuple[str, NDArray, float | None]]:
+    """Yield the name, the predictions of the test rows and the seconds of each model."""
+    kind = "response" if task == "regression" else "prob"
+    call = "y ~ .", rows.train
+    how = {"kind": task, "n_trees": options.trees, "seed": options.seed + number, "n_jobs": 1}
+    begin = time.perf_counter()
+    forest = odrf.odrf(*call, blend=True, **how)
+    yield FOREST, forest.predict(rows.test, kind).to_numpy(), time.perf_counter() - begin
+    begin = time.perf_counter()
+    stack = odrf.auto(*call, **how)
+    yield TOGETHER, stack.predict(rows.test, kind).to_numpy(), time.perf_counter() - begin
+    if task == "classification":
+        yield "boosted runs", stack.part("boosted runs").predict(rows.test, kind).to_numpy(), None
+        of_brier = odrf.auto(*call, objective="brier", **how)
+        yield f"{TOGETHER}, brier", of_brier.predict(rows.test, kind).to_numpy(), None
+        return
+    for part in stack.fit.parts[1:]:
+        predicted = stack.part(part.name).predict(rows.test).to_numpy()
+        if part.base is not None:
+            predicted = predicted + part.base.values(stack.design.matrix(rows.test)[0])
+        yield part.name, predicted, None
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Compare the models with the forest, in per cent of each loss and in time, as markdown."""
+    parts = []
+    for task, measured in TASKS.items():
+        for measure, small in measured.items():
+            known = lines[lines[measure].notna()]
+            if known.empty:
+                continue
+            means = known.pivot_table(index=["place", "table"], columns="model", values=measure)
+            odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
+            figures = beside_default(means, FOREST, small, odd)
+            title = f"{task}, {measure}, {len(means)} tables:"
+            parts.append(f"{title}\n\n{markdown_table(figures, 'model')}")
+    seconds = lines.pivot_table(index=["table", "partition"], columns="model", values="seconds")
+    ratio = seconds[TOGETHER] / seconds[FOREST]
+    parts.append(
+        f"Time of the stack, divided by that of the forest: median {ratio.median():.1f}, "
+        f"from {ratio.min():.1f} to {ratio.max():.1f}; of all tables together "
+        f"{seconds[TOGETHER].sum() / seconds[FOREST].sum():.1f}."
+    )
+    return "\n\n".join(parts)
+
+
+def main() -> int:
+    """Fit the models, or report an existing csv."""
+    asked = parser(__doc__ or "", "stacks.csv", repeats=1, trees=500)
+    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
+    asked.add_argument("--tables", default="all", help="names with commas between them")
+    options = asked.parse_args()
+    if options.report is None and not (options.data / "index.csv").exists():
+        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
+        return 0
+    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

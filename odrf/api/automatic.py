@@ -1,0 +1,151 @@
+"""Fit several models from a formula and a data frame, and predict by their weighted mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from odrf.api.boosting import odbt
+from odrf.api.calling import default_options, design_of, spelled_call
+from odrf.api.trees import odrf
+from odrf.checks import Seed
+from odrf.design.columns.missing import require_no_surrogates
+from odrf.design.formulas.lookup import environment
+from odrf.fits.repeated.warning import warned_of_repeated_rows
+from odrf.fits.stacked.growing_parts import grow_stack
+from odrf.options.boosting_control import resolve_boosting
+from odrf.options.request import request_of
+from odrf.options.stacked_control import resolve_stacked
+from odrf.public import public
+from odrf.results.stacked.auto_results import AutoResults
+
+__all__ = ["auto"]
+
+# Rounds of the boosted runs, at most: out-of-bag rows choose how many are kept.
+MOST_ROUNDS = 150
+
+
+@public
+def auto(
+    formula: str,
+    data: pd.DataFrame,
+    *,
+    n_trees: int = 500,
+    objective: str = "error",
+    weights: str | ArrayLike | None = None,
+    class_weights: str | Mapping[Any, float] | None = None,
+    groups: str | ArrayLike | None = None,
+    order: str | ArrayLike | None = None,
+    strata: str | ArrayLike | None = None,
+    missing: str = "split",
+    unseen: str = "missing",
+    kind: str = "auto",
+    seed: Seed = None,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> AutoResults:
+    """Fit several models, and predict by their weighted mean: for the best prediction.
+
+    The weights are found by stacking (Breiman 1996) of out-of-bag predictions, so that no row
+    judges a model that has seen its response.  The models:
+
+    - a forest of several kinds of trees, as of `odrf.odrf`;
+    - for a regression, two forests on a base: one predicts what a sum of lines leaves, one what a
+      sum of natural cubic splines leaves.  Trees follow smooth curves slowly (Friedberg et al.
+      2020), and such a sum follows them at once;
+    - boosted oblique trees, the mean of ten runs on bootstrap samples, as of `odrf.odbt`; three to
+      nine runs if there are more than three classes.
+
+    Parameters
+    ----------
+    formula : str
+        The model; see `odrf.odt`.
+    data : DataFrame
+        One row per observation; see `odrf.odt`.
+    n_trees : int, default 500
+        Trees of each forest, at least 20.
+    objective : {"error", "brier"}, default "error"
+        For classes, what the weights make small: the rate of wrong labels, or the Brier score of
+        the probabilities.
+    weights, class_weights, groups, order, strata, missing, unseen, kind
+        As in `odrf.odrf`.  With `groups`, `order` or `strata` there are no forests on a base: the
+        error of a base is found by leaving out single rows.
+    seed : int, SeedSequence or Generator, optional
+        Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.
+    n_jobs : int, optional
+        Threads; by default all cores.
+    progress : bool, default False
+        Show a progress bar for each model.
+
+    Returns
+    -------
+    AutoResults
+
+    Raises
+    ------
+    InputError
+        If an argument or a column is invalid.  The message names it and says what to use.
+    MemoryError
+        If the table or the trees take more memory than there is, as far as known beforehand.
+
+    Notes
+    -----
+    The weights of a regression minimise the out-of-bag mean squared error of the weighted mean;
+    they are at least 0 and add up to 1.  For classes the share of the boosted runs is the one with
+    the fewest wrong labels out of bag, or the smallest Brier score.
+
+    A base has the penalty of a ridge regression, chosen by leaving out one row at a time.  Its
+    forest is grown on the residuals of rows that are left out.  A base of too many columns for its
+    decomposition is left out.
+
+    The fit takes about five times as long as the forest alone.  For standard errors, and for a
+    model that is read, use `odrf.odrf`: they are those of one forest.
+
+    References
+    ----------
+    L. Breiman (1996). Stacked regressions. Machine Learning 24, 49-64.
+
+    R. Friedberg, J. Tibshirani, S. Athey and S. Wager (2020). Local linear forests. Journal of
+    Computational and Graphical Statistics 30.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> fit = odrf.auto("progression ~ .", odrf.load_data("diabetes"), n_trees=50, seed=1)
+    >>> bool(fit.parts["weight"].sum() > 0.999)
+    True
+    """
+    options = dict(locals())
+    for name in ("formula", "data", "progress"):
+        del options[name]
+    call = spelled_call(auto, formula, options)
+    require_no_surrogates(missing)
+    design, training = design_of(formula, data, options, environment(2))
+    control = resolve_stacked(options, design.response.n_classes)
+    shared = {"n_trees": control.n_trees, "seed": control.seed, "n_jobs": control.n_jobs}
+    of_forests = {**shared, "blend": True, "objective": control.objective}
+    request = request_of({**default_options(odrf), **of_forests}, frozenset(shared))
+    boosting = resolve_boosting(
+        {
+            **default_options(odbt),
+            **shared,
+            "n_trees": MOST_ROUNDS,
+            "n_runs": control.n_runs,
+            "validation": "oob",
+        },
+        y=training.y,
+        kind=design.response.kind,
+        P=len(design.predictors),
+        p=len(design.columns),
+        n_classes=design.response.n_classes,
+        ordered=design.response.ordered,
+        ranges=design.scaling.range,
+        grid=design.grid,
+        terms=design.n_terms,
+        empty=design.of_empty_cells,
+    )
+    fit = grow_stack(call, design, training, control, request, boosting, progress)
+    return AutoResults(warned_of_repeated_rows(fit, data))

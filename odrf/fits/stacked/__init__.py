@@ -1,0 +1,1 @@
+"""Several models of one response, and their weighted mean."""

@@ -1,0 +1,100 @@
+"""Growing the models of a stack, and finding their weights from out-of-bag rows.
+
+The models differ in what they find easily.  A forest of several kinds of trees is best where the
+signal is rough.  A forest on a base, which predicts what a sum of lines or splines leaves, is best
+where most of it is smooth.  Boosted runs are best where few directions tell much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design import Design, TrainingData
+from odrf.design.offset import Offset
+from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
+from odrf.fits.growing import grow_fit
+from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
+from odrf.fits.stacked.additive_base import base_of, can_have_base
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
+from odrf.fits.stacked.weighing import errors_of, stacking_weights
+from odrf.options.boosting_control import BoostingControl
+from odrf.options.request import Request
+from odrf.options.stacked_control import StackedControl
+
+__all__ = ["FOREST", "grow_stack", "stack_out_of_bag"]
+
+FOREST, RUNS = "forest", "boosted runs"
+BASES = {"forest on lines": False, "forest on splines": True}
+
+
+def grow_stack(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    control: StackedControl,
+    request: Request,
+    boosting: BoostingControl,
+    progress: bool,
+) -> StackedFit:
+    """Grow the models and weigh them.
+
+    Parameters
+    ----------
+    call : str
+    design : Design
+    data : TrainingData
+    control : StackedControl
+    request : Request
+        The options of each forest.
+    boosting : BoostingControl
+        The options of the boosted runs.
+    progress : bool
+        Show a progress bar for each model.
+    """
+    parts = [StackedPart(FOREST, grow_fit(call, design, data, request, progress))]
+    n, p = len(data.y), len(design.columns)
+    # leaving out one row at a time would not leave out its group, or later rows
+    numbers = design.response.classes is None and data.structure is None
+    for name, splines in BASES.items():
+        if numbers and can_have_base(n, p, splines):
+            base, left_out = base_of(data, splines)
+            rest = replace(data, y=data.y - left_out)
+            trees = grow_fit(call, design, rest, request, progress)
+            parts.append(StackedPart(name, trees, base))
+    offset = Offset(False, None, np.zeros(n))
+    parts.append(
+        StackedPart(RUNS, grow_boosted_fit(call, design, data, offset, boosting, progress))
+    )
+    values = [_out_of_bag(part, data) for part in parts]
+    ordered = parts[0].fit.ordered
+    weights = stacking_weights(values, data, design.response.n_classes, control.objective, ordered)
+    errors = errors_of(values, data, ordered)
+    return StackedFit(call, design, data, control, tuple(parts), weights, errors)
+
+
+def stack_out_of_bag(fit: StackedFit) -> NDArray[np.float64]:
+    """Return the out-of-bag prediction (n, K) of each row.
+
+    A row that is out of bag in some models only is predicted by these; NaN where it is in none.
+    """
+    total = np.zeros((len(fit.data.y), fit.design.response.n_classes))
+    weight = np.zeros(len(total))
+    for part, share in zip(fit.parts, fit.weights, strict=True):
+        if share > 0:
+            value = _out_of_bag(part, fit.data)
+            known = ~np.isnan(value[:, 0])
+            total[known] += share * value[known]
+            weight[known] += share
+    return total / np.where(weight > 0, weight, np.nan)[:, None]
+
+
+def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
+    """Return the out-of-bag prediction (n, K) of each row by one model."""
+    if isinstance(part.fit, BoostedFit):
+        return part.fit.loss.means(boosted_out_of_bag(part.fit))
+    value = forest_out_of_bag(part.fit).value
+    # what the trees were grown on is the response less what the base says without the row
+    return value if part.base is None else value + (data.y - part.fit.data.y)[:, None]

@@ -1,0 +1,92 @@
+"""The fit of a stack: several models of one response, whose weighted mean it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design import Design, TrainingData
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit
+from odrf.fits.stacked.additive_base import AdditiveBase
+from odrf.options.stacked_control import StackedControl
+
+__all__ = ["StackedFit", "StackedPart"]
+
+
+class StackedPart(NamedTuple):
+    """A model of a stack.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in words.
+    fit : Fit or BoostedFit
+        Its trees.  With a base, they predict what the base leaves.
+    base : AdditiveBase or None
+        What is added to the prediction of the trees.
+    """
+
+    name: str
+    fit: Fit | BoostedFit
+    base: AdditiveBase | None = None
+
+
+@dataclass(frozen=True)
+class StackedFit:
+    """The fit of a stack, from which results are computed.  It can be pickled.
+
+    Attributes
+    ----------
+    call : str
+        The call that made it, as shown in summaries.
+    design : Design
+        The recipe from a data frame to predictors and response.
+    data : TrainingData
+        The training rows.
+    control : StackedControl
+        The options, resolved.
+    parts : tuple of G StackedPart
+        The models, a forest first.
+    weights : (G,) float64
+        The weight of each; they add up to 1.
+    errors : (G,) float64
+        Out-of-bag mean squared error of each, or its share of wrong labels.
+    votes, summed : bool
+        False: a prediction is a mean.
+    """
+
+    votes: ClassVar[bool] = False
+    summed: ClassVar[bool] = False
+
+    call: str
+    design: Design
+    data: TrainingData
+    control: StackedControl
+    parts: tuple[StackedPart, ...]
+    weights: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+    @property
+    def kind(self) -> str:
+        """``"regression"`` or ``"classification"``."""
+        return self.design.response.kind
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the predicted class is the median of the ordered classes."""
+        return self.parts[0].fit.ordered
+
+    @property
+    def forest(self) -> Forest:
+        """There is none: the trees of several models do not make one forest.
+
+        Raises
+        ------
+        AttributeError
+        """
+        raise AttributeError("a stack has several forests")

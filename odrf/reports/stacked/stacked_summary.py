@@ -1,0 +1,100 @@
+"""Summary, importances and short description of a stack of models."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from odrf.engine.rows.coded import indicated
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
+from odrf.reports.importance_tables import MeasuredImportance, held_out_table, impurity_table
+from odrf.reports.summaries import data_facts, importance_section, missing_notes
+from odrf.text.card import Card
+from odrf.text.quantity import quantity
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+__all__ = ["error_scores", "parts_table", "stacked_card", "stacked_importance", "stacked_summary"]
+
+MEASURE = "mean share over the parts"
+
+
+def parts_table(fit: StackedFit) -> pd.DataFrame:
+    """Return the table `odrf.results.stacked.auto_results.AutoResults.parts`."""
+    return pd.DataFrame(
+        {
+            "weight": fit.weights,
+            "oob_error": fit.errors,
+            "trees": [part.fit.forest.n_trees for part in fit.parts],
+        },
+        index=pd.Index([part.name for part in fit.parts], name="part"),
+    )
+
+
+def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImportance:
+    """Return the weighted mean of the parts' shares of importance, the largest first."""
+    names = list(fit.design.predictors)
+    importance = np.zeros(len(names))
+    for part, weight in zip(fit.parts, fit.weights, strict=True):
+        if weight > 0:
+            importance += weight * _shares(part, fit, progress)
+    total = importance[importance > 0].sum()
+    share = importance / total if total > 0 else importance
+    columns = {"importance": importance, "share": share}
+    table = pd.DataFrame(columns, index=pd.Index(names, name="predictor"))
+    return MeasuredImportance(
+        table.sort_values("importance", ascending=False, kind="stable"), MEASURE
+    )
+
+
+def _shares(part: StackedPart, fit: StackedFit, progress: bool) -> NDArray[np.float64]:
+    """Return the importance of each predictor (P,) in one model; those above 0 add up to 1."""
+    table = held_out_table(part.fit, progress)
+    table = impurity_table(part.fit) if table is None else table
+    importance = table["importance"].reindex(list(fit.design.predictors)).to_numpy()
+    if part.base is not None:
+        importance = importance + _of_base(part, fit)
+    total = importance[importance > 0].sum()
+    return np.asarray(importance / total if total > 0 else importance)
+
+
+def _of_base(part: StackedPart, fit: StackedFit) -> NDArray[np.float64]:
+    """Return the covariance of the response with what each predictor adds to the base (P,)."""
+    assert part.base is not None
+    data, first = fit.data, fit.design.first
+    share = data.weights / data.weights.sum()
+    off = share * (data.y - share @ data.y)
+    added = part.base.by_column(indicated(data.X))
+    return np.array([off @ added[:, a:b].sum(axis=1) for a, b in pairwise(first)])
+
+
+def stacked_summary(
+    fit: StackedFit, scores: dict[str, str], importance: MeasuredImportance
+) -> Summary:
+    """Return the summary of a stack: data, errors, what it is made of, importances."""
+    facts = {**data_facts(fit), **scores, "Seed": str(fit.control.seed)}
+    sections = {"Parts": parts_table(fit), **importance_section(importance)}
+    notes = (*importance.notes, *missing_notes(fit))
+    return Summary(f"Weighted mean of models: {fit.kind}", fit.call, facts, sections, notes)
+
+
+def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:
+    """Return a short description of a stack."""
+    facts = {
+        "Formula": fit.design.formula,
+        "Rows": str(len(fit.data.y)),
+        "Predictors": str(len(fit.design.predictors)),
+        **scores,
+    }
+    title = f"Weighted mean of {quantity(len(fit.parts), 'model')}: {fit.kind}"
+    return Card(title, facts, parts_table(fit))
+
+
+def error_scores(error: float, r_squared: float | None) -> dict[str, str]:
+    """Return the out-of-bag error in words."""
+    if r_squared is None:
+        return {"OOB error rate": number(error)}
+    return {"OOB MSE": number(error), "OOB R²": number(r_squared)}

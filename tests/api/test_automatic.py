@@ -1,0 +1,194 @@
+"""Stacks of models: what they are made of, what they predict and what they tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from blends import with_few_pilots
+from odrf import InputError
+from odrf.fits.prediction.expected_response import expected_response
+
+HOW = {"n_trees": 20, "seed": 1}
+MODELS = ["forest", "forest on lines", "forest on splines", "boosted runs"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quickly():
+    """Few pilot trees and rounds, of which most of the time of small stacks is."""
+    with with_few_pilots(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr("odrf.api.automatic.MOST_ROUNDS", 10)
+        yield
+
+
+@pytest.fixture(scope="module")
+def number(table):
+    return odrf.auto("y ~ a + b + f", table, **HOW)
+
+
+@pytest.fixture(scope="module")
+def classes(table):
+    return odrf.auto("c ~ a + b + f", table, **HOW)
+
+
+def test_it_predicts_the_weighted_mean_of_its_models(number, table):
+    assert list(number.parts.index) == MODELS
+    weights = number.parts["weight"]
+    assert weights.sum() == pytest.approx(1) and (weights >= 0).all()
+    new = table[::3]
+    X = number.design.matrix(new)[0]
+    parts = [number.part(part.name).predict(new).to_numpy() for part in number.fit.parts]
+    bases = [0.0 if part.base is None else part.base.values(X) for part in number.fit.parts]
+    expected = weights.to_numpy() @ [p + b for p, b in zip(parts, bases, strict=True)]
+    assert number.predict(new).to_numpy() == pytest.approx(expected)
+
+
+def test_of_classes_it_predicts_the_weighted_mean_of_probabilities(classes, table):
+    assert list(classes.parts.index) == ["forest", "boosted runs"]
+    first, second = classes.parts["weight"]
+    forest, runs = (classes.part(name).predict(table, "prob") for name in classes.parts.index)
+    expected = (first * forest + second * runs).to_numpy()
+    found = classes.predict(table, "prob")
+    assert found.to_numpy() == pytest.approx(expected)
+    assert found.sum(axis=1).to_numpy() == pytest.approx(1)
+    assert (classes.predict(table) == found.idxmax(axis=1)).all()
+
+
+def test_its_forest_and_runs_are_those_of_the_functions(number, table):
+    forest = odrf.odrf("y ~ a + b + f", table, blend=True, **HOW)
+    assert number.part("forest").predict(table).equals(forest.predict(table))
+    how = {"n_runs": 10, "validation": "oob", "seed": 1, "n_trees": 10}
+    runs = odrf.odbt("y ~ a + b + f", table, **how)
+    assert number.part("boosted runs").predict(table).equals(runs.predict(table))
+
+
+def test_out_of_bag_rows_have_no_part_in_their_prediction(number, table):
+    changed = table.copy()
+    changed.loc["row7", "y"] += 1e-3
+    other = odrf.auto("y ~ a + b + f", changed, **HOW)
+    for one, another in zip(number.fit.parts[1:3], other.fit.parts[1:3], strict=True):
+        # what a base says of a row without it does not depend on its response
+        left = [
+            fit.data.y - part.fit.data.y for fit, part in ((number.fit, one), (other.fit, another))
+        ]
+        assert left[0][7] == pytest.approx(left[1][7], abs=1e-12)
+        assert abs(left[0][8] - left[1][8]) > 1e-9
+    value = number.oob_prediction
+    known = value.notna()
+    assert known.sum() > 110
+    losses = (table["y"] - value.fillna(number.predict(training="in-bag"))) ** 2
+    assert number.oob_error == pytest.approx(losses.mean())
+    assert number.predict().equals(value)
+    assert 0 < number.r_squared < 1
+
+
+def test_a_smooth_truth_is_for_the_splines_and_a_rough_one_for_the_others():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame(rng.uniform(size=(300, 3)), columns=list("abc"))
+    data["y"] = np.sin(6 * data["a"]) + data["b"] ** 2 + rng.normal(size=300) / 20
+    smooth = odrf.auto("y ~ .", data, **HOW)
+    assert smooth.parts.loc["forest on splines", "weight"] > 0.5
+    new = pd.DataFrame(rng.uniform(size=(500, 3)), columns=list("abc"))
+    truth = np.sin(6 * new["a"]) + new["b"] ** 2
+    errors = [np.mean((fit.predict(new) - truth) ** 2) for fit in (smooth, smooth.part("forest"))]
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_threads_and_files_change_nothing(number, classes, table, tmp_path):
+    for fit, formula in ((number, "y ~ a + b + f"), (classes, "c ~ a + b + f")):
+        again = odrf.auto(formula, table, n_jobs=2, **HOW)
+        assert again.predict(table).equals(fit.predict(table))
+        fit.save(tmp_path / "fit")
+        loaded = odrf.load(tmp_path / "fit")
+        assert loaded.predict(table).equals(fit.predict(table))
+        assert loaded.oob_error == fit.oob_error
+        assert str(loaded.summary()) == str(fit.summary())
+        fit.save(tmp_path / "alone", data=False)
+        alone = odrf.load(tmp_path / "alone")
+        assert alone.predict(table).equals(fit.predict(table))
+        with pytest.raises(InputError, match="saved without them"):
+            alone.oob_prediction  # noqa: B018
+
+
+def test_weights_and_empty_cells(table):
+    weights = np.where(np.arange(120) < 60, 2.0, 0.0)
+    half = odrf.auto("y ~ a + b + f", table, weights=weights, **HOW)
+    assert half.predict(table).notna().all()
+    holes = table.assign(a=table["a"].mask(np.arange(120) % 7 == 0))
+    fit = odrf.auto("y ~ a + b + f", holes, **HOW)
+    assert np.isfinite(fit.predict(holes)).all()
+    new = table[:5].assign(b=np.nan)
+    assert np.isfinite(fit.predict(new)).all()
+
+
+def test_rows_in_groups_have_no_bases(table):
+    fit = odrf.auto("y ~ a + b + f", table, groups=np.arange(120) // 4, **HOW)
+    assert list(fit.parts.index) == ["forest", "boosted runs"]
+
+
+def test_intervals_hold_new_responses(number, table):
+    ends = number.predict(table, interval="prediction", level=0.8)
+    assert list(ends.columns) == ["estimate", "conf_low", "conf_high"]
+    inside = (table["y"] - number.oob_prediction).abs() <= (ends["conf_high"] - ends["estimate"])
+    assert 0.8 <= inside.mean() <= 0.84
+    wide = number.predict(table, interval="prediction", level=0.999)
+    assert np.isinf(wide["conf_high"]).all()
+
+
+def test_what_it_tells(number, classes, table):
+    for fit in (number, classes):
+        importance = fit.importance()
+        assert importance["share"].clip(lower=0).sum() == pytest.approx(1)
+        assert set(importance.index) == {"a", "b", "f"}
+        text = str(fit.summary())
+        assert "boosted runs" in text and "Importance" in text
+        assert "forest" in repr(fit)
+        axes = fit.plot()
+        assert len(axes) == 2
+        assert "OOB" in fit.plot("parts").get_xlabel()
+    effect = number.comparisons("a").table
+    assert effect["estimate"].iloc[0] > 0 and effect["std_error"].isna().all()
+    assert classes.predictions(by="f").table["estimate"].between(0, 1).all()
+    known = classes.oob_prediction.notna().sum()
+    assert classes.confusion_matrix.drop(columns="error").to_numpy().sum() == known > 100
+
+
+def test_expected_responses_add_up(number, table):
+    X = number.design.matrix(table)[0]
+    found = expected_response(number.fit, X)[:, 0]
+    assert found == pytest.approx(number.predict(table).to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda fit: fit.part("tree"), "name='tree'.*use one of"),
+        (lambda fit: fit.importance("loco"), r'part\("forest"\)\.importance'),
+        (lambda fit: fit.predict(type="leaf"), "type='leaf'"),
+        (lambda fit: fit.predict(interval="confidence"), "interval='confidence'"),
+        (lambda fit: fit.consistency(), "no consistency theorem"),
+        (lambda fit: fit.to_sklearn(), "no estimator"),
+    ],
+)
+def test_what_it_refuses(number, ask, words):
+    with pytest.raises(InputError, match=words):
+        ask(number)
+
+
+@pytest.mark.parametrize("name", ["forest", "n_leaves", "tree", "prune", "shap"])
+def test_what_one_forest_has_is_found_there(number, name):
+    with pytest.raises(AttributeError, match=rf'several models; see part\("forest"\)\.{name}'):
+        getattr(number, name)
+    with pytest.raises(AttributeError, match="has no 'forests'"):
+        number.forests  # noqa: B018
+
+
+def test_refused_options(table):
+    with pytest.raises(InputError, match="objective"):
+        odrf.auto("y ~ a", table, objective="brier")
+    with pytest.raises(InputError, match="n_trees=5"):
+        odrf.auto("y ~ a", table, n_trees=5)
+    of_brier = odrf.auto("c ~ a + b + f", table, objective="brier", **HOW)
+    assert of_brier.control.objective == "brier"
