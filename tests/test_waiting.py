@@ -69,7 +69,7 @@ SHORT = {
         "Interactions.plot", "Interactions.summary", "PixelImportance.summary",
     ],
     "they take trees of those that there are": [
-        "combine", "forest", "tree", "ForestPath.best", "PruningPath.best",
+        "combine", "forest", "part", "tree", "ForestPath.best", "PruningPath.best",
     ],
     "a second or less for 20,000 rows": ["calibration", "discrimination"],
     "a few thousand predictions": ["explain"],

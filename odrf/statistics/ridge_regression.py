@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["RidgeRegression", "ridge_regression"]
+__all__ = ["RidgeRegression", "one_blas_thread", "ridge_regression"]
 
 # Penalties that are tried, as shares of a tenth of the rows: the columns have variance 1.
 SHARES = np.geomspace(1e-4, 1e4, 25)
 TINY = 1e-12
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Compute products of matrices in one thread: their last bits depend on the number of threads.
+
+    So a fit has the same bits whatever the settings of a machine or of a pool of workers are.
+    """
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class RidgeRegression(NamedTuple):
@@ -46,6 +65,13 @@ def ridge_regression(
     weights : (n,) float64
         Case weights; rows of weight 0 have no part in the regression.
     """
+    with one_blas_thread():
+        return _solved(Z, y, weights)
+
+
+def _solved(
+    Z: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64]
+) -> RidgeRegression:
     share = weights / weights.sum()
     centre, mean = share @ Z, float(share @ y)
     unit = np.sqrt(share @ (Z - centre) ** 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from odrf.statistics.ridge_regression import SHARES, ridge_regression
 
@@ -54,3 +55,15 @@ def test_columns_that_are_constant_or_equal_say_nothing_more():
     assert with_constant.coef[0] == pytest.approx(alone.coef[0])
     twice = ridge_regression(np.column_stack([x, x]), y, np.ones(30))
     assert twice.coef[0] == pytest.approx(twice.coef[1])
+
+
+def test_its_bits_do_not_depend_on_the_threads_of_blas():
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(300, 700))
+    y = Z[:, 0] + rng.normal(size=300)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            one = ridge_regression(Z, y, np.ones(300))
+        found.append(one.coef.tobytes() + one.left_out.tobytes())
+    assert found[0] == found[1]

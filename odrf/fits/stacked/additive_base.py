@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
-from odrf.statistics.ridge_regression import ridge_regression
+from odrf.statistics.ridge_regression import one_blas_thread, ridge_regression
 
 __all__ = ["AdditiveBase", "base_of", "can_have_base"]
 
@@ -48,7 +48,9 @@ class AdditiveBase:
 
     def values(self, X: Matrix) -> NDArray[np.float64]:
         """Return the sums (n,) for predictors X (p, n), scaled as by the design."""
-        return np.asarray(self.intercept + _terms(X, self.knots, self.centre) @ self.coef)
+        terms = _terms(X, self.knots, self.centre)
+        with one_blas_thread():
+            return np.asarray(self.intercept + terms @ self.coef)
 
     def by_column(self, X: Matrix) -> NDArray[np.float64]:
         """Return what each column adds to the sums (n, p)."""

@@ -19,7 +19,7 @@ from odrf.text.wording import number
 
 __all__ = ["error_scores", "parts_table", "stacked_card", "stacked_importance", "stacked_summary"]
 
-MEASURE = "mean share over the parts"
+MEASURE = "held-out importance, mean of the models"
 
 
 def parts_table(fit: StackedFit) -> pd.DataFrame:
