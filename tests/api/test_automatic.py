@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +12,7 @@ import pytest
 import odrf
 from blends import with_few_pilots
 from odrf import InputError
+from odrf.cli import main
 from odrf.fits.prediction.expected_response import expected_response
 
 HOW = {"n_trees": 20, "seed": 1}
@@ -148,6 +152,7 @@ def test_what_it_tells(number, classes, table):
         axes = fit.plot()
         assert len(axes) == 2
         assert "OOB" in fit.plot("parts").get_xlabel()
+        assert len(fit.n_leaves) == fit.parts["trees"].sum()
     effect = number.comparisons("a").table
     assert effect["estimate"].iloc[0] > 0 and effect["std_error"].isna().all()
     assert classes.predictions(by="f").table["estimate"].between(0, 1).all()
@@ -177,7 +182,7 @@ def test_what_it_refuses(number, ask, words):
         ask(number)
 
 
-@pytest.mark.parametrize("name", ["forest", "n_leaves", "tree", "prune", "shap"])
+@pytest.mark.parametrize("name", ["forest", "tree", "prune", "shap"])
 def test_what_one_forest_has_is_found_there(number, name):
     with pytest.raises(AttributeError, match=rf'several models; see part\("forest"\)\.{name}'):
         getattr(number, name)
@@ -192,3 +197,25 @@ def test_refused_options(table):
         odrf.auto("y ~ a", table, n_trees=5)
     of_brier = odrf.auto("c ~ a + b + f", table, objective="brier", **HOW)
     assert of_brier.control.objective == "brier"
+
+
+def test_the_command_reads_what_was_saved(number, table, tmp_path, capsys):
+    saved, rows, out = (str(tmp_path / name) for name in ("fit.odrf", "rows.csv", "out.csv"))
+    number.save(saved)
+    table.to_csv(rows, index=False)
+    assert main(["predict", saved, rows, "--out", out]) == 0
+    found = pd.read_csv(out).iloc[:, -1].to_numpy()
+    assert found == pytest.approx(number.predict(table).to_numpy())
+    assert main(["fit", "--load", saved, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["trees"] == len(number.n_leaves)
+
+
+def test_it_is_compared_with_others(table):
+    found = odrf.compare(
+        "y ~ a + b + f",
+        table,
+        {"auto": partial(odrf.auto, n_trees=20), "tree": odrf.odt},
+        cv=3,
+        seed=1,
+    )
+    assert found.table.index[0] == "auto"

@@ -21,7 +21,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_run_and_its_report(folder, capsys, monkeypatch):
+def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
     out = folder / "out.csv"
     words = ["stacks.py", "--data", str(folder), "--trees", "20", "--out", str(out)]
     monkeypatch.setattr("sys.argv", words)

@@ -125,6 +125,11 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         return ODBTResults(fit) if isinstance(fit, BoostedFit) else ODRFResults(fit)
 
     @cached_property
+    def n_leaves(self) -> NDArray[np.int64]:
+        """Number of leaves of each tree (B,), of one model after the other."""
+        return np.concatenate([part.fit.forest.leaves() for part in self.fit.parts])
+
+    @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
         return expected_response(self.fit, self.fit.data.X)
 
