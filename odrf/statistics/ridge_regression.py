@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["RidgeRegression", "one_blas_thread", "ridge_regression"]
+__all__ = ["RidgeRegression", "ridge_regression"]
 
 # Penalties that are tried, as shares of a tenth of the rows: the columns have variance 1.
 SHARES = np.geomspace(1e-4, 1e4, 25)
@@ -19,7 +19,7 @@ TINY = 1e-12
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
+def _one_thread() -> Iterator[None]:
     """Compute products of matrices in one thread: their last bits depend on the number of threads.
 
     So a fit has the same bits whatever the settings of a machine or of a pool of workers are.
@@ -65,7 +65,7 @@ def ridge_regression(
     weights : (n,) float64
         Case weights; rows of weight 0 have no part in the regression.
     """
-    with one_blas_thread():
+    with _one_thread():
         return _solved(Z, y, weights)
 
 

@@ -116,6 +116,14 @@ def test_threads_and_files_change_nothing(number, classes, table, tmp_path):
             alone.oob_prediction  # noqa: B018
 
 
+def test_a_row_alone_is_predicted_as_among_others(number, classes, table):
+    for fit in (number, classes):
+        kind = "prob" if fit is classes else "response"
+        together = fit.predict(table, kind)
+        for i in range(0, 120, 7):
+            assert fit.predict(table[i : i + 1], kind).equals(together[i : i + 1])
+
+
 def test_weights_and_empty_cells(table):
     weights = np.where(np.arange(120) < 60, 2.0, 0.0)
     half = odrf.auto("y ~ a + b + f", table, weights=weights, **HOW)

@@ -8,6 +8,7 @@ of the training rows each function is constant, as trees are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
-from odrf.statistics.ridge_regression import one_blas_thread, ridge_regression
+from odrf.statistics.ridge_regression import ridge_regression
 
 __all__ = ["AdditiveBase", "base_of", "can_have_base"]
 
@@ -48,15 +49,29 @@ class AdditiveBase:
 
     def values(self, X: Matrix) -> NDArray[np.float64]:
         """Return the sums (n,) for predictors X (p, n), scaled as by the design."""
-        terms = _terms(X, self.knots, self.centre)
-        with one_blas_thread():
-            return np.asarray(self.intercept + terms @ self.coef)
+        total = np.full(X.shape[1], self.intercept)
+        for added in self._added(X):
+            total += added
+        return total
 
     def by_column(self, X: Matrix) -> NDArray[np.float64]:
         """Return what each column adds to the sums (n, p)."""
-        terms = _terms(X, self.knots, self.centre) * self.coef
-        begin = np.cumsum([0, *np.where(np.isnan(self.knots[:, 0]), 1, KNOTS)])
-        return np.add.reduceat(terms, begin[:-1], axis=1)
+        return np.stack(list(self._added(X)), axis=1)
+
+    def _added(self, X: Matrix) -> Iterator[NDArray[np.float64]]:
+        """Yield what each column adds (n,).
+
+        Products are added one by one: BLAS would round those of a row alone in another way than
+        those of the row among others.
+        """
+        begin = 0
+        for terms in _terms(X, self.knots, self.centre):
+            end = begin + terms.shape[1]
+            products = terms * self.coef[begin:end]
+            begin, added = end, products[:, 0]
+            for product in products.T[1:]:
+                added = added + product
+            yield added
 
 
 def can_have_base(n: int, p: int, splines: bool) -> bool:
@@ -85,21 +100,19 @@ def base_of(data: TrainingData, splines: bool) -> tuple[AdditiveBase, NDArray[np
         values = np.unique(known)
         if splines and len(values) >= FEWEST_VALUES:
             knots[j] = np.quantile(values, np.linspace(0, 1, KNOTS))
-    found = ridge_regression(_terms(X, knots, centre), data.y, data.weights)
+    found = ridge_regression(np.hstack(list(_terms(X, knots, centre))), data.y, data.weights)
     return AdditiveBase(knots, centre, found.coef, found.intercept), found.left_out
 
 
 def _terms(
     X: Matrix, knots: NDArray[np.float64], centre: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the columns (n, m) that the coefficients multiply."""
-    terms = []
+) -> Iterator[NDArray[np.float64]]:
+    """Yield what the coefficients multiply: for each column one array (n, 1), or (n, KNOTS)."""
     for column, at, middle in zip(indicated(X), knots, centre, strict=True):
         x = np.clip(np.where(np.isnan(column), middle, column).astype(np.float64), 0.0, 1.0)
         if np.isnan(at[0]):
-            terms.append(x[:, None])
+            yield x[:, None]
         else:
             # the spline through 1 at one knot and 0 at the others, for each knot
             spline = scipy.interpolate.CubicSpline(at, np.eye(KNOTS), bc_type="natural")
-            terms.append(spline(np.clip(x, at[0], at[-1])))
-    return np.hstack(terms)
+            yield spline(np.clip(x, at[0], at[-1]))
