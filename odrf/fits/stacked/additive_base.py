@@ -1,9 +1,9 @@
 """A base: a sum of functions of one predictor each, which a forest corrects.
 
-Trees are slow to follow a smooth curve, and do not go on where the rows end.  A sum of lines, or of
-natural cubic splines, follows it at once; what it leaves is for the forest (as in the local linear
-forests of Friedberg et al. 2020, whose corrections are made in the leaves).  Outside of the range
-of the training rows each function is constant, as trees are.
+Trees are slow to follow a smooth curve.  A sum of lines, or of natural cubic splines, follows it at
+once, and what it leaves is for the forest.  (In the local linear forests of Friedberg et al. 2020
+lines are fitted in the leaves instead.)  Outside of the range of the training rows each function is
+constant, as trees are.
 """
 
 from __future__ import annotations
