@@ -101,8 +101,9 @@ def auto(
     forest is grown on the residuals of rows that are left out.  A base of too many columns for its
     decomposition is left out.
 
-    The fit takes about five times as long as the forest alone.  For standard errors, and for a
-    model that is read, use `odrf.odrf`: they are those of one forest.
+    The fit takes three to four times as long as the forest alone, and up to nine times with many
+    classes (``benchmarks/stacks.py``).  For standard errors, and for a model that is read, use
+    `odrf.odrf`: they are those of one forest.
 
     References
     ----------
