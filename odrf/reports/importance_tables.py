@@ -25,6 +25,7 @@ __all__ = [
     "judged_measured",
     "out_of_bag_table",
     "permutation_table",
+    "with_shares",
 ]
 
 REMOVED, OUT_OF_BAG, HELD_OUT = "impurity removed", "out of bag", "held out"
@@ -83,14 +84,14 @@ def held_out_table(fit: AnyFit, progress: bool = False) -> pd.DataFrame | None:
         importance = permuted_importance(*judged, control.seed, control.n_jobs)
     else:
         importance = held_out_importance(*judged, fit.summed, control.n_jobs)
-    return _with_shares(fit, importance)
+    return with_shares(fit, importance)
 
 
 def impurity_table(fit: AnyFit) -> pd.DataFrame:
     """Return the impurity importance of each predictor and its share, the largest first."""
     measure = summed_importance if fit.summed else impurity_importance
     importance = measure(fit.forest, fit.design.first)
-    return _with_shares(fit, importance)
+    return with_shares(fit, importance)
 
 
 def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
@@ -103,10 +104,11 @@ def out_of_bag_table(fit: Fit, progress: bool = False) -> pd.DataFrame:
         importance = out_of_bag_importance(
             fit.forest, data.X, data.y, fit.design.first, fit.draws, bar.update
         )
-    return _with_shares(fit, importance)
+    return with_shares(fit, importance)
 
 
-def _with_shares(fit: AnyFit, importance: NDArray[np.float64]) -> pd.DataFrame:
+def with_shares(fit: AnyFit, importance: NDArray[np.float64]) -> pd.DataFrame:
+    """Return importances (P,) with their shares of the sum of those above 0, the largest first."""
     total = importance[importance > 0].sum()
     share = importance / total if total > 0 else np.zeros(len(importance))
     return _sorted(fit, {"importance": importance, "share": share})

@@ -13,8 +13,8 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["RidgeRegression", "ridge_regression"]
 
-# Penalties that are tried, as shares of a tenth of the rows: the columns have variance 1.
-SHARES = np.geomspace(1e-4, 1e4, 25)
+# Penalties that are tried, for columns of variance 1 and one row.
+PENALTIES = np.geomspace(1e-4, 1e4, 25) / 10
 TINY = 1e-12
 
 
@@ -50,7 +50,10 @@ class RidgeRegression(NamedTuple):
 
 
 def ridge_regression(
-    Z: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64]
+    Z: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    penalties: NDArray[np.float64] = PENALTIES,
 ) -> RidgeRegression:
     """Minimise the weighted squares of y - intercept - Z·coef plus a penalty on coef².
 
@@ -64,13 +67,18 @@ def ridge_regression(
     y : (n,) float64
     weights : (n,) float64
         Case weights; rows of weight 0 have no part in the regression.
+    penalties : array of float64
+        Those that are tried; each is multiplied by n.
     """
     with _one_thread():
-        return _solved(Z, y, weights)
+        return _solved(Z, y, weights, penalties * len(Z))
 
 
 def _solved(
-    Z: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64]
+    Z: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    penalties: NDArray[np.float64],
 ) -> RidgeRegression:
     share = weights / weights.sum()
     centre, mean = share @ Z, float(share @ y)
@@ -89,7 +97,6 @@ def _solved(
         shrunk = penalty / (squares + penalty)
         return np.asarray((beyond + U @ (shrunk * along)) / np.maximum(free + U**2 @ shrunk, TINY))
 
-    penalties = SHARES * len(Z) / 10
     penalty = min(penalties, key=lambda one: float(np.sum(left(one) ** 2)))
     coef = V @ (np.sqrt(squares) / (squares + penalty) * along) / unit
     intercept = mean - float(centre @ coef)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from odrf.statistics.ridge_regression import SHARES, ridge_regression
+from odrf.statistics.ridge_regression import PENALTIES, ridge_regression
 
 
 def twin(Z, y, weights):
@@ -24,7 +24,7 @@ def twin(Z, y, weights):
         return np.linalg.solve(square, A.T @ (w * y))
 
     best = None
-    for penalty in SHARES * n / 10:
+    for penalty in PENALTIES * n:
         left = [A[i] @ solved(scaled * (np.arange(n) != i), penalty) for i in range(n)]
         error = np.sum(scaled * (y - left) ** 2)
         if best is None or error < best[0]:

@@ -23,7 +23,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.options.request import Request
-from odrf.statistics.importance_tests.ridge_fit import ridge_fit
+from odrf.statistics.ridge_regression import ridge_regression
 
 __all__ = ["LabelLaw", "NumberLaw", "laws_given_others", "stand_ins"]
 
@@ -32,6 +32,8 @@ MIN_LEAF = 5
 # Numbers of few values are drawn as if they were labels, so that stand-ins have these values.
 FEW_VALUES = 10
 TARGET = "target"
+# Penalties of the linear fit: from almost none to almost a constant.
+PENALTIES = 10.0 ** np.arange(-6, 3.1, 0.5)
 
 
 class NumberLaw(NamedTuple):
@@ -145,12 +147,14 @@ def _alone(known: pd.Series, number: bool) -> NumberLaw | LabelLaw:
 
 def _number_law(y: NDArray[np.float64], others: pd.DataFrame, seed: int, n_jobs: int) -> NumberLaw:
     design, data = _design(pd.Series(y), others, "regression")
-    linear = ridge_fit(np.nan_to_num(indicated(data.X).T.astype(np.float64)), y)
-    fit = _forest(design, replace(data, y=linear.left_out), seed, n_jobs)
+    Z = np.nan_to_num(indicated(data.X).T.astype(np.float64))
+    linear = ridge_regression(Z, y, np.ones(len(y)), PENALTIES)
+    fitted, left_out = linear.intercept + Z @ linear.coef, y - linear.left_out
+    fit = _forest(design, replace(data, y=left_out), seed, n_jobs)
     rest = forest_out_of_bag(fit).value[:, 0]
     rest = np.where(np.isnan(rest), 0.0, rest)
-    error, of_line = ((linear.left_out - rest) ** 2).mean(), (linear.left_out**2).mean()
-    mean = linear.fitted + rest if error < of_line else linear.fitted
+    error, of_line = ((left_out - rest) ** 2).mean(), (left_out**2).mean()
+    mean = fitted + rest if error < of_line else fitted
     return NumberLaw(mean, y - mean)
 
 

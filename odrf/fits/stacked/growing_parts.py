@@ -24,7 +24,7 @@ from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request
 from odrf.options.stacked_control import StackedControl
 
-__all__ = ["FOREST", "grow_stack", "stack_out_of_bag"]
+__all__ = ["grow_stack", "stack_out_of_bag"]
 
 FOREST, RUNS = "forest", "boosted runs"
 BASES = {"forest on lines": False, "forest on splines": True}

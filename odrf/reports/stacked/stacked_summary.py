@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import indicated
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
-from odrf.reports.importance_tables import MeasuredImportance, held_out_table, impurity_table
+from odrf.reports.importance_tables import (
+    MeasuredImportance,
+    held_out_table,
+    impurity_table,
+    with_shares,
+)
 from odrf.reports.summaries import data_facts, importance_section, missing_notes
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -36,18 +41,11 @@ def parts_table(fit: StackedFit) -> pd.DataFrame:
 
 def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImportance:
     """Return the weighted mean of the parts' shares of importance, the largest first."""
-    names = list(fit.design.predictors)
-    importance = np.zeros(len(names))
+    importance = np.zeros(len(fit.design.predictors))
     for part, weight in zip(fit.parts, fit.weights, strict=True):
         if weight > 0:
             importance += weight * _shares(part, fit, progress)
-    total = importance[importance > 0].sum()
-    share = importance / total if total > 0 else importance
-    columns = {"importance": importance, "share": share}
-    table = pd.DataFrame(columns, index=pd.Index(names, name="predictor"))
-    return MeasuredImportance(
-        table.sort_values("importance", ascending=False, kind="stable"), MEASURE
-    )
+    return MeasuredImportance(with_shares(fit, importance), MEASURE)
 
 
 def _shares(part: StackedPart, fit: StackedFit, progress: bool) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict, as_asked, require_classes
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
+from odrf.fits.prediction.training_rows import training_rows
 from odrf.fits.stacked.growing_parts import stack_out_of_bag
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.options.stacked_control import StackedControl
@@ -224,10 +225,8 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
 
     def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
         oob = self._out_of_bag_asked(newdata, training)
-        data = self.fit.data
         if newdata is None:
-            every = np.ones(data.n_rows, dtype=np.bool_)
-            return RowsToPredict(self.fit, data.X, every, data.index, oob)
+            return training_rows(self.fit, oob)
         X, complete = self.design.matrix(newdata)
         return RowsToPredict(self.fit, X, complete, newdata.index)
 
