@@ -29,6 +29,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
 
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+
 # Kernels compile within an example, and other tests run beside it: time says nothing of it.  Once a
 # week tests that set no number of examples try more of them.
 UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -52,8 +54,15 @@ def pytest_xdist_make_scheduler(config, log):
     return ByKernels(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Put the groups first, in their order, and their files in the order of the group."""
+    """Put the groups first, in their order, and their files in the order of the group.
+
+    Tests that run the benchmarks are weekly ones: see `markers` in pyproject.toml.
+    """
+    for item in items:
+        if item.path.is_relative_to(BENCHMARKS):
+            item.add_marker(pytest.mark.weekly)
     items.sort(key=lambda item: place_of(item.nodeid.split("::")[0]))
 
 

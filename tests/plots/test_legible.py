@@ -21,7 +21,8 @@ pytestmark = [
 
 # inches: a page is no wider
 WIDEST = 20.5
-CASES = [(group, p) for group in (results_of, reports_of) for p in SIZES] + [(studies_of, MANY)]
+CASES = [(results_of, p) for p in SIZES] + [(reports_of, p) for p in SIZES if p != MANY]
+CASES += [(studies_of, MANY), pytest.param(reports_of, MANY, marks=pytest.mark.weekly)]
 # No line or axis of these drawings is that of a predictor: they are the same for 3 and for 50.
 OF_NO_PREDICTOR = (
     "pruning path", "training path", "forest path", "growth", "strength", "consistency", "map",

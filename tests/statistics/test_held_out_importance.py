@@ -97,6 +97,7 @@ def test_it_is_its_definition(name, response, n, seed, weighted):
     np.testing.assert_allclose(found, expected / max(n_used, 1), rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("classes", [False, True])
 @pytest.mark.parametrize("name", FITS)
 def test_no_kind_of_predictor_leads_where_none_matters(name, classes):

@@ -67,6 +67,7 @@ def test_out_of_bag_it_is_that_of_the_trees_that_missed_the_row(grown):
         np.testing.assert_allclose([part[i] for part in found[:3]], expected, 1e-9, 1e-12)
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     "sampling", [Sampling(BOOTSTRAP, 1.0), Sampling(BOOTSTRAP, 0.5), Sampling(SUBSAMPLE, 0.6)]
 )

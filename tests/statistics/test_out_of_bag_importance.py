@@ -59,6 +59,7 @@ def test_sums_of_a_few_trees_at_a_time_are_the_same(monkeypatch, at_once):
     assert max(largest) <= at_once
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("classes", [False, True])
 def test_no_kind_of_predictor_leads_where_none_matters(classes):
     tables = []

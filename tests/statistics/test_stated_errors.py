@@ -11,6 +11,7 @@ from odrf import odrf
 SAMPLES, ROWS, NEW, TREES = 50, 120, 400, 30
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("kind", error_estimates.KINDS)
 @pytest.mark.parametrize("rows", error_estimates.ROWS)
 def test_out_of_bag_errors_are_those_on_new_rows(kind, rows):
