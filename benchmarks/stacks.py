@@ -5,10 +5,10 @@
     python benchmarks/stacks.py --report stacks.csv
 
 The models are fitted on the training rows of a partition (``protocol.py``, Z) and evaluated on its
-test rows, each alone and all together, for classes with the weights of both objectives.  The
-seconds are those of the forest, and of the whole stack.  The report compares losses with those of
-the forest, for the tables in odd and in even places of the index: what one half suggests, the other
-can confirm.
+test rows, each alone and all together; for classes also the forest with calibrated probabilities.
+The seconds are those of the forest, and of the whole stack.  The report compares losses with those
+of the forest, for the tables in odd and in even places of the index: what one half suggests, the
+other can confirm.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import odrf
 from kinds import beside_default
 from markdown import table as markdown_table
 from measures import measures
+from odrf.statistics.probabilities.recalibration_maps import METHODS
 from protocol import PROTOCOLS, Partition, partitions
 from runs import go_on, parser
 from tables import read_table, table_names
@@ -82,8 +83,9 @@ def predictions(
     yield TOGETHER, stack.predict(rows.test, kind).to_numpy(), time.perf_counter() - begin
     if task == "classification":
         yield "boosted runs", stack.part("boosted runs").predict(rows.test, kind).to_numpy(), None
-        of_brier = odrf.auto(*call, objective="brier", **how)
-        yield f"{TOGETHER}, brier", of_brier.predict(rows.test, kind).to_numpy(), None
+        for method in METHODS:
+            calibrated = forest.calibrate(method)
+            yield f"{FOREST}, {method}", calibrated.predict(rows.test, kind).to_numpy(), None
         return
     for part in stack.fit.parts[1:]:
         predicted = stack.part(part.name).predict(rows.test).to_numpy()

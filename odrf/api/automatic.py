@@ -34,7 +34,6 @@ def auto(
     data: pd.DataFrame,
     *,
     n_trees: int = 500,
-    objective: str = "error",
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
     groups: str | ArrayLike | None = None,
@@ -67,9 +66,6 @@ def auto(
         One row per observation; see `odrf.odt`.
     n_trees : int, default 500
         Trees of each forest, at least 20.
-    objective : {"error", "brier"}, default "error"
-        For classes, what the weights make small: the rate of wrong labels, or the Brier score of
-        the probabilities.
     weights, class_weights, groups, order, strata, missing, unseen, kind
         As in `odrf.odrf`.  With `groups`, `order` or `strata` there are no forests on a base: the
         error of a base is found by leaving out single rows.
@@ -93,9 +89,11 @@ def auto(
 
     Notes
     -----
-    The weights of a regression minimise the out-of-bag mean squared error of the weighted mean;
-    they are at least 0 and add up to 1.  For classes the share of the boosted runs is the one with
-    the fewest wrong labels out of bag, or the smallest Brier score.
+    The weights are at least 0 and add up to 1.  Those of a regression minimise the out-of-bag mean
+    squared error of the weighted mean.  Class probabilities are the weighted geometric mean of
+    those of the models, to a power, made to add up to 1 (Genest and Zidek 1986); weights and power
+    minimise the out-of-bag log loss.  The power calibrates, too: the mean of the trees of a forest
+    is too moderate where each tree is sure of another class.
 
     A base has the penalty of a ridge regression, chosen by leaving out one row at a time.  Its
     forest is grown on the residuals of rows that are left out.  A base of too many columns for its
@@ -108,6 +106,9 @@ def auto(
     References
     ----------
     L. Breiman (1996). Stacked regressions. Machine Learning 24, 49-64.
+
+    C. Genest and J. V. Zidek (1986). Combining probability distributions: a critique and an
+    annotated bibliography. Statistical Science 1, 114-148.
 
     R. Friedberg, J. Tibshirani, S. Athey and S. Wager (2020). Local linear forests. Journal of
     Computational and Graphical Statistics 30.
@@ -127,8 +128,8 @@ def auto(
     design, training = design_of(formula, data, options, environment(2))
     control = resolve_stacked(options, design.response.n_classes)
     shared = {"n_trees": control.n_trees, "seed": control.seed, "n_jobs": control.n_jobs}
-    of_forests = {**shared, "blend": True, "objective": control.objective}
-    request = request_of({**default_options(odrf), **of_forests}, frozenset(shared))
+    of_forests = {**default_options(odrf), **shared, "blend": True}
+    request = request_of(of_forests, frozenset(shared))
     boosting = resolve_boosting(
         {
             **default_options(odbt),

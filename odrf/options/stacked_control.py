@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from odrf.errors import InputError
-from odrf.options.kinds import ERROR
 from odrf.options.table import checked_options
 
 __all__ = ["StackedControl", "resolve_stacked"]
@@ -26,8 +24,6 @@ class StackedControl:
         Trees of each forest.
     n_runs : int
         Boosting runs.
-    objective : str
-        For classes, what the weights make small: ``"error"`` or ``"brier"``.
     seed : int
         The seed; the same call with it gives the same fit.
     n_jobs : int
@@ -36,7 +32,6 @@ class StackedControl:
 
     n_trees: int
     n_runs: int
-    objective: str
     seed: int
     n_jobs: int
 
@@ -50,12 +45,5 @@ def resolve_stacked(options: Mapping[str, Any], n_classes: int) -> StackedContro
         If an option is invalid.  The message names it and says what to use.
     """
     options = checked_options("auto", options)
-    if options["objective"] != ERROR and n_classes == 1:
-        raise InputError(
-            f'objective="{options["objective"]}" is for classes, and the response is a number: '
-            "leave it out"
-        )
     n_runs = max(FEWEST_RUNS, MOST_RUNS * FEW // max(n_classes, FEW))
-    return StackedControl(
-        options["n_trees"], n_runs, options["objective"], options["seed"], options["n_jobs"]
-    )
+    return StackedControl(options["n_trees"], n_runs, options["seed"], options["n_jobs"])

@@ -87,7 +87,7 @@ CHECKS = (
     Option("n_trees", ("odrf", "odbt", "graf"), _whole(1, MOST)),
     Option("n_trees", STACKED, _whole(FEWEST_TREES, MOST)),
     Option("blend", ("odrf",), checked_switch),
-    Option("objective", ("odrf", "auto"), _one_of(*OBJECTIVES)),
+    Option("objective", ("odrf",), _one_of(*OBJECTIVES)),
     Option("pruning", TREES, _one_of(*RULES)),
     Option("min_leaf", TREES + BOOSTED, _whole(1)),
     Option("max_depth", TREES, _or_none(_whole(0))),

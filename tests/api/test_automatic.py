@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +15,8 @@ from blends import with_few_pilots
 from odrf import InputError
 from odrf.cli import main
 from odrf.fits.prediction.expected_response import expected_response
+from odrf.fits.stacked.weighing import LEAST_POWER
+from odrf.results.stacked.auto_results import AutoResults
 
 HOW = {"n_trees": 20, "seed": 1}
 MODELS = ["forest", "forest on lines", "forest on splines", "boosted runs"]
@@ -49,13 +52,16 @@ def test_it_predicts_the_weighted_mean_of_its_models(number, table):
     assert number.predict(new).to_numpy() == pytest.approx(expected)
 
 
-def test_of_classes_it_predicts_the_weighted_mean_of_probabilities(classes, table):
+def test_of_classes_it_predicts_the_power_of_a_geometric_mean(classes, table):
     assert list(classes.parts.index) == ["forest", "boosted runs"]
     first, second = classes.parts["weight"]
     forest, runs = (classes.part(name).predict(table, "prob") for name in classes.parts.index)
-    expected = (first * forest + second * runs).to_numpy()
+    assert first + second == pytest.approx(1) and classes.fit.power > 1
+    mean = forest.clip(1e-3) ** first * runs.clip(1e-3) ** second
+    odds = (mean**classes.fit.power).to_numpy()
     found = classes.predict(table, "prob")
-    assert found.to_numpy() == pytest.approx(expected)
+    assert found.to_numpy() == pytest.approx(odds / odds.sum(axis=1, keepdims=True))
+    assert f"power {classes.fit.power:.4g}" in str(classes.summary())
     assert found.sum(axis=1).to_numpy() == pytest.approx(1)
     assert (classes.predict(table) == found.idxmax(axis=1)).all()
 
@@ -135,6 +141,30 @@ def test_weights_and_empty_cells(table):
     assert np.isfinite(fit.predict(new)).all()
 
 
+@pytest.mark.filterwarnings("ignore:every (tree|run) drew:UserWarning")
+def test_rows_without_some_models_are_predicted_by_the_others(table):
+    for response, kind in (("y", "response"), ("c", "prob")):
+        few = odrf.auto(f"{response} ~ a + b", table, **HOW)
+        forest, runs = (few.part(name) for name in ("forest", "boosted runs"))
+        fit = replace(few.fit, parts=(few.fit.parts[0], few.fit.parts[-1]), weights=np.full(2, 0.5))
+        alone = forest.predict(type=kind).isna() & runs.predict(type=kind).notna()
+        alone = alone.to_numpy().reshape(120, -1)[:, 0]
+        assert alone.any()
+        found, expected = AutoResults(fit).predict(type=kind)[alone], runs.predict(type=kind)[alone]
+        if kind == "prob":
+            odds = expected.clip(1e-3) ** fit.power
+            expected = odds.div(odds.sum(axis=1), axis=0)
+        assert found.to_numpy() == pytest.approx(expected.to_numpy())
+
+
+def test_models_that_tell_nothing_predict_nearly_the_same_of_all_classes():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame({"a": rng.normal(size=200), "c": rng.choice(["u", "v"], 200)})
+    fit = odrf.auto("c ~ a", data, **HOW)
+    assert LEAST_POWER <= fit.fit.power < 0.7
+    assert fit.predict(data, "prob").to_numpy() == pytest.approx(0.5, abs=0.25)
+
+
 def test_rows_in_groups_have_no_bases(table):
     fit = odrf.auto("y ~ a + b + f", table, groups=np.arange(120) // 4, **HOW)
     assert list(fit.parts.index) == ["forest", "boosted runs"]
@@ -199,12 +229,8 @@ def test_what_one_forest_has_is_found_there(number, name):
 
 
 def test_refused_options(table):
-    with pytest.raises(InputError, match="objective"):
-        odrf.auto("y ~ a", table, objective="brier")
     with pytest.raises(InputError, match="n_trees=5"):
         odrf.auto("y ~ a", table, n_trees=5)
-    of_brier = odrf.auto("c ~ a + b + f", table, objective="brier", **HOW)
-    assert of_brier.control.objective == "brier"
 
 
 def test_the_command_reads_what_was_saved(number, table, tmp_path, capsys):

@@ -37,7 +37,8 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
         "forest on splines",
         "boosted runs",
     ]
-    assert of_sides == ["forest", "together", "boosted runs", "together, brier"]
+    calibrated = [f"forest, {method}" for method in ("power", "isotonic", "platt", "beta")]
+    assert of_sides == ["forest", "together", "boosted runs", *calibrated]
     assert (lines.groupby("table")["rpe"].count() == [5, 0]).all()
     told = capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out)])

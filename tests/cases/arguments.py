@@ -62,7 +62,8 @@ ELSEWHERE: dict[tuple[str, str], list[Any]] = {
     ("proximity", "type"): ["plain", "oob"],
     ("importance", "type"): ["impurity", "held_out", "permutation"],
     ("select_variables", "method"): ["boruta", "knockoff", "backward"],
-    ("calibrate", "method"): ["isotonic", "platt"], ("approximate", "method"): ["sample", "top"],
+    ("calibrate", "method"): ["isotonic", "platt", "power"],
+    ("approximate", "method"): ["sample", "top"],
 }  # fmt: skip
 # Arguments without which a call is long.
 NEEDED: dict[str, dict[str, Any]] = {

@@ -14,9 +14,19 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.statistics.probabilities.judged_rows import JudgedRows
-from odrf.statistics.probabilities.recalibration_maps import LogOdds, Steps, recalibration_map
+from odrf.statistics.probabilities.recalibration_maps import (
+    POWER,
+    LogOdds,
+    Power,
+    Steps,
+    power_map,
+    recalibration_map,
+)
 
 __all__ = ["Recalibration", "recalibration"]
+
+# One map for each class, or one for all.
+Maps = tuple[Steps | LogOdds, ...] | tuple[Power]
 
 FOLDS = 5
 
@@ -30,8 +40,8 @@ class Recalibration:
     fit : Fit, GuidedFit or BoostedFit
     method : str
         The kind of maps.
-    maps : tuple of K maps
-        One for each class; of two classes, the second is used.
+    maps : tuple of K maps, or of one Power
+        One for each class, of two classes the second is used; or one for all classes.
     before, after : (K,) float64
         The Brier score of each class; after, by maps that are learned on other rows.
     rows : str
@@ -40,7 +50,7 @@ class Recalibration:
 
     fit: Fit | GuidedFit | BoostedFit
     method: str
-    maps: tuple[Steps | LogOdds, ...]
+    maps: Maps
     before: NDArray[np.float64]
     after: NDArray[np.float64]
     rows: str
@@ -59,7 +69,7 @@ def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
         A fit of K classes.
     rows : JudgedRows
         Rows that the fit has not learned from, as it predicts them.
-    method : {"isotonic", "platt", "beta"}
+    method : {"power", "isotonic", "platt", "beta"}
 
     Raises
     ------
@@ -77,22 +87,27 @@ def recalibration(fit: AnyFit, rows: JudgedRows, method: str) -> Recalibration:
     return Recalibration(known, method, maps, before, after, source)
 
 
-def _maps(rows: JudgedRows, method: str, used: NDArray[np.bool_]) -> tuple[Steps | LogOdds, ...]:
-    """Return the map of each class, learned from the rows that are `used` (n,)."""
+def _maps(rows: JudgedRows, method: str, used: NDArray[np.bool_]) -> Maps:
+    """Return the map of each class, or that of all, learned from the rows that are `used` (n,)."""
     if not used.any():
         raise InputError(
             f"calibrate() has too few rows {rows.source} to learn from: fit on more rows, or with "
             "more trees"
         )
     p, code, weights = rows.probabilities[used], rows.code[used], rows.weights[used]
+    if method == POWER:
+        return (power_map(p, code, weights),)
     return tuple(
         recalibration_map(method, p[:, k], (code == k).astype(np.float64), weights)
         for k in range(p.shape[1])
     )
 
 
-def _mapped(p: NDArray[np.float64], maps: tuple[Steps | LogOdds, ...]) -> NDArray[np.float64]:
+def _mapped(p: NDArray[np.float64], maps: Maps) -> NDArray[np.float64]:
     """Return calibrated probabilities (n, K); those of several classes are made to add up to 1."""
+    first = maps[0]
+    if isinstance(first, Power):
+        return first(p)
     if len(maps) == 2:
         second = maps[1](p[:, 1])
         return np.stack([1 - second, second], axis=1)

@@ -55,7 +55,7 @@ from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
 from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
-from odrf.statistics.probabilities.recalibration_maps import LogOdds, Steps
+from odrf.statistics.probabilities.recalibration_maps import LogOdds, Power, Steps
 
 __all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
 
@@ -72,7 +72,7 @@ CLASSES: dict[str, type] = {
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
-        *(Recalibration, Steps, LogOdds),
+        *(Recalibration, Power, Steps, LogOdds),
         *(StackedFit, StackedPart, AdditiveBase, StackedControl),
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,

@@ -21,7 +21,7 @@ from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
-from odrf.statistics.probabilities.recalibration_maps import Steps
+from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 
 __all__ = [
     "require_sound_fit",
@@ -112,11 +112,12 @@ def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> 
 
 
 def require_sound_maps(recalibration: Recalibration) -> None:
-    """Raise `InputError` unless there is a map and a score for each class of the fit."""
+    """Raise `InputError` unless there are maps and scores for all classes of the fit."""
     classes = recalibration.fit.design.response.classes
     _require(classes is not None)
     shape = (recalibration.fit.design.response.n_classes,)
-    _require((len(recalibration.maps),) == shape)
+    of_all = [isinstance(each, Power) for each in recalibration.maps]
+    _require(of_all == [True] or of_all == [False] * shape[0])
     _require(recalibration.before.shape == recalibration.after.shape == shape)
     for each in recalibration.maps:
         if isinstance(each, Steps):
@@ -134,7 +135,8 @@ def require_sound_stack(fit: StackedFit) -> None:
         _require_rows(fit.data, p, K)
     _require(len(parts) > 0 and all(isinstance(part, StackedPart) for part in parts))
     _require(fit.weights.shape == fit.errors.shape == (len(parts),))
-    _require(bool((fit.weights >= 0).all() and fit.weights.max() <= 1 + 1e-9))
+    _require(bool((fit.weights >= 0).all() and 0 < fit.weights.max() <= 1 + 1e-9))
+    _require(isinstance(fit.power, float) and 0 < fit.power < np.inf)
     for part in parts:
         _require(isinstance(part.fit, Fit | BoostedFit))
         own = part.fit.design

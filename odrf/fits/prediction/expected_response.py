@@ -13,6 +13,7 @@ from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.predicting import mean_values
 from odrf.fits.stacked.stacked_fit import StackedFit
+from odrf.fits.stacked.weighing import put_together
 
 __all__ = ["expected_response"]
 
@@ -50,13 +51,12 @@ def _of_parts(
     offset: NDArray[np.float64] | None,
     advance: Callable[[int], object],
 ) -> NDArray[np.float64]:
-    """Return the weighted mean of what the parts of a stack expect."""
-    K = fit.design.response.n_classes
-    total = np.zeros((X.shape[1], K))
+    """Return what the parts of a stack expect, put together."""
+    values, weights = [], []
     for part, weight in zip(fit.parts, fit.weights, strict=True):
         if weight > 0:
-            total += weight * expected_response(part.fit, X, offset)
-            if part.base is not None:
-                total += weight * part.base.values(X)[:, None]
+            value = expected_response(part.fit, X, offset)
+            values.append(value if part.base is None else value + part.base.values(X)[:, None])
+            weights.append(weight)
     advance(X.shape[1])
-    return total
+    return put_together(values, weights, fit.power)

@@ -19,7 +19,7 @@ from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.additive_base import base_of, can_have_base
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
-from odrf.fits.stacked.weighing import errors_of, stacking_weights
+from odrf.fits.stacked.weighing import errors_of, put_together, stacking_weights
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request
 from odrf.options.stacked_control import StackedControl
@@ -69,10 +69,9 @@ def grow_stack(
         StackedPart(RUNS, grow_boosted_fit(call, design, data, offset, boosting, progress))
     )
     values = [_out_of_bag(part, data) for part in parts]
-    ordered = parts[0].fit.ordered
-    weights = stacking_weights(values, data, design.response.n_classes, control.objective, ordered)
-    errors = errors_of(values, data, ordered)
-    return StackedFit(call, design, data, control, tuple(parts), weights, errors)
+    weights, power = stacking_weights(values, data, design.response.n_classes)
+    errors = errors_of(values, data, parts[0].fit.ordered)
+    return StackedFit(call, design, data, control, tuple(parts), weights, power, errors)
 
 
 def stack_out_of_bag(fit: StackedFit) -> NDArray[np.float64]:
@@ -80,15 +79,15 @@ def stack_out_of_bag(fit: StackedFit) -> NDArray[np.float64]:
 
     A row that is out of bag in some models only is predicted by these; NaN where it is in none.
     """
-    total = np.zeros((len(fit.data.y), fit.design.response.n_classes))
-    weight = np.zeros(len(total))
-    for part, share in zip(fit.parts, fit.weights, strict=True):
-        if share > 0:
-            value = _out_of_bag(part, fit.data)
-            known = ~np.isnan(value[:, 0])
-            total[known] += share * value[known]
-            weight[known] += share
-    return total / np.where(weight > 0, weight, np.nan)[:, None]
+    used = [(part, share) for part, share in zip(fit.parts, fit.weights, strict=True) if share > 0]
+    values = np.stack([_out_of_bag(part, fit.data) for part, _ in used])
+    known = ~np.isnan(values[:, :, 0])
+    weights = known * np.array([share for _, share in used])[:, None]
+    total = weights.sum(axis=0)
+    weights /= np.where(total > 0, total, 1.0)
+    # what a model does not predict has weight 0; 1 is a number for either mean
+    value = put_together(list(np.where(np.isnan(values), 1.0, values)), list(weights), fit.power)
+    return np.where(total[:, None] > 0, value, np.nan)
 
 
 def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The fit of a stack: several models of one response, whose weighted mean it predicts."""
+"""The fit of a stack: several models of one response, put together by weights."""
 
 from __future__ import annotations
 
@@ -54,6 +54,8 @@ class StackedFit:
         The models, a forest first.
     weights : (G,) float64
         The weight of each; they add up to 1.
+    power : float
+        The power of the weighted geometric mean of class probabilities; 1 for a regression.
     errors : (G,) float64
         Out-of-bag mean squared error of each, or its share of wrong labels.
     votes, summed : bool
@@ -69,6 +71,7 @@ class StackedFit:
     control: StackedControl
     parts: tuple[StackedPart, ...]
     weights: NDArray[np.float64]
+    power: float
     errors: NDArray[np.float64]
 
     @property

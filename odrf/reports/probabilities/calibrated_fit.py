@@ -18,6 +18,7 @@ from odrf.fits.raw_rows import offsets_of
 from odrf.fits.saving import save
 from odrf.public import public
 from odrf.public.progress import progress_bar
+from odrf.statistics.probabilities.recalibration_maps import Power
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
 
@@ -86,7 +87,7 @@ class CalibratedFit(Carded):
 
     @property
     def method(self) -> str:
-        """The kind of maps: ``"isotonic"``, ``"platt"`` or ``"beta"``."""
+        """The kind of maps: ``"power"``, ``"isotonic"``, ``"platt"`` or ``"beta"``."""
         return self.recalibration.method
 
     def predict(
@@ -155,6 +156,8 @@ class CalibratedFit(Carded):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the maps: calibrated against predicted probabilities.
 
+        A power is drawn as for a class with one other.
+
         Parameters
         ----------
         ax : Axes, optional
@@ -166,6 +169,8 @@ class CalibratedFit(Carded):
         """
         at = np.linspace(0, 1, POINTS)
         maps = self.recalibration.maps
+        if isinstance(maps[0], Power):
+            return plots.plot_maps(at, {"a class": maps[0].of_one(at)}, ax)
         several = maps[1:] if len(maps) == 2 else maps
         labels = self.classes[-len(several) :]
         curves = {str(label): one(at) for label, one in zip(labels, several, strict=True)}

@@ -75,8 +75,18 @@ def stacked_summary(
     """Return the summary of a stack: data, errors, what it is made of, importances."""
     facts = {**data_facts(fit), **scores, "Seed": str(fit.control.seed)}
     sections = {"Parts": parts_table(fit), **importance_section(importance)}
-    notes = (*importance.notes, *missing_notes(fit))
+    notes = (*_of_probabilities(fit), *importance.notes, *missing_notes(fit))
     return Summary(f"Weighted mean of models: {fit.kind}", fit.call, facts, sections, notes)
+
+
+def _of_probabilities(fit: StackedFit) -> tuple[str, ...]:
+    """Say how class probabilities are put together."""
+    if fit.design.response.classes is None:
+        return ()
+    return (
+        "Probabilities are the weighted geometric mean of those of the models, to the power "
+        f"{number(fit.power)}.",
+    )
 
 
 def stacked_card(fit: StackedFit, scores: dict[str, str]) -> Card:

@@ -20,7 +20,7 @@ from odrf.reports.probabilities.calibration_report import Calibration
 from odrf.reports.probabilities.discrimination_report import Discrimination
 from odrf.results.fitted import FittedResults
 from odrf.statistics.probabilities.judged_rows import JudgedRows
-from odrf.statistics.probabilities.recalibration_maps import ISOTONIC, METHODS
+from odrf.statistics.probabilities.recalibration_maps import METHODS, POWER
 
 __all__ = ["CalibrationResults"]
 
@@ -138,7 +138,7 @@ class CalibrationResults(FittedResults):
         return Discrimination(self.call, rows, checked_part("level", level), self.seed)
 
     def calibrate(
-        self, method: str = ISOTONIC, *, cv: Folds | None = None, progress: bool = False
+        self, method: str = POWER, *, cv: Folds | None = None, progress: bool = False
     ) -> CalibratedFit:
         """Return the fit with calibrated class probabilities.
 
@@ -149,7 +149,9 @@ class CalibrationResults(FittedResults):
 
         Parameters
         ----------
-        method : {"isotonic", "platt", "beta"}, default "isotonic"
+        method : {"power", "isotonic", "platt", "beta"}, default "power"
+            - ``"power"``: the probabilities of all classes to one power, the one with the smallest
+              log loss.  Their order stays, and so does the predicted class.
             - ``"isotonic"``: the increasing function that fits best; for a thousand rows or more.
             - ``"platt"``: a logistic regression on the log odds.
             - ``"beta"``: a logistic regression on log p and log(1 - p).
@@ -174,13 +176,17 @@ class CalibrationResults(FittedResults):
         Notes
         -----
         Each fit of cross-fitting has grown on fewer rows, so that its probabilities are a little
-        less sharp than those that are calibrated.  In time, rows before the first fold teach
+        less sharp than those that are calibrated.  On 32 open tables, "power" had the smallest log
+        loss (``benchmarks/stacks.py``).  In time, rows before the first fold teach
         nothing.
 
         References
         ----------
         J. Platt (1999). Probabilistic outputs for support vector machines. In Advances in Large
         Margin Classifiers, 61-74, section 2.1: cross-fitting.
+
+        C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger (2017). On calibration of modern neural
+        networks. ICML: a power, as the temperature of a softmax.
 
         A. Niculescu-Mizil and R. Caruana (2005). Predicting good probabilities with supervised
         learning. ICML.

@@ -1,4 +1,4 @@
-"""Maps from predicted to calibrated probabilities: isotonic, Platt's, and beta calibration."""
+"""Maps from predicted to calibrated probabilities: a power, isotonic, Platt's, and beta."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_exponents, pooled
 from odrf.statistics.probabilities.reliability import recalibrated
 
-__all__ = ["BETA", "ISOTONIC", "METHODS", "PLATT", "LogOdds", "Steps", "recalibration_map"]
+__all__ = [
+    "BETA",
+    "ISOTONIC",
+    "METHODS",
+    "PLATT",
+    "POWER",
+    "LogOdds",
+    "Power",
+    "Steps",
+    "power_map",
+    "recalibration_map",
+]
 
-ISOTONIC, PLATT, BETA = "isotonic", "platt", "beta"
-METHODS = (ISOTONIC, PLATT, BETA)
+POWER, ISOTONIC, PLATT, BETA = "power", "isotonic", "platt", "beta"
+METHODS = (POWER, ISOTONIC, PLATT, BETA)
 # Probabilities of 0 and 1 have no finite log odds.
 LEAST = 1e-4
 
@@ -53,6 +65,36 @@ class LogOdds:
         """Return the calibrated probabilities of p (n,)."""
         yes, no = _logarithms(p)
         return np.asarray(scipy.special.expit(self.c + self.a * yes - self.b * no))
+
+
+@dataclass(frozen=True)
+class Power:
+    """Probabilities of all classes to a power, made to add up to 1; their order stays.
+
+    Attributes
+    ----------
+    exponent : float
+    """
+
+    exponent: float
+
+    def __call__(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the calibrated probabilities of p (n, K)."""
+        return pooled(logarithms(p)[None], np.array([self.exponent]))
+
+    def of_one(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return those (n,) of a class with probabilities p (n,), where there is one other."""
+        return self(np.stack([1 - p, p], axis=1))[:, 1]
+
+
+def power_map(
+    p: NDArray[np.float64], code: NDArray[np.int64], weights: NDArray[np.float64]
+) -> Power:
+    """Learn a power from probabilities p (n, K) and the classes that were seen (n,).
+
+    See `odrf.statistics.probabilities.logarithmic_pool`.
+    """
+    return Power(float(pool_exponents(logarithms(p)[None], code, weights)[0]))
 
 
 def recalibration_map(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from odrf.fits.stacked.weighing import errors_of, label_weights, stacking_weights
+from odrf.fits.stacked.weighing import errors_of, put_together, stacking_weights
 
 
 def rows(y, weights=None):
@@ -21,7 +21,8 @@ def test_of_a_number_the_squares_of_the_mean_are_small():
     rng = np.random.default_rng(1)
     y = rng.normal(size=2000)
     good, bad = y + rng.normal(size=2000), y + 3 * rng.normal(size=2000)
-    weights = stacking_weights([good[:, None], bad[:, None]], rows(y), 1, "error", False)
+    weights, power = stacking_weights([good[:, None], bad[:, None]], rows(y), 1)
+    assert power == 1
     assert weights.sum() == pytest.approx(1)
     assert weights == pytest.approx([0.9, 0.1], abs=0.03)
 
@@ -32,26 +33,33 @@ def test_rows_without_a_prediction_or_weight_do_not_count():
     value[5] = np.nan
     data = rows(y, np.array([1.0, 1, 1, 1, 0, 1]))
     assert errors_of([value], data, False) == pytest.approx([1.0])
-    other = stacking_weights([value, y[:, None]], data, 1, "error", False)
+    other, _ = stacking_weights([value, y[:, None]], data, 1)
     # as few rows pull the weights towards equal ones
     assert 0.5 < other[1] < 1
-    assert stacking_weights([np.full((6, 1), np.nan)] * 2, data, 1, "error", False).tolist() == [
-        1,
-        0,
-    ]
+    nothing, power = stacking_weights([np.full((6, 1), np.nan)] * 2, data, 1)
+    assert nothing.tolist() == [1, 0] and power == 1
 
 
-def test_of_classes_wrong_labels_are_few_or_probabilities_good():
+def test_of_classes_the_better_model_has_more_weight_and_modest_probabilities_a_power():
     rng = np.random.default_rng(2)
-    y = rng.integers(0, 2, 400)
-    right = np.eye(2)[y]
-    flipped = np.where((rng.random(400) < 0.3)[:, None], 1 - right, right)
-    share = np.full(400, 1 / 400)
-    weights = label_weights(np.stack([flipped, right]), y.astype(float), share, False)
-    assert weights[1] > 0.5
-    # equally few wrong labels: the most equal weights
-    assert label_weights(np.stack([right, right]), y.astype(float), share, False) == (
-        pytest.approx([0.5, 0.5])
-    )
-    of_brier = stacking_weights([flipped, 0.8 * right + 0.1], rows(y), 2, "brier", False)
-    assert of_brier[1] > 0.9 and of_brier.sum() == pytest.approx(1)
+    truth = rng.uniform(0.02, 0.98, 2000)
+    y = (rng.random(2000) < truth).astype(float)
+    odds = truth / (1 - truth)
+    modest = np.sqrt(odds) * np.exp(rng.normal(size=2000) / 9)
+    noisy = np.sqrt(odds) * np.exp(rng.normal(size=2000))
+    values = [np.stack([1 / (1 + o), o / (1 + o)], axis=1) for o in (modest, noisy)]
+    weights, power = stacking_weights(values, rows(y), 2)
+    assert weights.sum() == pytest.approx(1) and weights[0] > 0.8
+    assert power == pytest.approx(2, rel=0.2)
+    found = put_together(values, weights, power)[:, 1]
+    assert np.mean((found - truth) ** 2) < 0.5 * np.mean((values[0][:, 1] - truth) ** 2)
+
+
+def test_each_row_can_have_its_own_weights():
+    values = [np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [4.0], [9.0]])]
+    weights = [np.array([1.0, 0.5, 0.0]), np.array([0.0, 0.5, 1.0])]
+    assert put_together(values, weights, 1.0)[:, 0].tolist() == [1, 3, 9]
+    shares = [np.array([[0.2, 0.8]] * 3), np.array([[0.6, 0.4]] * 3)]
+    one, both, other = put_together(shares, weights, 2.0)
+    assert one[1] == pytest.approx(0.64 / 0.68) and other[1] == pytest.approx(0.16 / 0.52)
+    assert both[1] == pytest.approx(0.32 / 0.44)

@@ -109,6 +109,22 @@ def test_calibrated_fits_predict_by_their_maps(two_classes, class_forest, table,
     assert len(several.plot().lines) == 4
 
 
+def test_a_power_leaves_the_order_of_classes(two_classes, class_forest, table):
+    for fit, data in (two_classes, (class_forest, table)):
+        calibrated = fit.calibrate()
+        assert calibrated.method == "power"
+        assert calibrated.predict(data).equals(fit.predict(data))
+        (power,) = calibrated.recalibration.maps
+        odds = fit.predict(data, type="prob").clip(1e-3) ** power.exponent
+        expected = odds.div(odds.sum(axis=1), axis=0)
+        found = calibrated.predict(data, type="prob")
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        if len(fit.classes) == 2:
+            at, curve = calibrated.plot().lines[-1].get_data()
+            drawn = np.interp(fit.predict(data, type="prob")["yes"], at, curve)
+            np.testing.assert_allclose(drawn, found["yes"], atol=1e-3)
+
+
 def test_a_calibrated_fit_can_be_pickled(two_classes):
     fit, data = two_classes
     calibrated = fit.calibrate()
@@ -116,7 +132,7 @@ def test_a_calibrated_fit_can_be_pickled(two_classes):
     assert again.predict(data, type="prob").equals(calibrated.predict(data, type="prob"))
 
 
-@pytest.mark.parametrize("method", ["isotonic", "platt", "beta"])
+@pytest.mark.parametrize("method", ["power", "isotonic", "platt", "beta"])
 @pytest.mark.parametrize("data_kept", [True, False])
 def test_a_calibrated_fit_comes_back_from_its_file(two_classes, tmp_path, method, data_kept):
     fit, data = two_classes
@@ -130,7 +146,7 @@ def test_a_calibrated_fit_comes_back_from_its_file(two_classes, tmp_path, method
 
 
 def test_a_file_of_maps_that_decrease_is_refused(two_classes, tmp_path):
-    calibrated = two_classes[0].calibrate()
+    calibrated = two_classes[0].calibrate("isotonic")
     maps = calibrated.recalibration.maps
     upside_down = replace(maps[1], value=maps[1].value[::-1])
     for wrong in ((maps[0], upside_down), maps[:1]):
