@@ -28,6 +28,8 @@ import odrf
 from kinds import beside_default
 from markdown import table as markdown_table
 from measures import measures
+from odrf.fits.stacked.kernel_smoother import KernelSmoother
+from odrf.fits.stacked.weighing import put_together
 from odrf.statistics.probabilities.recalibration_maps import METHODS
 from protocol import PROTOCOLS, Partition, partitions
 from runs import go_on, parser
@@ -81,17 +83,21 @@ def predictions(
     begin = time.perf_counter()
     stack = odrf.auto(*call, **how)
     yield TOGETHER, stack.predict(rows.test, kind).to_numpy(), time.perf_counter() - begin
+    X = stack.design.matrix(rows.test)[0]
+    for part in stack.fit.parts[1:]:
+        predicted = (
+            part.fit.values(X)
+            if isinstance(part.fit, KernelSmoother)
+            else stack.part(part.name).predict(rows.test, kind).to_numpy()
+        )
+        if part.base is not None:
+            predicted = predicted + part.base.values(X)
+        # scores of classes as the stack takes them: made to probabilities
+        yield part.name, np.squeeze(put_together([predicted], [1.0], 1.0)), None
     if task == "classification":
-        yield "boosted runs", stack.part("boosted runs").predict(rows.test, kind).to_numpy(), None
         for method in METHODS:
             calibrated = forest.calibrate(method)
             yield f"{FOREST}, {method}", calibrated.predict(rows.test, kind).to_numpy(), None
-        return
-    for part in stack.fit.parts[1:]:
-        predicted = stack.part(part.name).predict(rows.test).to_numpy()
-        if part.base is not None:
-            predicted = predicted + part.base.values(stack.design.matrix(rows.test)[0])
-        yield part.name, predicted, None
 
 
 def report(lines: pd.DataFrame) -> str:

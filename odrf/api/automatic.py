@@ -55,6 +55,9 @@ def auto(
     - for a regression, two forests on a base: one predicts what a sum of lines leaves, one what a
       sum of natural cubic splines leaves.  Trees follow smooth curves slowly (Friedberg et al.
       2020), and such a sum follows them at once;
+    - a kernel smoother: a ridge regression whose prediction is a sum over the training rows of a
+      function of the distance to them.  It follows what bends in all predictors at once, and
+      classes that lie around each other;
     - boosted oblique trees, the mean of ten runs on bootstrap samples, as of `odrf.odbt`; three to
       nine runs if there are more than three classes.
 
@@ -67,8 +70,8 @@ def auto(
     n_trees : int, default 500
         Trees of each forest, at least 20.
     weights, class_weights, groups, order, strata, missing, unseen, kind
-        As in `odrf.odrf`.  With `groups`, `order` or `strata` there are no forests on a base: the
-        error of a base is found by leaving out single rows.
+        As in `odrf.odrf`.  With `groups`, `order` or `strata` there are no forests on a base and
+        no kernel smoother: their errors are found by leaving out single rows.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.
     n_jobs : int, optional
@@ -98,6 +101,9 @@ def auto(
     A base has the penalty of a ridge regression, chosen by leaving out one row at a time.  Its
     forest is grown on the residuals of rows that are left out.  A base of too many columns for its
     decomposition is left out.
+
+    The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
+    leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.
 
     The fit takes three to four times as long as the forest alone, and up to nine times with many
     classes (``benchmarks/stacks.py``).  For standard errors, and for a model that is read, use

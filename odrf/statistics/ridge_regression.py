@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+
+from odrf.statistics.one_thread import one_thread
 
 __all__ = ["RidgeRegression", "ridge_regression"]
 
 # Penalties that are tried, for columns of variance 1 and one row.
 PENALTIES = np.geomspace(1e-4, 1e4, 25) / 10
 TINY = 1e-12
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute products of matrices in one thread: their last bits depend on the number of threads.
-
-    So a fit has the same bits whatever the settings of a machine or of a pool of workers are.
-    """
-    with _libraries().limit(limits=1, user_api="blas"):
-        yield
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 class RidgeRegression(NamedTuple):
@@ -70,7 +53,7 @@ def ridge_regression(
     penalties : array of float64
         Those that are tried; each is multiplied by n.
     """
-    with _one_thread():
+    with one_thread():
         return _solved(Z, y, weights, penalties * len(Z))
 
 

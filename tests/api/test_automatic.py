@@ -19,7 +19,7 @@ from odrf.fits.stacked.weighing import LEAST_POWER
 from odrf.results.stacked.auto_results import AutoResults
 
 HOW = {"n_trees": 20, "seed": 1}
-MODELS = ["forest", "forest on lines", "forest on splines", "boosted runs"]
+MODELS = ["forest", "forest on lines", "forest on splines", "kernel smoother", "boosted runs"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,18 +46,26 @@ def test_it_predicts_the_weighted_mean_of_its_models(number, table):
     assert weights.sum() == pytest.approx(1) and (weights >= 0).all()
     new = table[::3]
     X = number.design.matrix(new)[0]
-    parts = [number.part(part.name).predict(new).to_numpy() for part in number.fit.parts]
+    parts = [
+        part.fit.values(X)[:, 0]
+        if part.name == "kernel smoother"
+        else number.part(part.name).predict(new).to_numpy()
+        for part in number.fit.parts
+    ]
     bases = [0.0 if part.base is None else part.base.values(X) for part in number.fit.parts]
     expected = weights.to_numpy() @ [p + b for p, b in zip(parts, bases, strict=True)]
     assert number.predict(new).to_numpy() == pytest.approx(expected)
 
 
 def test_of_classes_it_predicts_the_power_of_a_geometric_mean(classes, table):
-    assert list(classes.parts.index) == ["forest", "boosted runs"]
-    first, second = classes.parts["weight"]
-    forest, runs = (classes.part(name).predict(table, "prob") for name in classes.parts.index)
-    assert first + second == pytest.approx(1) and classes.fit.power > 1
-    mean = forest.clip(1e-3) ** first * runs.clip(1e-3) ** second
+    assert list(classes.parts.index) == ["forest", "kernel smoother", "boosted runs"]
+    first, second, third = classes.parts["weight"]
+    forest, runs = (
+        classes.part(name).predict(table, "prob") for name in ("forest", "boosted runs")
+    )
+    smooth = classes.fit.parts[1].fit.values(classes.design.matrix(table)[0])
+    assert first + second + third == pytest.approx(1) and classes.fit.power > 1
+    mean = forest.clip(1e-3) ** first * smooth.clip(1e-3, 1) ** second * runs.clip(1e-3) ** third
     odds = (mean**classes.fit.power).to_numpy()
     found = classes.predict(table, "prob")
     assert found.to_numpy() == pytest.approx(odds / odds.sum(axis=1, keepdims=True))
@@ -99,7 +107,7 @@ def test_a_smooth_truth_is_for_the_splines_and_a_rough_one_for_the_others():
     data = pd.DataFrame(rng.uniform(size=(300, 3)), columns=list("abc"))
     data["y"] = np.sin(6 * data["a"]) + data["b"] ** 2 + rng.normal(size=300) / 20
     smooth = odrf.auto("y ~ .", data, **HOW)
-    assert smooth.parts.loc["forest on splines", "weight"] > 0.5
+    assert smooth.parts["weight"][["forest on splines", "kernel smoother"]].sum() > 0.7
     new = pd.DataFrame(rng.uniform(size=(500, 3)), columns=list("abc"))
     truth = np.sin(6 * new["a"]) + new["b"] ** 2
     errors = [np.mean((fit.predict(new) - truth) ** 2) for fit in (smooth, smooth.part("forest"))]
@@ -208,6 +216,7 @@ def test_expected_responses_add_up(number, table):
     ("ask", "words"),
     [
         (lambda fit: fit.part("tree"), "name='tree'.*use one of"),
+        (lambda fit: fit.part("kernel smoother"), "has no trees to look at: use one of"),
         (lambda fit: fit.importance("loco"), r'part\("forest"\)\.importance'),
         (lambda fit: fit.predict(type="leaf"), "type='leaf'"),
         (lambda fit: fit.predict(interval="confidence"), "interval='confidence'"),

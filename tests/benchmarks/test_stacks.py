@@ -35,11 +35,12 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
         "together",
         "forest on lines",
         "forest on splines",
+        "kernel smoother",
         "boosted runs",
     ]
     calibrated = [f"forest, {method}" for method in ("power", "isotonic", "platt", "beta")]
-    assert of_sides == ["forest", "together", "boosted runs", *calibrated]
-    assert (lines.groupby("table")["rpe"].count() == [5, 0]).all()
+    assert of_sides == ["forest", "together", "kernel smoother", "boosted runs", *calibrated]
+    assert (lines.groupby("table")["rpe"].count() == [6, 0]).all()
     told = capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out)])
     assert stacks.main() == 0

@@ -43,6 +43,7 @@ from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit, Pruning
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.additive_base import AdditiveBase
+from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
@@ -55,6 +56,7 @@ from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
 from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
+from odrf.statistics.kernel_ridge import KernelRidge
 from odrf.statistics.probabilities.recalibration_maps import LogOdds, Power, Steps
 
 __all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
@@ -73,7 +75,7 @@ CLASSES: dict[str, type] = {
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
         *(Recalibration, Power, Steps, LogOdds),
-        *(StackedFit, StackedPart, AdditiveBase, StackedControl),
+        *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, StackedControl),
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,
     )

@@ -20,7 +20,9 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
+from odrf.statistics.kernel_ridge import KERNELS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 
 __all__ = [
@@ -137,7 +139,11 @@ def require_sound_stack(fit: StackedFit) -> None:
     _require(fit.weights.shape == fit.errors.shape == (len(parts),))
     _require(bool((fit.weights >= 0).all() and 0 < fit.weights.max() <= 1 + 1e-9))
     _require(isinstance(fit.power, float) and 0 < fit.power < np.inf)
+    _require(isinstance(parts[0].fit, Fit))
     for part in parts:
+        if isinstance(part.fit, KernelSmoother):
+            _require_smoother(part.fit, p, K, n)
+            continue
         _require(isinstance(part.fit, Fit | BoostedFit))
         own = part.fit.design
         _require(len(own.columns) == p and own.response.n_classes == K)
@@ -149,6 +155,16 @@ def require_sound_stack(fit: StackedFit) -> None:
             _require(part.base.coef.shape == (terms.sum(),))
             curved = knots[~np.isnan(knots[:, 0])]
             _require(bool((np.diff(curved, axis=1) > 0).all()))
+
+
+def _require_smoother(smoother: KernelSmoother, p: int, K: int, n: int) -> None:
+    """Raise `InputError` unless a smoother is of p columns, K responses and n training rows."""
+    points, ridge = smoother.points, smoother.ridge
+    _require(points.ndim == 2 and len(points) > 0)
+    _require(smoother.centre.shape == smoother.unit.shape == (points.shape[1],) == (p,))
+    _require(bool((smoother.unit > 0).all()) and smoother.left_out.shape == (n, K))
+    _require(ridge.kernel in KERNELS and ridge.width > 0)
+    _require(ridge.coef.shape == (len(points), K) and ridge.intercept.shape == (K,))
 
 
 def _require(sound: bool) -> None:

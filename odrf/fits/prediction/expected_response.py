@@ -12,6 +12,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
 from odrf.fits.prediction.predicting import mean_values
+from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.fits.stacked.weighing import put_together
 
@@ -55,7 +56,10 @@ def _of_parts(
     values, weights = [], []
     for part, weight in zip(fit.parts, fit.weights, strict=True):
         if weight > 0:
-            value = expected_response(part.fit, X, offset)
+            if isinstance(part.fit, KernelSmoother):
+                value = part.fit.values(X)
+            else:
+                value = expected_response(part.fit, X, offset)
             values.append(value if part.base is None else value + part.base.values(X)[:, None])
             weights.append(weight)
     advance(X.shape[1])

@@ -2,7 +2,8 @@
 
 The models differ in what they find easily.  A forest of several kinds of trees is best where the
 signal is rough.  A forest on a base, which predicts what a sum of lines or splines leaves, is best
-where most of it is smooth.  Boosted runs are best where few directions tell much.
+where most of it is smooth and additive.  A kernel smoother is best where it is smooth in all
+predictors at once, boosted runs where few directions tell much.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.additive_base import base_of, can_have_base
+from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoother_of
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
 from odrf.fits.stacked.weighing import errors_of, put_together, stacking_weights
 from odrf.options.boosting_control import BoostingControl
@@ -26,7 +28,7 @@ from odrf.options.stacked_control import StackedControl
 
 __all__ = ["grow_stack", "stack_out_of_bag"]
 
-FOREST, RUNS = "forest", "boosted runs"
+FOREST, SMOOTHER, RUNS = "forest", "kernel smoother", "boosted runs"
 BASES = {"forest on lines": False, "forest on splines": True}
 
 
@@ -54,7 +56,8 @@ def grow_stack(
     progress : bool
         Show a progress bar for each model.
     """
-    parts = [StackedPart(FOREST, grow_fit(call, design, data, request, progress))]
+    forest = grow_fit(call, design, data, request, progress)
+    parts = [StackedPart(FOREST, forest)]
     n, p = len(data.y), len(design.columns)
     # leaving out one row at a time would not leave out its group, or later rows
     numbers = design.response.classes is None and data.structure is None
@@ -64,13 +67,18 @@ def grow_stack(
             rest = replace(data, y=data.y - left_out)
             trees = grow_fit(call, design, rest, request, progress)
             parts.append(StackedPart(name, trees, base))
+    smoother = None
+    if data.structure is None:
+        smoother = kernel_smoother_of(design, data, control.seed)
+    if smoother is not None:
+        parts.append(StackedPart(SMOOTHER, smoother))
     offset = Offset(False, None, np.zeros(n))
     parts.append(
         StackedPart(RUNS, grow_boosted_fit(call, design, data, offset, boosting, progress))
     )
     values = [_out_of_bag(part, data) for part in parts]
     weights, power = stacking_weights(values, data, design.response.n_classes)
-    errors = errors_of(values, data, parts[0].fit.ordered)
+    errors = errors_of(values, data, forest.ordered)
     return StackedFit(call, design, data, control, tuple(parts), weights, power, errors)
 
 
@@ -94,6 +102,8 @@ def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
     """Return the out-of-bag prediction (n, K) of each row by one model."""
     if isinstance(part.fit, BoostedFit):
         return part.fit.loss.means(boosted_out_of_bag(part.fit))
+    if isinstance(part.fit, KernelSmoother):
+        return part.fit.left_out
     value = forest_out_of_bag(part.fit).value
     # what the trees were grown on is the response less what the base says without the row
     return value if part.base is None else value + (data.y - part.fit.data.y)[:, None]

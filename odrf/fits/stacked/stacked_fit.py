@@ -13,6 +13,7 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.stacked.additive_base import AdditiveBase
+from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.options.stacked_control import StackedControl
 
 __all__ = ["StackedFit", "StackedPart"]
@@ -25,14 +26,14 @@ class StackedPart(NamedTuple):
     ----------
     name : str
         What it is, in words.
-    fit : Fit or BoostedFit
-        Its trees.  With a base, they predict what the base leaves.
+    fit : Fit, BoostedFit or KernelSmoother
+        Its trees, or a smoother without any.  With a base, trees predict what the base leaves.
     base : AdditiveBase or None
         What is added to the prediction of the trees.
     """
 
     name: str
-    fit: Fit | BoostedFit
+    fit: Fit | BoostedFit | KernelSmoother
     base: AdditiveBase | None = None
 
 
@@ -83,6 +84,13 @@ class StackedFit:
     def ordered(self) -> bool:
         """Whether the predicted class is the median of the ordered classes."""
         return self.parts[0].fit.ordered
+
+    @property
+    def grown(self) -> dict[str, Fit | BoostedFit]:
+        """The models that have trees, by name."""
+        return {
+            part.name: part.fit for part in self.parts if not isinstance(part.fit, KernelSmoother)
+        }
 
     @property
     def forest(self) -> Forest:

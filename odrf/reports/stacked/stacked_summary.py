@@ -33,25 +33,29 @@ def parts_table(fit: StackedFit) -> pd.DataFrame:
         {
             "weight": fit.weights,
             "oob_error": fit.errors,
-            "trees": [part.fit.forest.n_trees for part in fit.parts],
+            "trees": [
+                fit.grown[part.name].forest.n_trees if part.name in fit.grown else 0
+                for part in fit.parts
+            ],
         },
         index=pd.Index([part.name for part in fit.parts], name="part"),
     )
 
 
 def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImportance:
-    """Return the weighted mean of the parts' shares of importance, the largest first."""
+    """Return the weighted mean of the shares of importance in models with trees."""
     importance = np.zeros(len(fit.design.predictors))
     for part, weight in zip(fit.parts, fit.weights, strict=True):
-        if weight > 0:
+        if weight > 0 and part.name in fit.grown:
             importance += weight * _shares(part, fit, progress)
     return MeasuredImportance(with_shares(fit, importance), MEASURE)
 
 
 def _shares(part: StackedPart, fit: StackedFit, progress: bool) -> NDArray[np.float64]:
     """Return the importance of each predictor (P,) in one model; those above 0 add up to 1."""
-    table = held_out_table(part.fit, progress)
-    table = impurity_table(part.fit) if table is None else table
+    grown = fit.grown[part.name]
+    table = held_out_table(grown, progress)
+    table = impurity_table(grown) if table is None else table
     importance = table["importance"].reindex(list(fit.design.predictors)).to_numpy()
     if part.base is not None:
         importance = importance + _of_base(part, fit)

@@ -116,11 +116,13 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         Raises
         ------
         InputError
-            If there is no such model.
+            If there is no such model, or it has no trees.
         """
-        found = {part.name: part.fit for part in self.fit.parts}
+        found = self.fit.grown
         if not isinstance(name, str) or name not in found:
             names = ", ".join(f'"{one}"' for one in found)
+            if isinstance(name, str) and name in self.parts.index:
+                raise InputError(f"name={name!r} has no trees to look at: use one of {names}")
             raise InputError(f"name={name!r}{nearest(name, found)}: use one of {names}")
         fit = found[name]
         return ODBTResults(fit) if isinstance(fit, BoostedFit) else ODRFResults(fit)
@@ -128,7 +130,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
     @cached_property
     def n_leaves(self) -> NDArray[np.int64]:
         """Number of leaves of each tree (B,), of one model after the other."""
-        return np.concatenate([part.fit.forest.leaves() for part in self.fit.parts])
+        return np.concatenate([fit.forest.leaves() for fit in self.fit.grown.values()])
 
     @cached_property
     def _in_bag(self) -> NDArray[np.float64]:
@@ -244,7 +246,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
 
         It is the weighted mean of what the models say: of each, the predictor's share of the
         held-out importance (see `ODRFResults.importance`).  What a predictor adds to lines or
-        splines counts by its covariance with the response.
+        splines counts by its covariance with the response.  A kernel smoother is left out.
 
         Parameters
         ----------

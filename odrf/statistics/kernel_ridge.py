@@ -1,0 +1,151 @@
+"""Kernel ridge regression, whose choices are made by leaving out one row at a time.
+
+The prediction is an intercept and a sum over training rows j of coef_j·k(|x - x_j|), where k falls
+with the distance.  It is the mean of a Gaussian process with that covariance, given the responses
+(Rasmussen and Williams 2006, section 2.2 and, for the intercept, 2.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from odrf.statistics.one_thread import one_thread
+
+__all__ = ["KERNELS", "KernelRidge", "kernel_ridge", "kernel_values"]
+
+Array = NDArray[np.float64]
+
+KERNELS: dict[str, Callable[[Array], Array]] = {
+    "gauss": lambda distance: np.exp(-0.5 * distance**2),
+    "laplace": lambda distance: np.exp(-distance),
+}
+"""Kernels as functions of the distance in units of the width."""
+# What is tried: widths in median distances of rows, penalties in variances of a response.
+WIDTHS = {"gauss": (0.25, 0.5, 1.0, 2.0), "laplace": (0.5, 1.0, 2.0, 4.0)}
+PENALTIES = np.geomspace(1e-4, 1e2, 19)
+# Rows on which the choices are made: they take a time in the third power of the number of rows.
+ROWS_TO_CHOOSE = 500
+# Keeps equal rows of large weights from having equal equations.
+LEAST_NOISE = 1e-7
+# Rows of a block of distances.
+BLOCK = 1024
+
+
+class KernelRidge(NamedTuple):
+    """A kernel ridge regression of K responses.
+
+    Attributes
+    ----------
+    kernel : str
+        A name in `KERNELS`.
+    width : float
+        The distance that counts as 1.
+    penalty : float
+        The variance of a row of weight 1 around the curve.
+    coef : (n, K) float64
+    intercept : (K,) float64
+    """
+
+    kernel: str
+    width: float
+    penalty: float
+    coef: Array
+    intercept: Array
+
+
+def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, Array]:
+    """Return the regression with the smallest error of rows left out, and their predictions.
+
+    These are (n, K): of each row by the regression on the other rows, of the same kernel, width and
+    penalty.
+
+    Kernel, width and penalty are chosen on the first `ROWS_TO_CHOOSE` rows, which should be in no
+    order.  The error needs no further regressions: the residual of a row that is left out is its
+    element of Q·y, divided by its diagonal element of Q, the matrix that turns responses into
+    coefficients (Rasmussen and Williams 2006, equation 5.12).
+
+    Parameters
+    ----------
+    points : (n, p) float64
+        Predictors in comparable units, of at least two rows.
+    Y : (n, K) float64
+        Responses.
+    weights : (n,) float64
+        Case weights, above 0.
+
+    References
+    ----------
+    C. E. Rasmussen and C. K. I. Williams (2006). Gaussian Processes for Machine Learning. MIT
+    Press.
+    """
+    with one_thread():
+        few = slice(0, ROWS_TO_CHOOSE)
+        kernel, width, penalty = _chosen(points[few], Y[few], weights[few])
+        K = KERNELS[kernel](scipy.spatial.distance.cdist(points, points) / width)
+        return _solved(K, Y, weights, kernel, width, penalty)
+
+
+def _chosen(points: Array, Y: Array, weights: Array) -> tuple[str, float, float]:
+    """Return the kernel, width and penalty with the smallest error of rows left out."""
+    distance = scipy.spatial.distance.cdist(points, points)
+    between = distance[np.triu_indices(len(points), 1)]
+    unit = float(np.median(between[between > 0])) if (between > 0).any() else 1.0
+    root = np.sqrt(weights / weights.mean())
+    best = (np.inf, "gauss", unit, 1.0)
+    for kernel, widths in WIDTHS.items():
+        for width in widths:
+            K = KERNELS[kernel](distance / (width * unit))
+            values, vectors = scipy.linalg.eigh(root[:, None] * K * root)
+            scaled = root[:, None] * vectors
+            along, ones = scaled.T @ Y, scaled.sum(axis=0)
+            for penalty in PENALTIES:
+                inverse = 1 / (np.maximum(values, 0.0) + penalty + LEAST_NOISE)
+                of_one = scaled @ (inverse * ones)
+                intercept = (ones * inverse) @ along / (ones * inverse @ ones)
+                coef = scaled @ (inverse[:, None] * along) - of_one[:, None] * intercept
+                diagonal = scaled**2 @ inverse - of_one**2 / of_one.sum()
+                error = weights @ ((coef / diagonal[:, None]) ** 2).sum(axis=1)
+                best = min(best, (float(error), kernel, width * unit, float(penalty)))
+    return best[1:]
+
+
+def _solved(
+    K: Array, Y: Array, weights: Array, kernel: str, width: float, penalty: float
+) -> tuple[KernelRidge, Array]:
+    noise = penalty * weights.mean() / weights + LEAST_NOISE
+    K[np.diag_indices_from(K)] += noise
+    factor = scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
+    lower, _ = scipy.linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
+    inverse = np.tril(lower) + np.tril(lower, -1).T
+    of_one = inverse.sum(axis=1)
+    intercept = of_one @ Y / of_one.sum()
+    coef = inverse @ (Y - intercept)
+    diagonal = np.diagonal(inverse) - of_one**2 / of_one.sum()
+    found = KernelRidge(kernel, width, penalty, coef, intercept)
+    return found, Y - coef / diagonal[:, None]
+
+
+def kernel_values(found: KernelRidge, points: Array, new: Array) -> Array:
+    """Return the predictions (m, K) of new rows.
+
+    Parameters
+    ----------
+    found : KernelRidge
+    points : (n, p) float64
+        The rows that it was fitted on.
+    new : (m, p) float64
+    """
+    out = np.empty((len(new), len(found.intercept)))
+    for begin in range(0, len(new), BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        distance = scipy.spatial.distance.cdist(new[rows], points)
+        K = KERNELS[found.kernel](distance / found.width)
+        for k, coef in enumerate(found.coef.T):
+            # not by BLAS, which would round a row alone in another way than the row among others
+            out[rows, k] = found.intercept[k] + (K * coef).sum(axis=1)
+    return out
