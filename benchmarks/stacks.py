@@ -86,14 +86,15 @@ def predictions(
     X = stack.design.matrix(rows.test)[0]
     for part in stack.fit.parts[1:]:
         predicted = (
-            part.fit.values(X)
+            part.fit.values(X).squeeze()
             if isinstance(part.fit, KernelSmoother)
             else stack.part(part.name).predict(rows.test, kind).to_numpy()
         )
         if part.base is not None:
             predicted = predicted + part.base.values(X)
-        # scores of classes as the stack takes them: made to probabilities
-        yield part.name, np.squeeze(put_together([predicted], [1.0], 1.0)), None
+        if task == "classification":  # scores as the stack takes them
+            predicted = put_together([predicted], [1.0], 1.0)
+        yield part.name, predicted, None
     if task == "classification":
         for method in METHODS:
             calibrated = forest.calibrate(method)

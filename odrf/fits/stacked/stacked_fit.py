@@ -83,7 +83,7 @@ class StackedFit:
     @property
     def ordered(self) -> bool:
         """Whether the predicted class is the median of the ordered classes."""
-        return self.parts[0].fit.ordered
+        return next(iter(self.grown.values())).ordered
 
     @property
     def grown(self) -> dict[str, Fit | BoostedFit]:
