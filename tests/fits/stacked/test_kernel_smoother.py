@@ -1,0 +1,91 @@
+"""Kernel smoothers of the rows of a design."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.fits.stacked import kernel_smoother
+from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoother_of
+from odrf.statistics.kernel_ridge import kernel_ridge, kernel_values
+
+
+def table(n=90):
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame({"a": rng.uniform(5, 6, n), "b": rng.normal(size=n), "one": 1.0})
+    data["f"] = rng.choice(["u", "v", "w"], n)
+    data["y"] = np.sin(6 * data["a"]) * data["b"] + (data["f"] == "u") + rng.normal(size=n) / 9
+    data["c"] = np.where(data["y"] > 0, "over", "below")
+    return data
+
+
+def fit_of(formula, data, **options):
+    return odrf.odrf(formula, data, n_trees=2, blend=False, seed=1, **options).fit
+
+
+def smoother_of(fit, seed=1):
+    return kernel_smoother_of(fit.design, fit.data, seed)
+
+
+def plain_points(data):
+    """Numbers in standard deviations; the columns of a factor have variance 1 together."""
+    columns = [(data[name] - data[name].mean()) / data[name].std(ddof=0) for name in "ab"]
+    levels = pd.get_dummies(data["f"]).astype(float)
+    unit = np.sqrt(levels.var(ddof=0).sum())
+    return np.column_stack([*columns, (levels - levels.mean()) / unit])
+
+
+@pytest.mark.parametrize("response", ["y", "c"])
+def test_it_is_a_kernel_ridge_regression_on_columns_in_units(response):
+    data = table()
+    fit = fit_of(f"{response} ~ a + b + f + one", data)
+    found = smoother_of(fit)
+    order = np.random.default_rng(1).permutation(90)
+    Y = data[["y"]].to_numpy() if response == "y" else pd.get_dummies(data["c"]).to_numpy(float)
+    points = plain_points(data)
+    ridge, left_out = kernel_ridge(points[order], Y[order], np.ones(90))
+    np.testing.assert_allclose(found.left_out[order], left_out, rtol=1e-3, atol=1e-4)
+    expected = kernel_values(ridge, points[order], points)
+    np.testing.assert_allclose(found.values(fit.data.X), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_cells_are_means_where_empty_and_ends_beyond():
+    data = table()
+    fit = fit_of("y ~ a + b", data)
+    found = smoother_of(fit)
+
+    def predicted(**cells):
+        return found.values(fit.design.matrix(data[:1].assign(**cells))[0])[0, 0]
+
+    assert predicted(a=np.nan) == pytest.approx(predicted(a=data["a"].mean()), rel=1e-4)
+    assert predicted(a=1e9) == predicted(a=data["a"].max())
+    assert predicted(b=-1e9) == predicted(b=data["b"].min())
+
+
+def test_rows_beyond_the_most_are_predicted_by_the_others(monkeypatch):
+    monkeypatch.setattr(kernel_smoother, "MOST_ROWS", 40)
+    fit = fit_of("y ~ a + b + f", table())
+    found = smoother_of(fit)
+    drawn = np.random.default_rng(1).permutation(90)[:40]
+    others = np.setdiff1d(np.arange(90), drawn)
+    values = found.values(fit.data.X)
+    np.testing.assert_array_equal(found.left_out[others], values[others])
+    assert (found.left_out[drawn] != values[drawn]).all()
+    assert len(found.points) == 40
+    monkeypatch.setattr(kernel_smoother, "MOST_PRODUCTS", 500)
+    assert len(smoother_of(fit).points) == 10
+
+
+def test_rows_without_weight_have_no_part():
+    data = table()
+    weights = np.where(np.arange(90) < 60, 1.0, 0.0)
+    changed = data.assign(y=data["y"].where(weights > 0, 1e3))
+    one, other = (
+        smoother_of(fit_of("y ~ a + b", rows, weights=weights)) for rows in (data, changed)
+    )
+    assert np.isnan(one.left_out).sum() == 0
+    np.testing.assert_array_equal(one.ridge.coef, other.ridge.coef)
+    few = fit_of("y ~ a + b", data, weights=np.where(np.arange(90) < FEWEST_ROWS - 1, 1.0, 0.0))
+    assert smoother_of(few) is None
