@@ -170,7 +170,7 @@ class CalibratedFit(Carded):
         at = np.linspace(0, 1, POINTS)
         maps = self.recalibration.maps
         if isinstance(maps[0], Power):
-            return plots.plot_maps(at, {"a class": maps[0].of_one(at)}, ax)
+            return plots.plot_maps(at, {"every class": maps[0].of_one(at)}, ax)
         several = maps[1:] if len(maps) == 2 else maps
         labels = self.classes[-len(several) :]
         curves = {str(label): one(at) for label, one in zip(labels, several, strict=True)}

@@ -24,7 +24,7 @@ from odrf.text.wording import number
 
 __all__ = ["error_scores", "parts_table", "stacked_card", "stacked_importance", "stacked_summary"]
 
-MEASURE = "held-out importance, mean of the models"
+MEASURE = "held-out importance, mean of the models with trees"
 
 
 def parts_table(fit: StackedFit) -> pd.DataFrame:
