@@ -58,10 +58,11 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_collection_modifyitems(items):
     """Put the groups first, in their order, and their files in the order of the group.
 
-    Tests that run the benchmarks are weekly ones: see `markers` in pyproject.toml.
+    Tests that run the benchmarks, other than those of loads, are weekly ones: see `markers` in
+    pyproject.toml.
     """
     for item in items:
-        if item.path.is_relative_to(BENCHMARKS):
+        if item.path.is_relative_to(BENCHMARKS) and item.path.stem != "test_load":
             item.add_marker(pytest.mark.weekly)
     items.sort(key=lambda item: place_of(item.nodeid.split("::")[0]))
 

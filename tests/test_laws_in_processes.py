@@ -112,6 +112,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Said]]
     return pickle.loads((folder / "said").read_bytes())[1]
 
 
+@pytest.mark.weekly
 @pytest.mark.filterwarnings("ignore:5 trees are few")
 @pytest.mark.parametrize("start", ["in a plain process", *possible()])
 def test_other_processes_say_the_same_to_the_bit(said, start):

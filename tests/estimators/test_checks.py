@@ -50,6 +50,7 @@ def test_every_check_passes(estimator):
     assert len(names) > 40
 
 
+@pytest.mark.weekly
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("estimator", DEFAULT, ids=lambda each: type(each).__name__)
 def test_every_check_that_random_draws_can_pass_passes_with_default_options(estimator):
