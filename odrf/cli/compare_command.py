@@ -43,8 +43,8 @@ def _parser(name: str) -> CommandParser:
         default=[],
         metavar="[NAME=]KIND …",
         dest="models",
-        help="a model, given twice or more: forest, tree, boost or graf, followed by its options "
-        "as name=value; formula= gives it a formula of its own",
+        help="a model, given twice or more: forest, tree, boost, graf or auto, followed by its "
+        "options as name=value; formula= gives it a formula of its own",
     )
     add_settings(made, "compare(), such as cv=5", "an option of")
     add_seed(made)

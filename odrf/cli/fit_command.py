@@ -1,4 +1,4 @@
-"""``odrf fit``, and the same by the kind of fit: ``odrf tree``, ``boost``, ``graf``, ``forest``."""
+"""``odrf fit``, and the same by the kind of fit: ``odrf tree``, ``boost``, ``graf``, ``auto``."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ WORDS = {
     "tree": "Fit one oblique tree and print its summary.",
     "boost": "Fit boosted oblique trees and print their summary.",
     "graf": "Fit a guided forest and print its summary.",
+    "auto": "Fit several models, and print a summary of their weighted mean.",
 }
 
 

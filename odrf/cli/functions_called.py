@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from odrf import graf, odbt, odrf, odt
+from odrf import auto, graf, odbt, odrf, odt
 from odrf.cli.outside_formulas import require_harmless
 from odrf.cli.set_options import read_options
 from odrf.errors import InputError, allowed
@@ -21,6 +21,7 @@ KINDS_OF_FITS: dict[str, Callable[..., Any]] = {
     "tree": odt,
     "boost": odbt,
     "graf": graf,
+    "auto": auto,
 }
 
 

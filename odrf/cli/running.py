@@ -29,7 +29,7 @@ INTERRUPTED = 130
 BY_SIGNAL = 128
 ENDING = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 COMMANDS: dict[str, Command] = {
-    **dict.fromkeys(("fit", "forest", "tree", "boost", "graf"), FIT),
+    **dict.fromkeys(("fit", "forest", "tree", "boost", "graf", "auto"), FIT),
     "predict": PREDICT,
     "prune": PRUNE,
     "compare": COMPARE,

@@ -24,8 +24,9 @@ example:
 
 commands, each with its own --help:
   odrf fit      fit a forest, with all its options; save it, draw it, predict
-  odrf forest | tree | boost | graf
-                the same for a forest, one tree, boosted trees, a guided forest
+  odrf forest | tree | boost | graf | auto
+                the same for a forest, one tree, boosted trees, a guided forest, several
+                models together
   odrf predict  predict the rows of a table by a saved fit
   odrf prune    show the pruning path of a saved fit, and prune it
   odrf compare  compare models by cross-validation on the same folds

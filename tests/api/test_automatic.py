@@ -253,6 +253,19 @@ def test_the_command_reads_what_was_saved(number, table, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["trees"] == len(number.n_leaves)
 
 
+def test_the_command_fits_it(number, table, tmp_path, capsys):
+    rows, out = str(tmp_path / "rows.csv"), str(tmp_path / "out.csv")
+    table.to_csv(rows, index=False)
+    words = ["auto", "y ~ a + b + f", rows, "--set", "n_trees=20", "--seed", "1"]
+    assert main([*words, "--predict", rows, "--out", out]) == 0
+    assert "kernel smoother" in capsys.readouterr().out
+    assert pd.read_csv(out).iloc[:, -1].to_numpy() == pytest.approx(
+        number.predict(table).to_numpy()
+    )
+    assert main(["auto", "y ~ a", rows, "--set", "min_leaf=5"]) == 2
+    assert "min_leaf" in capsys.readouterr().err
+
+
 def test_it_is_compared_with_others(table):
     found = odrf.compare(
         "y ~ a + b + f",

@@ -122,7 +122,7 @@ COMMAND_FUNCTIONS = {**FUNCTIONS, "compare": odrf.compare, "tune": odrf.tune}
 
 
 def test_every_function_that_fits_is_a_command():
-    assert set(KINDS_OF_FITS.values()) == set(FUNCTIONS.values())
+    assert set(KINDS_OF_FITS.values()) == {*FUNCTIONS.values(), odrf.auto}
     assert KINDS_OF_FITS.keys() <= COMMANDS.keys()
 
 
@@ -145,4 +145,9 @@ def test_every_command_says_what_it_does_and_how_it_ends(command, capsys):
     written = " ".join(capsys.readouterr().out.split())
     assert f"usage: odrf {command}" in written
     assert "130 interrupted by Ctrl-C" in written
-    assert f"odrf {command} " in parser_of("").epilog or command in ("tree", "boost", "graf")
+    assert f"odrf {command} " in parser_of("").epilog or command in (
+        "tree",
+        "boost",
+        "graf",
+        "auto",
+    )
