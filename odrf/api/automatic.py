@@ -59,7 +59,7 @@ def auto(
       function of the distance to them.  It follows what bends in all predictors at once, and
       classes that lie around each other;
     - boosted oblique trees, the mean of ten runs on bootstrap samples, as of `odrf.odbt`; three to
-      nine runs if there are more than three classes.
+      nine runs if there are more than three classes, and none if there are ten or more.
 
     Parameters
     ----------

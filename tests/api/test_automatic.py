@@ -173,6 +173,16 @@ def test_models_that_tell_nothing_predict_nearly_the_same_of_all_classes():
     assert fit.predict(data, "prob").to_numpy() == pytest.approx(0.5, abs=0.25)
 
 
+def test_many_classes_have_no_runs_but_without_a_smoother(table):
+    many = table.assign(c=np.arange(120) % 10)
+    how = {"kind": "classification", **HOW}
+    fit = odrf.auto("c ~ a + b", many, **how)
+    assert list(fit.parts.index) == ["forest", "kernel smoother"]
+    assert fit.predict(many, "prob").shape == (120, 10)
+    fit = odrf.auto("c ~ a + b", many, groups=np.arange(120) // 20, **how)
+    assert list(fit.parts.index) == ["forest", "boosted runs"]
+
+
 def test_rows_in_groups_have_no_bases(table):
     fit = odrf.auto("y ~ a + b + f", table, groups=np.arange(120) // 4, **HOW)
     assert list(fit.parts.index) == ["forest", "boosted runs"]

@@ -29,6 +29,8 @@ from odrf.options.stacked_control import StackedControl
 __all__ = ["grow_stack", "stack_out_of_bag"]
 
 FOREST, SMOOTHER, RUNS = "forest", "kernel smoother", "boosted runs"
+# From so many classes on runs take longer than all else together, and hardly add to a smoother.
+MANY_CLASSES = 10
 BASES = {"forest on lines": False, "forest on splines": True}
 
 
@@ -72,10 +74,10 @@ def grow_stack(
         smoother = kernel_smoother_of(design, data, control.seed)
     if smoother is not None:
         parts.append(StackedPart(SMOOTHER, smoother))
-    offset = Offset(False, None, np.zeros(n))
-    parts.append(
-        StackedPart(RUNS, grow_boosted_fit(call, design, data, offset, boosting, progress))
-    )
+    if smoother is None or design.response.n_classes < MANY_CLASSES:
+        offset = Offset(False, None, np.zeros(n))
+        runs = grow_boosted_fit(call, design, data, offset, boosting, progress)
+        parts.append(StackedPart(RUNS, runs))
     values = [_out_of_bag(part, data) for part in parts]
     weights, power = stacking_weights(values, data, design.response.n_classes)
     errors = errors_of(values, data, forest.ordered)
