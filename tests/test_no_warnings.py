@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:every (tree|run) drew:UserWarning"),
     pytest.mark.filterwarnings("ignore:.* trees are few for standard errors:UserWarning"),
     # of an old matplotlib beside a new pyparsing
-    pytest.mark.filterwarnings("ignore:.* deprecated - use:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning"),
 ]
 
 SEED = 1

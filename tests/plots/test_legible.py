@@ -16,7 +16,7 @@ from shown import MANY, SIZES, data_with, reports_of, results_of, studies_of
 pytestmark = [
     pytest.mark.filterwarnings("error"),
     # of an old matplotlib beside a new pyparsing
-    pytest.mark.filterwarnings("ignore:.* deprecated - use:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.* deprecated( -|,) use:DeprecationWarning"),
 ]
 
 # inches: a page is no wider

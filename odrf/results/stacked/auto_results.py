@@ -66,7 +66,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
     >>> import odrf
     >>> fit = odrf.auto("mpg ~ .", odrf.load_data("auto_mpg"), n_trees=50, seed=1)
     >>> list(fit.parts.index)
-    ['forest', 'forest on lines', 'forest on splines', 'boosted runs']
+    ['forest', 'forest on lines', 'forest on splines', 'kernel smoother', 'boosted runs']
     """
 
     fit: StackedFit
