@@ -105,8 +105,8 @@ def auto(
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
     leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.
 
-    The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For standard errors, and for a model that is read, use
-    `odrf.odrf`: they are those of one forest.
+    The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For
+    standard errors, and for a model that is read, use `odrf.odrf`: they are those of one forest.
 
     References
     ----------
