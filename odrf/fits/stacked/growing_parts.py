@@ -29,7 +29,7 @@ from odrf.options.stacked_control import StackedControl
 __all__ = ["grow_stack", "stack_out_of_bag"]
 
 FOREST, SMOOTHER, RUNS = "forest", "kernel smoother", "boosted runs"
-# From so many classes on runs take longer than all else together, and hardly add to a smoother.
+# With so many classes or more, runs take longer than all other models together.
 MANY_CLASSES = 10
 BASES = {"forest on lines": False, "forest on splines": True}
 

@@ -151,7 +151,7 @@ class CalibrationResults(FittedResults):
         ----------
         method : {"power", "isotonic", "platt", "beta"}, default "power"
             - ``"power"``: the probabilities of all classes to one power, the one with the smallest
-              log loss.  Their order stays, and so does the predicted class.
+              log loss.  Their order stays, and so does the most likely class.
             - ``"isotonic"``: the increasing function that fits best; for a thousand rows or more.
             - ``"platt"``: a logistic regression on the log odds.
             - ``"beta"``: a logistic regression on log p and log(1 - p).

@@ -17,11 +17,11 @@ __all__ = ["logarithms", "pool_exponents", "pooled"]
 
 Array = NDArray[np.float64]
 
-# A probability of 0 has no logarithm, and a forest of a thousand trees does not tell less than this
-# from 0.
+# Smaller probabilities count as this: 0 has no logarithm, and a thousand trees cannot distinguish
+# smaller ones from 0.
 LEAST = 1e-3
-# So many rows, in which all classes are equally probable, are added to those that are learned
-# from: few rows that are all predicted rightly do not make a pool sure of itself.
+# So many rows, in which all classes are equally probable, are added to the rows: otherwise few rows
+# that are all predicted correctly would have infinite exponents.
 ROWS_ADDED = 1.0
 
 
@@ -70,7 +70,7 @@ def pool_exponents(logs: Array, code: NDArray[np.int64], weights: Array) -> Arra
     """
     G, _, K = logs.shape
     share = weights / weights.sum()
-    # what the rows added have of all: weights count rows once the largest is 1
+    # the share of the added rows in all; the row with the largest weight counts as one row
     added = ROWS_ADDED / (ROWS_ADDED + weights.sum() / weights.max())
     target = (1 - added) * np.eye(K)[code] + added / K
 
