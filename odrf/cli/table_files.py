@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from odrf.datasets.separated import read_separated
 from odrf.errors import InputError
 
 __all__ = ["COMPRESSIONS", "FORMATS", "STDIN", "ending", "read_table", "require_one_stdin"]
@@ -54,7 +55,7 @@ def read_table(path: Path, format: str | None = None) -> pd.DataFrame:
         if format == "parquet":
             table = pd.read_parquet(source)
         else:
-            table = pd.read_csv(source, sep="\t" if format == "tsv" else ",")
+            table = read_separated(source, "\t" if format == "tsv" else ",")
     except Exception as error:  # whatever the readers of damaged files raise
         if isinstance(error, OSError) and error.filename:
             raise

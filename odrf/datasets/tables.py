@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from odrf.checks import checked_choice
+from odrf.datasets.separated import read_separated
 from odrf.public import public
 
 __all__ = ["data_names", "load_data"]
@@ -66,7 +67,7 @@ def load_data(name: str) -> pd.DataFrame:
     """
     names = data_names()
     checked_choice("name", name, names)
-    table = pd.read_csv(_folder() / f"{name}.csv")
+    table = read_separated(_folder() / f"{name}.csv")
     text = table.select_dtypes(exclude="number").columns
     return table.astype(dict.fromkeys(text, "category"))
 
