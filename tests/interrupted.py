@@ -6,6 +6,7 @@ For each piece of work a line "begin NAME", then, when the interrupt has come, "
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 import warnings
@@ -27,6 +28,8 @@ ROWS, TREES = 1500, 25
 
 def main() -> None:
     """Do all pieces of work."""
+    # a process that was started in the background would leave interrupts out
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 6)).round(4)
