@@ -58,6 +58,8 @@ def auto(
     - a kernel smoother: a ridge regression whose prediction is a sum over the training rows of a
       function of the distance to them.  It follows what bends in all predictors at once, and
       classes that lie around each other;
+    - an oblique smoother: the same, but a distance counts as much as the response changes along it,
+      in the gradients of a first smoother (Radhakrishnan et al. 2024);
     - boosted oblique trees, the mean of ten runs on bootstrap samples, as of `odrf.odbt`; three to
       nine runs if there are more than three classes, and none if there are ten or more.
 
@@ -71,7 +73,7 @@ def auto(
         Trees of each forest, at least 20.
     weights, class_weights, groups, order, strata, missing, unseen, kind
         As in `odrf.odrf`.  With `groups`, `order` or `strata` there are no forests on a base and
-        no kernel smoother: their errors are found by leaving out single rows.
+        no smoothers: their errors are found by leaving out rows regardless of these.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.
     n_jobs : int, optional
@@ -103,7 +105,9 @@ def auto(
     decomposition is left out.
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
-    leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.
+    leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.  An
+    oblique smoother is found, and judged, without each of five folds of rows.  There is none with
+    fewer than 20 rows or more than 150 columns (a factor has one for each level).
 
     The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For
     standard errors, and for a model that is read, use `odrf.odrf`: they are those of one forest.
@@ -117,6 +121,9 @@ def auto(
 
     R. Friedberg, J. Tibshirani, S. Athey and S. Wager (2020). Local linear forests. Journal of
     Computational and Graphical Statistics 30.
+
+    A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin (2024). Mechanism for feature learning
+    in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
 
     Examples
     --------

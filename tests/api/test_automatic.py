@@ -19,7 +19,15 @@ from odrf.fits.stacked.weighing import LEAST_POWER
 from odrf.results.stacked.auto_results import AutoResults
 
 HOW = {"n_trees": 20, "seed": 1}
-MODELS = ["forest", "forest on lines", "forest on splines", "kernel smoother", "boosted runs"]
+MODELS = [
+    "forest",
+    "forest on lines",
+    "forest on splines",
+    "kernel smoother",
+    "oblique smoother",
+    "boosted runs",
+]
+SMOOTHERS = ["kernel smoother", "oblique smoother"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,7 +56,7 @@ def test_it_predicts_the_weighted_mean_of_its_models(number, table):
     X = number.design.matrix(new)[0]
     parts = [
         part.fit.values(X)[:, 0]
-        if part.name == "kernel smoother"
+        if part.name in SMOOTHERS
         else number.part(part.name).predict(new).to_numpy()
         for part in number.fit.parts
     ]
@@ -58,15 +66,19 @@ def test_it_predicts_the_weighted_mean_of_its_models(number, table):
 
 
 def test_of_classes_it_predicts_the_power_of_a_geometric_mean(classes, table):
-    assert list(classes.parts.index) == ["forest", "kernel smoother", "boosted runs"]
-    first, second, third = classes.parts["weight"]
-    forest, runs = (
-        classes.part(name).predict(table, "prob") for name in ("forest", "boosted runs")
-    )
-    smooth = classes.fit.parts[1].fit.values(classes.design.matrix(table)[0])
-    assert first + second + third == pytest.approx(1) and classes.fit.power > 1
-    mean = forest.clip(1e-3) ** first * smooth.clip(1e-3, 1) ** second * runs.clip(1e-3) ** third
-    odds = (mean**classes.fit.power).to_numpy()
+    assert list(classes.parts.index) == ["forest", *SMOOTHERS, "boosted runs"]
+    weights = classes.parts["weight"]
+    assert weights.sum() == pytest.approx(1) and classes.fit.power > 1
+    X = classes.design.matrix(table)[0]
+    mean = np.ones((120, 3))
+    for part, weight in zip(classes.fit.parts, weights, strict=True):
+        value = (
+            part.fit.values(X)
+            if part.name in SMOOTHERS
+            else classes.part(part.name).predict(table, "prob").to_numpy()
+        )
+        mean *= value.clip(1e-3, 1) ** weight
+    odds = mean**classes.fit.power
     found = classes.predict(table, "prob")
     assert found.to_numpy() == pytest.approx(odds / odds.sum(axis=1, keepdims=True))
     assert f"power {classes.fit.power:.4g}" in str(classes.summary())
@@ -107,7 +119,7 @@ def test_a_smooth_truth_is_for_the_splines_and_a_rough_one_for_the_others():
     data = pd.DataFrame(rng.uniform(size=(300, 3)), columns=list("abc"))
     data["y"] = np.sin(6 * data["a"]) + data["b"] ** 2 + rng.normal(size=300) / 20
     smooth = odrf.auto("y ~ .", data, **HOW)
-    assert smooth.parts["weight"][["forest on splines", "kernel smoother"]].sum() > 0.7
+    assert smooth.parts["weight"][["forest on splines", *SMOOTHERS]].sum() > 0.7
     new = pd.DataFrame(rng.uniform(size=(500, 3)), columns=list("abc"))
     truth = np.sin(6 * new["a"]) + new["b"] ** 2
     errors = [np.mean((fit.predict(new) - truth) ** 2) for fit in (smooth, smooth.part("forest"))]
@@ -177,7 +189,7 @@ def test_many_classes_have_no_runs_but_without_a_smoother(table):
     many = table.assign(c=np.arange(120) % 10)
     how = {"kind": "classification", **HOW}
     fit = odrf.auto("c ~ a + b", many, **how)
-    assert list(fit.parts.index) == ["forest", "kernel smoother"]
+    assert list(fit.parts.index) == ["forest", *SMOOTHERS]
     assert fit.predict(many, "prob").shape == (120, 10)
     fit = odrf.auto("c ~ a + b", many, groups=np.arange(120) // 20, **how)
     assert list(fit.parts.index) == ["forest", "boosted runs"]

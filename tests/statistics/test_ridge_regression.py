@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from odrf.statistics.ridge_regression import PENALTIES, ridge_regression
+from odrf.statistics.ridge.ridge_regression import PENALTIES, ridge_regression
 
 
 def twin(Z, y, weights):

@@ -56,8 +56,8 @@ from odrf.projections.custom import Custom
 from odrf.projections.mixture import Mixture, Share
 from odrf.pruning.cross_fitting import OutOfBagChoice
 from odrf.pruning.subtree_path import SubtreePath
-from odrf.statistics.kernel_ridge import KernelRidge
 from odrf.statistics.probabilities.recalibration_maps import LogOdds, Power, Steps
+from odrf.statistics.ridge.kernel_ridge import KernelRidge
 
 __all__ = ["CLASSES", "field_names", "fields_set_later", "needed_fields"]
 

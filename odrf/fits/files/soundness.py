@@ -22,8 +22,8 @@ from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
-from odrf.statistics.kernel_ridge import KERNELS
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
+from odrf.statistics.ridge.kernel_ridge import KERNELS
 
 __all__ = [
     "require_sound_fit",
@@ -163,6 +163,8 @@ def _require_smoother(smoother: KernelSmoother, p: int, K: int, n: int) -> None:
     _require(points.ndim == 2 and len(points) > 0)
     _require(smoother.centre.shape == smoother.unit.shape == (points.shape[1],) == (p,))
     _require(bool((smoother.unit > 0).all()) and smoother.left_out.shape == (n, K))
+    if smoother.directions is not None:
+        _require(smoother.directions.ndim == 2 and len(smoother.directions) == p)
     _require(ridge.kernel in KERNELS and ridge.width > 0)
     _require(ridge.coef.shape == (len(points), K) and ridge.intercept.shape == (K,))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
-from odrf.statistics.ridge_regression import ridge_regression
+from odrf.statistics.ridge.ridge_regression import ridge_regression
 
 __all__ = ["AdditiveBase", "base_of", "can_have_base"]
 

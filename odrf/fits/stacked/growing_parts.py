@@ -3,7 +3,8 @@
 The models differ in what they find easily.  A forest of several kinds of trees is best where the
 signal is rough.  A forest on a base, which predicts what a sum of lines or splines leaves, is best
 where most of it is smooth and additive.  A kernel smoother is best where it is smooth in all
-predictors at once, boosted runs where few directions tell much.
+predictors at once, an oblique one where it is so in few directions, boosted runs where few
+predictors tell much.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.additive_base import base_of, can_have_base
-from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoother_of
+from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoothers_of
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
 from odrf.fits.stacked.weighing import errors_of, put_together, stacking_weights
 from odrf.options.boosting_control import BoostingControl
@@ -28,7 +29,8 @@ from odrf.options.stacked_control import StackedControl
 
 __all__ = ["grow_stack", "stack_out_of_bag"]
 
-FOREST, SMOOTHER, RUNS = "forest", "kernel smoother", "boosted runs"
+FOREST, RUNS = "forest", "boosted runs"
+SMOOTHERS = ("kernel smoother", "oblique smoother")
 # With so many classes or more, runs take longer than all other models together.
 MANY_CLASSES = 10
 BASES = {"forest on lines": False, "forest on splines": True}
@@ -69,12 +71,10 @@ def grow_stack(
             rest = replace(data, y=data.y - left_out)
             trees = grow_fit(call, design, rest, request, progress)
             parts.append(StackedPart(name, trees, base))
-    smoother = None
-    if data.structure is None:
-        smoother = kernel_smoother_of(design, data, control.seed)
-    if smoother is not None:
-        parts.append(StackedPart(SMOOTHER, smoother))
-    if smoother is None or design.response.n_classes < MANY_CLASSES:
+    single_rows = data.structure is None
+    smoothers = kernel_smoothers_of(design, data, control.seed) if single_rows else ()
+    parts += [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
+    if not smoothers or design.response.n_classes < MANY_CLASSES:
         offset = Offset(False, None, np.zeros(n))
         runs = grow_boosted_fit(call, design, data, offset, boosting, progress)
         parts.append(StackedPart(RUNS, runs))

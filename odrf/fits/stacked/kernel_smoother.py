@@ -1,9 +1,11 @@
-"""A kernel smoother: a smooth function of all predictors at once, for a stack of models.
+"""Kernel smoothers: smooth functions of all predictors at once, for a stack of models.
 
 Trees follow a function that bends in all directions at once slowly, and classes that lie around
 each other; a weighted mean of near rows follows them.  It is a kernel ridge regression: of classes
-on their indicators.  Empty cells count as means, and values outside of the range of the training
-rows as its ends.
+on their indicators.  One smoother counts all predictors alike.  An oblique one, of not too many
+columns, counts rows as near if they are near in the directions in which the response changes.
+
+Empty cells count as means, and values outside of the range of the training rows as its ends.
 """
 
 from __future__ import annotations
@@ -16,13 +18,22 @@ from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
-from odrf.statistics.kernel_ridge import KernelRidge, kernel_ridge, kernel_values
+from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
+from odrf.statistics.ridge.kernel_ridge import (
+    Choice,
+    KernelRidge,
+    kernel_ridge,
+    kernel_values,
+    usual_distance,
+)
 
-__all__ = ["KernelSmoother", "kernel_smoother_of"]
+__all__ = ["KernelSmoother", "kernel_smoothers_of"]
 
 # The time grows with the third power of the number of rows, and rows times rows times columns.
 MOST_ROWS, MOST_PRODUCTS = 3000, 2e10
 FEWEST_ROWS = 5
+# An oblique smoother of more columns, or of fewer rows, would find directions that fit noise.
+MOST_COLUMNS, FEWEST_OBLIQUE_ROWS = 150, 20
 TINY = 1e-18
 
 
@@ -41,6 +52,8 @@ class KernelSmoother:
         The regression on them.
     left_out : (n, K) float64
         The prediction of each training row without the row itself.
+    directions : (p, r) float64, optional
+        Of an oblique smoother: a row counts as its products with the columns of this matrix.
     """
 
     centre: NDArray[np.float64]
@@ -48,17 +61,22 @@ class KernelSmoother:
     points: NDArray[np.float32]
     ridge: KernelRidge
     left_out: NDArray[np.float64]
+    directions: NDArray[np.float64] | None = None
 
     def values(self, X: Matrix) -> NDArray[np.float64]:
         """Return predictions (n, K) for predictors X (p, n), scaled as by the design."""
         points, new = (
             _scaled(rows, self.centre, self.unit) for rows in (self.points, indicated(X).T)
         )
+        if self.directions is not None:
+            points, new = along(points, self.directions), along(new, self.directions)
         return kernel_values(self.ridge, points, new)
 
 
-def kernel_smoother_of(design: Design, data: TrainingData, seed: int) -> KernelSmoother | None:
-    """Return a smoother of the response, or None if there are too few rows.
+def kernel_smoothers_of(
+    design: Design, data: TrainingData, seed: int
+) -> tuple[KernelSmoother, ...]:
+    """Return a smoother of the response, and an oblique one; none if there are too few rows.
 
     Parameters
     ----------
@@ -70,19 +88,31 @@ def kernel_smoother_of(design: Design, data: TrainingData, seed: int) -> KernelS
     rows = indicated(data.X).T
     used = np.flatnonzero(data.weights > 0)
     if len(used) < FEWEST_ROWS:
-        return None
+        return ()
     most = min(MOST_ROWS, int(np.sqrt(MOST_PRODUCTS / rows.shape[1])))
     drawn = np.random.default_rng(seed).permutation(used)[:most]
     centre, unit = _centre_and_unit(rows[used], data.weights[used], design.first)
     K = design.response.n_classes
     Y = data.y[:, None] if K == 1 else np.eye(K)[data.y.astype(np.int64)]
     points = _scaled(rows[drawn], centre, unit)
-    ridge, left_out_of_drawn = kernel_ridge(points, Y[drawn], data.weights[drawn])
-    left_out = np.empty(Y.shape)
-    left_out[drawn] = left_out_of_drawn
+    known = points, Y[drawn], data.weights[drawn]
     others = np.setdiff1d(np.arange(len(Y)), drawn)
-    left_out[others] = kernel_values(ridge, points, _scaled(rows[others], centre, unit))
-    return KernelSmoother(centre, unit, np.asarray(rows[drawn], np.float32), ridge, left_out)
+    beyond = _scaled(rows[others], centre, unit)
+    shared = centre, unit, np.asarray(rows[drawn], np.float32)
+    left_out = np.empty(Y.shape)
+    ridge, left_out[drawn] = kernel_ridge(*known)
+    left_out[others] = kernel_values(ridge, points, beyond)
+    plain = KernelSmoother(*shared, ridge, left_out)
+    if rows.shape[1] > MOST_COLUMNS or len(drawn) < FEWEST_OBLIQUE_ROWS:
+        return (plain,)
+    first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
+    oblique = oblique_kernel_ridge(*known, first, seed)
+    left_out, directions = np.empty(Y.shape), oblique.directions
+    left_out[drawn] = oblique.left_out
+    left_out[others] = kernel_values(
+        oblique.ridge, along(points, directions), along(beyond, directions)
+    )
+    return plain, KernelSmoother(*shared, oblique.ridge, left_out, directions)
 
 
 def _centre_and_unit(

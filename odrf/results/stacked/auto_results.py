@@ -65,8 +65,8 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
     --------
     >>> import odrf
     >>> fit = odrf.auto("mpg ~ .", odrf.load_data("auto_mpg"), n_trees=50, seed=1)
-    >>> list(fit.parts.index)
-    ['forest', 'forest on lines', 'forest on splines', 'kernel smoother', 'boosted runs']
+    >>> fit.parts.index[fit.parts["trees"] == 0].to_list()
+    ['kernel smoother', 'oblique smoother']
     """
 
     fit: StackedFit
@@ -246,7 +246,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
 
         It is the weighted mean of what the models say: of each, the predictor's share of the
         held-out importance (see `ODRFResults.importance`).  What a predictor adds to lines or
-        splines counts by its covariance with the response.  A kernel smoother is left out.
+        splines counts by its covariance with the response.  Smoothers are left out.
 
         Parameters
         ----------

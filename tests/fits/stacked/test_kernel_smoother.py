@@ -8,8 +8,9 @@ import pytest
 
 import odrf
 from odrf.fits.stacked import kernel_smoother
-from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoother_of
-from odrf.statistics.kernel_ridge import kernel_ridge, kernel_values
+from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoothers_of
+from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
+from odrf.statistics.ridge.kernel_ridge import Choice, kernel_ridge, kernel_values, usual_distance
 
 
 def table(n=90):
@@ -26,7 +27,11 @@ def fit_of(formula, data, **options):
 
 
 def smoother_of(fit, seed=1):
-    return kernel_smoother_of(fit.design, fit.data, seed)
+    return smoothers_of(fit, seed)[0]
+
+
+def smoothers_of(fit, seed=1):
+    return kernel_smoothers_of(fit.design, fit.data, seed)
 
 
 def plain_points(data):
@@ -67,13 +72,14 @@ def test_cells_are_means_where_empty_and_ends_beyond():
 def test_rows_beyond_the_most_are_predicted_by_the_others(monkeypatch):
     monkeypatch.setattr(kernel_smoother, "MOST_ROWS", 40)
     fit = fit_of("y ~ a + b + f", table())
-    found = smoother_of(fit)
+    found, oblique = smoothers_of(fit)
     drawn = np.random.default_rng(1).permutation(90)[:40]
     others = np.setdiff1d(np.arange(90), drawn)
-    values = found.values(fit.data.X)
-    np.testing.assert_array_equal(found.left_out[others], values[others])
-    assert (found.left_out[drawn] != values[drawn]).all()
-    assert len(found.points) == 40
+    for one in (found, oblique):
+        values = one.values(fit.data.X)
+        np.testing.assert_array_equal(one.left_out[others], values[others])
+        assert (one.left_out[drawn] != values[drawn]).all()
+        assert len(one.points) == 40
     monkeypatch.setattr(kernel_smoother, "MOST_PRODUCTS", 500)
     assert len(smoother_of(fit).points) == 10
 
@@ -88,4 +94,30 @@ def test_rows_without_weight_have_no_part():
     assert np.isnan(one.left_out).sum() == 0
     np.testing.assert_array_equal(one.ridge.coef, other.ridge.coef)
     few = fit_of("y ~ a + b", data, weights=np.where(np.arange(90) < FEWEST_ROWS - 1, 1.0, 0.0))
-    assert smoother_of(few) is None
+    assert smoothers_of(few) == ()
+
+
+@pytest.mark.parametrize("response", ["y", "c"])
+def test_an_oblique_one_is_a_regression_on_directions(response):
+    data = table()
+    fit = fit_of(f"{response} ~ a + b + f + one", data)
+    plain, oblique = smoothers_of(fit)
+    order = np.random.default_rng(1).permutation(90)
+    Y = data[["y"]].to_numpy() if response == "y" else pd.get_dummies(data["c"]).to_numpy(float)
+    points = plain_points(data)
+    width = plain.ridge.width / usual_distance(points[order])
+    first = Choice(plain.ridge.kernel, width, plain.ridge.penalty)
+    found = oblique_kernel_ridge(points[order], Y[order], np.ones(90), first, 1)
+    np.testing.assert_allclose(oblique.left_out[order], found.left_out, rtol=2e-3, atol=1e-3)
+    z = along(points[order], found.directions)
+    expected = kernel_values(found.ridge, z, along(points, found.directions))
+    np.testing.assert_allclose(oblique.values(fit.data.X), expected, rtol=2e-3, atol=1e-3)
+
+
+def test_few_rows_and_many_columns_have_no_oblique_one(monkeypatch):
+    data = table()
+    assert len(smoothers_of(fit_of("y ~ a + b", data[:20]))) == 2
+    assert len(smoothers_of(fit_of("y ~ a + b", data[:19]))) == 1
+    monkeypatch.setattr(kernel_smoother, "MOST_COLUMNS", 4)
+    assert len(smoothers_of(fit_of("y ~ a", data))) == 2
+    assert len(smoothers_of(fit_of("y ~ a + b + f", data))) == 1

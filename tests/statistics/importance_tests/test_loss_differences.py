@@ -10,7 +10,7 @@ from scipy.stats import ttest_1samp, wilcoxon
 from statsmodels.stats.multitest import multipletests
 
 from odrf.statistics.importance_tests.loss_differences import adjusted, judged_differences
-from odrf.statistics.ridge_regression import PENALTIES, ridge_regression
+from odrf.statistics.ridge.ridge_regression import PENALTIES, ridge_regression
 from reference.importance_tests import left_out_residuals
 
 METHODS = {"holm": "holm", "bh": "fdr_bh"}

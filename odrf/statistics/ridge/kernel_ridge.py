@@ -7,16 +7,25 @@ with the distance.  It is the mean of a Gaussian process with that covariance, g
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.statistics.one_thread import one_thread
+from odrf.statistics.ridge.one_thread import one_thread
 
-__all__ = ["KERNELS", "KernelRidge", "kernel_ridge", "kernel_values"]
+__all__ = [
+    "KERNELS",
+    "Choice",
+    "KernelRidge",
+    "kernel_ridge",
+    "kernel_values",
+    "losses_of_choices",
+    "regression",
+    "usual_distance",
+]
 
 Array = NDArray[np.float64]
 
@@ -34,6 +43,24 @@ ROWS_TO_CHOOSE = 500
 LEAST_NOISE = 1e-7
 # Rows of a block of distances.
 BLOCK = 1024
+
+
+class Choice(NamedTuple):
+    """What is chosen of a kernel ridge regression.
+
+    Attributes
+    ----------
+    kernel : str
+        A name in `KERNELS`.
+    width : float
+        The distance that counts as 1, in usual distances of rows.
+    penalty : float
+        The variance of a row of weight 1 around the curve.
+    """
+
+    kernel: str
+    width: float
+    penalty: float
 
 
 class KernelRidge(NamedTuple):
@@ -85,18 +112,24 @@ def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, 
     """
     with one_thread():
         few = slice(0, ROWS_TO_CHOOSE)
-        kernel, width, penalty = _chosen(points[few], Y[few], weights[few])
-        K = KERNELS[kernel](scipy.spatial.distance.cdist(points, points) / width)
-        return _solved(K, Y, weights, kernel, width, penalty)
+        choices = losses_of_choices(points[few], Y[few], weights[few])
+        _, choice = min((float(weights[few] @ losses), choice) for choice, losses in choices)
+        width = choice.width * usual_distance(points)
+        K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
+        return _solved(K, Y, weights, choice.kernel, width, choice.penalty)
 
 
-def _chosen(points: Array, Y: Array, weights: Array) -> tuple[str, float, float]:
-    """Return the kernel, width and penalty with the smallest error of rows left out."""
+def usual_distance(points: Array) -> float:
+    """Return the median distance of unequal rows among the first `ROWS_TO_CHOOSE`, or 1."""
+    between = scipy.spatial.distance.pdist(points[:ROWS_TO_CHOOSE])
+    return float(np.median(between[between > 0])) if (between > 0).any() else 1.0
+
+
+def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple[Choice, Array]]:
+    """Yield every choice, and the squared error (n,) of each row, left out of its regression."""
     distance = scipy.spatial.distance.cdist(points, points)
-    between = distance[np.triu_indices(len(points), 1)]
-    unit = float(np.median(between[between > 0])) if (between > 0).any() else 1.0
+    unit = usual_distance(points)
     root = np.sqrt(weights / weights.mean())
-    best = (np.inf, "gauss", unit, 1.0)
     for kernel, widths in WIDTHS.items():
         for width in widths:
             K = KERNELS[kernel](distance / (width * unit))
@@ -109,16 +142,33 @@ def _chosen(points: Array, Y: Array, weights: Array) -> tuple[str, float, float]
                 intercept = (ones * inverse) @ along / (ones * inverse @ ones)
                 coef = scaled @ (inverse[:, None] * along) - of_one[:, None] * intercept
                 diagonal = scaled**2 @ inverse - of_one**2 / of_one.sum()
-                error = weights @ ((coef / diagonal[:, None]) ** 2).sum(axis=1)
-                best = min(best, (float(error), kernel, width * unit, float(penalty)))
-    return best[1:]
+                losses = ((coef / diagonal[:, None]) ** 2).sum(axis=1)
+                yield Choice(kernel, width, float(penalty)), losses
+
+
+def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> KernelRidge:
+    """Return the regression of that choice."""
+    width = choice.width * usual_distance(points)
+    K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
+    K[np.diag_indices_from(K)] += _noise(weights, choice.penalty)
+    factor = scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
+    with_ones = np.column_stack([np.ones(len(Y)), Y])
+    solved = scipy.linalg.cho_solve(factor, with_ones, check_finite=False)
+    of_one, of_response = solved[:, :1], solved[:, 1:]
+    intercept = of_response.sum(axis=0) / of_one.sum()
+    return KernelRidge(
+        choice.kernel, width, choice.penalty, of_response - of_one * intercept, intercept
+    )
+
+
+def _noise(weights: Array, penalty: float) -> Array:
+    return penalty * weights.mean() / weights + LEAST_NOISE
 
 
 def _solved(
     K: Array, Y: Array, weights: Array, kernel: str, width: float, penalty: float
 ) -> tuple[KernelRidge, Array]:
-    noise = penalty * weights.mean() / weights + LEAST_NOISE
-    K[np.diag_indices_from(K)] += noise
+    K[np.diag_indices_from(K)] += _noise(weights, penalty)
     factor = scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
     lower, _ = scipy.linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
     inverse = np.tril(lower) + np.tril(lower, -1).T

@@ -1,0 +1,1 @@
+"""Ridge regressions: of columns, of functions of distances, and along directions."""

@@ -1,0 +1,186 @@
+"""Kernel ridge regression on directions against loops and rows that are really left out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odrf.statistics.ridge import kernel_directions as module
+from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
+from odrf.statistics.ridge.kernel_ridge import (
+    PENALTIES,
+    WIDTHS,
+    Choice,
+    KernelRidge,
+    kernel_ridge,
+    kernel_values,
+    regression,
+    usual_distance,
+)
+
+FIRST = Choice("gauss", 1.0, 0.1)
+
+
+def drawn(seed, n=30, p=3, K=2):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, p))
+    Y = np.sin(points @ rng.normal(size=(p, K))) + rng.normal(size=(n, K)) / 5
+    return points, Y, rng.uniform(0.2, 2, n)
+
+
+def value(points, ridge, k, x):
+    total = ridge.intercept[k]
+    for point, coef in zip(points, ridge.coef[:, k], strict=True):
+        d = math.dist(point, x) / ridge.width
+        total += coef * (math.exp(-(d**2) / 2) if ridge.kernel == "gauss" else math.exp(-d))
+    return total
+
+
+def plain_gradient(points, ridge, k, i):
+    """Differences of values a little to both sides of row i.
+
+    The own term of the row is left out: of the Laplace kernel it has a tip there.
+    """
+    others = np.arange(len(points)) != i
+    rest = KernelRidge(*ridge[:3], ridge.coef[others], ridge.intercept)
+    step, gradient = 1e-5, []
+    for j in range(points.shape[1]):
+        ends = []
+        for sign in (-1, 1):
+            x = points[i].copy()
+            x[j] += sign * step
+            ends.append(value(points[others], rest, k, x))
+        gradient.append((ends[1] - ends[0]) / (2 * step))
+    return np.array(gradient)
+
+
+def plain_directions(points, Y, weights, first, rounds, power):
+    """Return T·Tᵀ, step by step as the module describes it."""
+    p = points.shape[1]
+    metric = np.eye(p)
+    for _ in range(rounds):
+        values, vectors = np.linalg.eigh(metric)
+        root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
+        z = points @ root
+        ridge = regression(z, Y, weights, first)
+        M = np.zeros((p, p))
+        for i in range(len(z)):
+            for k in range(Y.shape[1]):
+                gradient = root @ plain_gradient(z, ridge, k, i)
+                M += weights[i] * np.outer(gradient, gradient)
+        values, vectors = np.linalg.eigh(M)
+        metric = vectors * np.maximum(values, 0) ** power @ vectors.T
+        metric *= p / np.trace(metric)
+    return metric
+
+
+@given(st.integers(0, 999), st.sampled_from(["gauss", "laplace"]))
+def test_directions_are_roots_of_mean_products_of_gradients(seed, kernel):
+    points, Y, weights = drawn(seed, n=12)
+    first = Choice(kernel, 1.0, 0.1)
+    found = module._directions(points, Y, weights, first)
+    for T, (rounds, power) in zip(found, module.ROUNDS_AND_POWERS, strict=True):
+        expected = plain_directions(points, Y, weights, first, rounds, power)
+        np.testing.assert_allclose(T @ T.T, expected, rtol=1e-3, atol=1e-4)
+
+
+@given(st.integers(0, 999))
+def test_a_regression_of_a_choice_is_that_of_the_ridge_with_this_choice(seed):
+    points, Y, weights = drawn(seed)
+    found, _ = kernel_ridge(points, Y, weights)
+    choice = Choice(found.kernel, found.width / usual_distance(points), found.penalty)
+    again = regression(points, Y, weights, choice)
+    assert again.width == pytest.approx(found.width)
+    np.testing.assert_allclose(again.coef, found.coef, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(again.intercept, found.intercept, rtol=1e-6, atol=1e-9)
+
+
+@given(st.integers(0, 999))
+def test_products_are_those_of_matrices(seed):
+    points = drawn(seed)[0]
+    T = np.random.default_rng(seed).normal(size=(3, 2))
+    together = along(points, T)
+    np.testing.assert_allclose(together, points @ T, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(along(points[4:5], T)[0], together[4])
+
+
+def test_a_fold_has_no_part_in_its_predictions():
+    points, Y, weights = drawn(1, n=40)
+    found = oblique_kernel_ridge(points, Y, weights, FIRST, 0)
+    fold = np.random.default_rng(0).permutation(40) % module.FOLDS
+    unit = usual_distance(along(points, found.directions))
+    choice = Choice(found.ridge.kernel, found.ridge.width / unit, found.ridge.penalty)
+    for f in range(module.FOLDS):
+        kept = fold != f
+        rows = points[kept], Y[kept], weights[kept]
+        predicted = []
+        for T in module._directions(*rows, FIRST):
+            z = along(rows[0], T)
+            ridge = regression(z, *rows[1:], choice)
+            predicted.append(kernel_values(ridge, z, along(points[~kept], T)))
+        off = [np.abs(one - found.left_out[~kept]).max() for one in predicted]
+        assert min(off) < 1e-6
+
+
+def test_the_choice_has_the_smallest_error_of_held_rows():
+    points, Y, weights = drawn(2, n=25, p=2, K=1)
+    found = oblique_kernel_ridge(points, Y, weights, FIRST, 3)
+    fold = np.random.default_rng(3).permutation(25) % module.FOLDS
+    errors = {}
+    for f in range(module.FOLDS):
+        kept = fold != f
+        for tried, T in enumerate(module._directions(points[kept], Y[kept], weights[kept], FIRST)):
+            z = along(points, T)
+            for kernel, widths in WIDTHS.items():
+                for width in widths:
+                    for penalty in PENALTIES[::3]:
+                        key = tried, kernel, width, penalty
+                        for i in np.flatnonzero(~kept):
+                            others = np.arange(25) != i
+                            # the noise of a row, and the unit of distances, are those of all rows
+                            mean = weights.mean() / weights[others].mean()
+                            unit = usual_distance(z) / usual_distance(z[others])
+                            choice = Choice(kernel, width * unit, penalty * mean)
+                            ridge = regression(z[others], Y[others], weights[others], choice)
+                            off = Y[i] - kernel_values(ridge, z[others], z[i : i + 1])[0]
+                            errors[key] = errors.get(key, 0.0) + weights[i] * float(off @ off)
+    tried, kernel, width, penalty = min(errors, key=lambda key: errors[key])
+    T = list(module._directions(points, Y, weights, FIRST))[tried]
+    least = {key for key in errors if errors[key] < 1.02 * min(errors.values())}
+    ridge = found.ridge
+    chosen_width = ridge.width / usual_distance(along(points, found.directions))
+    assert found.directions.shape == T.shape
+    assert any(
+        key[1] == ridge.kernel
+        and key[2] == pytest.approx(chosen_width)
+        and abs(math.log(key[3] / ridge.penalty)) < 1.5
+        for key in least
+    )
+
+
+def test_the_direction_of_a_single_index_is_found():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(600, 6))
+    index = points @ np.array([1, -1, 0, 0, 0, 0]) / np.sqrt(2)
+    Y = (np.sin(2 * index) + rng.normal(size=600) / 10)[:, None]
+    plain, left_out = kernel_ridge(points, Y, np.ones(600))
+    first = Choice(plain.kernel, plain.width / usual_distance(points), plain.penalty)
+    found = oblique_kernel_ridge(points, Y, np.ones(600), first, 0)
+    longest = found.directions[:, np.argmax((found.directions**2).sum(axis=0))]
+    cosine = (longest[0] - longest[1]) / np.sqrt(2) / np.linalg.norm(longest)
+    assert abs(cosine) > 0.99
+    errors = [np.mean((Y - value) ** 2) for value in (found.left_out, left_out)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_where_nothing_changes_all_directions_count_alike():
+    points = drawn(0)[0]
+    found = oblique_kernel_ridge(points, np.ones((30, 1)), np.ones(30), FIRST, 0)
+    np.testing.assert_allclose(found.left_out, 1.0)
+    same = oblique_kernel_ridge(np.zeros((30, 2)), points[:, :1], np.ones(30), FIRST, 0)
+    np.testing.assert_array_equal(same.directions, np.eye(2))
+    assert np.isfinite(same.left_out).all()
