@@ -39,7 +39,11 @@ from table_run import Study, TableRun
 from tables import read_table, table_names
 
 KNOWN = METHODS | ANCHORS
-METHODS_OF_A_RUN = [name for name in METHODS if name not in ("rf_codes", "et_codes", "odt")]
+METHODS_OF_A_RUN = [
+    name
+    for name in METHODS
+    if name not in ("rf_codes", "et_codes", "odt") and not name.startswith("auto_")
+]
 INTERRUPTED = 130
 
 

@@ -1,4 +1,9 @@
-"""The strongest methods of published comparisons, at their defaults: boosters, networks, kernels.
+"""The strongest methods of published comparisons: boosters, networks, kernels.
+
+All are at their defaults, and three are also tuned, each for a number of seconds that its name
+tells: LightGBM, CatBoost and RealMLP, by random search in the spaces of TabArena, as pytabkit has
+them; five models with each of the tried options, on five folds, and a weighted mean of models of
+several options that is found by greedy selection on the rows held out.
 
 The functions are as those of ``methods.py``.  Factors are passed as factors, as the documentation
 of each library says.  The libraries hold out rows for validation where they do so by default: 20 %
@@ -15,9 +20,12 @@ from typing import Any
 
 import pandas as pd
 
-from methods import Method, Predict, Setting, class_of, fitted, is_factor
+from methods import BUDGETS, Method, Predict, Setting, class_of, fitted, is_factor
 
 __all__ = ["ANCHORS"]
+
+TUNED = {"lightgbm": "LGBM", "catboost": "CatBoost", "realmlp": "RealMLP"}
+FOLDS, MOST_TRIALS = 5, 200
 
 
 def catboost(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
@@ -62,6 +70,21 @@ def of_pytabkit(family: str, train: pd.DataFrame, task: str, setting: Setting) -
     return fitted(model, _as_it_is, train, task)
 
 
+def tuned(family: str, seconds: float, train: pd.DataFrame, task: str, setting: Setting) -> Predict:
+    """A method of pytabkit whose options are searched for that long, and the best ones averaged."""
+    model = class_of("pytabkit", f"{family}_HPO_", task)(
+        device="cpu",
+        random_state=setting.seed,
+        n_threads=setting.threads,
+        n_cv=FOLDS,
+        hpo_space_name="tabarena",
+        n_hyperopt_steps=MOST_TRIALS,
+        use_caruana_ensembling=True,
+        time_limit_s=seconds,
+    )
+    return fitted(model, _as_it_is, train, task)
+
+
 def _factors(train: pd.DataFrame) -> list[str]:
     return [str(name) for name in train if name != "y" and is_factor(train[name])]
 
@@ -85,4 +108,10 @@ ANCHORS: dict[str, Method] = {
     "realmlp": Method("pytabkit", partial(of_pytabkit, "RealMLP_TD_")),
     "tabm": Method("pytabkit", partial(of_pytabkit, "TabM_D_")),
     "xrfm": Method("pytabkit", partial(of_pytabkit, "XRFM_D_")),
+    **{
+        # it would take as long with few rows
+        f"{name}_{seconds}s": Method("pytabkit", partial(tuned, family, seconds), warm_up=False)
+        for name, family in TUNED.items()
+        for seconds in BUDGETS
+    },
 }

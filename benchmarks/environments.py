@@ -22,6 +22,7 @@ REQUIREMENTS = {
         "catboost==1.2.10",
         "chimeraboost==0.34.0",
         "interpret-core==0.7.8",
+        "lightgbm==4.6.0",
         "perpetual==2.3.0",
         "pytabkit==1.7.3",
         "xrfm==0.4.5",

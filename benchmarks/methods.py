@@ -28,6 +28,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 __all__ = [
+    "BUDGETS",
     "FORESTS",
     "METHODS",
     "Fit",
@@ -40,6 +41,10 @@ __all__ = [
     "is_factor",
     "with_formula",
 ]
+
+
+BUDGETS = (30, 60, 300)
+"""Seconds of methods with a budget, whose names tell them."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +63,14 @@ Encoding = Callable[[pd.DataFrame], Any]
 
 @dataclass(frozen=True)
 class Method:
-    """A method: the module of its library, and the function that fits it."""
+    """A method: the module of its library, and the function that fits it.
+
+    Before its first fit, one with few rows is not timed, unless `warm_up` is false.
+    """
 
     library: str
     fit: Fit
+    warm_up: bool = True
 
 
 def one_kind(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
@@ -81,6 +90,21 @@ def oblique_forest(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
     """Forest of this package; factors as they are."""
     return with_formula(
         "odrf", train, task, n_trees=setting.trees, seed=setting.seed, n_jobs=setting.threads
+    )
+
+
+def several_models(
+    budget: float | str, train: pd.DataFrame, task: str, setting: Setting
+) -> Predict:
+    """Weighted mean of several models of this package; factors as they are."""
+    return with_formula(
+        "auto",
+        train,
+        task,
+        n_trees=setting.trees,
+        seed=setting.seed,
+        n_jobs=setting.threads,
+        budget=budget,
     )
 
 
@@ -289,6 +313,8 @@ METHODS: dict[str, Method] = {
     "odrf": Method("odrf", oblique_forest),
     "odrf_plain": Method("odrf", one_kind),
     "graf": Method("odrf", guided_forest),
+    "auto": Method("odrf", partial(several_models, "default")),
+    **{f"auto_{seconds}s": Method("odrf", partial(several_models, seconds)) for seconds in BUDGETS},
     "odbt": Method("odrf", boosted_trees),
     "rf": Method("sklearn", partial(random_forest, _indicator_array)),
     "et": Method("sklearn", partial(extra_trees, _indicator_array)),

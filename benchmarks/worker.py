@@ -41,7 +41,7 @@ def main() -> None:
     while True:
         try:
             request = connection.recv()
-            if request.method not in warm:
+            if request.method not in warm and KNOWN[request.method].warm_up:
                 warm.add(request.method)
                 with suppress(Exception):  # the fit itself will report the error
                     answer(_few(request))

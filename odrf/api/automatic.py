@@ -15,7 +15,7 @@ from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.repeated.warning import warned_of_repeated_rows
-from odrf.fits.stacked.growing_parts import grow_stack
+from odrf.fits.stacked.growing_parts import RUNS, grow_stack
 from odrf.options.boosting_control import resolve_boosting
 from odrf.options.request import request_of
 from odrf.options.stacked_control import resolve_stacked
@@ -42,6 +42,7 @@ def auto(
     missing: str = "split",
     unseen: str = "missing",
     kind: str = "auto",
+    budget: float | str = "default",
     seed: Seed = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -74,6 +75,13 @@ def auto(
     weights, class_weights, groups, order, strata, missing, unseen, kind
         As in `odrf.odrf`.  With `groups`, `order` or `strata` there are no forests on a base and
         no smoothers: their errors are found by leaving out rows regardless of these.
+    budget : float or "default"
+        Seconds.  With a number, the forest is fitted in any case, and other models are begun as
+        long as there is time: those above, then three other kinds of boosted runs, of shallow
+        trees, in small steps, and with splits on single predictors.  These are kept if they lower
+        the out-of-bag loss by more than two standard errors.  If there is time for all of them,
+        the fit depends on the seed alone, not on the machine.  By default the models above are
+        fitted, and no others.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.
     n_jobs : int, optional
@@ -142,24 +150,38 @@ def auto(
     shared = {"n_trees": control.n_trees, "seed": control.seed, "n_jobs": control.n_jobs}
     of_forests = {**default_options(odrf), **shared, "blend": True}
     request = request_of(of_forests, frozenset(shared))
-    boosting = resolve_boosting(
-        {
-            **default_options(odbt),
-            **shared,
-            "n_trees": MOST_ROUNDS,
-            "n_runs": control.n_runs,
-            "validation": "oob",
-        },
-        y=training.y,
-        kind=design.response.kind,
-        P=len(design.predictors),
-        p=len(design.columns),
-        n_classes=design.response.n_classes,
-        ordered=design.response.ordered,
-        ranges=design.scaling.range,
-        grid=design.grid,
-        terms=design.n_terms,
-        empty=design.of_empty_cells,
-    )
+    boosting = {
+        name: resolve_boosting(
+            {
+                **default_options(odbt),
+                **shared,
+                "n_trees": MOST_ROUNDS,
+                "n_runs": control.n_runs,
+                "validation": "oob",
+                **changes,
+            },
+            y=training.y,
+            kind=design.response.kind,
+            P=len(design.predictors),
+            p=len(design.columns),
+            n_classes=design.response.n_classes,
+            ordered=design.response.ordered,
+            ranges=design.scaling.range,
+            grid=design.grid,
+            terms=design.n_terms,
+            empty=design.of_empty_cells,
+        )
+        for name, changes in _kinds_of_runs().items()
+    }
     fit = grow_stack(call, design, training, control, request, boosting, progress)
     return AutoResults(warned_of_repeated_rows(fit, data))
+
+
+def _kinds_of_runs() -> dict[str, dict[str, Any]]:
+    """Return the options of the usual boosted runs, and of those that are tried with a budget."""
+    return {
+        RUNS: {},
+        "boosted runs of shallow trees": {"max_depth": 3, "n_trees": 2 * MOST_ROUNDS},
+        "boosted runs in small steps": {"learning_rate": 0.04, "n_trees": 3 * MOST_ROUNDS},
+        "boosted runs on single predictors": {"projection": "axis", "n_trees": 2 * MOST_ROUNDS},
+    }

@@ -148,6 +148,10 @@ class BoostingControl:
         """Predictors that each tree draws from those of its run."""
         return self.plan.tree_predictors
 
+    def with_runs(self, n_runs: int) -> BoostingControl:
+        """Return the options with `n_runs` runs."""
+        return replace(self, plan=self.plan._replace(n_runs=n_runs))
+
     def with_rounds(self, n_trees: int) -> BoostingControl:
         """Return the options with `n_trees` rounds."""
         return replace(self, plan=self.plan._replace(n_rounds=n_trees))

@@ -28,12 +28,15 @@ class StackedControl:
         The seed; the same call with it gives the same fit.
     n_jobs : int
         Threads.
+    budget : float, optional
+        Seconds after which no further model is begun; None to fit the usual ones and no others.
     """
 
     n_trees: int
     n_runs: int
     seed: int
     n_jobs: int
+    budget: float | None = None
 
 
 def resolve_stacked(options: Mapping[str, Any], n_classes: int) -> StackedControl:
@@ -46,4 +49,6 @@ def resolve_stacked(options: Mapping[str, Any], n_classes: int) -> StackedContro
     """
     options = checked_options("auto", options)
     n_runs = max(FEWEST_RUNS, MOST_RUNS * FEW // max(n_classes, FEW))
-    return StackedControl(options["n_trees"], n_runs, options["seed"], options["n_jobs"])
+    return StackedControl(
+        options["n_trees"], n_runs, options["seed"], options["n_jobs"], options["budget"]
+    )

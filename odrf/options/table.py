@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,12 @@ from odrf.checks import (
     checked_switch,
     checked_truth,
     checked_whole,
+    is_number,
     is_word,
 )
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY
+from odrf.errors import InputError
 from odrf.options.kinds import FEWEST_TREES, OBJECTIVES
 from odrf.pruning.complexity import RULES
 
@@ -42,6 +45,7 @@ Check = Callable[[str, Any], Any]
 
 PENALTIES = {None: NO_PENALTY, "aic": AIC, "bic": BIC}
 RESAMPLES = {"none": ALL_ROWS, "bootstrap": BOOTSTRAP, "subsample": SUBSAMPLE}
+DEFAULT = "default"
 EXACT = "exact"
 NEWTON, REFIT = "newton", "refit"
 DATA, REGION = "data", "region"
@@ -81,6 +85,15 @@ def _one_of(*choices: Any) -> Check:
     return lambda name, value: checked_choice(name, value, choices)
 
 
+def _seconds(name: str, value: Any) -> float | None:
+    """Return the seconds, or None for ``"default"``."""
+    if is_word(value, DEFAULT):
+        return None
+    if not is_number(value) or not 0 < float(value) < math.inf:
+        raise InputError(f'{name}={value!r}: use a number of seconds above 0, or "{DEFAULT}"')
+    return float(value)
+
+
 TREES, BOOSTED, GUIDED, STACKED = ("odt", "odrf"), ("odbt",), ("graf",), ("auto",)
 
 CHECKS = (
@@ -109,6 +122,7 @@ CHECKS = (
     Option("min_split", GUIDED, _whole(2)),
     Option("origin", GUIDED, _one_of(DATA, REGION)),
     Option("batched", GUIDED, checked_switch),
+    Option("budget", STACKED, _seconds),
     Option("seed", TREES + BOOSTED + GUIDED + STACKED, lambda _, value: checked_seed(value)),
     Option("n_jobs", TREES + BOOSTED + GUIDED + STACKED, lambda _, value: checked_jobs(value)),
 )

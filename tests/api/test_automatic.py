@@ -259,6 +259,38 @@ def test_what_one_forest_has_is_found_there(number, name):
         number.forests  # noqa: B018
 
 
+def test_with_much_time_other_runs_are_tried(number, classes, table, tmp_path):
+    for fit, formula in ((number, "y ~ a + b + f"), (classes, "c ~ a + b + f")):
+        assert fit.trials.empty and "Tried" not in str(fit.summary())
+        more = odrf.auto(formula, table, budget=1e6, **HOW)
+        usual = list(fit.parts.index)
+        assert list(more.parts.index[: len(usual)]) == usual
+        assert len(more.trials) == 3 and "no time left" not in set(more.trials["outcome"])
+        added = more.trials.index[more.trials["outcome"] == "added"]
+        assert set(more.parts.index) == {*usual, *added}
+        assert "Tried" in str(more.summary())
+        again = odrf.auto(formula, table, budget=1e5, n_jobs=2, **HOW)
+        assert again.trials.equals(more.trials) and again.predict(table).equals(more.predict(table))
+        more.save(tmp_path / "fit")
+        loaded = odrf.load(tmp_path / "fit")
+        assert loaded.trials.equals(more.trials) and loaded.parts.equals(more.parts)
+
+
+def test_without_time_there_is_the_forest(number, table):
+    fit = odrf.auto("y ~ a + b + f", table, budget=1e-9, **HOW)
+    assert list(fit.parts.index) == ["forest"] and fit.parts["weight"].tolist() == [1.0]
+    assert fit.parts["rise_without"].isna().all()
+    assert set(fit.trials["outcome"]) == {"no time left"}
+    assert fit.predict(table).equals(number.part("forest").predict(table))
+    assert fit.control.budget == 1e-9 and number.control.budget is None
+
+
+@pytest.mark.parametrize("budget", [0, -1, "soon", True, None, np.nan, np.inf])
+def test_refused_budgets(table, budget):
+    with pytest.raises(InputError, match=r"budget=.*seconds above 0"):
+        odrf.auto("y ~ a", table, budget=budget)
+
+
 def test_refused_options(table):
     with pytest.raises(InputError, match="n_trees=5"):
         odrf.auto("y ~ a", table, n_trees=5)

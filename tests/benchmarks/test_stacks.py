@@ -36,11 +36,13 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
         "forest on lines",
         "forest on splines",
         "kernel smoother",
+        "oblique smoother",
         "boosted runs",
     ]
     calibrated = [f"forest, {method}" for method in ("power", "isotonic", "platt", "beta")]
-    assert of_sides == ["forest", "together", "kernel smoother", "boosted runs", *calibrated]
-    assert (lines.groupby("table")["rpe"].count() == [6, 0]).all()
+    smoothers = ["kernel smoother", "oblique smoother"]
+    assert of_sides == ["forest", "together", *smoothers, "boosted runs", *calibrated]
+    assert (lines.groupby("table")["rpe"].count() == [7, 0]).all()
     told = capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out)])
     assert stacks.main() == 0

@@ -44,7 +44,7 @@ from odrf.fits.fit import Fit, Pruning
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.additive_base import AdditiveBase
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
-from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.guided_control import GuidedControl
@@ -75,7 +75,8 @@ CLASSES: dict[str, type] = {
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
         *(Recalibration, Power, Steps, LogOdds),
-        *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, StackedControl),
+        *(StackedFit, StackedPart, AdditiveBase, KernelSmoother, KernelRidge, Trial),
+        StackedControl,
         *(family for family in FAMILIES.values() if family.__module__.startswith(f"{PACKAGE}.")),
         Custom,
     )

@@ -21,7 +21,7 @@ from odrf.fits.calibrating.recalibration import Recalibration
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
-from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
 
@@ -136,7 +136,8 @@ def require_sound_stack(fit: StackedFit) -> None:
     if fit.data.has_rows:
         _require_rows(fit.data, p, K)
     _require(len(parts) > 0 and all(isinstance(part, StackedPart) for part in parts))
-    _require(fit.weights.shape == fit.errors.shape == (len(parts),))
+    _require(fit.weights.shape == fit.errors.shape == fit.rises.shape == (len(parts),))
+    _require(all(isinstance(trial, Trial) for trial in fit.trials))
     _require(bool((fit.weights >= 0).all() and 0 < fit.weights.max() <= 1 + 1e-9))
     _require(isinstance(fit.power, float) and 0 < fit.power < np.inf)
     _require(isinstance(parts[0].fit, Fit))

@@ -9,6 +9,9 @@ predictors tell much.
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -20,14 +23,21 @@ from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.additive_base import base_of, can_have_base
+from odrf.fits.stacked.further_runs import further_runs
 from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoothers_of
-from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
-from odrf.fits.stacked.weighing import errors_of, put_together, stacking_weights
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.fits.stacked.weighing import (
+    errors_of,
+    put_together,
+    rises_without,
+    stack_rows,
+    stacking_weights,
+)
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.request import Request
 from odrf.options.stacked_control import StackedControl
 
-__all__ = ["grow_stack", "stack_out_of_bag"]
+__all__ = ["RUNS", "grow_stack", "stack_out_of_bag"]
 
 FOREST, RUNS = "forest", "boosted runs"
 SMOOTHERS = ("kernel smoother", "oblique smoother")
@@ -42,10 +52,12 @@ def grow_stack(
     data: TrainingData,
     control: StackedControl,
     request: Request,
-    boosting: BoostingControl,
+    boosting: Mapping[str, BoostingControl],
     progress: bool,
 ) -> StackedFit:
     """Grow the models and weigh them.
+
+    With a budget the forest is grown in any case, and others as long as there is time.
 
     Parameters
     ----------
@@ -55,33 +67,47 @@ def grow_stack(
     control : StackedControl
     request : Request
         The options of each forest.
-    boosting : BoostingControl
-        The options of the boosted runs.
+    boosting : mapping of str to BoostingControl
+        The options of the usual boosted runs, and of others that are tried with a budget.
     progress : bool
         Show a progress bar for each model.
     """
+    end = time.monotonic() + (math.inf if control.budget is None else control.budget)
     forest = grow_fit(call, design, data, request, progress)
     parts = [StackedPart(FOREST, forest)]
     n, p = len(data.y), len(design.columns)
     # leaving out one row at a time would not leave out its group, or later rows
     numbers = design.response.classes is None and data.structure is None
     for name, splines in BASES.items():
-        if numbers and can_have_base(n, p, splines):
+        if numbers and can_have_base(n, p, splines) and time.monotonic() < end:
             base, left_out = base_of(data, splines)
             rest = replace(data, y=data.y - left_out)
             trees = grow_fit(call, design, rest, request, progress)
             parts.append(StackedPart(name, trees, base))
-    single_rows = data.structure is None
-    smoothers = kernel_smoothers_of(design, data, control.seed) if single_rows else ()
+    smoothers: tuple[KernelSmoother, ...] = ()
+    if data.structure is None and time.monotonic() < end:
+        smoothers = kernel_smoothers_of(design, data, control.seed)
     parts += [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
-    if not smoothers or design.response.n_classes < MANY_CLASSES:
+
+    def grow_runs(options: BoostingControl) -> BoostedFit:
         offset = Offset(False, None, np.zeros(n))
-        runs = grow_boosted_fit(call, design, data, offset, boosting, progress)
-        parts.append(StackedPart(RUNS, runs))
+        return grow_boosted_fit(call, design, data, offset, options, progress)
+
+    few_classes = design.response.n_classes < MANY_CLASSES
+    if (few_classes or not smoothers) and time.monotonic() < end:
+        parts.append(StackedPart(RUNS, grow_runs(boosting[RUNS])))
     values = [_out_of_bag(part, data) for part in parts]
-    weights, power = stacking_weights(values, data, design.response.n_classes)
-    errors = errors_of(values, data, forest.ordered)
-    return StackedFit(call, design, data, control, tuple(parts), weights, power, errors)
+    trials: tuple[Trial, ...] = ()
+    if control.budget is not None:
+        others = {name: options for name, options in boosting.items() if name != RUNS}
+        added, trials = further_runs(others, grow_runs, values, data, end)
+        parts += [StackedPart(name, fit) for name, fit in added.items()]
+        values = [_out_of_bag(part, data) for part in parts]
+    known = stack_rows(values, data)
+    weights, power = stacking_weights(known)
+    errors, rises = errors_of(values, data, forest.ordered), rises_without(known)
+    models = tuple(parts)
+    return StackedFit(call, design, data, control, models, weights, power, errors, rises, trials)
 
 
 def stack_out_of_bag(fit: StackedFit) -> NDArray[np.float64]:

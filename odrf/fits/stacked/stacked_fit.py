@@ -16,7 +16,7 @@ from odrf.fits.stacked.additive_base import AdditiveBase
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.options.stacked_control import StackedControl
 
-__all__ = ["StackedFit", "StackedPart"]
+__all__ = ["StackedFit", "StackedPart", "Trial"]
 
 
 class StackedPart(NamedTuple):
@@ -35,6 +35,33 @@ class StackedPart(NamedTuple):
     name: str
     fit: Fit | BoostedFit | KernelSmoother
     base: AdditiveBase | None = None
+
+
+class Trial(NamedTuple):
+    """A kind of boosted runs that was tried.
+
+    Attributes
+    ----------
+    name : str
+    runs : int
+        Runs of its last fit; 0 if there was no time for any.
+    gain, std_error : float
+        By how much it lowers the out-of-bag loss of the stack, mean squared error or log loss, and
+        the standard error of that; NaN without any fit.
+    outcome : str
+        ``"added"``, ``"within noise"``, ``"behind others"`` or ``"no time left"``.
+    """
+
+    name: str
+    runs: int
+    gain: float
+    std_error: float
+    outcome: str
+
+    @property
+    def ratio(self) -> float:
+        """The gain in standard errors."""
+        return self.gain / self.std_error if self.std_error > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +86,11 @@ class StackedFit:
         The power of the weighted geometric mean of class probabilities; 1 for a regression.
     errors : (G,) float64
         Out-of-bag mean squared error of each, or its share of wrong labels.
+    rises : (G,) float64
+        By what share the out-of-bag loss of the stack would rise without each: its mean squared
+        error or log loss.
+    trials : tuple of Trial
+        Other models that were tried.
     votes, summed : bool
         False: a prediction is a mean.
     """
@@ -74,6 +106,8 @@ class StackedFit:
     weights: NDArray[np.float64]
     power: float
     errors: NDArray[np.float64]
+    rises: NDArray[np.float64]
+    trials: tuple[Trial, ...] = ()
 
     @property
     def kind(self) -> str:

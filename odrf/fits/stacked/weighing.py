@@ -6,6 +6,7 @@ Numbers are averaged.  Class probabilities are pooled: the weighted geometric me
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,19 @@ from odrf.pruning.held_out import losses_of
 from odrf.statistics.means import weighted_mean
 from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_exponents, pooled
 
-__all__ = ["errors_of", "put_together", "stacking_weights"]
+__all__ = [
+    "StackRows",
+    "errors_of",
+    "put_together",
+    "rises_without",
+    "stack_losses",
+    "stack_rows",
+    "stacking_weights",
+]
 
 # Models that tell nothing have exponents of nearly 0, and all classes would be equally probable.
 LEAST_POWER = 0.1
+LEAST_PROBABILITY = 1e-15
 
 
 def errors_of(
@@ -34,33 +44,77 @@ def errors_of(
     return np.array(errors)
 
 
-def stacking_weights(
-    values: Sequence[NDArray[np.float64]], data: TrainingData, n_classes: int
-) -> tuple[NDArray[np.float64], float]:
+class StackRows(NamedTuple):
+    """Rows that count, and are out of bag in all models of a stack.
+
+    Attributes
+    ----------
+    values : (G, m, K) float64
+        The prediction of each model: numbers with K = 1, or probabilities of K classes.
+    y : (m,) float64
+        Responses, or class codes.
+    weights : (m,) float64
+        Case weights, above 0.
+    """
+
+    values: NDArray[np.float64]
+    y: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+    def by(self, models: Sequence[int]) -> StackRows:
+        """Return the rows with the predictions of some of the models."""
+        return self._replace(values=self.values[list(models)])
+
+
+def stack_rows(values: Sequence[NDArray[np.float64]], data: TrainingData) -> StackRows:
+    """Return the rows that all models predict out of bag; `values` are G arrays (n, K)."""
+    known = np.all([~np.isnan(value[:, 0]) for value in values], axis=0) & (data.weights > 0)
+    predicted = np.stack([value[known] for value in values])
+    return StackRows(predicted, data.y[known], data.weights[known])
+
+
+def stacking_weights(rows: StackRows) -> tuple[NDArray[np.float64], float]:
     """Return the weights (G,), which add up to 1, and the power of pooled probabilities.
 
-    Rows that are out of bag in every model decide; without any, the first model has all weight.
-
-    Parameters
-    ----------
-    values : sequence of G arrays (n, K) float64
-        Out-of-bag predictions of each model.
-    data : TrainingData
-    n_classes : int
-        1 for a regression.
+    Without any row the first model has all weight.
     """
-    known = np.all([~np.isnan(value[:, 0]) for value in values], axis=0) & (data.weights > 0)
+    values, y, weights = rows
     first = np.eye(len(values))[0]
-    if not known.any():
+    if not len(y):
         return first, 1.0
-    y, weights = data.y[known], data.weights[known]
-    predicted = np.stack([value[known] for value in values])
-    if n_classes == 1:
-        off = (predicted[:, :, 0] - y) * np.sqrt(weights / weights.sum())
+    if values.shape[2] == 1:
+        off = (values[:, :, 0] - y) * np.sqrt(weights / weights.sum())
         return held_weights(off @ off.T, len(y)), 1.0
-    exponents = pool_exponents(logarithms(predicted), y.astype(np.int64), weights)
+    exponents = pool_exponents(logarithms(values), y.astype(np.int64), weights)
     power = float(exponents.sum())
     return (exponents / power if power > 0 else first), max(power, LEAST_POWER)
+
+
+def stack_losses(rows: StackRows) -> NDArray[np.float64]:
+    """Return the squared error of the stack (m,), or minus the log probability of the class."""
+    weights, power = stacking_weights(rows)
+    predicted, y = put_together(list(rows.values), list(weights), power), rows.y
+    if predicted.shape[1] == 1:
+        return np.asarray((predicted[:, 0] - y) ** 2)
+    of_class = predicted[np.arange(len(y)), y.astype(np.int64)]
+    return -np.log(np.maximum(of_class, LEAST_PROBABILITY))
+
+
+def rises_without(rows: StackRows) -> NDArray[np.float64]:
+    """Return by what share the loss of a stack would rise without each model (G,).
+
+    The others would have weights of their own.  NaN where there is no other, or no row.
+    """
+    models = range(len(rows.values))
+    nothing = np.full(len(models), np.nan)
+    if len(models) == 1 or not len(rows.y):
+        return nothing
+    whole = weighted_mean(stack_losses(rows), rows.weights)
+    without = [
+        weighted_mean(stack_losses(rows.by([h for h in models if h != g])), rows.weights)
+        for g in models
+    ]
+    return np.array(without) / whole - 1 if whole > 0 else nothing
 
 
 def put_together(

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import indicated
-from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
+from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.reports.importance_tables import (
     MeasuredImportance,
     held_out_table,
@@ -22,7 +22,14 @@ from odrf.text.quantity import quantity
 from odrf.text.summary import Summary
 from odrf.text.wording import number
 
-__all__ = ["error_scores", "parts_table", "stacked_card", "stacked_importance", "stacked_summary"]
+__all__ = [
+    "error_scores",
+    "parts_table",
+    "stacked_card",
+    "stacked_importance",
+    "stacked_summary",
+    "trials_table",
+]
 
 MEASURE = "held-out importance, mean of the models with trees"
 
@@ -33,6 +40,7 @@ def parts_table(fit: StackedFit) -> pd.DataFrame:
         {
             "weight": fit.weights,
             "oob_error": fit.errors,
+            "rise_without": fit.rises,
             "trees": [
                 fit.grown[part.name].forest.n_trees if part.name in fit.grown else 0
                 for part in fit.parts
@@ -40,6 +48,12 @@ def parts_table(fit: StackedFit) -> pd.DataFrame:
         },
         index=pd.Index([part.name for part in fit.parts], name="part"),
     )
+
+
+def trials_table(fit: StackedFit) -> pd.DataFrame:
+    """Return the table `odrf.results.stacked.auto_results.AutoResults.trials`."""
+    table = pd.DataFrame(fit.trials, columns=list(Trial._fields)).set_index("name")
+    return table.rename_axis(index="part")
 
 
 def stacked_importance(fit: StackedFit, progress: bool = False) -> MeasuredImportance:
@@ -78,7 +92,8 @@ def stacked_summary(
 ) -> Summary:
     """Return the summary of a stack: data, errors, what it is made of, importances."""
     facts = {**data_facts(fit), **scores, "Seed": str(fit.control.seed)}
-    sections = {"Parts": parts_table(fit), **importance_section(importance)}
+    tried = {"Tried": trials_table(fit)} if fit.trials else {}
+    sections = {"Parts": parts_table(fit), **tried, **importance_section(importance)}
     notes = (*_of_probabilities(fit), *importance.notes, *missing_notes(fit))
     return Summary(f"Weighted mean of models: {fit.kind}", fit.call, facts, sections, notes)
 

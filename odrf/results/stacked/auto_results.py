@@ -32,6 +32,7 @@ from odrf.reports.stacked.stacked_summary import (
     stacked_card,
     stacked_importance,
     stacked_summary,
+    trials_table,
 )
 from odrf.results.boosted import ODBTResults
 from odrf.results.explaining.averaged import AveragedResults
@@ -96,9 +97,21 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         """The models, one row for each.
 
         Columns: ``weight``; ``oob_error``, the out-of-bag mean squared error or share of wrong
-        labels of the model alone; ``trees``.
+        labels of the model alone; ``rise_without``, the share by which the out-of-bag loss of all
+        together, mean squared error or log loss, would rise without the model; ``trees``.
         """
         return parts_table(self.fit)
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """Other models that were tried with a budget, one row for each; without one, no rows.
+
+        Columns: ``runs``, boosting runs of its last fit; ``gain``, by how much it lowers the
+        out-of-bag mean squared error or log loss, and ``std_error`` of that; ``outcome``:
+        ``"added"``, ``"within noise"`` (of at most two standard errors), ``"behind others"`` after
+        a try with few runs, or ``"no time left"``.
+        """
+        return trials_table(self.fit)
 
     def part(self, name: str) -> ODRFResults | ODBTResults:
         """Return one of the models, with all that its kind can tell.

@@ -7,7 +7,47 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from odrf.fits.stacked.weighing import errors_of, put_together, stacking_weights
+from odrf.fits.stacked.weighing import (
+    errors_of,
+    put_together,
+    rises_without,
+    stack_rows,
+    stacking_weights,
+)
+
+
+def plain_loss(values, y, known, weights, n_classes):
+    """The mean loss of a stack whose weights these values find."""
+    data = rows(y, weights)
+    share, power = stacking_weights(stack_rows(values, data))
+    total = whole = 0.0
+    for i in np.flatnonzero(known):
+        row = put_together([value[i : i + 1] for value in values], list(share), power)[0]
+        loss = (row[0] - y[i]) ** 2 if n_classes == 1 else -np.log(row[int(y[i])])
+        total, whole = total + weights[i] * loss, whole + weights[i]
+    return total / whole
+
+
+@pytest.mark.parametrize("n_classes", [1, 3])
+def test_the_rise_without_a_model_is_that_of_the_mean_loss_of_the_others(n_classes):
+    rng = np.random.default_rng(n_classes)
+    y = rng.normal(size=60) if n_classes == 1 else rng.integers(3, size=60).astype(float)
+    weights = rng.uniform(0, 2, 60) * (np.arange(60) > 5)
+    if n_classes == 1:
+        values = [y[:, None] + rng.normal(size=(60, 1)) for _ in range(3)]
+    else:
+        scores = [np.exp(np.eye(3)[y.astype(int)] + rng.normal(size=(60, 3))) for _ in range(3)]
+        values = [score / score.sum(axis=1, keepdims=True) for score in scores]
+    values[1][7] = np.nan
+    found = rises_without(stack_rows(values, rows(y, weights)))
+    known = (np.arange(60) != 7) & (weights > 0)
+    counted = np.where(known, weights, 0.0)
+    whole = plain_loss(values, y, known, counted, n_classes)
+    for g in range(3):
+        others = [value for h, value in enumerate(values) if h != g]
+        expected = plain_loss(others, y, known, counted, n_classes) / whole - 1
+        assert found[g] == pytest.approx(expected, rel=1e-6)
+    assert np.isnan(rises_without(stack_rows(values[:1], rows(y, weights)))).all()
 
 
 def rows(y, weights=None):
@@ -21,7 +61,7 @@ def test_of_a_number_the_squares_of_the_mean_are_small():
     rng = np.random.default_rng(1)
     y = rng.normal(size=2000)
     good, bad = y + rng.normal(size=2000), y + 3 * rng.normal(size=2000)
-    weights, power = stacking_weights([good[:, None], bad[:, None]], rows(y), 1)
+    weights, power = stacking_weights(stack_rows([good[:, None], bad[:, None]], rows(y)))
     assert power == 1
     assert weights.sum() == pytest.approx(1)
     assert weights == pytest.approx([0.9, 0.1], abs=0.03)
@@ -33,10 +73,10 @@ def test_rows_without_a_prediction_or_weight_do_not_count():
     value[5] = np.nan
     data = rows(y, np.array([1.0, 1, 1, 1, 0, 1]))
     assert errors_of([value], data, False) == pytest.approx([1.0])
-    other, _ = stacking_weights([value, y[:, None]], data, 1)
+    other, _ = stacking_weights(stack_rows([value, y[:, None]], data))
     # as few rows pull the weights towards equal ones
     assert 0.5 < other[1] < 1
-    nothing, power = stacking_weights([np.full((6, 1), np.nan)] * 2, data, 1)
+    nothing, power = stacking_weights(stack_rows([np.full((6, 1), np.nan)] * 2, data))
     assert nothing.tolist() == [1, 0] and power == 1
 
 
@@ -48,7 +88,7 @@ def test_of_classes_the_better_model_has_more_weight_and_modest_probabilities_a_
     modest = np.sqrt(odds) * np.exp(rng.normal(size=2000) / 9)
     noisy = np.sqrt(odds) * np.exp(rng.normal(size=2000))
     values = [np.stack([1 / (1 + o), o / (1 + o)], axis=1) for o in (modest, noisy)]
-    weights, power = stacking_weights(values, rows(y), 2)
+    weights, power = stacking_weights(stack_rows(values, rows(y)))
     assert weights.sum() == pytest.approx(1) and weights[0] > 0.8
     assert power == pytest.approx(2, rel=0.2)
     found = put_together(values, weights, power)[:, 1]
