@@ -1,9 +1,7 @@
 """The strongest methods of published comparisons: boosters, networks, kernels.
 
 All are at their defaults, and three are also tuned, each for a number of seconds that its name
-tells: LightGBM, CatBoost and RealMLP, by random search in the spaces of TabArena, as pytabkit has
-them; five models with each of the tried options, on five folds, and a weighted mean of models of
-several options that is found by greedy selection on the rows held out.
+tells: LightGBM, CatBoost and RealMLP; see ``tuned.py``.
 
 The functions are as those of ``methods.py``.  Factors are passed as factors, as the documentation
 of each library says.  The libraries hold out rows for validation where they do so by default: 20 %
@@ -21,11 +19,9 @@ from typing import Any
 import pandas as pd
 
 from methods import BUDGETS, Method, Predict, Setting, class_of, fitted, is_factor
+from tuned import TUNED, tuned
 
 __all__ = ["ANCHORS"]
-
-TUNED = {"lightgbm": "LGBM", "catboost": "CatBoost", "realmlp": "RealMLP"}
-FOLDS, MOST_TRIALS = 5, 200
 
 
 def catboost(train: pd.DataFrame, task: str, setting: Setting) -> Predict:
@@ -66,21 +62,6 @@ def of_pytabkit(family: str, train: pd.DataFrame, task: str, setting: Setting) -
     """A method of pytabkit with the defaults that its authors tuned on other tables."""
     model = class_of("pytabkit", family, task)(
         device="cpu", random_state=setting.seed, n_threads=setting.threads
-    )
-    return fitted(model, _as_it_is, train, task)
-
-
-def tuned(family: str, seconds: float, train: pd.DataFrame, task: str, setting: Setting) -> Predict:
-    """A method of pytabkit whose options are searched for that long, and the best ones averaged."""
-    model = class_of("pytabkit", f"{family}_HPO_", task)(
-        device="cpu",
-        random_state=setting.seed,
-        n_threads=setting.threads,
-        n_cv=FOLDS,
-        hpo_space_name="tabarena",
-        n_hyperopt_steps=MOST_TRIALS,
-        use_caruana_ensembling=True,
-        time_limit_s=seconds,
     )
     return fitted(model, _as_it_is, train, task)
 
