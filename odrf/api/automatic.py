@@ -59,8 +59,9 @@ def auto(
     - a kernel smoother: a ridge regression whose prediction is a sum over the training rows of a
       function of the distance to them.  It follows what bends in all predictors at once, and
       classes that lie around each other;
-    - an oblique smoother: the same, but a distance counts as much as the response changes along it,
-      in the gradients of a first smoother (Radhakrishnan et al. 2024);
+    - an oblique smoother: the same, but a distance counts as much as the predictors matter along
+      it: by their importance in a small forest, or by the gradients of a first smoother
+      (Radhakrishnan et al. 2024);
     - boosted oblique trees, the mean of ten runs on bootstrap samples, as of `odrf.odbt`; three to
       nine runs if there are more than three classes, and none if there are ten or more.
 
@@ -114,8 +115,9 @@ def auto(
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
     leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.  An
-    oblique smoother is found, and judged, without each of five folds of rows.  There is none with
-    fewer than 20 rows or more than 150 columns (a factor has one for each level).
+    oblique smoother is found, and judged, without each of five folds of rows; importances are those
+    of 50 trees.  There is none with fewer than 20 rows, and gradients have no part with more than
+    150 columns (a factor has one for each level).
 
     The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For
     standard errors, and for a model that is read, use `odrf.odrf`: they are those of one forest.

@@ -23,6 +23,7 @@ from odrf.statistics.ridge.kernel_ridge import (
 )
 
 FIRST = Choice("gauss", 1.0, 0.1)
+FOLDS = 5
 
 
 def drawn(seed, n=30, p=3, K=2):
@@ -58,10 +59,14 @@ def plain_gradient(points, ridge, k, i):
     return np.array(gradient)
 
 
-def plain_directions(points, Y, weights, first, rounds, power):
+def folds_of(n, seed):
+    return np.random.default_rng(seed).permutation(n) % FOLDS
+
+
+def plain_directions(points, Y, weights, first, lengths, rounds, power):
     """Return T·Tᵀ, step by step as the module describes it."""
     p = points.shape[1]
-    metric = np.eye(p)
+    metric = np.diag(lengths**2) * p / (lengths**2).sum()
     for _ in range(rounds):
         values, vectors = np.linalg.eigh(metric)
         root = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T
@@ -82,9 +87,12 @@ def plain_directions(points, Y, weights, first, rounds, power):
 def test_directions_are_roots_of_mean_products_of_gradients(seed, kernel):
     points, Y, weights = drawn(seed, n=12)
     first = Choice(kernel, 1.0, 0.1)
-    found = module._directions(points, Y, weights, first)
-    for T, (rounds, power) in zip(found, module.ROUNDS_AND_POWERS, strict=True):
-        expected = plain_directions(points, Y, weights, first, rounds, power)
+    importance = np.array([1.0, 0.0, 0.25])
+    found = module._directions(points, Y, weights, first, importance)
+    for T, way in zip(found, module.WAYS, strict=True):
+        lengths = importance**way.of_importance
+        how = way.rounds, way.of_products
+        expected = plain_directions(points, Y, weights, first, lengths, *how)
         np.testing.assert_allclose(T @ T.T, expected, rtol=1e-3, atol=1e-4)
 
 
@@ -110,15 +118,16 @@ def test_products_are_those_of_matrices(seed):
 
 def test_a_fold_has_no_part_in_its_predictions():
     points, Y, weights = drawn(1, n=40)
-    found = oblique_kernel_ridge(points, Y, weights, FIRST, 0)
-    fold = np.random.default_rng(0).permutation(40) % module.FOLDS
+    fold = folds_of(40, 0)
+    lengths = np.random.default_rng(1).uniform(size=(FOLDS + 1, 3))
+    found = oblique_kernel_ridge(points, Y, weights, FIRST, fold, lengths)
     unit = usual_distance(along(points, found.directions))
     choice = Choice(found.ridge.kernel, found.ridge.width / unit, found.ridge.penalty)
-    for f in range(module.FOLDS):
+    for f in range(FOLDS):
         kept = fold != f
         rows = points[kept], Y[kept], weights[kept]
         predicted = []
-        for T in module._directions(*rows, FIRST):
+        for T in module._directions(*rows, FIRST, lengths[f]):
             z = along(rows[0], T)
             ridge = regression(z, *rows[1:], choice)
             predicted.append(kernel_values(ridge, z, along(points[~kept], T)))
@@ -128,12 +137,15 @@ def test_a_fold_has_no_part_in_its_predictions():
 
 def test_the_choice_has_the_smallest_error_of_held_rows():
     points, Y, weights = drawn(2, n=25, p=2, K=1)
-    found = oblique_kernel_ridge(points, Y, weights, FIRST, 3)
-    fold = np.random.default_rng(3).permutation(25) % module.FOLDS
+    fold, lengths = folds_of(25, 3), np.ones((FOLDS + 1, 2))
+    lengths[:, 1] = 0.3
+    found = oblique_kernel_ridge(points, Y, weights, FIRST, fold, lengths)
     errors = {}
-    for f in range(module.FOLDS):
+    for f in range(FOLDS):
         kept = fold != f
-        for tried, T in enumerate(module._directions(points[kept], Y[kept], weights[kept], FIRST)):
+        for tried, T in enumerate(
+            module._directions(points[kept], Y[kept], weights[kept], FIRST, lengths[f])
+        ):
             z = along(points, T)
             for kernel, widths in WIDTHS.items():
                 for width in widths:
@@ -149,7 +161,7 @@ def test_the_choice_has_the_smallest_error_of_held_rows():
                             off = Y[i] - kernel_values(ridge, z[others], z[i : i + 1])[0]
                             errors[key] = errors.get(key, 0.0) + weights[i] * float(off @ off)
     tried, kernel, width, penalty = min(errors, key=lambda key: errors[key])
-    T = list(module._directions(points, Y, weights, FIRST))[tried]
+    T = list(module._directions(points, Y, weights, FIRST, lengths[-1]))[tried]
     least = {key for key in errors if errors[key] < 1.02 * min(errors.values())}
     ridge = found.ridge
     chosen_width = ridge.width / usual_distance(along(points, found.directions))
@@ -169,7 +181,8 @@ def test_the_direction_of_a_single_index_is_found():
     Y = (np.sin(2 * index) + rng.normal(size=600) / 10)[:, None]
     plain, left_out = kernel_ridge(points, Y, np.ones(600))
     first = Choice(plain.kernel, plain.width / usual_distance(points), plain.penalty)
-    found = oblique_kernel_ridge(points, Y, np.ones(600), first, 0)
+    same = np.ones((FOLDS + 1, 6))
+    found = oblique_kernel_ridge(points, Y, np.ones(600), first, folds_of(600, 0), same)
     longest = found.directions[:, np.argmax((found.directions**2).sum(axis=0))]
     cosine = (longest[0] - longest[1]) / np.sqrt(2) / np.linalg.norm(longest)
     assert abs(cosine) > 0.99
@@ -177,10 +190,27 @@ def test_the_direction_of_a_single_index_is_found():
     assert errors[0] < 0.5 * errors[1]
 
 
+def test_axes_that_do_not_matter_are_left_out():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(200, module.MOST_COLUMNS + 1))
+    Y = np.sin(3 * points[:, :1]) + rng.normal(size=(200, 1)) / 10
+    lengths = np.zeros((FOLDS + 1, points.shape[1]))
+    lengths[:, 0], lengths[:, 1] = 1, 0.1
+    found = oblique_kernel_ridge(points, Y, np.ones(200), FIRST, folds_of(200, 0), lengths)
+    # so many columns have no other directions than axes
+    assert found.directions.shape == (module.MOST_COLUMNS + 1, 2)
+    assert (found.directions != 0).sum() == 2 and found.directions[0, 0] > 0
+    ratio = found.directions[0, 0] / found.directions[1, 1]
+    assert any(ratio == pytest.approx(10**way.of_importance) for way in module.AXES)
+    assert np.mean((Y - found.left_out) ** 2) < 0.3 * Y.var()
+
+
 def test_where_nothing_changes_all_directions_count_alike():
-    points = drawn(0)[0]
-    found = oblique_kernel_ridge(points, np.ones((30, 1)), np.ones(30), FIRST, 0)
+    points, fold, same = drawn(0)[0], folds_of(30, 0), np.ones((FOLDS + 1, 3))
+    found = oblique_kernel_ridge(points, np.ones((30, 1)), np.ones(30), FIRST, fold, same)
     np.testing.assert_allclose(found.left_out, 1.0)
-    same = oblique_kernel_ridge(np.zeros((30, 2)), points[:, :1], np.ones(30), FIRST, 0)
-    np.testing.assert_array_equal(same.directions, np.eye(2))
-    assert np.isfinite(same.left_out).all()
+    same = np.zeros((FOLDS + 1, 2))
+    nowhere = np.zeros((30, 2)), points[:, :1], np.ones(30), FIRST, fold, same
+    found = oblique_kernel_ridge(*nowhere)
+    np.testing.assert_array_equal(found.directions, np.eye(2))
+    assert np.isfinite(found.left_out).all()

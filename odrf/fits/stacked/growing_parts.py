@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.additive_base import base_of, can_have_base
 from odrf.fits.stacked.further_runs import further_runs
 from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoothers_of
+from odrf.fits.stacked.quick_importance import quick_importance
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.stacked.weighing import (
     errors_of,
@@ -86,7 +88,8 @@ def grow_stack(
             parts.append(StackedPart(name, trees, base))
     smoothers: tuple[KernelSmoother, ...] = ()
     if data.structure is None and time.monotonic() < end:
-        smoothers = kernel_smoothers_of(design, data, control.seed)
+        importance = partial(quick_importance, design, data, request)
+        smoothers = kernel_smoothers_of(design, data, control.seed, importance)
     parts += [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
 
     def grow_runs(options: BoostingControl) -> BoostedFit:

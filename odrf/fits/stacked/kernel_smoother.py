@@ -2,14 +2,16 @@
 
 Trees follow a function that bends in all directions at once slowly, and classes that lie around
 each other; a weighted mean of near rows follows them.  It is a kernel ridge regression: of classes
-on their indicators.  One smoother counts all predictors alike.  An oblique one, of not too many
-columns, counts rows as near if they are near in the directions in which the response changes.
+on their indicators.  One smoother counts all predictors alike.  An oblique one counts rows as near
+if they are near in what matters: in important predictors, or along the directions in which the
+response changes.
 
 Empty cells count as means, and values outside of the range of the training rows as its ends.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -29,11 +31,14 @@ from odrf.statistics.ridge.kernel_ridge import (
 
 __all__ = ["KernelSmoother", "kernel_smoothers_of"]
 
+Importance = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+
 # The time grows with the third power of the number of rows, and rows times rows times columns.
 MOST_ROWS, MOST_PRODUCTS = 3000, 2e10
 FEWEST_ROWS = 5
-# An oblique smoother of more columns, or of fewer rows, would find directions that fit noise.
-MOST_COLUMNS, FEWEST_OBLIQUE_ROWS = 150, 20
+# An oblique smoother of fewer rows would find directions that fit noise.
+FEWEST_OBLIQUE_ROWS = 20
+FOLDS = 5
 TINY = 1e-18
 
 
@@ -74,7 +79,7 @@ class KernelSmoother:
 
 
 def kernel_smoothers_of(
-    design: Design, data: TrainingData, seed: int
+    design: Design, data: TrainingData, seed: int, importance: Importance
 ) -> tuple[KernelSmoother, ...]:
     """Return a smoother of the response, and an oblique one; none if there are too few rows.
 
@@ -84,6 +89,8 @@ def kernel_smoothers_of(
     data : TrainingData
     seed : int
         Which rows choose the kernel, and which are used if there are too many.
+    importance : callable
+        Returns the importance (p,) of each column, at least 0, as these rows alone tell it.
     """
     rows = indicated(data.X).T
     used = np.flatnonzero(data.weights > 0)
@@ -103,10 +110,12 @@ def kernel_smoothers_of(
     ridge, left_out[drawn] = kernel_ridge(*known)
     left_out[others] = kernel_values(ridge, points, beyond)
     plain = KernelSmoother(*shared, ridge, left_out)
-    if rows.shape[1] > MOST_COLUMNS or len(drawn) < FEWEST_OBLIQUE_ROWS:
+    if len(drawn) < FEWEST_OBLIQUE_ROWS:
         return (plain,)
     first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
-    oblique = oblique_kernel_ridge(*known, first, seed)
+    fold = np.random.default_rng(seed).permutation(len(drawn)) % FOLDS
+    judged = [importance(rows) for rows in (*(drawn[fold != f] for f in range(FOLDS)), drawn)]
+    oblique = oblique_kernel_ridge(*known, first, fold, judged)
     left_out, directions = np.empty(Y.shape), oblique.directions
     left_out[drawn] = oblique.left_out
     left_out[others] = kernel_values(

@@ -1,15 +1,15 @@
 """Kernel ridge regression along the directions in which the response changes.
 
-A distance that counts all predictors alike is blind to what matters.  The gradients of a first
-regression tell it: in their mean outer product M a direction counts as much as the response changes
-along it (Samarov 1993; Trivedi et al. 2014).  The next regression has the distances
-(x - z)ᵀMᵛ(x - z), and so on (Radhakrishnan et al. 2024).  Directions are oblique: combinations of
-predictors, as the splits of this package.
+A distance that counts all predictors alike is blind to what matters.  Importances of predictors
+tell it, as lengths of the axes.  So do the gradients of a first regression: in their mean outer
+product M a direction counts as much as the response changes along it (Samarov 1993; Trivedi et al.
+2014).  The next regression has the distances (x - z)ᵀMᵛ(x - z), and so on (Radhakrishnan et al.
+2024).  These directions are oblique: combinations of predictors, as the splits of this package.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,9 +31,23 @@ __all__ = ["ObliqueKernelRidge", "along", "oblique_kernel_ridge"]
 Array = NDArray[np.float64]
 _Rows: TypeAlias = tuple[Array, Array, Array]
 
-# What is tried: how often directions are found anew, and the power of the mean outer product.
-ROUNDS_AND_POWERS = ((1, 0.5), (2, 1.0))
-FOLDS = 5
+
+class _Way(NamedTuple):
+    """A way to find directions.
+
+    It begins with axes, whose lengths are importances to a power: all equal if that is 0.  Then
+    come rounds with gradients, of whose mean product another power is taken.
+    """
+
+    of_importance: float
+    rounds: int = 0
+    of_products: float = 1.0
+
+
+AXES = (_Way(0.5), _Way(1.0))
+WAYS = (*AXES, _Way(0.0, 1, 0.5), _Way(0.0, 2, 1.0))
+# With more columns, directions of gradients would fit noise.
+MOST_COLUMNS = 150
 # Rows on which directions are found, and on which the other choices are made.
 ROWS_OF_DIRECTIONS, ROWS_TO_CHOOSE = 1000, 250
 # A direction of a smaller share in the largest one is left out.
@@ -59,12 +73,17 @@ class ObliqueKernelRidge(NamedTuple):
 
 
 def oblique_kernel_ridge(
-    points: Array, Y: Array, weights: Array, first: Choice, seed: int
+    points: Array,
+    Y: Array,
+    weights: Array,
+    first: Choice,
+    fold: NDArray[np.int64],
+    importance: Sequence[Array],
 ) -> ObliqueKernelRidge:
     """Return the regression on directions that predicts left out folds best.
 
-    Directions fit the rows that they were found on.  So everything is done without each of five
-    folds of rows, which then judges: the number of rounds, the power of M, kernel, width, penalty.
+    Directions fit the rows that they were found on.  So everything is done without each fold of
+    rows, which then judges: the way to the directions, kernel, width and penalty.
 
     Parameters
     ----------
@@ -76,8 +95,10 @@ def oblique_kernel_ridge(
         Case weights, above 0.
     first : Choice
         Of the regressions whose gradients tell the directions.
-    seed : int
-        Of the folds.
+    fold : (n,) int64
+        The fold of each row, from 0 to F - 1.
+    importance : sequence of F + 1 arrays (p,)
+        The importance of each column, at least 0, as found without each fold, and on all rows.
 
     References
     ----------
@@ -92,17 +113,17 @@ def oblique_kernel_ridge(
     """
     with one_thread():
         rows = points, Y, weights
-        fold = np.random.default_rng(seed).permutation(len(Y)) % FOLDS
-        found = [list(_directions(*_taken(rows, fold != f), first)) for f in range(FOLDS)]
+        folds = range(len(importance) - 1)
+        found = [list(_directions(*_taken(rows, fold != f), first, importance[f])) for f in folds]
         tried, choice = _best(rows, fold, found)
         left_out = np.empty(Y.shape)
-        for f in range(FOLDS):
+        for f in folds:
             (x, y, w), held = _taken(rows, fold != f), fold == f
             T = found[f][tried]
             z = along(x, T)
             ridge = regression(z, y, w, choice)
             left_out[held] = kernel_values(ridge, z, along(points[held], T))
-        T = list(_directions(*rows, first))[tried]
+        T = list(_directions(*rows, first, importance[-1]))[tried]
         return ObliqueKernelRidge(T, regression(along(points, T), Y, weights, choice), left_out)
 
 
@@ -128,7 +149,7 @@ def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tup
     points, Y, weights = (array[:ROWS_TO_CHOOSE] for array in rows)
     fold = fold[:ROWS_TO_CHOOSE]
     total: dict[tuple[int, Choice], float] = {}
-    for f in range(FOLDS):
+    for f in range(len(found)):
         held = np.where(fold == f, weights, 0.0)
         for tried, T in enumerate(found[f]):
             for choice, losses in losses_of_choices(along(points, T), Y, weights):
@@ -136,16 +157,25 @@ def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tup
     return min(total, key=lambda key: (total[key], key))
 
 
-def _directions(points: Array, Y: Array, weights: Array, first: Choice) -> Iterator[Array]:
-    """Yield the directions (p, r) of each of `ROUNDS_AND_POWERS`."""
+def _directions(
+    points: Array, Y: Array, weights: Array, first: Choice, importance: Array
+) -> Iterator[Array]:
+    """Yield the directions (p, r) of each of `WAYS`, or of `AXES` alone."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
-    for rounds, power in ROUNDS_AND_POWERS:
-        T = np.eye(points.shape[1])
-        for _ in range(rounds):
+    for way in WAYS if points.shape[1] <= MOST_COLUMNS else AXES:
+        T = _axes(importance**way.of_importance)
+        for _ in range(way.rounds):
             z = along(points, T)
             M = _gradient_products(z, regression(z, Y, weights, first), weights)
-            T = _root(T @ M @ T.T, power)
+            T = _root(T @ M @ T.T, way.of_products)
         yield T
+
+
+def _axes(lengths: Array) -> Array:
+    """Return axes of these lengths (p, r), of mean square 1, without those of no length."""
+    if not (lengths > 0).any():
+        return np.eye(len(lengths))
+    return np.diag(lengths / np.sqrt((lengths**2).mean()))[:, lengths > 0]
 
 
 def _gradient_products(points: Array, ridge: KernelRidge, weights: Array) -> Array:

@@ -1,0 +1,43 @@
+"""Importances of columns from a small forest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.fits.stacked.quick_importance import N_TREES, quick_importance
+
+
+@pytest.mark.parametrize("response", ["y", "c"])
+def test_they_are_the_held_out_importances_of_a_small_forest_on_these_rows(response):
+    rng = np.random.default_rng(4)
+    data = pd.DataFrame(rng.normal(size=(150, 2)), columns=list("ab"))
+    data["f"] = rng.choice(["u", "v", "w"], 150)
+    data["y"] = np.abs(data["a"]) + (data["f"] == "u") + rng.normal(size=150) / 5
+    data["c"] = np.where(data["y"] > 0.9, "over", "below")
+    formula = f"{response} ~ a + b + f"
+    rows = np.arange(100)
+    fit = odrf.odrf(formula, data, n_trees=30, seed=3).fit
+    found = quick_importance(fit.design, fit.data, fit.request, rows[::-1])
+    assert found.shape == (len(fit.design.columns),) and (found >= 0).all()
+    of_predictors = [found[b] for b in fit.design.first[:-1]]
+    assert found[0] > 2 * found[1] and len(set(found[2:])) == 1
+    small = odrf.odrf(formula, data[:100], n_trees=N_TREES, blend=False, seed=3)
+    expected = small.importance()["importance"].reindex(["a", "b", "f"]).clip(lower=0)
+    # a fit to these rows alone scales columns by their own range
+    np.testing.assert_allclose(of_predictors, expected, rtol=0.3, atol=0.02)
+    changed = fit.data.y.copy()
+    changed[100:] = changed[100:][::-1]
+    other = quick_importance(
+        fit.design, fit.data.__class__(**{**vars(fit.data), "y": changed}), fit.request, rows
+    )
+    np.testing.assert_array_equal(other, found)
+
+
+def test_where_nothing_can_be_split_they_are_0():
+    data = pd.DataFrame({"a": np.arange(30.0), "y": np.repeat(1.0, 30)})
+    data.loc[29, "y"] = 2.0
+    fit = odrf.odrf("y ~ a", data, n_trees=20, blend=False, seed=1).fit
+    assert quick_importance(fit.design, fit.data, fit.request, np.arange(29)).tolist() == [0.0]
