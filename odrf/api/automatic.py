@@ -53,17 +53,17 @@ def auto(
     judges a model that has seen its response.  The models:
 
     - a forest of several kinds of trees, as of `odrf.odrf`;
-    - for a regression, two forests on a base: one predicts what a sum of lines leaves, one what a
-      sum of natural cubic splines leaves.  Trees follow smooth curves slowly (Friedberg et al.
-      2020), and such a sum follows them at once;
+    - for a regression, a forest of half as many trees that predicts what a sum of natural cubic
+      splines leaves.  Trees follow smooth curves slowly (Friedberg et al. 2020), and such a sum
+      follows them at once;
     - a kernel smoother: a ridge regression whose prediction is a sum over the training rows of a
       function of the distance to them.  It follows what bends in all predictors at once, and
       classes that lie around each other;
     - an oblique smoother: the same, but a distance counts as much as the predictors matter along
       it: by their importance in a small forest, or by the gradients of a first smoother
       (Radhakrishnan et al. 2024);
-    - boosted oblique trees, the mean of ten runs on bootstrap samples, as of `odrf.odbt`; three to
-      nine runs if there are more than three classes, and none if there are ten or more.
+    - boosted oblique trees, the mean of six runs on bootstrap samples, as of `odrf.odbt`; three or
+      four runs if there are more than three classes, and none if there are ten or more.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def auto(
     n_trees : int, default 500
         Trees of each forest, at least 20.
     weights, class_weights, groups, order, strata, missing, unseen, kind
-        As in `odrf.odrf`.  With `groups`, `order` or `strata` there are no forests on a base and
-        no smoothers: their errors are found by leaving out rows regardless of these.
+        As in `odrf.odrf`.  With `groups`, `order` or `strata` there is no forest on splines and
+        no smoother: their errors are found by leaving out rows regardless of these.
     budget : float or "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
         long as there is time: those above, then three other kinds of boosted runs, of shallow
@@ -109,17 +109,17 @@ def auto(
     minimise the out-of-bag log loss.  The power calibrates, too: the mean of the trees of a forest
     is too moderate where each tree is sure of another class.
 
-    A base has the penalty of a ridge regression, chosen by leaving out one row at a time.  Its
-    forest is grown on the residuals of rows that are left out.  A base of too many columns for its
-    decomposition is left out.
+    The sum of splines has the penalty of a ridge regression, chosen by leaving out one row at a
+    time.  Its forest is grown on the residuals of rows that are left out.  With many columns there
+    are lines instead of splines, and with still more, no such forest.
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
     leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.  An
     oblique smoother is found, and judged, without each of five folds of rows; importances are those
-    of 50 trees.  There is none with fewer than 20 rows, and gradients have no part with more than
-    150 columns (a factor has one for each level).
+    of 50 to 200 trees, more with many columns.  There is none with fewer than 20 rows, and
+    gradients have no part with more than 150 columns (a factor has one for each level).
 
-    The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For
+    The fit takes four to five times as long as the forest alone (``benchmarks/stacks.py``).  For
     standard errors, and for a model that is read, use `odrf.odrf`: they are those of one forest.
 
     References

@@ -11,7 +11,7 @@ from odrf.options.table import checked_options
 __all__ = ["StackedControl", "resolve_stacked"]
 
 # Boosting runs of at most FEW scores; with more classes fewer runs, which take as long.
-MOST_RUNS, FEWEST_RUNS, FEW = 10, 3, 3
+MOST_RUNS, FEWEST_RUNS, FEW = 6, 3, 3
 
 
 @dataclass(frozen=True)

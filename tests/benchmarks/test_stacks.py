@@ -33,7 +33,6 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
     assert of_score == [
         "forest",
         "together",
-        "forest on lines",
         "forest on splines",
         "kernel smoother",
         "oblique smoother",
@@ -42,7 +41,7 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
     calibrated = [f"forest, {method}" for method in ("power", "isotonic", "platt", "beta")]
     smoothers = ["kernel smoother", "oblique smoother"]
     assert of_sides == ["forest", "together", *smoothers, "boosted runs", *calibrated]
-    assert (lines.groupby("table")["rpe"].count() == [7, 0]).all()
+    assert (lines.groupby("table")["rpe"].count() == [6, 0]).all()
     told = capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out)])
     assert stacks.main() == 0

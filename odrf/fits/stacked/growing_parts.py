@@ -1,7 +1,7 @@
 """Growing the models of a stack, and finding their weights from out-of-bag rows.
 
 The models differ in what they find easily.  A forest of several kinds of trees is best where the
-signal is rough.  A forest on a base, which predicts what a sum of lines or splines leaves, is best
+signal is rough.  A forest on a base, which predicts what a sum of splines leaves, is best
 where most of it is smooth and additive.  A kernel smoother is best where it is smooth in all
 predictors at once, an oblique one where it is so in few directions, boosted runs where few
 predictors tell much.
@@ -36,16 +36,18 @@ from odrf.fits.stacked.weighing import (
     stacking_weights,
 )
 from odrf.options.boosting_control import BoostingControl
+from odrf.options.kinds import FEWEST_TREES
 from odrf.options.request import Request
 from odrf.options.stacked_control import StackedControl
 
 __all__ = ["RUNS", "grow_stack", "stack_out_of_bag"]
 
 FOREST, RUNS = "forest", "boosted runs"
+# The first that is computed soon enough.
+BASES = {"forest on splines": True, "forest on lines": False}
 SMOOTHERS = ("kernel smoother", "oblique smoother")
 # With so many classes or more, runs take longer than all other models together.
 MANY_CLASSES = 10
-BASES = {"forest on lines": False, "forest on splines": True}
 
 
 def grow_stack(
@@ -80,12 +82,13 @@ def grow_stack(
     n, p = len(data.y), len(design.columns)
     # leaving out one row at a time would not leave out its group, or later rows
     numbers = design.response.classes is None and data.structure is None
-    for name, splines in BASES.items():
-        if numbers and can_have_base(n, p, splines) and time.monotonic() < end:
-            base, left_out = base_of(data, splines)
-            rest = replace(data, y=data.y - left_out)
-            trees = grow_fit(call, design, rest, request, progress)
-            parts.append(StackedPart(name, trees, base))
+    bases = [name for name, splines in BASES.items() if can_have_base(n, p, splines)]
+    if numbers and bases and time.monotonic() < end:
+        base, left_out = base_of(data, BASES[bases[0]])
+        rest = replace(data, y=data.y - left_out)
+        fewer = request.giving(n_trees=max(FEWEST_TREES, control.n_trees // 2))
+        trees = grow_fit(call, design, rest, fewer, progress)
+        parts.append(StackedPart(bases[0], trees, base))
     smoothers: tuple[KernelSmoother, ...] = ()
     if data.structure is None and time.monotonic() < end:
         importance = partial(quick_importance, design, data, request)

@@ -15,7 +15,8 @@ from odrf.statistics.held_out_importance import held_out_importance
 
 __all__ = ["quick_importance"]
 
-N_TREES = 50
+# Few trees, half as many as columns within these bounds; on few rows, so that more rows judge.
+FEWEST_TREES, MOST_TREES, SAMPLE_FRACTION = 50, 200, 0.3
 
 
 def quick_importance(
@@ -30,11 +31,16 @@ def quick_importance(
     design : Design
     data : TrainingData
     request : Request
-        The options of a forest; here it has trees of one kind, and few of them.
+        The options of a forest; here it has few trees, of one kind.
     rows : (m,) int64
     """
     kept = np.isin(np.arange(len(data.y)), rows)
-    small = request.giving(n_trees=N_TREES, blend=False)
+    small = request.giving(
+        n_trees=min(MOST_TREES, max(FEWEST_TREES, len(design.columns) // 2)),
+        blend=False,
+        resample="subsample",
+        sample_fraction=SAMPLE_FRACTION,
+    )
     fit = grow_fit("", design, data.keeping(kept), small)
     parts, first = judged_trees(fit), design.first
     if parts is None:

@@ -124,7 +124,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         Returns
         -------
         ODRFResults or ODBTResults
-            The response of a forest on lines or splines is what these leave of the response.
+            The response of a forest on splines is what these leave of the response.
 
         Raises
         ------

@@ -49,7 +49,7 @@ WAYS = (*AXES, _Way(0.0, 1, 0.5), _Way(0.0, 2, 1.0))
 # With more columns, directions of gradients would fit noise.
 MOST_COLUMNS = 150
 # Rows on which directions are found, and on which the other choices are made.
-ROWS_OF_DIRECTIONS, ROWS_TO_CHOOSE = 1000, 250
+ROWS_OF_DIRECTIONS, ROWS_TO_CHOOSE = 1000, 200
 # A direction of a smaller share in the largest one is left out.
 LEAST_SHARE = 1e-10
 
@@ -135,7 +135,11 @@ def along(points: Array, directions: Array) -> Array:
     """
     total = np.zeros((len(points), directions.shape[1]))
     for column, row in zip(points.T, directions, strict=True):
-        total += column[:, None] * row
+        if (row != 0).all():
+            total += column[:, None] * row
+        else:  # an axis, or few of them
+            at = np.flatnonzero(row)
+            total[:, at] += column[:, None] * row[at]
     return total
 
 

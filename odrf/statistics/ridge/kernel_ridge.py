@@ -133,7 +133,7 @@ def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple
     for kernel, widths in WIDTHS.items():
         for width in widths:
             K = KERNELS[kernel](distance / (width * unit))
-            values, vectors = scipy.linalg.eigh(root[:, None] * K * root)
+            values, vectors = scipy.linalg.eigh(root[:, None] * K * root, driver="evd")
             scaled = root[:, None] * vectors
             along, ones = scaled.T @ Y, scaled.sum(axis=0)
             for penalty in PENALTIES:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.stacked.quick_importance import N_TREES, quick_importance
+from odrf.fits.stacked.quick_importance import FEWEST_TREES, SAMPLE_FRACTION, quick_importance
 
 
 @pytest.mark.parametrize("response", ["y", "c"])
@@ -24,7 +24,8 @@ def test_they_are_the_held_out_importances_of_a_small_forest_on_these_rows(respo
     assert found.shape == (len(fit.design.columns),) and (found >= 0).all()
     of_predictors = [found[b] for b in fit.design.first[:-1]]
     assert found[0] > 2 * found[1] and len(set(found[2:])) == 1
-    small = odrf.odrf(formula, data[:100], n_trees=N_TREES, blend=False, seed=3)
+    how = {"resample": "subsample", "sample_fraction": SAMPLE_FRACTION, "blend": False}
+    small = odrf.odrf(formula, data[:100], n_trees=FEWEST_TREES, seed=3, **how)
     expected = small.importance()["importance"].reindex(["a", "b", "f"]).clip(lower=0)
     # a fit to these rows alone scales columns by their own range
     np.testing.assert_allclose(of_predictors, expected, rtol=0.3, atol=0.02)

@@ -1,0 +1,59 @@
+"""The report of the forest and the stack beside other methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import anchored
+
+
+@pytest.fixture
+def files(tmp_path):
+    names = [f"table{i}" for i in range(6)]
+    stacks = pd.DataFrame(
+        [
+            (name, 0, model, np.nan, loss * (1 + i / 10), loss / 9)
+            for i, name in enumerate(names)
+            for model, loss in (("forest", 5.0), ("together", 4.0), ("boosted runs", 1.0))
+        ],
+        columns=["table", "partition", "model", "rpe", "error_percent", "log_loss"],
+    )
+    others = pd.DataFrame(
+        [
+            (name, "Z", 0, method, "ok", np.nan, loss, loss / 9)
+            for i, name in enumerate(names)
+            for method, loss in (("one", 4.5 + i), ("other", 2.0 if i == 3 else 9.0))
+        ],
+        columns=[
+            *("table", "protocol", "partition", "method", "status"),
+            *("rpe", "error_percent", "log_loss"),
+        ],
+    )
+    others.loc[len(others)] = ("table9", "Z", 0, "one", "ok", np.nan, 1.0, 1.0)
+    others.loc[len(others)] = ("table1", "Z", 0, "late", "timed out", np.nan, np.nan, np.nan)
+    stacks.to_csv(tmp_path / "stacks.csv", index=False)
+    others.to_csv(tmp_path / "others.csv", index=False)
+    return [str(tmp_path / name) for name in ("stacks.csv", "others.csv")]
+
+
+def test_the_report_ranks_and_tests(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files])
+    assert anchored.main() == 0
+    told = capsys.readouterr().out
+    assert "| table | auto | odrf | one | other |" in told
+    assert "| table3 | 5.2 | 6.5 | 7.5 | **2** |" in told
+    assert "table9" not in told and "late" not in told
+    # auto is first on five tables of six, and second on one
+    assert "| auto | 1.17 |" in told
+    assert "| one | 6 | 0 | 0 | 0.016 | 0.031 |" in told
+    assert "above 1.1: table3 (2.60)" in told
+    assert "**log loss of classes**" in told
+
+
+def test_some_methods_alone(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--methods", "one"])
+    assert anchored.main() == 0
+    told = capsys.readouterr().out
+    assert "other |" not in told.splitlines()[2] and "above 1.1: none" in told
