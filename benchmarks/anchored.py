@@ -21,17 +21,24 @@ from ranks import mean_ranks, relative_differences, wilcoxon_against
 
 OWN = {"together": "auto", "forest": "odrf"}
 LOSSES = {"loss": "relative error, or error %", "log_loss": "log loss of classes"}
-FAR_BEHIND, FEWEST_TABLES = 1.1, 5
+FAR_BEHIND, FEWEST_TABLES, DIGITS = 1.1, 5, 6
 
 
 def losses_of(stacks: pd.DataFrame, others: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return the losses of methods (columns) on tables and partitions (rows) that all have."""
+    """Return the losses of methods (columns) on tables (rows).
+
+    Of each table the partitions count on which most methods have a result.
+    """
     own = stacks[stacks["model"].isin(OWN)].assign(method=lambda lines: lines["model"].map(OWN))
-    known = others[(others["status"] == "ok") & (others["protocol"] == "Z")]
-    lines = pd.concat([own, known], ignore_index=True)
+    done = others[(others["status"] == "ok") & (others["protocol"] == "Z")]
+    lines = pd.concat([own, done], ignore_index=True)
     lines["loss"] = lines["rpe"].fillna(lines["error_percent"])
+    # the digits of the first file, so that equal losses are equal
+    lines[measure] = lines[measure].map(f"{{:.{DIGITS}g}}".format).astype(float)
     found = lines.pivot_table(index=["table", "partition"], columns="method", values=measure)
-    return found.dropna(subset=list(OWN.values())).groupby("table").mean()
+    found = found.dropna(subset=list(OWN.values()))
+    known: pd.Series = found.notna().sum(axis=1)
+    return found[known == known.groupby("table").transform("max")].groupby("table").mean()
 
 
 def report(stacks: pd.DataFrame, others: pd.DataFrame) -> str:

@@ -2,7 +2,7 @@
 
     python benchmarks/stacks.py --out stacks.csv [--data DIR] [--tables a,b] [--repeats 1]
                                 [--trees 500]
-    python benchmarks/stacks.py --report stacks.csv
+    python benchmarks/stacks.py --report stacks.csv [--partition 1]
 
 The models are fitted on the training rows of a partition (``protocol.py``, Z) and evaluated on its
 test rows, each alone and all together; for classes also the forest with calibrated probabilities.
@@ -129,11 +129,15 @@ def main() -> int:
     asked = parser(__doc__ or "", "stacks.csv", repeats=1, trees=500)
     asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
     asked.add_argument("--tables", default="all", help="names with commas between them")
+    asked.add_argument("--partition", type=int, help="the only one that a report is about")
     options = asked.parse_args()
     if options.report is None and not (options.data / "index.csv").exists():
         print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
         return 0
-    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
+    lines = run(options) if options.report is None else pd.read_csv(options.report)
+    if options.partition is not None:
+        lines = lines[lines["partition"] == options.partition]
+    print(report(lines))
     return 0
 
 

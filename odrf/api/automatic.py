@@ -119,7 +119,7 @@ def auto(
     of 50 to 200 trees, more with many columns.  There is none with fewer than 20 rows, and
     gradients have no part with more than 150 columns (a factor has one for each level).
 
-    The fit takes four to five times as long as the forest alone (``benchmarks/stacks.py``).  For
+    The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For
     standard errors, and for a model that is read, use `odrf.odrf`: they are those of one forest.
 
     References

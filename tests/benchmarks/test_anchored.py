@@ -20,6 +20,9 @@ def files(tmp_path):
         ],
         columns=["table", "partition", "model", "rpe", "error_percent", "log_loss"],
     )
+    # on a partition that few methods have
+    stacks.loc[len(stacks)] = ("table0", 1, "forest", np.nan, 99.0, 99.0)
+    stacks.loc[len(stacks)] = ("table0", 1, "together", np.nan, 99.0, 99.0)
     others = pd.DataFrame(
         [
             (name, "Z", 0, method, "ok", np.nan, loss, loss / 9)
@@ -43,6 +46,7 @@ def test_the_report_ranks_and_tests(files, capsys, monkeypatch):
     assert anchored.main() == 0
     told = capsys.readouterr().out
     assert "| table | auto | odrf | one | other |" in told
+    assert "| table0 | **4** | 5 | 4.5 | 9 |" in told
     assert "| table3 | 5.2 | 6.5 | 7.5 | **2** |" in told
     assert "table9" not in told and "late" not in told
     # auto is first on five tables of six, and second on one

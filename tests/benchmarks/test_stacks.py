@@ -46,6 +46,11 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch, few_pilots):
     monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out)])
     assert stacks.main() == 0
     assert capsys.readouterr().out == told
+    twice = pd.concat([lines, lines.assign(partition=1, rpe=9.0)])
+    twice.to_csv(out, index=False)
+    monkeypatch.setattr("sys.argv", ["stacks.py", "--report", str(out), "--partition", "0"])
+    assert stacks.main() == 0
+    assert capsys.readouterr().out == told
     for measure in stacks.MEASURED:
         assert f"{measure}, 1 tables:" in told
     assert "Time of the stack" in told
