@@ -212,6 +212,8 @@ def test_what_it_tells(number, classes, table):
         assert set(importance.index) == {"a", "b", "f"}
         text = str(fit.summary())
         assert "boosted runs" in text and "Importance" in text
+        loss = "log loss" if fit is classes else "mean squared error"
+        assert f"the OOB {loss} would rise" in " ".join(text.split())
         assert "forest" in repr(fit)
         axes = fit.plot()
         assert len(axes) == 2
@@ -275,7 +277,7 @@ def test_with_much_time_other_runs_are_tried(number, classes, table, tmp_path):
 def test_without_time_there_is_the_forest(number, table):
     fit = odrf.auto("y ~ a + b + f", table, budget=1e-9, **HOW)
     assert list(fit.parts.index) == ["forest"] and fit.parts["weight"].tolist() == [1.0]
-    assert fit.parts["rise_without"].isna().all()
+    assert fit.parts["rise_without"].isna().all() and "would rise" not in str(fit.summary())
     assert set(fit.trials["outcome"]) == {"no time left"}
     assert fit.predict(table).equals(number.part("forest").predict(table))
     assert fit.control.budget == 1e-9 and number.control.budget is None

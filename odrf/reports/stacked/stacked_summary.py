@@ -94,8 +94,16 @@ def stacked_summary(
     facts = {**data_facts(fit), **scores, "Seed": str(fit.control.seed)}
     tried = {"Tried": trials_table(fit)} if fit.trials else {}
     sections = {"Parts": parts_table(fit), **tried, **importance_section(importance)}
-    notes = (*_of_probabilities(fit), *importance.notes, *missing_notes(fit))
+    notes = (*_of_losses(fit), *_of_probabilities(fit), *importance.notes, *missing_notes(fit))
     return Summary(f"Weighted mean of models: {fit.kind}", fit.call, facts, sections, notes)
+
+
+def _of_losses(fit: StackedFit) -> tuple[str, ...]:
+    """Say what a model adds to the others."""
+    if len(fit.parts) == 1:
+        return ()
+    loss = "mean squared error" if fit.design.response.classes is None else "log loss"
+    return (f"rise_without is the share by which the OOB {loss} would rise without the model.",)
 
 
 def _of_probabilities(fit: StackedFit) -> tuple[str, ...]:
