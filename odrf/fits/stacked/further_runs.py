@@ -54,44 +54,75 @@ def further_runs(
     end : float
         The time, as of `time.monotonic`, after which no fit begins.
     """
-    fits: dict[str, BoostedFit] = {}
-    trials: dict[str, Trial] = {}
+    search = _Search(kinds, grow, values, data, end)
+    search.try_few_runs()
+    return search.added(search.fitted_fully()), tuple(search.trials.values())
 
-    def judge(name: str, before: Sequence[Array]) -> None:
-        gain = _gain(before, _value(fits[name]), data)
-        trials[name] = Trial(name, fits[name].control.n_runs, *gain, NOISE)
 
-    seconds: dict[str, float] = {}
-    for name, control in kinds.items():
-        trials[name] = Trial(name, 0, np.nan, np.nan, LATE)
-        begin = time.monotonic()
-        if begin < end:
-            fits[name] = grow(control.with_runs(min(FEW_RUNS, control.n_runs)))
-            judge(name, values)
-            seconds[name] = (time.monotonic() - begin) * control.n_runs / trials[name].runs
-    order = sorted(fits, key=lambda name: -trials[name].ratio)
-    half = (len(order) + 1) // 2
-    for name in order[half:]:
-        trials[name] = trials[name]._replace(outcome=BEHIND)
-    left = []
-    for name in order[:half]:
-        if trials[name].ratio > 0 and time.monotonic() + seconds[name] < end:
-            fits[name] = grow(kinds[name])
-            left.append(name)
-        elif trials[name].ratio > 0:
-            trials[name] = trials[name]._replace(outcome=LATE)
-    added: dict[str, BoostedFit] = {}
-    while left:
-        before = [*values, *map(_value, added.values())]
-        for name in left:
-            judge(name, before)
-        best = max(left, key=lambda name: trials[name].ratio)
-        if trials[best].ratio <= LEAST_GAIN:
-            break
-        left.remove(best)
-        added[best] = fits[best]
-        trials[best] = trials[best]._replace(outcome=ADDED)
-    return added, tuple(trials.values())
+class _Search:
+    """The kinds that are tried, their last fits, and what has come of each."""
+
+    def __init__(
+        self,
+        kinds: Mapping[str, BoostingControl],
+        grow: Grow,
+        values: Sequence[Array],
+        data: TrainingData,
+        end: float,
+    ) -> None:
+        self.kinds, self.grow, self.values, self.data, self.end = kinds, grow, values, data, end
+        self.fits: dict[str, BoostedFit] = {}
+        self.trials = {name: Trial(name, 0, np.nan, np.nan, LATE) for name in kinds}
+        # seconds that all runs of a kind will take
+        self.seconds: dict[str, float] = {}
+
+    def try_few_runs(self) -> None:
+        """Fit few runs of each kind for which there is time, and judge them."""
+        for name, control in self.kinds.items():
+            begin = time.monotonic()
+            if begin < self.end:
+                few = min(FEW_RUNS, control.n_runs)
+                self.fits[name] = self.grow(control.with_runs(few))
+                self._judge(name, self.values)
+                self.seconds[name] = (time.monotonic() - begin) * control.n_runs / few
+
+    def fitted_fully(self) -> list[str]:
+        """Fit all runs of the better half, if they help and there is time; return their names."""
+        order = sorted(self.fits, key=lambda name: -self.trials[name].ratio)
+        half = (len(order) + 1) // 2
+        for name in order[half:]:
+            self._end(name, BEHIND)
+        full = []
+        for name in (name for name in order[:half] if self.trials[name].ratio > 0):
+            if time.monotonic() + self.seconds[name] < self.end:
+                self.fits[name] = self.grow(self.kinds[name])
+                full.append(name)
+            else:
+                self._end(name, LATE)
+        return full
+
+    def added(self, names: list[str]) -> dict[str, BoostedFit]:
+        """Return the fits that make the stack better, one after the other, the best first."""
+        left, added = list(names), dict[str, BoostedFit]()
+        while left:
+            before = [*self.values, *map(_value, added.values())]
+            for name in left:
+                self._judge(name, before)
+            best = max(left, key=lambda name: self.trials[name].ratio)
+            if self.trials[best].ratio <= LEAST_GAIN:
+                break
+            left.remove(best)
+            added[best] = self.fits[best]
+            self._end(best, ADDED)
+        return added
+
+    def _judge(self, name: str, before: Sequence[Array]) -> None:
+        fit = self.fits[name]
+        gain, std_error = _gain(before, _value(fit), self.data)
+        self.trials[name] = Trial(name, fit.control.n_runs, gain, std_error, NOISE)
+
+    def _end(self, name: str, outcome: str) -> None:
+        self.trials[name] = self.trials[name]._replace(outcome=outcome)
 
 
 def _value(fit: BoostedFit) -> Array:
