@@ -71,7 +71,7 @@ def _tests(losses: pd.DataFrame, own: str) -> str:
     cells = tests[["wins", "ties", "losses"]].astype(str)
     cells["p"] = tests["p"].map("{:.2g}".format)
     cells["p, Holm"] = [f"{p:.2g}" for p in multipletests(tests["p"], method="holm")[1]]
-    return f"{own} is better than each other method:\n\n{table(cells, 'against')}"
+    return f"Tests that {own} is better than each other method:\n\n{table(cells, 'against')}"
 
 
 def _far_behind(losses: pd.DataFrame) -> str:

@@ -9,14 +9,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.boosting import odbt
-from odrf.api.calling import default_options, design_of, spelled_call
+from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
 from odrf.api.trees import odrf
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.stacked.growing_parts import RUNS, grow_stack
-from odrf.options.boosting_control import resolve_boosting
 from odrf.options.request import request_of
 from odrf.options.stacked_control import resolve_stacked
 from odrf.public import public
@@ -76,7 +75,7 @@ def auto(
     weights, class_weights, groups, order, strata, missing, unseen, kind
         As in `odrf.odrf`.  With `groups`, `order` or `strata` there is no forest on splines and
         no smoother: their errors are found by leaving out rows regardless of these.
-    budget : float or "default"
+    budget : float or "default", default "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
         long as there is time: those above, then three other kinds of boosted runs, of shallow
         trees, in small steps, and with splits on single predictors.  These are kept if they lower
@@ -152,27 +151,15 @@ def auto(
     shared = {"n_trees": control.n_trees, "seed": control.seed, "n_jobs": control.n_jobs}
     of_forests = {**default_options(odrf), **shared, "blend": True}
     request = request_of(of_forests, frozenset(shared))
+    of_runs = {
+        **default_options(odbt),
+        **shared,
+        "n_trees": MOST_ROUNDS,
+        "n_runs": control.n_runs,
+        "validation": "oob",
+    }
     boosting = {
-        name: resolve_boosting(
-            {
-                **default_options(odbt),
-                **shared,
-                "n_trees": MOST_ROUNDS,
-                "n_runs": control.n_runs,
-                "validation": "oob",
-                **changes,
-            },
-            y=training.y,
-            kind=design.response.kind,
-            P=len(design.predictors),
-            p=len(design.columns),
-            n_classes=design.response.n_classes,
-            ordered=design.response.ordered,
-            ranges=design.scaling.range,
-            grid=design.grid,
-            terms=design.n_terms,
-            empty=design.of_empty_cells,
-        )
+        name: boosting_of({**of_runs, **changes}, design, training)
         for name, changes in _kinds_of_runs().items()
     }
     fit = grow_stack(call, design, training, control, request, boosting, progress)

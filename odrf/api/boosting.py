@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.api.calling import design_of, spelled_call
+from odrf.api.calling import boosting_of, design_of, spelled_call
 from odrf.checks import Seed
 from odrf.design.columns.frame import check_frame
 from odrf.design.columns.missing import require_no_surrogates
@@ -17,7 +17,6 @@ from odrf.design.offset import offset_of
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import grow_boosted_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
-from odrf.options.boosting_control import resolve_boosting
 from odrf.projections.family import Family
 from odrf.public import public
 from odrf.results.boosted import ODBTResults
@@ -216,19 +215,7 @@ def odbt(
     offsets = offset_of(offset, data)
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2), offsets.column)
-    control = resolve_boosting(
-        options,
-        y=training.y,
-        kind=design.response.kind,
-        P=len(design.predictors),
-        p=len(design.columns),
-        n_classes=design.response.n_classes,
-        ordered=design.response.ordered,
-        ranges=design.scaling.range,
-        grid=design.grid,
-        terms=design.n_terms,
-        empty=design.of_empty_cells,
-    )
+    control = boosting_of(options, design, training)
     if offsets.given and control.n_outputs > 1:
         raise InputError(
             f'offset= needs a loss with one score for each row, and loss="{control.loss}" has '

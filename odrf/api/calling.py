@@ -13,9 +13,17 @@ from patsy import EvalEnvironment
 
 from odrf.design import Design, TrainingData, build_design
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS
+from odrf.options.boosting_control import BoostingControl, resolve_boosting
 from odrf.projections.family import Family
 
-__all__ = ["DESIGN_ARGUMENTS", "default_options", "design_of", "is_default", "spelled_call"]
+__all__ = [
+    "DESIGN_ARGUMENTS",
+    "boosting_of",
+    "default_options",
+    "design_of",
+    "is_default",
+    "spelled_call",
+]
 
 DESIGN_ARGUMENTS = ("weights", "class_weights", *STRUCTURE_ARGUMENTS, "missing", "unseen", "kind")
 # Values of these types are shown in the call; of others only the name, if they have one.
@@ -32,6 +40,25 @@ def design_of(
     """Return design and training rows of a call; the column `aside` is not used as a predictor."""
     arguments = {name: options[name] for name in DESIGN_ARGUMENTS}
     return build_design(formula, data, env=env, aside=aside, **arguments)
+
+
+def boosting_of(
+    options: Mapping[str, Any], design: Design, training: TrainingData
+) -> BoostingControl:
+    """Return the options of boosted trees, resolved for the rows of a call."""
+    return resolve_boosting(
+        options,
+        y=training.y,
+        kind=design.response.kind,
+        P=len(design.predictors),
+        p=len(design.columns),
+        n_classes=design.response.n_classes,
+        ordered=design.response.ordered,
+        ranges=design.scaling.range,
+        grid=design.grid,
+        terms=design.n_terms,
+        empty=design.of_empty_cells,
+    )
 
 
 def spelled_call(function: Callable[..., Any], formula: str, options: Mapping[str, Any]) -> str:

@@ -60,7 +60,7 @@ def further_runs(
 
 
 class _Search:
-    """The kinds that are tried, their last fits, and what has come of each."""
+    """The kinds that are tried, their last fits and predictions, and what has come of each."""
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class _Search:
     ) -> None:
         self.kinds, self.grow, self.values, self.data, self.end = kinds, grow, values, data, end
         self.fits: dict[str, BoostedFit] = {}
+        self.out_of_bag: dict[str, Array] = {}
         self.trials = {name: Trial(name, 0, np.nan, np.nan, LATE) for name in kinds}
         # seconds that all runs of a kind will take
         self.seconds: dict[str, float] = {}
@@ -82,7 +83,7 @@ class _Search:
             begin = time.monotonic()
             if begin < self.end:
                 few = min(FEW_RUNS, control.n_runs)
-                self.fits[name] = self.grow(control.with_runs(few))
+                self._fit(name, control.with_runs(few))
                 self._judge(name, self.values)
                 self.seconds[name] = (time.monotonic() - begin) * control.n_runs / few
 
@@ -95,7 +96,7 @@ class _Search:
         full = []
         for name in (name for name in order[:half] if self.trials[name].ratio > 0):
             if time.monotonic() + self.seconds[name] < self.end:
-                self.fits[name] = self.grow(self.kinds[name])
+                self._fit(name, self.kinds[name])
                 full.append(name)
             else:
                 self._end(name, LATE)
@@ -105,7 +106,7 @@ class _Search:
         """Return the fits that make the stack better, one after the other, the best first."""
         left, added = list(names), dict[str, BoostedFit]()
         while left:
-            before = [*self.values, *map(_value, added.values())]
+            before = [*self.values, *(self.out_of_bag[name] for name in added)]
             for name in left:
                 self._judge(name, before)
             best = max(left, key=lambda name: self.trials[name].ratio)
@@ -116,10 +117,14 @@ class _Search:
             self._end(best, ADDED)
         return added
 
+    def _fit(self, name: str, control: BoostingControl) -> None:
+        self.fits[name] = self.grow(control)
+        self.out_of_bag[name] = _value(self.fits[name])
+
     def _judge(self, name: str, before: Sequence[Array]) -> None:
-        fit = self.fits[name]
-        gain, std_error = _gain(before, _value(fit), self.data)
-        self.trials[name] = Trial(name, fit.control.n_runs, gain, std_error, NOISE)
+        gain, std_error = _gain(before, self.out_of_bag[name], self.data)
+        runs = self.fits[name].control.n_runs
+        self.trials[name] = Trial(name, runs, gain, std_error, NOISE)
 
     def _end(self, name: str, outcome: str) -> None:
         self.trials[name] = self.trials[name]._replace(outcome=outcome)

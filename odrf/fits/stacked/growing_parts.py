@@ -79,24 +79,18 @@ def grow_stack(
     end = time.monotonic() + (math.inf if control.budget is None else control.budget)
     forest = grow_fit(call, design, data, request, progress)
     parts = [StackedPart(FOREST, forest)]
-    n, p = len(data.y), len(design.columns)
-    # leaving out one row at a time would not leave out its group, or later rows
-    numbers = design.response.classes is None and data.structure is None
-    bases = [name for name, splines in BASES.items() if can_have_base(n, p, splines)]
-    if numbers and bases and time.monotonic() < end:
-        base, left_out = base_of(data, BASES[bases[0]])
-        rest = replace(data, y=data.y - left_out)
-        fewer = request.giving(n_trees=max(FEWEST_TREES, control.n_trees // 2))
-        trees = grow_fit(call, design, rest, fewer, progress)
-        parts.append(StackedPart(bases[0], trees, base))
+    # leaving out single rows, or random folds, would not leave out a row's group, or later rows
+    single_rows = data.structure is None
+    if single_rows and design.response.classes is None and time.monotonic() < end:
+        parts += _forest_on_base(call, design, data, request, progress)
     smoothers: tuple[KernelSmoother, ...] = ()
-    if data.structure is None and time.monotonic() < end:
+    if single_rows and time.monotonic() < end:
         importance = partial(quick_importance, design, data, request)
         smoothers = kernel_smoothers_of(design, data, control.seed, importance)
     parts += [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
 
     def grow_runs(options: BoostingControl) -> BoostedFit:
-        offset = Offset(False, None, np.zeros(n))
+        offset = Offset(False, None, np.zeros(len(data.y)))
         return grow_boosted_fit(call, design, data, offset, options, progress)
 
     few_classes = design.response.n_classes < MANY_CLASSES
@@ -106,14 +100,29 @@ def grow_stack(
     trials: tuple[Trial, ...] = ()
     if control.budget is not None:
         others = {name: options for name, options in boosting.items() if name != RUNS}
-        added, trials = further_runs(others, grow_runs, values, data, end)
-        parts += [StackedPart(name, fit) for name, fit in added.items()]
-        values = [_out_of_bag(part, data) for part in parts]
+        found, trials = further_runs(others, grow_runs, values, data, end)
+        added = [StackedPart(name, fit) for name, fit in found.items()]
+        parts += added
+        values += [_out_of_bag(part, data) for part in added]
     known = stack_rows(values, data)
     weights, power = stacking_weights(known)
     errors, rises = errors_of(values, data, forest.ordered), rises_without(known)
     models = tuple(parts)
     return StackedFit(call, design, data, control, models, weights, power, errors, rises, trials)
+
+
+def _forest_on_base(
+    call: str, design: Design, data: TrainingData, request: Request, progress: bool
+) -> list[StackedPart]:
+    """Return a forest of half as many trees on a base, if one is computed soon enough."""
+    n, p = len(data.y), len(design.columns)
+    names = [name for name, splines in BASES.items() if can_have_base(n, p, splines)]
+    if not names:
+        return []
+    base, left_out = base_of(data, BASES[names[0]])
+    rest = replace(data, y=data.y - left_out)
+    fewer = request.giving(n_trees=max(FEWEST_TREES, request.n_trees // 2))
+    return [StackedPart(names[0], grow_fit(call, design, rest, fewer, progress), base)]
 
 
 def stack_out_of_bag(fit: StackedFit) -> NDArray[np.float64]:

@@ -56,7 +56,7 @@ class KernelSmoother:
     ridge : KernelRidge
         The regression on them.
     left_out : (n, K) float64
-        The prediction of each training row without the row itself.
+        The prediction of each training row without the row itself, or without its fold.
     directions : (p, r) float64, optional
         Of an oblique smoother: a row counts as its products with the columns of this matrix.
     """

@@ -114,9 +114,7 @@ def kernel_ridge(points: Array, Y: Array, weights: Array) -> tuple[KernelRidge, 
         few = slice(0, ROWS_TO_CHOOSE)
         choices = losses_of_choices(points[few], Y[few], weights[few])
         _, choice = min((float(weights[few] @ losses), choice) for choice, losses in choices)
-        width = choice.width * usual_distance(points)
-        K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
-        return _solved(K, Y, weights, choice.kernel, width, choice.penalty)
+        return _with_rows_left_out(points, Y, weights, choice)
 
 
 def usual_distance(points: Array) -> float:
@@ -148,9 +146,7 @@ def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple
 
 def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> KernelRidge:
     """Return the regression of that choice."""
-    width = choice.width * usual_distance(points)
-    K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
-    K[np.diag_indices_from(K)] += _noise(weights, choice.penalty)
+    width, K = _width_and_noisy_kernel(points, weights, choice)
     factor = scipy.linalg.cho_factor(K, lower=True, overwrite_a=True, check_finite=False)
     with_ones = np.column_stack([np.ones(len(Y)), Y])
     solved = scipy.linalg.cho_solve(factor, with_ones, check_finite=False)
@@ -161,14 +157,11 @@ def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> Kerne
     )
 
 
-def _noise(weights: Array, penalty: float) -> Array:
-    return penalty * weights.mean() / weights + LEAST_NOISE
-
-
-def _solved(
-    K: Array, Y: Array, weights: Array, kernel: str, width: float, penalty: float
+def _with_rows_left_out(
+    points: Array, Y: Array, weights: Array, choice: Choice
 ) -> tuple[KernelRidge, Array]:
-    K[np.diag_indices_from(K)] += _noise(weights, penalty)
+    """Return the regression of that choice, and the predictions of rows that are left out."""
+    width, K = _width_and_noisy_kernel(points, weights, choice)
     factor = scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
     lower, _ = scipy.linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
     inverse = np.tril(lower) + np.tril(lower, -1).T
@@ -176,8 +169,16 @@ def _solved(
     intercept = of_one @ Y / of_one.sum()
     coef = inverse @ (Y - intercept)
     diagonal = np.diagonal(inverse) - of_one**2 / of_one.sum()
-    found = KernelRidge(kernel, width, penalty, coef, intercept)
+    found = KernelRidge(choice.kernel, width, choice.penalty, coef, intercept)
     return found, Y - coef / diagonal[:, None]
+
+
+def _width_and_noisy_kernel(points: Array, weights: Array, choice: Choice) -> tuple[float, Array]:
+    """Return the width as a distance, and the covariances of the responses of rows (n, n)."""
+    width = choice.width * usual_distance(points)
+    K = KERNELS[choice.kernel](scipy.spatial.distance.cdist(points, points) / width)
+    K[np.diag_indices_from(K)] += choice.penalty * weights.mean() / weights + LEAST_NOISE
+    return width, K
 
 
 def kernel_values(found: KernelRidge, points: Array, new: Array) -> Array:
