@@ -32,20 +32,10 @@ Array = NDArray[np.float64]
 _Rows: TypeAlias = tuple[Array, Array, Array]
 
 
-class _Way(NamedTuple):
-    """A way to find directions.
-
-    It begins with axes, whose lengths are importances to a power: all equal if that is 0.  Then
-    come rounds with gradients, of whose mean product another power is taken.
-    """
-
-    of_importance: float
-    rounds: int = 0
-    of_products: float = 1.0
-
-
-AXES = (_Way(0.5), _Way(1.0))
-WAYS = (*AXES, _Way(0.0, 1, 0.5), _Way(0.0, 2, 1.0))
+# Powers of importances, as lengths of axes, and of the mean product of gradients in the first and
+# in the second of its rounds.  The second begins where the power `BETWEEN` has led.
+OF_IMPORTANCE = (0.5, 1.0)
+OF_PRODUCTS, BETWEEN = (0.5, 1.0), 1.0
 # With more columns, directions of gradients would fit noise.
 MOST_COLUMNS = 150
 # Rows on which directions are found, and on which the other choices are made.
@@ -164,15 +154,18 @@ def _best(rows: _Rows, fold: NDArray[np.int64], found: list[list[Array]]) -> tup
 def _directions(
     points: Array, Y: Array, weights: Array, first: Choice, importance: Array
 ) -> Iterator[Array]:
-    """Yield the directions (p, r) of each of `WAYS`, or of `AXES` alone."""
+    """Yield the directions (p, r) found in each way: axes, then rounds of gradients."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
-    for way in WAYS if points.shape[1] <= MOST_COLUMNS else AXES:
-        T = _axes(importance**way.of_importance)
-        for _ in range(way.rounds):
-            z = along(points, T)
-            M = _gradient_products(z, regression(z, Y, weights, first), weights)
-            T = _root(T @ M @ T.T, way.of_products)
-        yield T
+    for power in OF_IMPORTANCE:
+        yield _axes(importance**power)
+    if points.shape[1] > MOST_COLUMNS:
+        return
+    T = np.eye(points.shape[1])
+    for power in OF_PRODUCTS:
+        z = along(points, T)
+        M = T @ _gradient_products(z, regression(z, Y, weights, first), weights) @ T.T
+        yield _root(M, power)
+        T = _root(M, BETWEEN)
 
 
 def _axes(lengths: Array) -> Array:

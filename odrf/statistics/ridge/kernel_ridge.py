@@ -8,6 +8,7 @@ with the distance.  It is the mean of a Gaussian process with that covariance, g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -164,11 +165,11 @@ def _with_rows_left_out(
     width, K = _width_and_noisy_kernel(points, weights, choice)
     factor = scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
     lower, _ = scipy.linalg.lapack.dpotri(factor, lower=True, overwrite_c=True)
-    inverse = np.tril(lower) + np.tril(lower, -1).T
-    of_one = inverse.sum(axis=1)
+    inverse_times = partial(scipy.linalg.blas.dsymm, 1.0, lower, lower=True)
+    of_one = inverse_times(np.ones((len(Y), 1)))[:, 0]
     intercept = of_one @ Y / of_one.sum()
-    coef = inverse @ (Y - intercept)
-    diagonal = np.diagonal(inverse) - of_one**2 / of_one.sum()
+    coef = inverse_times(Y - intercept)
+    diagonal = np.diagonal(lower) - of_one**2 / of_one.sum()
     found = KernelRidge(choice.kernel, width, choice.penalty, coef, intercept)
     return found, Y - coef / diagonal[:, None]
 
