@@ -122,6 +122,26 @@ def test_a_smooth_truth_is_for_the_splines_and_a_rough_one_for_the_others():
     assert errors[0] < 0.5 * errors[1]
 
 
+def test_where_most_predictors_tell_nothing_a_forest_on_few_is_among_the_models(tmp_path):
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(200, 25)), columns=[f"x{j}" for j in range(25)])
+    data["f"] = rng.choice(["u", "v"], 200)
+    data["y"] = data["x1"] + 2 * np.abs(data["x4"]) + (data["f"] == "v") + rng.normal(size=200) / 5
+    data["c"] = np.where(data["y"] > 2, "over", "below")
+    name = "forest on few predictors"
+    for formula, kind in (("y ~ . - c", "response"), ("c ~ . - y", "prob")):
+        fit = odrf.auto(formula, data, **HOW)
+        few = fit.part(name)
+        assert len(few.fit.design.predictors) < 10 and fit.parts.loc[name, "weight"] > 0.1
+        X, part = fit.design.matrix(data)[0], next(p for p in fit.fit.parts if p.name == name)
+        alone = expected_response(part.fit, X[part.columns])
+        assert few.predict(data, kind).to_numpy() == pytest.approx(alone.squeeze())
+        fit.save(tmp_path / "fit")
+        assert odrf.load(tmp_path / "fit").predict(data).equals(fit.predict(data))
+        assert set(fit.importance().index[:2]) <= set(few.fit.design.predictors)
+        assert name in str(fit.summary())
+
+
 def test_threads_and_files_change_nothing(number, classes, table, tmp_path):
     for fit, formula in ((number, "y ~ a + b + f"), (classes, "c ~ a + b + f")):
         again = odrf.auto(formula, table, n_jobs=2, **HOW)

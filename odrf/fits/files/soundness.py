@@ -147,8 +147,11 @@ def require_sound_stack(fit: StackedFit) -> None:
             continue
         _require(isinstance(part.fit, Fit | BoostedFit))
         own = part.fit.design
-        _require(len(own.columns) == p and own.response.n_classes == K)
+        used = np.arange(p) if part.columns is None else part.columns
+        _require(used.dtype.kind == "i" and used.ndim == 1 and _within(used, 0, p))
+        _require(len(own.columns) == len(used) and own.response.n_classes == K)
         _require(part.fit.data.n_rows == n)
+        _require(part.left_out is None or part.left_out.shape == (n, K))
         if part.base is not None:
             knots = part.base.knots
             _require(K == 1 and knots.ndim == 2 and knots.shape[0] == len(part.base.centre) == p)

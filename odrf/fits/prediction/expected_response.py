@@ -59,7 +59,8 @@ def _of_parts(
             if isinstance(part.fit, KernelSmoother):
                 value = part.fit.values(X)
             else:
-                value = expected_response(part.fit, X, offset)
+                used = X if part.columns is None else X[part.columns]
+                value = expected_response(part.fit, used, offset)
             values.append(value if part.base is None else value + part.base.values(X)[:, None])
             weights.append(weight)
     advance(X.shape[1])

@@ -17,9 +17,8 @@ from odrf.design import TrainingData
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.fits.stacked.stacked_fit import Trial
-from odrf.fits.stacked.weighing import stack_losses, stack_rows
+from odrf.fits.stacked.weighing import gain_with
 from odrf.options.boosting_control import BoostingControl
-from odrf.statistics.means import weighted_mean
 
 __all__ = ["further_runs"]
 
@@ -122,7 +121,7 @@ class _Search:
         self.out_of_bag[name] = _value(self.fits[name])
 
     def _judge(self, name: str, before: Sequence[Array]) -> None:
-        gain, std_error = _gain(before, self.out_of_bag[name], self.data)
+        gain, std_error = gain_with(before, self.out_of_bag[name], self.data)
         runs = self.fits[name].control.n_runs
         self.trials[name] = Trial(name, runs, gain, std_error, NOISE)
 
@@ -132,13 +131,3 @@ class _Search:
 
 def _value(fit: BoostedFit) -> Array:
     return fit.loss.means(boosted_out_of_bag(fit))
-
-
-def _gain(values: Sequence[Array], added: Array, data: TrainingData) -> tuple[float, float]:
-    """Return by how much the loss of a stack falls with one more model, and its standard error."""
-    rows = stack_rows([*values, added], data)
-    if len(rows.y) < 2:
-        return 0.0, 0.0
-    fewer = stack_losses(rows.by(range(len(values)))) - stack_losses(rows)
-    gain, share = weighted_mean(fewer, rows.weights), rows.weights / rows.weights.sum()
-    return gain, float(np.sqrt((share**2 * (fewer - gain) ** 2).sum()))

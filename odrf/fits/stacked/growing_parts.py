@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +20,14 @@ from numpy.typing import NDArray
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
 from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
+from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.additive_base import base_of, can_have_base
+from odrf.fits.stacked.few_predictors import ForestsOnFew
 from odrf.fits.stacked.further_runs import further_runs
 from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoothers_of
-from odrf.fits.stacked.quick_importance import quick_importance
+from odrf.fits.stacked.quick_importance import judged_folds
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.stacked.weighing import (
     errors_of,
@@ -45,6 +46,7 @@ __all__ = ["RUNS", "grow_stack", "stack_out_of_bag"]
 FOREST, RUNS = "forest", "boosted runs"
 # The first that is computed soon enough.
 BASES = {"forest on splines": True, "forest on lines": False}
+FEW = "forest on few predictors"
 SMOOTHERS = ("kernel smoother", "oblique smoother")
 # With so many classes or more, runs take longer than all other models together.
 MANY_CLASSES = 10
@@ -83,18 +85,16 @@ def grow_stack(
     single_rows = data.structure is None
     if single_rows and design.response.classes is None and time.monotonic() < end:
         parts += _forest_on_base(call, design, data, request, progress)
-    smoothers: tuple[KernelSmoother, ...] = ()
     if single_rows and time.monotonic() < end:
-        importance = partial(quick_importance, design, data, request)
-        smoothers = kernel_smoothers_of(design, data, control.seed, importance)
-    parts += [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
+        parts += _judged_by_folds(call, design, data, control, request, forest, progress)
 
     def grow_runs(options: BoostingControl) -> BoostedFit:
         offset = Offset(False, None, np.zeros(len(data.y)))
         return grow_boosted_fit(call, design, data, offset, options, progress)
 
+    smooth = any(part.name in SMOOTHERS for part in parts)
     few_classes = design.response.n_classes < MANY_CLASSES
-    if (few_classes or not smoothers) and time.monotonic() < end:
+    if (few_classes or not smooth) and time.monotonic() < end:
         parts.append(StackedPart(RUNS, grow_runs(boosting[RUNS])))
     values = [_out_of_bag(part, data) for part in parts]
     trials: tuple[Trial, ...] = ()
@@ -125,6 +125,27 @@ def _forest_on_base(
     return [StackedPart(names[0], grow_fit(call, design, rest, fewer, progress), base)]
 
 
+def _judged_by_folds(
+    call: str,
+    design: Design,
+    data: TrainingData,
+    control: StackedControl,
+    request: Request,
+    forest: Fit,
+    progress: bool,
+) -> list[StackedPart]:
+    """Return a forest on few predictors, if it is of use beside the `forest`, and smoothers."""
+    parts = []
+    judged = judged_folds(design, data, request, control.seed)
+    if judged is not None:
+        known = forest_out_of_bag(forest).value
+        few = ForestsOnFew(call, design, data, request, judged, progress).best(known)
+        if few is not None:
+            parts.append(StackedPart(FEW, few.fit, None, few.columns, few.left_out))
+    smoothers = kernel_smoothers_of(design, data, control.seed, judged)
+    return parts + [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
+
+
 def stack_out_of_bag(fit: StackedFit) -> NDArray[np.float64]:
     """Return the out-of-bag prediction (n, K) of each row.
 
@@ -143,6 +164,8 @@ def stack_out_of_bag(fit: StackedFit) -> NDArray[np.float64]:
 
 def _out_of_bag(part: StackedPart, data: TrainingData) -> NDArray[np.float64]:
     """Return the out-of-bag prediction (n, K) of each row by one model."""
+    if part.left_out is not None:
+        return part.left_out
     if isinstance(part.fit, BoostedFit):
         return part.fit.loss.means(boosted_out_of_bag(part.fit))
     if isinstance(part.fit, KernelSmoother):

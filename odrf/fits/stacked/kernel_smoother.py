@@ -11,7 +11,6 @@ Empty cells count as means, and values outside of the range of the training rows
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
+from odrf.fits.stacked.judged_folds import JudgedFolds
 from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
 from odrf.statistics.ridge.kernel_ridge import (
     Choice,
@@ -31,14 +31,9 @@ from odrf.statistics.ridge.kernel_ridge import (
 
 __all__ = ["KernelSmoother", "kernel_smoothers_of"]
 
-Importance = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-
 # The time grows with the third power of the number of rows, and rows times rows times columns.
 MOST_ROWS, MOST_PRODUCTS = 3000, 2e10
 FEWEST_ROWS = 5
-# An oblique smoother of fewer rows would find directions that fit noise.
-FEWEST_OBLIQUE_ROWS = 20
-FOLDS = 5
 TINY = 1e-18
 
 
@@ -79,7 +74,7 @@ class KernelSmoother:
 
 
 def kernel_smoothers_of(
-    design: Design, data: TrainingData, seed: int, importance: Importance
+    design: Design, data: TrainingData, seed: int, judged: JudgedFolds | None
 ) -> tuple[KernelSmoother, ...]:
     """Return a smoother of the response, and an oblique one; none if there are too few rows.
 
@@ -89,8 +84,8 @@ def kernel_smoothers_of(
     data : TrainingData
     seed : int
         Which rows choose the kernel, and which are used if there are too many.
-    importance : callable
-        Returns the importance (p,) of each column, at least 0, as these rows alone tell it.
+    judged : JudgedFolds or None
+        Folds and importances, for the oblique smoother; without them there is none.
     """
     rows = indicated(data.X).T
     used = np.flatnonzero(data.weights > 0)
@@ -110,12 +105,10 @@ def kernel_smoothers_of(
     ridge, left_out[drawn] = kernel_ridge(*known)
     left_out[others] = kernel_values(ridge, points, beyond)
     plain = KernelSmoother(*shared, ridge, left_out)
-    if len(drawn) < FEWEST_OBLIQUE_ROWS:
+    if judged is None:
         return (plain,)
     first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
-    fold = np.random.default_rng(seed).permutation(len(drawn)) % FOLDS
-    judged = [importance(rows) for rows in (*(drawn[fold != f] for f in range(FOLDS)), drawn)]
-    oblique = oblique_kernel_ridge(*known, first, fold, judged)
+    oblique = oblique_kernel_ridge(*known, first, judged.fold[drawn], judged.importance)
     left_out, directions = np.empty(Y.shape), oblique.directions
     left_out[drawn] = oblique.left_out
     left_out[others] = kernel_values(

@@ -1,4 +1,4 @@
-"""Importances of columns from a small forest, for distances in which they count as much."""
+"""Importances of columns from a small forest, and as such forests find them without folds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,43 @@ from numpy.typing import NDArray
 from odrf.design import Design, TrainingData
 from odrf.fits.growing import grow_fit
 from odrf.fits.judged_trees import judged_trees, responses_judging
+from odrf.fits.stacked.judged_folds import JudgedFolds
 from odrf.options.request import Request
 from odrf.statistics.held_out_importance import held_out_importance
 
-__all__ = ["quick_importance"]
+__all__ = ["judged_folds", "quick_importance"]
 
 # Few trees, half as many as columns within these bounds; on few rows, so that more rows judge.
 FEWEST_TREES, MOST_TREES, SAMPLE_FRACTION = 50, 200, 0.3
+FOLDS = 5
+# With fewer rows importances would fit noise; more would change them little.
+FEWEST_ROWS, MOST_ROWS = 20, 3000
+
+
+def judged_folds(
+    design: Design, data: TrainingData, request: Request, seed: int
+) -> JudgedFolds | None:
+    """Draw folds of the rows, and find importances without each; None if there are too few rows.
+
+    Parameters
+    ----------
+    design : Design
+    data : TrainingData
+    request : Request
+        The options of a forest.
+    seed : int
+    """
+    used = np.flatnonzero(data.weights > 0)
+    if len(used) < FEWEST_ROWS:
+        return None
+    rng = np.random.default_rng(seed)
+    drawn = rng.permutation(used)[:MOST_ROWS]
+    fold = np.arange(len(data.y)) % FOLDS
+    fold[drawn] = np.arange(len(drawn)) % FOLDS
+    importance = [
+        quick_importance(design, data, request, drawn[fold[drawn] != f]) for f in range(FOLDS + 1)
+    ]
+    return JudgedFolds(fold, importance)
 
 
 def quick_importance(

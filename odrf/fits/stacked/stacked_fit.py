@@ -30,11 +30,17 @@ class StackedPart(NamedTuple):
         Its trees, or a smoother without any.  With a base, trees predict what the base leaves.
     base : AdditiveBase or None
         What is added to the prediction of the trees.
+    columns : (q,) int64 or None
+        The columns of the design that it uses; None for all.
+    left_out : (n, K) float64 or None
+        The prediction of each row without the row itself; None for the out-of-bag prediction.
     """
 
     name: str
     fit: Fit | BoostedFit | KernelSmoother
     base: AdditiveBase | None = None
+    columns: NDArray[np.int64] | None = None
+    left_out: NDArray[np.float64] | None = None
 
 
 class Trial(NamedTuple):

@@ -20,6 +20,7 @@ from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_expo
 __all__ = [
     "StackRows",
     "errors_of",
+    "gain_with",
     "put_together",
     "rises_without",
     "stack_losses",
@@ -98,6 +99,21 @@ def stack_losses(rows: StackRows) -> NDArray[np.float64]:
         return np.asarray((predicted[:, 0] - y) ** 2)
     of_class = predicted[np.arange(len(y)), y.astype(np.int64)]
     return -np.log(np.maximum(of_class, LEAST_PROBABILITY))
+
+
+def gain_with(
+    values: Sequence[NDArray[np.float64]], added: NDArray[np.float64], data: TrainingData
+) -> tuple[float, float]:
+    """Return by how much the loss of a stack falls with one more model, and its standard error.
+
+    `values` are G arrays (n, K), and `added` is another.  Less than two rows give 0 and 0.
+    """
+    rows = stack_rows([*values, added], data)
+    if len(rows.y) < 2:
+        return 0.0, 0.0
+    fewer = stack_losses(rows.by(range(len(values)))) - stack_losses(rows)
+    gain, share = weighted_mean(fewer, rows.weights), rows.weights / rows.weights.sum()
+    return gain, float(np.sqrt((share**2 * (fewer - gain) ** 2).sum()))
 
 
 def rises_without(rows: StackRows) -> NDArray[np.float64]:

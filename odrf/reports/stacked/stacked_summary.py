@@ -70,7 +70,8 @@ def _shares(part: StackedPart, fit: StackedFit, progress: bool) -> NDArray[np.fl
     grown = fit.grown[part.name]
     table = held_out_table(grown, progress)
     table = impurity_table(grown) if table is None else table
-    importance = table["importance"].reindex(list(fit.design.predictors)).to_numpy()
+    of_predictors = table["importance"].reindex(list(fit.design.predictors), fill_value=0.0)
+    importance = of_predictors.to_numpy()
     if part.base is not None:
         importance = importance + _of_base(part, fit)
     total = importance[importance > 0].sum()

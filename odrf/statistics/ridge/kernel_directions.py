@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.statistics.effective_number import effective_number, largest
 from odrf.statistics.ridge.kernel_ridge import (
     KERNELS,
     Choice,
@@ -32,9 +33,8 @@ Array = NDArray[np.float64]
 _Rows: TypeAlias = tuple[Array, Array, Array]
 
 
-# Powers of importances, as lengths of axes, and of the mean product of gradients in the first and
-# in the second of its rounds.  The second begins where the power `BETWEEN` has led.
-OF_IMPORTANCE = (0.5, 1.0)
+# Powers of the mean product of gradients in the first and in the second of its rounds.  The second
+# begins where the power `BETWEEN` has led.
 OF_PRODUCTS, BETWEEN = (0.5, 1.0), 1.0
 # With more columns, directions of gradients would fit noise.
 MOST_COLUMNS = 150
@@ -156,8 +156,10 @@ def _directions(
 ) -> Iterator[Array]:
     """Yield the directions (p, r) found in each way: axes, then rounds of gradients."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
-    for power in OF_IMPORTANCE:
-        yield _axes(importance**power)
+    few, at = np.zeros(len(importance)), largest(importance, effective_number(importance, 2))
+    few[at] = importance[at]
+    for lengths in (importance**0.5, importance, few**0.5):
+        yield _axes(lengths)
     if points.shape[1] > MOST_COLUMNS:
         return
     T = np.eye(points.shape[1])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import odrf
 from odrf.fits.stacked import kernel_smoother
-from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, FOLDS, kernel_smoothers_of
+from odrf.fits.stacked.judged_folds import JudgedFolds
+from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoothers_of
 from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
 from odrf.statistics.ridge.kernel_ridge import Choice, kernel_ridge, kernel_values, usual_distance
+
+FOLDS = 5
 
 
 def table(n=90):
@@ -33,14 +34,19 @@ def smoother_of(fit, seed=1):
 
 
 def smoothers_of(fit, seed=1):
-    return kernel_smoothers_of(fit.design, fit.data, seed, partial(importance_of, fit))
+    lengths = lengths_of(len(fit.design.columns))
+    return kernel_smoothers_of(fit.design, fit.data, seed, JudgedFolds(folds_of(fit), lengths))
 
 
-def importance_of(fit, rows):
-    """Of each column, the square of the first row's number, and 1 for the others."""
-    importance = np.ones(len(fit.design.columns))
-    importance[0] = (1 + rows.min()) ** 2
-    return importance
+def folds_of(fit):
+    return np.arange(len(fit.data.y)) % FOLDS
+
+
+def lengths_of(p):
+    """The importance of the first column differs from fold to fold, and is 1 of the others."""
+    lengths = np.ones((FOLDS + 1, p))
+    lengths[:, 0] = 1 + np.arange(FOLDS + 1)
+    return lengths
 
 
 def plain_points(data):
@@ -116,17 +122,16 @@ def test_an_oblique_one_is_a_regression_on_directions(response):
     points = plain_points(data)
     width = plain.ridge.width / usual_distance(points[order])
     first = Choice(plain.ridge.kernel, width, plain.ridge.penalty)
-    fold = np.random.default_rng(1).permutation(90) % FOLDS
-    lengths = np.ones((FOLDS + 1, points.shape[1]))
-    lengths[:, 0] = [*((1 + order[fold != f].min()) ** 2 for f in range(FOLDS)), 1]
-    found = oblique_kernel_ridge(points[order], Y[order], np.ones(90), first, fold, lengths)
+    lengths = lengths_of(points.shape[1])
+    how = np.ones(90), first, folds_of(fit)[order], lengths
+    found = oblique_kernel_ridge(points[order], Y[order], *how)
     np.testing.assert_allclose(oblique.left_out[order], found.left_out, rtol=2e-3, atol=1e-3)
     z = along(points[order], found.directions)
     expected = kernel_values(found.ridge, z, along(points, found.directions))
     np.testing.assert_allclose(oblique.values(fit.data.X), expected, rtol=2e-3, atol=1e-3)
 
 
-def test_few_rows_have_no_oblique_one():
-    data = table()
-    assert len(smoothers_of(fit_of("y ~ a + b", data[:20]))) == 2
-    assert len(smoothers_of(fit_of("y ~ a + b", data[:19]))) == 1
+def test_without_folds_there_is_no_oblique_one():
+    fit = fit_of("y ~ a + b", table())
+    (plain,) = kernel_smoothers_of(fit.design, fit.data, 1, None)
+    np.testing.assert_array_equal(plain.left_out, smoother_of(fit).left_out)

@@ -7,7 +7,15 @@ import pandas as pd
 import pytest
 
 import odrf
-from odrf.fits.stacked.quick_importance import FEWEST_TREES, SAMPLE_FRACTION, quick_importance
+from odrf.fits.stacked import quick_importance as module
+from odrf.fits.stacked.quick_importance import (
+    FEWEST_ROWS,
+    FEWEST_TREES,
+    FOLDS,
+    SAMPLE_FRACTION,
+    judged_folds,
+    quick_importance,
+)
 
 
 @pytest.mark.parametrize("response", ["y", "c"])
@@ -42,3 +50,28 @@ def test_where_nothing_can_be_split_they_are_0():
     data.loc[29, "y"] = 2.0
     fit = odrf.odrf("y ~ a", data, n_trees=20, blend=False, seed=1).fit
     assert quick_importance(fit.design, fit.data, fit.request, np.arange(29)).tolist() == [0.0]
+
+
+def test_those_without_a_fold_are_of_the_other_rows():
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(60, 2)), columns=list("ab"))
+    data["y"] = data["a"] + rng.normal(size=60) / 5
+    fit = odrf.odrf("y ~ .", data, n_trees=20, seed=3).fit
+    found = judged_folds(fit.design, fit.data, fit.request, 5)
+    assert sorted(np.bincount(found.fold)) == [12] * FOLDS
+    assert len(found.importance) == FOLDS + 1
+    for f, importance in enumerate(found.importance):
+        rows = np.flatnonzero(found.without(f))
+        assert len(rows) == (48 if f < FOLDS else 60)
+        again = quick_importance(fit.design, fit.data, fit.request, rows)
+        np.testing.assert_array_equal(importance, again)
+
+
+def test_many_rows_are_in_folds_and_few_have_none(monkeypatch):
+    data = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) % 7})
+    fit = odrf.odrf("y ~ a", data, n_trees=20, blend=False, seed=1, kind="regression").fit
+    monkeypatch.setattr(module, "MOST_ROWS", 30)
+    found = judged_folds(fit.design, fit.data, fit.request, 5)
+    assert sorted(set(found.fold)) == list(range(FOLDS))
+    few = fit.data.keeping(np.arange(60) < FEWEST_ROWS - 1)
+    assert judged_folds(fit.design, few, fit.request, 5) is None
