@@ -1,4 +1,4 @@
-"""Blends that are grown in little time."""
+"""Blends, and stacks with them, that are grown in little time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-__all__ = ["with_few_pilots"]
+__all__ = ["with_few_pilots", "with_quick_stacks"]
 
 
 @contextmanager
@@ -18,4 +18,12 @@ def with_few_pilots() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("odrf.fits.blending.MOST_PILOT", 8)
+        yield
+
+
+@contextmanager
+def with_quick_stacks() -> Iterator[None]:
+    """Grow stacks of few rows with few pilot trees and rounds, of which most of their time is."""
+    with with_few_pilots(), pytest.MonkeyPatch.context() as patched:
+        patched.setattr("odrf.api.automatic.MOST_ROUNDS", 10)
         yield

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import odrf
-from blends import with_few_pilots
+from blends import with_few_pilots, with_quick_stacks
 from together import place_of, unit_of
 
 # Imports build objects that stay: looking for garbage among them takes seconds.
@@ -87,6 +87,13 @@ def closed_figures():
 def few_pilots():
     """Blends of few pilot trees: see `with_few_pilots`."""
     with with_few_pilots():
+        yield
+
+
+@pytest.fixture
+def quick_stacks():
+    """Stacks with few pilot trees and rounds: see `with_quick_stacks`."""
+    with with_quick_stacks():
         yield
 
 

@@ -49,7 +49,7 @@ def auto(
     """Fit several models, and predict by their weighted mean: for the best prediction.
 
     The weights are found by stacking (Breiman 1996) of out-of-bag predictions, so that no row
-    judges a model that has seen its response.  The models:
+    judges a model that has seen its response.  The usual models:
 
     - a forest of several kinds of trees, as of `odrf.odrf`;
     - for a regression, a forest of half as many trees that predicts what a sum of natural cubic
@@ -77,10 +77,10 @@ def auto(
         no smoother: their errors are found by leaving out rows regardless of these.
     budget : float or "default", default "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
-        long as there is time: those above, then three other kinds of boosted runs, of shallow
+        long as there is time: the usual ones, then three other kinds of boosted runs, of shallow
         trees, in small steps, and with splits on single predictors.  These are kept if they lower
         the out-of-bag loss by more than two standard errors.  If there is time for all of them,
-        the fit depends on the seed alone, not on the machine.  By default the models above are
+        the fit depends on the seed alone, not on the machine.  By default the usual models are
         fitted, and no others.
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.

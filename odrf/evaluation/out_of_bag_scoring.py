@@ -31,7 +31,7 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
 
     Parameters
     ----------
-    fit : ODRFResults or ODBTResults
+    fit : ODRFResults, ODBTResults or AutoResults
     metric : Metric
     seed : int
         Seed of the groups.
@@ -43,8 +43,8 @@ def out_of_bag_score(fit: Any, metric: Metric, seed: int) -> tuple[float, float]
     """
     if not isinstance(fit, OutOfBagResults):
         raise InputError(
-            'method="oob" needs out-of-bag rows, which only forests of odrf.odrf and boosted trees '
-            'with several runs have: use method="cv"'
+            'method="oob" needs out-of-bag rows, which only forests of odrf.odrf, boosted trees '
+            'with several runs and stacks of odrf.auto have: use method="cv"'
         )
     if isinstance(fit.fit, Fit) and metric.name == AUTO[fit.kind]:
         return out_of_bag_loss(fit.fit)

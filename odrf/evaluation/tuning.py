@@ -81,12 +81,12 @@ def tune(
     grid : mapping of str to sequence, or sequence of mappings
         Values to try of each option, in all combinations; or a list of combinations.
     model : callable, default `odrf`
-        `odrf`, `odbt`, `graf` or `odt`, or a function of formula, data and options that returns
-        such a fit.
+        `odrf`, `odbt`, `auto`, `graf` or `odt`, or a function of formula, data and options that
+        returns such a fit.
     method : {"oob", "cv"}, default "oob"
-        - ``"oob"``: the error on out-of-bag rows.  Only for forests of `odrf` and boosted trees
-          with several runs.  By the default metric, rows of forests count by their case weights;
-          by another metric each row counts once.
+        - ``"oob"``: the error on out-of-bag rows.  Only for forests of `odrf`, boosted trees with
+          several runs, and stacks of `auto`.  By the default metric, rows of forests count by
+          their case weights; by another metric each row counts once.
         - ``"cv"``: the error by cross-validation, on the same folds for all candidates.  Every row
           counts once.
     cv : int, str, array-like or splitter, default 10
@@ -200,8 +200,8 @@ def _options_of(model: Any) -> _Known:
     """Return the options of a model; raise `InputError` if it is none."""
     if not callable(model):
         raise InputError(
-            f"model={model!r}: use odrf.odrf, odrf.odbt, odrf.graf or odrf.odt, or a function of "
-            "formula, data and options that returns such a fit"
+            f"model={model!r}: use odrf.odrf, odrf.odbt, odrf.auto, odrf.graf or odrf.odt, or a "
+            "function of formula, data and options that returns such a fit"
         )
     try:
         parameters = inspect.signature(model).parameters.values()

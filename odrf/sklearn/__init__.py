@@ -1,13 +1,27 @@
-"""Estimators of scikit-learn, over the functions `odrf.odt`, `odrf.odrf`, `odrf.graf`, `odrf.odbt`.
+"""Estimators of scikit-learn, over `odrf.odt`, `odrf.odrf`, `odrf.graf`, `odrf.odbt`, `odrf.auto`.
 
 They need scikit-learn, which ``pip install "odrf[sklearn]"`` installs.
 """
 
-from odrf.sklearn.classifiers import GRAFClassifier, ODBTClassifier, ODRFClassifier, ODTClassifier
+from odrf.sklearn.classifiers import (
+    AutoClassifier,
+    GRAFClassifier,
+    ODBTClassifier,
+    ODRFClassifier,
+    ODTClassifier,
+)
 from odrf.sklearn.conversion import estimator_of
-from odrf.sklearn.regressors import GRAFRegressor, ODBTRegressor, ODRFRegressor, ODTRegressor
+from odrf.sklearn.regressors import (
+    AutoRegressor,
+    GRAFRegressor,
+    ODBTRegressor,
+    ODRFRegressor,
+    ODTRegressor,
+)
 
 __all__ = [
+    "AutoClassifier",
+    "AutoRegressor",
     "GRAFClassifier",
     "GRAFRegressor",
     "ODBTClassifier",

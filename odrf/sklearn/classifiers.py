@@ -9,20 +9,29 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
 from odrf.api.trees import odrf, odt
 from odrf.errors import InputError
 from odrf.sklearn.continuing import Growing, Updating
-from odrf.sklearn.estimator import TreeEstimator
+from odrf.sklearn.estimator import FunctionEstimator
 from odrf.sklearn.inputs import class_column
+from odrf.sklearn.stacked_estimator import StackedEstimator
+from odrf.sklearn.tree_estimator import TreeEstimator
 
-__all__ = ["GRAFClassifier", "ODBTClassifier", "ODRFClassifier", "ODTClassifier"]
+__all__ = [
+    "AutoClassifier",
+    "GRAFClassifier",
+    "ODBTClassifier",
+    "ODRFClassifier",
+    "ODTClassifier",
+]
 
 Same = TypeVar("Same", bound="UpdatingClassifier")
 
 
-class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+class FunctionClassifier(ClassifierMixin, FunctionEstimator):  # type: ignore[misc]
     """Base class of the classifiers."""
 
     _kind: ClassVar[str] = "classification"
@@ -72,6 +81,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         """Return the logarithm of `predict_proba`; -inf for a probability of 0."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+
+class TreeClassifier(FunctionClassifier, TreeEstimator):
+    """Base class of the classifiers with trees of one kind."""
 
 
 class UpdatingClassifier(TreeClassifier, Updating):
@@ -172,5 +185,23 @@ class ODBTClassifier(TreeClassifier, Growing, function=odbt):
     >>> X, y = data.drop(columns="diagnosis"), data["diagnosis"]
     >>> fit = ODBTClassifier(n_trees=20, random_state=1).fit(X[:400], y[:400])
     >>> bool(fit.score(X[400:], y[400:]) > 0.9)
+    True
+    """
+
+
+class AutoClassifier(FunctionClassifier, StackedEstimator, function=auto):
+    """A stack of several models as a classifier of scikit-learn; that of `odrf.auto`.
+
+    It is for the best prediction.  For leaves, paths, and more trees or rows, see its forest:
+    ``results_.part("forest").to_sklearn()``.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import AutoClassifier
+    >>> data = odrf.load_data("wine")
+    >>> X, y = data.drop(columns="cultivar"), data["cultivar"]
+    >>> stack = AutoClassifier(n_trees=20, random_state=1).fit(X[::2], y[::2])
+    >>> bool(stack.score(X[1::2], y[1::2]) > 0.9)
     True
     """

@@ -65,7 +65,7 @@ results_ : object
 feature_names_in_ : (p,) array of str
     Their names, if X was a data frame whose columns are named by text.
 feature_importances_ : (p,) array of float
-    Impurity decrease of each column of X, as shares of their sum.
+    {importances}
 """
 OF_CLASSES = """classes_ : (K,) array
     The classes, sorted, as in the columns of `predict_proba`.
@@ -80,7 +80,7 @@ def defaults_of(
     Parameters
     ----------
     function : callable
-        One of `odrf.odt`, `odrf.odrf`, `odrf.odbt` and `odrf.graf`.
+        One of `odrf.odt`, `odrf.odrf`, `odrf.odbt`, `odrf.graf` and `odrf.auto`.
     left_out : tuple of str
         Options that the estimator does not have.
     extra : mapping of str to object
@@ -114,12 +114,19 @@ def constructor_with(name: str, defaults: Mapping[str, Any]) -> Callable[..., No
 
 
 def documented(
-    own: str, function: Callable[..., Any], defaults: Mapping[str, Any], classes: bool
+    own: str,
+    function: Callable[..., Any],
+    defaults: Mapping[str, Any],
+    classes: bool,
+    importances: str,
 ) -> str:
-    """Return the docstring of an estimator: its `own`, with parameters and attributes inserted."""
+    """Return the docstring of an estimator: its `own`, with parameters and attributes inserted.
+
+    `classes` tells whether it is a classifier; `importances` is what its feature importances are.
+    """
     summary, examples = inspect.cleandoc(own).split("\nExamples\n--------\n")
     words = "\n".join(_descriptions(function, defaults))
-    attributes = ATTRIBUTES.format(classes=OF_CLASSES if classes else "")
+    attributes = ATTRIBUTES.format(classes=OF_CLASSES if classes else "", importances=importances)
     return (
         f"{summary}\nParameters\n----------\n{words}\n{attributes}\nExamples\n--------\n{examples}"
     )

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from odrf.errors import InputError
-from odrf.sklearn.estimator import TreeEstimator
 from odrf.sklearn.sharing import threads_for
+from odrf.sklearn.tree_estimator import TreeEstimator
 
 __all__ = ["Growing", "Updating"]
 

@@ -14,23 +14,37 @@ from odrf.results.boosted import ODBTResults
 from odrf.results.fitted import FittedResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
+from odrf.results.stacked.auto_results import AutoResults
 from odrf.results.tree import ODTResults
-from odrf.sklearn.classifiers import GRAFClassifier, ODBTClassifier, ODRFClassifier, ODTClassifier
+from odrf.sklearn.classifiers import (
+    AutoClassifier,
+    GRAFClassifier,
+    ODBTClassifier,
+    ODRFClassifier,
+    ODTClassifier,
+)
 from odrf.sklearn.constructors import ASIDE
-from odrf.sklearn.estimator import TreeEstimator
-from odrf.sklearn.regressors import GRAFRegressor, ODBTRegressor, ODRFRegressor, ODTRegressor
+from odrf.sklearn.estimator import FunctionEstimator
+from odrf.sklearn.regressors import (
+    AutoRegressor,
+    GRAFRegressor,
+    ODBTRegressor,
+    ODRFRegressor,
+    ODTRegressor,
+)
 
 __all__ = ["estimator_of"]
 
-CLASSES: dict[type, tuple[type[TreeEstimator], type[TreeEstimator]]] = {
+CLASSES: dict[type, tuple[type[FunctionEstimator], type[FunctionEstimator]]] = {
     ODTResults: (ODTClassifier, ODTRegressor),
     ODRFResults: (ODRFClassifier, ODRFRegressor),
     GRAFResults: (GRAFClassifier, GRAFRegressor),
     ODBTResults: (ODBTClassifier, ODBTRegressor),
+    AutoResults: (AutoClassifier, AutoRegressor),
 }
 
 
-def estimator_of(results: FittedResults) -> TreeEstimator:
+def estimator_of(results: FittedResults) -> FunctionEstimator:
     """Return a fitted estimator with these results; see `FittedResults.to_sklearn`.
 
     Raises
@@ -75,6 +89,8 @@ def _options(results: FittedResults) -> dict[str, Any]:
             "predictor_fraction": control.tree_predictors / control.run_predictors,
             "offset": _offset_column(results),
         }
+    if isinstance(results, AutoResults):
+        own["budget"] = "default" if control.budget is None else control.budget
     return {**own, **data, "n_jobs": None}
 
 

@@ -9,26 +9,24 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from odrf.design.formulas.spelling import quoted
 from odrf.errors import InputError
 from odrf.sklearn.constructors import ASIDE, constructor_with, defaults_of, documented
-from odrf.sklearn.inputs import feature_names, predictors_of, response_name, weights_of
-from odrf.sklearn.leaf_paths import passed_nodes
+from odrf.sklearn.inputs import predictors_of, response_name, weights_of
 from odrf.sklearn.sharing import threads_for, with_threads
 
-__all__ = ["TreeEstimator"]
+__all__ = ["FunctionEstimator"]
 
-Same = TypeVar("Same", bound="TreeEstimator")
+Same = TypeVar("Same", bound="FunctionEstimator")
 
 # Choices of `missing` with which rows with empty cells are fitted and predicted.
 KEEPING = ("split", "surrogate", "median")
 
 
-class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+class FunctionEstimator(BaseEstimator):  # type: ignore[misc]
     """Base class of all estimators.
 
     A class with ``function=`` gets its constructor and the words on its parameters from there.
@@ -47,7 +45,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             cls._function = staticmethod(function)
             cls.__init__ = constructor_with(cls.__name__, defaults)  # type: ignore[method-assign]
             classes = cls._kind == "classification"
-            cls.__doc__ = documented(cls.__doc__ or "", function, defaults, classes)
+            importances = (inspect.getdoc(cls.feature_importances_) or "").partition("\n")[0]
+            cls.__doc__ = documented(cls.__doc__ or "", function, defaults, classes, importances)
         super().__init_subclass__(**kwargs)
 
     def fit(self: Same, X: Any, y: Any, sample_weight: Any = None) -> Same:
@@ -138,49 +137,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             )
         return found
 
-    def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n, p)
-
-        Returns
-        -------
-        (n,) or (n, B) int64
-            The number of the leaf within its tree: for one tree, or for each of B trees.
-        """
-        return self._asked(X, type="leaf").to_numpy(dtype=np.int64)
-
-    def decision_path(self, X: Any) -> csr_matrix | tuple[csr_matrix, NDArray[np.int64]]:
-        """Return the nodes that each row passes.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n, p)
-
-        Returns
-        -------
-        csr_matrix of shape (n, m)
-            1 for the nodes on the row's way, from the root to its leaf.  Of several trees a pair:
-            this matrix for the nodes of all trees one after the other, and an array (B + 1,) that
-            says where the nodes of each tree begin.
-        """
-        leaves = self.apply(X)
-        forest = self.results_.forest
-        path = passed_nodes(forest, leaves.reshape(len(leaves), -1))
-        return path if leaves.ndim == 1 else (path, forest.root)
-
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Impurity decrease of each column of X, as shares of their sum.
-
-        The rows that chose the splits also judge them, so that columns with many values seem more
-        important than they are.  ``results_.importance()`` has importances by other rows.
-        """
-        check_is_fitted(self)
-        shares = self.results_.importance("impurity")["share"]
-        return shares.reindex(feature_names(self), fill_value=0.0).to_numpy(dtype=np.float64)
+        """Importance of each column of X, as shares of their sum."""
+        raise NotImplementedError
 
     def _keeps_empty_cells(self) -> bool:
         return self.missing in KEEPING

@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from odrf.api.automatic import auto
 from odrf.api.boosting import odbt
 from odrf.api.guided_forests import graf
 from odrf.api.trees import odrf, odt
 from odrf.sklearn.continuing import Growing, Updating
-from odrf.sklearn.estimator import TreeEstimator
+from odrf.sklearn.estimator import FunctionEstimator
 from odrf.sklearn.inputs import number_column
+from odrf.sklearn.stacked_estimator import StackedEstimator
+from odrf.sklearn.tree_estimator import TreeEstimator
 
-__all__ = ["GRAFRegressor", "ODBTRegressor", "ODRFRegressor", "ODTRegressor"]
+__all__ = ["AutoRegressor", "GRAFRegressor", "ODBTRegressor", "ODRFRegressor", "ODTRegressor"]
 
 
-class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
+class FunctionRegressor(RegressorMixin, FunctionEstimator):  # type: ignore[misc]
     """Base class of the regressors."""
 
     _kind: ClassVar[str] = "regression"
@@ -40,6 +43,10 @@ class TreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
         (n,) float64
         """
         return self._asked(X).to_numpy(dtype=np.float64)
+
+
+class TreeRegressor(FunctionRegressor, TreeEstimator):
+    """Base class of the regressors with trees of one kind."""
 
 
 class ODTRegressor(TreeRegressor, Updating, function=odt):
@@ -116,5 +123,23 @@ class ODBTRegressor(TreeRegressor, Growing, function=odbt):
     >>> X, y = data.drop(columns="progression"), data["progression"]
     >>> fit = ODBTRegressor(n_trees=20, random_state=1).fit(X[:400], y[:400])
     >>> bool(fit.score(X[400:], y[400:]) > 0.3)
+    True
+    """
+
+
+class AutoRegressor(FunctionRegressor, StackedEstimator, function=auto):
+    """A stack of several models as a regressor of scikit-learn; that of `odrf.auto`.
+
+    It is for the best prediction.  For leaves, paths, and more trees or rows, see its forest:
+    ``results_.part("forest").to_sklearn()``.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> from odrf.sklearn import AutoRegressor
+    >>> data = odrf.load_data("diabetes")
+    >>> X, y = data.drop(columns="progression"), data["progression"]
+    >>> stack = AutoRegressor(n_trees=20, random_state=1).fit(X[:400], y[:400])
+    >>> bool(stack.score(X[400:], y[400:]) > 0.3)
     True
     """

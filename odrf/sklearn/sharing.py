@@ -11,6 +11,7 @@ from joblib.parallel import get_active_backend
 
 from odrf.checks import checked_jobs
 from odrf.engine.parallel import available_cores
+from odrf.fits.stacked.stacked_fit import StackedFit
 
 __all__ = ["threads_for", "with_threads"]
 
@@ -38,4 +39,14 @@ def with_threads(results: Result, n_jobs: int | None) -> Result:
     fit, threads = results.fit, checked_jobs(n_jobs)
     if fit.control.n_jobs == threads:
         return results
-    return type(results)(replace(fit, control=replace(fit.control, n_jobs=threads)))
+    return type(results)(_threaded(fit, threads))
+
+
+def _threaded(fit: Any, threads: int) -> Any:
+    """Return the fit with so many threads; of a stack, also its models with trees."""
+    threaded = replace(fit, control=replace(fit.control, n_jobs=threads))
+    if not isinstance(fit, StackedFit):
+        return threaded
+    grown = {name: _threaded(part, threads) for name, part in fit.grown.items()}
+    parts = tuple(part._replace(fit=grown.get(part.name, part.fit)) for part in fit.parts)
+    return replace(threaded, parts=parts)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import odrf
-from blends import with_few_pilots
+from blends import with_quick_stacks
 from odrf import InputError
 from odrf.cli import main
 from odrf.fits.prediction.expected_response import expected_response
@@ -31,9 +31,7 @@ SMOOTHERS = ["kernel smoother", "oblique smoother"]
 
 @pytest.fixture(scope="module", autouse=True)
 def quickly():
-    """Few pilot trees and rounds, of which most of the time of small stacks is."""
-    with with_few_pilots(), pytest.MonkeyPatch.context() as patched:
-        patched.setattr("odrf.api.automatic.MOST_ROUNDS", 10)
+    with with_quick_stacks():
         yield
 
 
@@ -261,7 +259,6 @@ def test_expected_responses_add_up(number, table):
         (lambda fit: fit.predict(type="leaf"), "type='leaf'"),
         (lambda fit: fit.predict(interval="confidence"), "interval='confidence'"),
         (lambda fit: fit.consistency(), "no consistency theorem"),
-        (lambda fit: fit.to_sklearn(), "no estimator"),
     ],
 )
 def test_what_it_refuses(number, ask, words):

@@ -6,6 +6,8 @@ only if no random draw decides between splits that are equally good, of which so
 So these trees make at most one split of so few rows, and more of more rows.  Guided forests, whose
 planes depend on the number of rows, and the boosted classifier, whose sums of floats break ties,
 make none there.  The boosted regressor adds up derivatives that are 1 or -1, without rounding.
+
+Stacks have no such options: a smoother leaves out one row at a time, and not the rows equal to it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from __future__ import annotations
 from sklearn.utils import estimator_checks
 
 from odrf.sklearn import (
+    AutoClassifier,
+    AutoRegressor,
     GRAFClassifier,
     GRAFRegressor,
     ODBTClassifier,
@@ -23,7 +27,7 @@ from odrf.sklearn import (
     ODTRegressor,
 )
 
-__all__ = ["DEFAULT", "EXACT"]
+__all__ = ["DEFAULT", "EXACT", "STACKS"]
 
 
 def few_leaves(n: int) -> int:
@@ -48,6 +52,13 @@ EXACT = [
 ]
 """With options by which a weight of k is the same as k rows."""
 
+STACKS = [AutoClassifier(n_trees=20), AutoRegressor(n_trees=20, budget=1e-9)]
+"""The regressor has no time for more than a forest.
+
+A forest of few trees gives some rows shares of two classes that differ by rounding alone, and their
+logarithms do not differ, as a check wants them to; so the classifier has all of its models.
+"""
+
 DEFAULT = [
     ODTClassifier(),
     ODTRegressor(),
@@ -57,5 +68,7 @@ DEFAULT = [
     GRAFRegressor(n_trees=5),
     ODBTClassifier(n_trees=5),
     ODBTRegressor(n_trees=10),
+    AutoClassifier(n_trees=20),
+    AutoRegressor(n_trees=20),
 ]
 """With default options, but few trees."""

@@ -9,9 +9,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
-from estimators.instances import DEFAULT, EXACT
+from estimators.instances import DEFAULT, EXACT, STACKS
 
-pytestmark = pytest.mark.usefixtures("few_pilots")
+pytestmark = pytest.mark.usefixtures("quick_stacks")
 
 # Weights and repeated rows lead to different random draws.
 OF_WEIGHTS = {"check_sample_weight_equivalence_on_dense_data", "check_sample_weights_invariance"}
@@ -48,6 +48,13 @@ def test_every_check_passes(estimator):
     names = run(estimator)
     assert OF_WEIGHTS & set(names)
     assert len(names) > 40
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", STACKS, ids=lambda each: type(each).__name__)
+def test_every_check_but_that_of_repeated_rows_passes_with_stacks(estimator, monkeypatch):
+    monkeypatch.setattr("odrf.fits.stacked.kernel_smoother.MOST_ROWS", 30)
+    assert len(run(estimator, OF_WEIGHTS)) > 40
 
 
 @pytest.mark.weekly

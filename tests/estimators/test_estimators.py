@@ -29,7 +29,15 @@ from odrf.sklearn import (
 )
 from odrf.sklearn.sharing import threads_for
 
-FUNCTIONS = {"ODT": odrf.odt, "ODRF": odrf.odrf, "GRAF": odrf.graf, "ODBT": odrf.odbt}
+pytestmark = pytest.mark.usefixtures("quick_stacks")
+
+FUNCTIONS = {
+    "ODT": odrf.odt,
+    "ODRF": odrf.odrf,
+    "GRAF": odrf.graf,
+    "ODBT": odrf.odbt,
+    "Auto": odrf.auto,
+}
 IDS = [type(each).__name__ for each in DEFAULT]
 PREDICTORS = ["a", "b", "f"]
 
@@ -46,6 +54,11 @@ def allows_nan(estimator):
     if hasattr(estimator, "_get_tags"):  # scikit-learn 1.5
         return estimator._get_tags()["allow_nan"]
     return estimator.__sklearn_tags__().input_tags.allow_nan
+
+
+def of_one_kind(estimator):
+    """Whether it has trees of one kind, not several models."""
+    return function_of(estimator) is not odrf.auto
 
 
 @pytest.fixture(params=DEFAULT, ids=IDS)
@@ -84,7 +97,8 @@ def test_the_result_is_that_of_the_function(fitted, table):
         assert (fitted.predict_proba(X) == fit.predict(table, "prob").to_numpy()).all()
         logs = fitted.predict_log_proba(X)
         np.testing.assert_allclose(np.exp(logs), fitted.predict_proba(X))
-    shares = fit.importance("impurity")["share"].reindex(PREDICTORS)
+    kind = "impurity" if of_one_kind(fitted) else "held_out"
+    shares = fit.importance(kind)["share"].reindex(PREDICTORS).clip(lower=0)
     np.testing.assert_allclose(fitted.feature_importances_, shares)
 
 
@@ -108,6 +122,12 @@ def test_class_weights_of_a_fit_are_those_of_its_estimator(table):
     assert (again.predict(table[PREDICTORS]) == fit.predict(table)).all()
 
 
+@pytest.mark.parametrize(
+    "fitted",
+    [each for each in DEFAULT if of_one_kind(each)],
+    ids=lambda each: type(each).__name__,
+    indirect=True,
+)
 def test_paths_lead_from_the_roots_to_the_leaves(fitted, table):
     X, forest = table[PREDICTORS], fitted.results_.forest
     leaves, path = fitted.apply(X), fitted.decision_path(X)

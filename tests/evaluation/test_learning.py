@@ -12,6 +12,7 @@ import pytest
 import odrf
 from odrf import InputError
 from odrf.evaluation.power_law import fit_power_law
+from odrf.sklearn import AutoRegressor
 
 # Pruned trees take ten times as long, and are evaluated by the same code.
 grown = partial(odrf.odt, alpha=None)
@@ -114,6 +115,15 @@ def test_functions_of_the_user_and_the_default_model(data):
     )
     assert curve.models == ("m",)
     assert odrf.learning_curve("y ~ a", data, sizes=[5, 6, 7], repeats=1).models == ("odrf",)
+
+
+@pytest.mark.usefixtures("quick_stacks")
+def test_stacks_of_models_have_curves(data):
+    models = {"function": partial(odrf.auto, n_trees=20), "estimator": AutoRegressor(n_trees=20)}
+    curve = odrf.learning_curve("y ~ a + b", data, models, sizes=[20, 50, 120], repeats=1, seed=1)
+    for name in models:
+        error = curve.table.loc[name, "error"]
+        assert error[120] < error[20]
 
 
 def test_summary_and_drawing(data):

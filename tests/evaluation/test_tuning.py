@@ -230,6 +230,20 @@ def test_boosted_trees_of_several_runs_have_rows_out_of_bag(data):
         assert line["error"] == pytest.approx(fit.oob_error)
 
 
+@pytest.mark.usefixtures("quick_stacks")
+@pytest.mark.parametrize(("formula", "metric"), [("y ~ a + b", "mse"), ("side ~ a + b", "brier")])
+def test_stacks_of_models_have_rows_out_of_bag(data, formula, metric):
+    grid = {"missing": ["split", "median"]}
+    how = {"model": odrf.auto, "n_trees": 20, "seed": 1}
+    found = odrf.tune(formula, data, grid, metric=metric, **how)
+    fit = odrf.auto(formula, data, n_trees=20, seed=1)
+    y = data["y"] if fit.classes is None else pd.get_dummies(data["side"])
+    predicted = fit.oob_prediction if fit.classes is None else fit.oob_prob
+    losses = (pd.DataFrame(y - predicted).dropna() ** 2).sum(axis=1)
+    assert found.table["error"].tolist() == pytest.approx([losses.mean()] * 2)
+    assert found.best().fit.control == fit.control
+
+
 def test_a_seed_is_drawn_and_kept_and_threads_change_nothing(data):
     grid = {"min_leaf": [2, 9]}
     found = odrf.tune("y ~ a + b", data, grid, n_trees=5)

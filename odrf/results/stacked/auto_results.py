@@ -305,16 +305,6 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
             'part("forest").consistency()'
         )
 
-    def to_sklearn(self) -> Any:
-        """Say that there is no such estimator of scikit-learn.
-
-        Raises
-        ------
-        InputError
-            Always; the models have estimators of their own.
-        """
-        raise InputError('a stack has no estimator: use part("forest").to_sklearn()')
-
     def _scores(self) -> dict[str, str]:
         return error_scores(self.oob_error, self.r_squared if self.kind == "regression" else None)
 
