@@ -61,6 +61,8 @@ def auto(
     - an oblique smoother: the same, but a distance counts as much as the predictors matter along
       it: by their importance in a small forest, or by the gradients of a first smoother
       (Radhakrishnan et al. 2024);
+    - where at most half of the predictors matter, a forest of half as many trees on these alone.
+      Their number is the effective number of their importances (Hill 1973);
     - boosted oblique trees, the mean of six runs on bootstrap samples, as of `odrf.odbt`; three or
       four runs if there are more than three classes, and none if there are ten or more.
 
@@ -73,8 +75,8 @@ def auto(
     n_trees : int, default 500
         Trees of each forest, at least 20.
     weights, class_weights, groups, order, strata, missing, unseen, kind
-        As in `odrf.odrf`.  With `groups`, `order` or `strata` there is no forest on splines and
-        no smoother: their errors are found by leaving out rows regardless of these.
+        As in `odrf.odrf`.  With `groups`, `order` or `strata` there are only the forest and the
+        boosted trees: the errors of the others are found by leaving out rows regardless of these.
     budget : float or "default", default "default"
         Seconds.  With a number, the forest is fitted in any case, and other models are begun as
         long as there is time: the usual ones, then three other kinds of boosted runs, of shallow
@@ -112,6 +114,11 @@ def auto(
     time.  Its forest is grown on the residuals of rows that are left out.  With many columns there
     are lines instead of splines, and with still more, no such forest.
 
+    The forest on few predictors is judged on five folds of rows; importances, numbers of predictors
+    and trees are found without the fold.  Two numbers are tried, of order 2 and 1.  On the first
+    fold the better one must lower the loss of the forest by more than a standard error when both
+    are put together; else this model is left out.
+
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by
     leaving out one row at a time, of 500 rows.  It uses at most 3,000 rows, drawn at random.  An
     oblique smoother is found, and judged, without each of five folds of rows; importances are those
@@ -130,6 +137,9 @@ def auto(
 
     R. Friedberg, J. Tibshirani, S. Athey and S. Wager (2020). Local linear forests. Journal of
     Computational and Graphical Statistics 30.
+
+    M. O. Hill (1973). Diversity and evenness: a unifying notation and its consequences. Ecology 54,
+    427-432.
 
     A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin (2024). Mechanism for feature learning
     in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.

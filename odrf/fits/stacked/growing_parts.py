@@ -1,10 +1,10 @@
 """Growing the models of a stack, and finding their weights from out-of-bag rows.
 
 The models differ in what they find easily.  A forest of several kinds of trees is best where the
-signal is rough.  A forest on a base, which predicts what a sum of splines leaves, is best
-where most of it is smooth and additive.  A kernel smoother is best where it is smooth in all
-predictors at once, an oblique one where it is so in few directions, boosted runs where few
-predictors tell much.
+signal is rough.  A forest on a base, which predicts what a sum of splines leaves, is best where
+most of it is smooth and additive, a forest on few predictors where most tell nothing.  A kernel
+smoother is best where the signal is smooth in all predictors at once, an oblique one where it is so
+in few directions, boosted runs where few predictors tell much.
 """
 
 from __future__ import annotations
