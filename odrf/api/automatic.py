@@ -116,7 +116,7 @@ def auto(
 
     The forest on few predictors is judged on five folds of rows; importances, numbers of predictors
     and trees are found without the fold.  Two numbers are tried, of order 2 and 1.  On the first
-    fold the better one must lower the loss of the forest by more than a standard error when both
+    fold the better one must lower the loss of the forest by more than two standard errors when both
     are put together; else this model is left out.
 
     The kernel smoother has a Gaussian or a Laplace kernel; kernel, width and penalty are chosen by

@@ -18,7 +18,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.stacked.judged_folds import JudgedFolds
-from odrf.fits.stacked.weighing import gain_with
+from odrf.fits.stacked.weighing import LEAST_GAIN, gain_with
 from odrf.options.kinds import FEWEST_TREES
 from odrf.options.request import Request
 from odrf.statistics.effective_number import effective_number, largest
@@ -78,7 +78,7 @@ class ForestsOnFew(NamedTuple):
         """Return the forest that is of use beside the one on all predictors; None if none is.
 
         The first fold decides.  A forest is of use if the loss of both together is smaller there
-        than that of the one on all predictors, by more than a standard error.
+        than that of the one on all predictors, by more than two standard errors.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class ForestsOnFew(NamedTuple):
             tried = np.full(known.shape, np.nan)
             self._predict_fold(0, order, tried)
             gain, std_error = gain_with([known], tried, self.data)
-            if gain > max(best, std_error):
+            if gain > max(best, LEAST_GAIN * std_error):
                 chosen, left_out, best = order, tried, gain
         if chosen is None:
             return None

@@ -17,7 +17,7 @@ from odrf.design import TrainingData
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag
 from odrf.fits.stacked.stacked_fit import Trial
-from odrf.fits.stacked.weighing import gain_with
+from odrf.fits.stacked.weighing import LEAST_GAIN, gain_with
 from odrf.options.boosting_control import BoostingControl
 
 __all__ = ["further_runs"]
@@ -27,8 +27,6 @@ Grow = Callable[[BoostingControl], BoostedFit]
 
 # Runs of a first try.
 FEW_RUNS = 3
-# A gain of fewer standard errors counts as noise.
-LEAST_GAIN = 2.0
 ADDED, NOISE, BEHIND, LATE = "added", "within noise", "behind others", "no time left"
 
 

@@ -18,6 +18,7 @@ from odrf.statistics.means import weighted_mean
 from odrf.statistics.probabilities.logarithmic_pool import logarithms, pool_exponents, pooled
 
 __all__ = [
+    "LEAST_GAIN",
     "StackRows",
     "errors_of",
     "gain_with",
@@ -31,6 +32,8 @@ __all__ = [
 # Models that tell nothing have exponents of nearly 0, and all classes would be equally probable.
 LEAST_POWER = 0.1
 LEAST_PROBABILITY = 1e-15
+# A gain of fewer standard errors counts as noise.
+LEAST_GAIN = 2.0
 
 
 def errors_of(

@@ -21,6 +21,7 @@ from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
 from odrf.fits.prediction.training_rows import training_rows
 from odrf.fits.stacked.growing_parts import stack_out_of_bag
+from odrf.fits.stacked.local_spread import LocalSpread, local_spread
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.options.stacked_control import StackedControl
 from odrf.public.progress import progress_bar
@@ -154,6 +155,15 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         return stack_out_of_bag(self.fit)
 
     @property
+    def _oob_size(self) -> NDArray[np.float64]:
+        """The absolute out-of-bag residual of each row (n,)."""
+        return np.abs(self.fit.data.y - self._oob_value[:, 0])
+
+    @cached_property
+    def _spread(self) -> LocalSpread:
+        return local_spread(self.fit, self._oob_size)
+
+    @property
     def _scored(self) -> NDArray[np.float64]:
         return self._oob_value
 
@@ -193,8 +203,11 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         priors, training
             As in `ODTResults.predict`.
         interval : {"prediction"}, optional
-            For a regression, an interval for a new response: the prediction, plus and minus the
-            quantile of the absolute out-of-bag residuals.  All intervals have one width.
+            For a regression, an interval for a new response: the prediction, plus and minus a
+            multiple of the size of residuals near the row.  A small forest predicts this size; it
+            is grown on the absolute out-of-bag residuals when intervals are first asked for.  The
+            multiple is the quantile of the residuals, each divided by the size near its row (Lei
+            et al. 2018, section 5.2).
         level : float, default 0.95
             Nominal coverage of the intervals.
         progress : bool, default False
@@ -210,6 +223,12 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         ------
         InputError
             If an argument is invalid.  The message names it and says what to use.
+
+        References
+        ----------
+        J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman (2018). Distribution-free
+        predictive inference for regression. Journal of the American Statistical Association 113,
+        1094-1111.
         """
         checked_choice("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
@@ -226,10 +245,15 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         predicted = as_asked(self.fit, value, rows.index, type)
         if interval is None:
             return predicted
-        resid = np.abs(self.fit.data.y - self._oob_value[:, 0])
-        half = residual_quantile(resid, self.fit.data.weights, level)
+        half = spread_numbers(self._half_widths(rows, level)[:, None], rows.complete)[:, 0]
         ends = {"estimate": predicted, "conf_low": predicted - half, "conf_high": predicted + half}
         return pd.DataFrame(ends)
+
+    def _half_widths(self, rows: RowsToPredict, level: float) -> NDArray[np.float64]:
+        """Return half the width (m,) of the prediction interval of each row."""
+        spread = self._spread
+        times = residual_quantile(self._oob_size / spread.of_rows, self.fit.data.weights, level)
+        return times * (spread.at(rows.X) if rows.oob is None else spread.of_rows)
 
     def _require_interval(self, type: str) -> None:
         if self.kind != "regression" or type != "response":

@@ -33,10 +33,11 @@ Array = NDArray[np.float64]
 _Rows: TypeAlias = tuple[Array, Array, Array]
 
 
-# Powers of the mean product of gradients in the first and in the second of its rounds.  The second
-# begins where the power `BETWEEN` has led.
+# Powers of importances, as lengths of axes, and of the mean product of gradients in the first and
+# in the second of its rounds.  The second begins where the power `BETWEEN` has led.
+OF_IMPORTANCE = (0.5, 1.0)
 OF_PRODUCTS, BETWEEN = (0.5, 1.0), 1.0
-# With more columns, directions of gradients would fit noise.
+# With more columns directions of gradients would fit noise; instead, few axes are tried.
 MOST_COLUMNS = 150
 # Rows on which directions are found, and on which the other choices are made.
 ROWS_OF_DIRECTIONS, ROWS_TO_CHOOSE = 1000, 200
@@ -156,11 +157,12 @@ def _directions(
 ) -> Iterator[Array]:
     """Yield the directions (p, r) found in each way: axes, then rounds of gradients."""
     points, Y, weights = (array[:ROWS_OF_DIRECTIONS] for array in (points, Y, weights))
-    few, at = np.zeros(len(importance)), largest(importance, effective_number(importance, 2))
-    few[at] = importance[at]
-    for lengths in (importance**0.5, importance, few**0.5):
-        yield _axes(lengths)
+    for power in OF_IMPORTANCE:
+        yield _axes(importance**power)
     if points.shape[1] > MOST_COLUMNS:
+        few, at = np.zeros(len(importance)), largest(importance, effective_number(importance, 2))
+        few[at] = importance[at]
+        yield _axes(few ** OF_IMPORTANCE[0])
         return
     T = np.eye(points.shape[1])
     for power in OF_PRODUCTS:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from odrf.fits.stacked import further_runs as module
-from odrf.fits.stacked.further_runs import LEAST_GAIN, further_runs
-from odrf.fits.stacked.weighing import put_together, stack_rows, stacking_weights
+from odrf.fits.stacked.further_runs import further_runs
+from odrf.fits.stacked.weighing import LEAST_GAIN, put_together, stack_rows, stacking_weights
 
 N = 300
 
