@@ -96,7 +96,7 @@ def with_sum_of_one(evidence: Evidence) -> Evidence:
     relations = evidence.relations
     variance = evidence.errors[0] - evidence.products[0, 0] + 2 * relations[0]
     products = evidence.products - relations[:, None] - relations + variance
-    return Evidence(products, None, evidence.errors, evidence.rows)
+    return Evidence(products, None, evidence.errors, evidence.rows, None)
 
 
 class Grown(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the trees of a blend are chosen for: few wrong labels, or good probabilities.
+"""What the trees of a blend are chosen for: few wrong labels, Brier score or log loss.
 
     python benchmarks/objectives.py --out objectives.csv [--data DIR] [--tables a,b]
                                     [--repeats 1] [--trees 100]
@@ -6,8 +6,9 @@
 
 The kinds of the default forest are grown once on the training rows of a partition (``protocol.py``,
 Z).  Each objective gives them weights, by the same pilot trees, and the weighted mean of their
-predictions is evaluated on the test rows.  The report compares the objectives with the default, for
-the tables in odd and in even places of the index: what one half suggests, the other can confirm.
+predictions is evaluated on the test rows.  The report compares the objectives with the default and
+with the Brier score, for the tables in odd and in even places of the index: what one half suggests,
+the other can confirm.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import pandas as pd
 from kinds import beside_default, grown_kinds
 from markdown import table as markdown_table
 from measures import measures
-from odrf.options.kinds import ERROR, OBJECTIVES, kinds_of_trees
+from odrf.options.kinds import BRIER, ERROR, OBJECTIVES, kinds_of_trees
 from protocol import PROTOCOLS, Partition, partitions
 from runs import go_on, parser
 from tables import read_table, table_names
@@ -62,13 +63,14 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
 
 
 def report(lines: pd.DataFrame) -> str:
-    """Compare the objectives with the default, in per cent of each loss, as markdown."""
+    """Compare the objectives with two of them, in per cent of each loss, as markdown."""
     parts = []
     for measure, small in MEASURED.items():
         means = lines.pivot_table(index=["place", "table"], columns="objective", values=measure)
         odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
-        figures = beside_default(means, ERROR, small, odd)
-        parts.append(f"{measure}, {len(means)} tables:\n\n{markdown_table(figures, 'objective')}")
+        for base in (ERROR, BRIER):
+            figures = markdown_table(beside_default(means, base, small, odd), "objective")
+            parts.append(f"{measure} beside {base}, {len(means)} tables:\n\n{figures}")
     return "\n\n".join(parts)
 
 

@@ -295,9 +295,9 @@ def odrf(
         for all kinds.  See `ODRFResults.kinds`.  By default forests of 100 trees or more are
         blends, unless `projection` is a mapping or a family other than ``"logistic"``,
         ``"least_squares"``, ``"lda"`` and ``"ppr"``, or `resample` is ``"none"``.
-    objective : {"error", "brier"}, default "error"
-        For classes, what stacking makes small: the rate of wrong labels, or the Brier score of the
-        probabilities, and with it their log loss.
+    objective : {"error", "brier", "log_loss"}, default "error"
+        For classes, what stacking makes small: the rate of wrong labels, or the Brier score or the
+        log loss of the probabilities.  ``"brier"`` lowers log loss, too, ``"log_loss"`` more.
     projection, subset_size, n_projections
         As in `odt`.
     n_singles : "auto" or int, default "auto"

@@ -37,10 +37,10 @@ from odrf.engine.trees.forest_arrays import Forest, joined, within_memory
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.stacking import (
     Evidence,
-    mean_products,
-    mean_relations,
-    products_of_rows,
-    relations_of_rows,
+    LogLoss,
+    log_loss_in_squares,
+    mean_sums,
+    sums_of_rows,
 )
 from odrf.options.kinds import ERROR
 from odrf.projections.mixture import Mixture
@@ -167,7 +167,7 @@ def grow_blend(
     expect : callable
         Called with the number of trees to be grown, as far as known: at first with the most, and
         again after the pilot trees.
-    objective : {"error", "brier"}, default "error"
+    objective : {"error", "brier", "log_loss"}, default "error"
         What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
@@ -249,31 +249,39 @@ def pilot_evidence(
         draws = Draws(weights, [kind.sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         unseen.append(np.take(draws.all_unseen(), at, axis=1).T)
     if K == 1:
-        target, centre = np.empty((len(at), 0)), y[at, None, None]
+        code, target, centre = (
+            np.empty(0, dtype=np.int64),
+            np.zeros((len(at), 1)),
+            y[at, None, None],
+        )
     else:
-        target, total = np.eye(K)[y[at].astype(np.int64)], case_weights.sum()
+        code = y[at].astype(np.int64)
+        target, total = np.eye(K)[code], case_weights.sum()
         shares = case_weights @ target / total
         target -= shares
         centre = np.broadcast_to(shares, (len(at), 1, K))
-    of_rows, related = [], []
+    of_rows, logarithmic = [], []
     # the values of a thousand classes take gigabytes: never of all rows at once
     size = max(1, AT_ONCE // (len(kinds) * len(pilots[0]) * K))
     for block in row_blocks(len(at), size):
         values = [
             np.stack([tree.value[leaf[block]] for tree, leaf in zip(*of_kind, strict=True)], axis=1)
-            - centre[block]
             for of_kind in zip(pilots, leaves, strict=True)
         ]
         masks = [mask[block] for mask in unseen]
-        of_rows.append(products_of_rows(values, masks))
         if K > 1:
-            related.append(relations_of_rows(values, masks, target[block]))
-    products, rows = mean_products(np.concatenate(of_rows, axis=2), unseen, case_weights)
+            of_class = code[block]
+            own = [value[np.arange(len(of_class)), :, of_class] for value in values]
+            squares = log_loss_in_squares(own, masks, shares[of_class])
+            logarithmic.append(sums_of_rows(squares.values, masks, squares.target))
+        values = [value - centre[block] for value in values]
+        of_rows.append(sums_of_rows(values, masks, target[block]))
+    products, relations, rows = mean_sums(of_rows, unseen, case_weights)
     if K == 1:
-        return Evidence(products, None, np.diag(products).copy(), rows)
-    relations = mean_relations(np.concatenate(related, axis=1), unseen, case_weights)
+        return Evidence(products, None, np.diag(products).copy(), rows, None)
     errors = np.diag(products) - 2 * relations + case_weights @ np.sum(target**2, axis=1) / total
-    return Evidence(products, relations, errors, rows)
+    log_loss = LogLoss(*mean_sums(logarithmic, unseen, case_weights)[:2])
+    return Evidence(products, relations, errors, rows, log_loss)
 
 
 def _leaves_of_each(trees: Sequence[Forest], X: Matrix, n_jobs: int) -> list[NDArray[np.int64]]:

@@ -4,41 +4,68 @@ The weights w ≥ 0 minimise the mean squared error of the weighted sum of the k
 For a numeric response they add up to 1.  For classes the objective decides.  For few wrong labels
 their sum is free and only their proportions are used: the largest probability decides, whatever
 its size, and kinds whose probabilities are correctly ordered but too moderate, as those of
-randomised trees are, must not be penalised.  For good probabilities, a small Brier score, the
-weights add up to 1; log loss is small then, too (``benchmarks/objectives.py``).
+randomised trees are, must not be penalised.  For good probabilities the weights add up to 1, and a
+Brier score or the log loss is to be small (``benchmarks/objectives.py``).
 
 The predictions of a few trees have a large variance.  Mean products of predictions are therefore
 estimated from products of different trees, which do not contain the variance of a single tree.
+For the same reason log loss is replaced by a parabola: the logarithm of the mean of a few trees is
+far below that of many, most of all for the kinds that leave the fewest rows out of bag.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.options.kinds import BRIER, ERROR
+from odrf.options.kinds import BRIER, ERROR, LOG_LOSS
 
 __all__ = [
     "Evidence",
+    "LogLoss",
+    "Squares",
+    "SumsOfRows",
     "free_weights",
     "held_weights",
     "held_weights_of_classes",
+    "log_loss_in_squares",
+    "log_loss_weights",
     "mean_products",
     "mean_relations",
+    "mean_sums",
     "products_of_rows",
     "relations_of_rows",
+    "sums_of_rows",
 ]
 
 # A penalty pulls the weights towards equal ones, as strongly as this many rows: for a number, and
 # for classes, whose rows carry less information.
 HELD_PRIOR_ROWS, FREE_PRIOR_ROWS = 20.0, 60.0
+# The same for log loss, in which a row counts for more.
+LOG_PRIOR_ROWS = 5.0
+# The probability around which log loss is a parabola has the class shares as so many trees.
+SHARE_TREES = 5.0
 # How much more the equation "the weights add up to 1" counts than the others.
 HELD = 1e3
 TINY = 1e-200
+
+
+class LogLoss(NamedTuple):
+    """Log loss of the weighted sum of G kinds, less a constant: wᵀ·products·w - 2·wᵀ·relations.
+
+    Attributes
+    ----------
+    products : (G, G) float64
+    relations : (G,) float64
+    """
+
+    products: NDArray[np.float64]
+    relations: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -56,26 +83,37 @@ class Evidence:
         Mean squared errors; for classes Brier scores.
     rows : int
         The fewest rows that a kind was evaluated on.
+    log_loss : LogLoss or None
+        For classes, twice the log loss of a weighted sum, as a parabola.
     """
 
     products: NDArray[np.float64]
     relations: NDArray[np.float64] | None
     errors: NDArray[np.float64]
     rows: int
+    log_loss: LogLoss | None
 
     def of(self, kinds: Sequence[int]) -> Evidence:
         """Return the evidence on the `kinds` with these numbers."""
         at = np.asarray(kinds)
-        relations = None if self.relations is None else self.relations[at]
-        return Evidence(self.products[np.ix_(at, at)], relations, self.errors[at], self.rows)
+        square, relations, log_loss = np.ix_(at, at), self.relations, self.log_loss
+        return Evidence(
+            self.products[square],
+            None if relations is None else relations[at],
+            self.errors[at],
+            self.rows,
+            log_loss and LogLoss(log_loss.products[square], log_loss.relations[at]),
+        )
 
     def weights(self, objective: str = ERROR) -> NDArray[np.float64]:
         """Return the weights of the kinds (G,); they add up to 1.
 
-        For classes they are chosen for the objective, "error" or "brier".
+        For classes they are chosen for the objective, "error", "brier" or "log_loss".
         """
-        if self.relations is None:
+        if self.relations is None or self.log_loss is None:
             return held_weights(self.products, self.rows)
+        if objective == LOG_LOSS:
+            return log_loss_weights(*self.log_loss, self.rows)
         if objective == BRIER:
             return held_weights_of_classes(self.products, self.relations, self.errors, self.rows)
         return free_weights(self.products, self.relations, self.errors, self.rows)
@@ -116,6 +154,72 @@ def relations_of_rows(
     """
     pairs = zip(values, unseen, strict=True)
     return np.array([np.einsum("ibk,ik,ib->i", value, target, mask) for value, mask in pairs])
+
+
+class SumsOfRows(NamedTuple):
+    """Sums over the trees that each row is out of bag for.
+
+    Attributes
+    ----------
+    products : (G, G, m) float64
+        Of `products_of_rows`.
+    relations : (G, m) float64
+        Of `relations_of_rows`.
+    """
+
+    products: NDArray[np.float64]
+    relations: NDArray[np.float64]
+
+
+def sums_of_rows(
+    values: list[NDArray[np.float64]],
+    unseen: list[NDArray[np.bool_]],
+    target: NDArray[np.float64],
+) -> SumsOfRows:
+    """Return both sums for each row; the arguments are those of `relations_of_rows`."""
+    related = relations_of_rows(values, unseen, target)
+    return SumsOfRows(products_of_rows(values, unseen), related)
+
+
+class Squares(NamedTuple):
+    """What trees say and what they should have said: squared errors stand for another loss.
+
+    Attributes
+    ----------
+    values : list of G arrays (m, b, 1) float64
+    target : (m, 1) float64
+    """
+
+    values: list[NDArray[np.float64]]
+    target: NDArray[np.float64]
+
+
+def log_loss_in_squares(
+    own: list[NDArray[np.float64]],
+    unseen: list[NDArray[np.bool_]],
+    shares: NDArray[np.float64],
+) -> Squares:
+    """Return values and a target whose squared errors are about twice the log loss.
+
+    Let r be the out-of-bag probability of a row's own class by the trees of all kinds.  That of a
+    weighted sum, x, has about the log loss (x - r)²/(2r) - x/r, less a constant.  Twice that is
+    (x/√r - √r - 1/√r)², less a constant.  At r this has the slope of the logarithm, so that true
+    probabilities are best, but not its curvature 1/r²: rows on which all kinds fail would decide.
+
+    Parameters
+    ----------
+    own : list of G arrays (m, b) float64
+        The probability of each row's own class, by each kind's b trees.
+    unseen : list of G arrays (m, b) bool
+        Which rows are out of bag for each tree; only these predictions count.
+    shares : (m,) float64
+        The share of each row's class: r is pulled towards it if there are few trees.
+    """
+    total = np.sum([np.sum(p * mask, axis=1) for p, mask in zip(own, unseen, strict=True)], axis=0)
+    trees = np.sum([mask.sum(axis=1) for mask in unseen], axis=0)
+    pooled = (total + SHARE_TREES * shares) / (trees + SHARE_TREES)
+    root = np.sqrt(np.maximum(pooled, TINY))[:, None]
+    return Squares([(p / root)[:, :, None] for p in own], root + 1 / root)
 
 
 def mean_products(
@@ -160,6 +264,21 @@ def mean_relations(
     return means
 
 
+def mean_sums(
+    sums: Sequence[SumsOfRows],
+    unseen: list[NDArray[np.bool_]],
+    weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """Return mean products (G, G) and relations (G,), and the fewest rows that a kind has.
+
+    `sums` are those of consecutive blocks of rows; `unseen` and `weights` are of all rows.
+    """
+    products = np.concatenate([block.products for block in sums], axis=2)
+    relations = np.concatenate([block.relations for block in sums], axis=1)
+    means, rows = mean_products(products, unseen, weights)
+    return means, mean_relations(relations, unseen, weights), rows
+
+
 def held_weights(products: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
     """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise wᵀ·products·w.
 
@@ -181,7 +300,24 @@ def held_weights_of_classes(
     That is the Brier score of the weighted sum, less a constant.  The arguments are those of
     `free_weights`.
     """
-    root = _root(products + _prior(errors, FREE_PRIOR_ROWS / max(rows, 1)))
+    return _held(products + _prior(errors, FREE_PRIOR_ROWS / max(rows, 1)), relations)
+
+
+def log_loss_weights(
+    products: NDArray[np.float64], relations: NDArray[np.float64], rows: int
+) -> NDArray[np.float64]:
+    """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise wᵀ·products·w - 2·wᵀ·relations.
+
+    These are mean `products` and `relations` of the values of `log_loss_in_squares`.  The penalty
+    on unequal weights is scaled to a relative error of 1.  `rows` is that of `held_weights`.
+    """
+    penalty = _prior(np.ones(len(relations)), LOG_PRIOR_ROWS / max(rows, 1))
+    return _held(products + penalty, relations)
+
+
+def _held(products: NDArray[np.float64], relations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights w ≥ 0 (G,), Σ w = 1, that minimise wᵀ·products·w - 2·wᵀ·relations."""
+    root = _root(products)
     return _on_the_simplex(root, np.asarray(np.linalg.solve(root.T, relations), dtype=np.float64))
 
 

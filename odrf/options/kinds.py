@@ -19,6 +19,7 @@ __all__ = [
     "BRIER",
     "ERROR",
     "FEWEST_TREES",
+    "LOG_LOSS",
     "OBJECTIVES",
     "blends",
     "kinds_of_trees",
@@ -28,7 +29,7 @@ __all__ = [
 
 BEST = "best"
 # What the shares of the kinds are chosen for.
-ERROR, BRIER = OBJECTIVES = "error", "brier"
+ERROR, BRIER, LOG_LOSS = OBJECTIVES = "error", "brier", "log_loss"
 # Share of the rows that each tree draws, without replacement.  Randomised trees differ enough even
 # if they draw many rows; some rows must stay out of bag to evaluate the kind.
 GREEDY_SHARE, RANDOM_SHARE, LEAST_SHARE = 0.8, 0.9, 0.632

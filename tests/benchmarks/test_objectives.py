@@ -28,15 +28,16 @@ def test_a_run_and_its_report(folder, capsys, monkeypatch):
     assert objectives.main() == 0
     lines = pd.read_csv(out)
     assert lines["table"].unique().tolist() == ["sides"]
-    assert lines["objective"].tolist() == ["error", "brier"]
+    assert lines["objective"].tolist() == ["error", "brier", "log_loss"]
     assert lines["place"].unique().tolist() == [2]
-    assert lines["log_loss"].nunique() == 2
+    assert lines["log_loss"].nunique() == 3
     told = capsys.readouterr().out
     monkeypatch.setattr("sys.argv", ["objectives.py", "--report", str(out)])
     assert objectives.main() == 0
     assert capsys.readouterr().out == told
     for measure in objectives.MEASURED:
-        assert f"{measure}, 1 tables:" in told
+        for base in ("error", "brier"):
+            assert f"{measure} beside {base}, 1 tables:" in told
 
 
 def test_without_tables_there_is_nothing_to_do(tmp_path, capsys, monkeypatch):

@@ -42,7 +42,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
     "odrf": OF_ALL | OF_SPLITS | OF_TREES | {
         "n_trees": [1, 2, 12], "resample": ["none", "bootstrap", "subsample"], "blend": [True],
         "sample_fraction": [0.2, 1.0], "alpha": [0.01, "oob"],
-        "inference": [True], "objective": ["brier"],
+        "inference": [True], "objective": ["brier", "log_loss"],
     },
     "odbt": OF_ALL | OF_SPLITS | {
         "loss": ["absolute", "huber", "poisson", "squared_error", "logistic", "multinomial"],

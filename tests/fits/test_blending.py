@@ -183,7 +183,7 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     rng = np.random.default_rng(2)
     m, b, K = 40, 4, max(classes, 1)
     y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
-    trees = [[SimpleNamespace(value=rng.normal(size=(9, K))) for _ in range(b)] for _ in "ab"]
+    trees = [[SimpleNamespace(value=rng.random((9, K))) for _ in range(b)] for _ in "ab"]
     leaves = {id(of_kind): list(rng.integers(9, size=(b, m))) for of_kind in trees}
     monkeypatch.setattr(blending, "_leaves_of_each", lambda trees, X, n_jobs: leaves[id(trees)])
     problem = noisy(n=m)
@@ -200,3 +200,6 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     blocks = evidence()
     for name in ("products", "relations", "errors", "rows"):
         assert np.array_equal(getattr(blocks, name), getattr(whole, name)), name
+    assert (whole.log_loss is not None) == (classes > 0)
+    for one, other in zip(blocks.log_loss or (), whole.log_loss or (), strict=True):
+        assert np.array_equal(one, other)

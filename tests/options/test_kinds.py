@@ -71,10 +71,15 @@ def test_it_predicts_prunes_and_pickles_as_any_forest(fit, data):
     assert fit.prune(0.01).n_leaves.mean() < fit.n_leaves.mean()
 
 
-def test_a_seed_repeats_it_for_any_number_of_threads(data, few_pilots):
+@pytest.mark.parametrize(
+    ("formula", "objective"), [("y ~ a + b", "error"), ("side ~ a + b", "log_loss")]
+)
+def test_a_seed_repeats_it_for_any_number_of_threads(data, few_pilots, formula, objective):
     one, other = (
-        odrf.odrf("y ~ a + b", data, n_trees=25, blend=True, seed=9, n_jobs=jobs) for jobs in (1, 3)
+        odrf.odrf(formula, data, n_trees=25, blend=True, objective=objective, seed=9, n_jobs=jobs)
+        for jobs in (1, 3)
     )
+    assert one.kinds.equals(other.kinds)
     assert one.predict(data).equals(other.predict(data))
 
 
@@ -194,18 +199,24 @@ def test_a_few_rows_are_enough(data, n, response):
     assert fit.kinds.trees.sum() == 100
 
 
-def test_an_objective_needs_classes_and_several_kinds(data):
+@pytest.mark.parametrize("objective", ["brier", "log_loss"])
+def test_an_objective_needs_classes_and_several_kinds(data, objective):
     with pytest.raises(InputError, match="the response is a number: leave it out"):
-        odrf.odrf("y ~ a + b", data, n_trees=100, objective="brier")
+        odrf.odrf("y ~ a + b", data, n_trees=100, objective=objective)
     with pytest.raises(InputError, match="use blend=True, or n_trees=100 or more"):
-        odrf.odrf("side ~ a + b", data, n_trees=20, objective="brier")
-    with pytest.raises(InputError, match=r"objective='auc' is not known: use one of .*'brier'"):
-        odrf.odrf("side ~ a + b", data, objective="auc")
+        odrf.odrf("side ~ a + b", data, n_trees=20, objective=objective)
+
+
+@pytest.mark.parametrize("objective", ["auc", "log loss", None, 1])
+def test_other_objectives_are_not_known(data, objective):
+    message = r"objective=.* is not known: use one of .*'brier', 'log_loss'"
+    with pytest.raises(InputError, match=message):
+        odrf.odrf("side ~ a + b", data, objective=objective)
 
 
 def test_shares_of_kinds_are_chosen_for_the_objective(data, few_pilots):
     shares = {}
-    for objective in ("error", "brier"):
+    for objective in ("error", "brier", "log_loss"):
         forest = odrf.odrf(
             "side ~ a + b", data, n_trees=20, blend=True, objective=objective, seed=1
         )
@@ -213,7 +224,22 @@ def test_shares_of_kinds_are_chosen_for_the_objective(data, few_pilots):
         shares[objective] = forest.kinds.weight.tolist()
         larger = forest.grow(10)
         assert larger.fit.request.objective == objective
-    assert len({tuple(one) for one in shares.values()}) == 2
+    assert len({tuple(one) for one in shares.values()}) == 3
+
+
+def test_a_forest_for_log_loss_is_saved_updated_and_enlarged(data, few_pilots, tmp_path):
+    options = {"n_trees": 20, "blend": True, "objective": "log_loss", "seed": 1}
+    forest = odrf.odrf("side ~ a + b", data, **options)
+    forest.save(tmp_path / "forest.odrf")
+    again = odrf.load(tmp_path / "forest.odrf")
+    assert again.fit.request == forest.fit.request
+    assert again.kinds.equals(forest.kinds)
+    larger = odrf.odrf("side ~ a + b", data, **options | {"n_trees": 60})
+    assert again.grow(40).kinds.equals(larger.kinds)
+    assert again.grow(40).predict().equals(larger.predict())
+    updated = again.update(data[:50])
+    assert updated.nobs == len(data) + 50
+    assert updated.kinds.weight.equals(forest.kinds.weight)
 
 
 def test_blend_must_be_auto_true_or_false(data):
