@@ -4,12 +4,14 @@
     python benchmarks/intervals.py --report intervals.csv
 
 95 % prediction intervals of forests, by out-of-bag residuals and by quantiles, are evaluated on new
-rows of three simulated regressions and on test rows of two tables.  95 % confidence intervals are
-evaluated by whether they cover the expectation of the forest, which is the mean prediction of the
-forests of all repeats, and whether they cover the regression function, from which the expectation
-differs by the bias.  They are evaluated with 500 trees, and with as many as the warning advises.
-The csv has one line for each repeat and method.  A run with an existing csv adds the missing
-problems.
+rows of three simulated regressions and on test rows of two tables.  Those of stacks are also
+evaluated on the third of the rows with the narrowest, and with the widest intervals.
+
+95 % confidence intervals are evaluated by whether they cover the expectation of the forest, which
+is the mean prediction of the forests of all repeats, and whether they cover the regression
+function, from which the expectation differs by the bias.  They are evaluated with 500 trees, and
+with as many as the warning advises.  The csv has one line for each repeat and method.  A run with
+an existing csv adds the missing problems.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from markdown import table as markdown_table
-from odrf import odrf
+from odrf import auto, odrf
 from odrf.results import ODRFResults
 from runs import go_on, parser
 from tables import read_table
@@ -69,6 +71,9 @@ def ridge(x: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float6
     return 5 * along**2 + (0.1 + 0.7 * along) * rng.normal(size=len(x))
 
 
+Evaluate = Callable[
+    [pd.DataFrame, pd.DataFrame, int, int], Iterator[tuple[str, float, float, float]]
+]
 Truth = Callable[[NDArray[np.float64], np.random.Generator], NDArray[np.float64]]
 SIMULATED: dict[str, Truth] = {"additive": additive, "radial": radial, "ridge": ridge}
 
@@ -91,7 +96,24 @@ def evaluate(
         yield method, float(covered.mean()), float(width.mean()), float(width.isna().mean())
 
 
-def prediction_lines(name: str, options: argparse.Namespace) -> list[tuple[Any, ...]]:
+def evaluate_stack(
+    train: pd.DataFrame, test: pd.DataFrame, trees: int, seed: int
+) -> Iterator[tuple[str, float, float, float]]:
+    """Yield the same of a stack: for all test rows, and for thirds of them by the width."""
+    stack = auto("y ~ .", train, kind="regression", n_trees=trees, seed=seed)
+    ends = stack.predict(test, interval="prediction")
+    width = ends["conf_high"] - ends["conf_low"]
+    covered = test["y"].between(ends["conf_low"], ends["conf_high"]).to_numpy()
+    order = np.argsort(width.to_numpy(), kind="stable")
+    narrow, _, wide = np.array_split(order, 3)
+    for method, at in (("stack", order), ("stack, narrow", narrow), ("stack, wide", wide)):
+        values = width.iloc[at]
+        yield method, float(covered[at].mean()), float(values.mean()), float(values.isna().mean())
+
+
+def prediction_lines(
+    evaluate: Evaluate, name: str, options: argparse.Namespace
+) -> list[tuple[Any, ...]]:
     """Evaluate prediction intervals on a problem, repeat by repeat."""
     lines: list[tuple[Any, ...]] = []
     for repeat in range(options.repeats):
@@ -161,7 +183,11 @@ def run(options: argparse.Namespace) -> pd.DataFrame:
     tables = [name for name in TABLES if (options.data / f"{name}.csv.gz").exists()]
     if not tables:
         print(f"no tables: {options.data} holds none of {', '.join(TABLES)}", file=sys.stderr)
-    lines_of = {name: partial(prediction_lines, name) for name in [*SIMULATED, *tables]}
+    problems = [*SIMULATED, *tables]
+    lines_of = {name: partial(prediction_lines, evaluate, name) for name in problems}
+    lines_of |= {
+        f"stack, {name}": partial(prediction_lines, evaluate_stack, name) for name in problems
+    }
     lines_of |= {f"mean, {name}": partial(mean_lines, name) for name in MEAN_OPTIONS}
     tasks = [(problem,) for problem in lines_of]
     return go_on(

@@ -34,10 +34,14 @@ def test_coverage(run: Callable[..., pd.DataFrame], capsys: pytest.CaptureFixtur
     lines = run("--repeats", "2")
     out, err = capsys.readouterr()
     assert "holds none of abalone, concrete" in err
-    assert out.count("\n| ") == 3 * 2 + 3 * 4 + 1
+    assert out.count("\n| ") == 3 * 2 + 3 * 3 + 3 * 4 + 1
     covered = lines.groupby(["problem", "method"])["covered"].mean()
     assert covered[:, "conformal"].between(0.91, 0.99).all()
     assert covered[:, "quantile"].between(0.84, 0.99).all()
+    assert covered[:, "stack"].between(0.91, 0.99).all()
+    width = lines.groupby(["problem", "method"])["width"].mean()
+    assert width[:, "stack, narrow"].lt(width[:, "stack, wide"]).all()
+    assert covered[:, "stack, narrow"].between(0.85, 1.0).all()
     for trees in ("100 trees", "as advised"):
         assert covered[:, f"jackknife, {trees}"].between(0.75, 1.0).all()
         # the interval does not allow for the forest's bias
