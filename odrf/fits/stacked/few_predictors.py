@@ -30,7 +30,7 @@ FEWEST_PREDICTORS = 2
 # With a larger share of predictors the forest would be much like that on all of them.
 LARGEST_SHARE = 0.5
 # Trees of the forest, and of each that is grown without a fold, as shares of those of the forest on
-# all predictors.
+# all predictors.  The latter are of one kind: finding shares of kinds would take longer.
 SHARE, SHARE_WITHOUT_FOLD = 1 / 2, 1 / 5
 
 
@@ -98,7 +98,8 @@ class ForestsOnFew(NamedTuple):
         for f in range(1, len(self.judged.importance) - 1):
             self._predict_fold(f, chosen, left_out)
         everything = len(self.judged.importance) - 1
-        return FewPredictors(*self._without(everything, chosen, SHARE), left_out)
+        fit, columns = self._without(everything, chosen, self.request, SHARE)
+        return FewPredictors(fit, columns, left_out)
 
     def _orders(self) -> list[int]:
         """Return the orders of effective numbers that are few predictors, and not the same."""
@@ -112,17 +113,19 @@ class ForestsOnFew(NamedTuple):
         importance = self.judged.importance[f][self.design.first[:-1]]
         return largest(importance, max(FEWEST_PREDICTORS, effective_number(importance, order)))
 
-    def _without(self, f: int, order: int, share: float) -> tuple[Fit, NDArray[np.int64]]:
+    def _without(
+        self, f: int, order: int, request: Request, share: float
+    ) -> tuple[Fit, NDArray[np.int64]]:
         """Return a forest that is grown without fold f, and its columns."""
         which = self._chosen(f, order).tolist()
         part, columns = self.design.keeping(which), self.design.recipe.columns_of(which)
-        n_trees = max(FEWEST_TREES, int(share * self.request.n_trees))
         rows = replace(self.data, X=self.data.X[columns]).keeping(self.judged.without(f))
-        request = self.request.giving(n_trees=n_trees)
-        return grow_fit(self.call, part, rows, request, self.progress), columns
+        fewer = request.giving(n_trees=max(FEWEST_TREES, int(share * request.n_trees)))
+        return grow_fit(self.call, part, rows, fewer, self.progress), columns
 
     def _predict_fold(self, f: int, order: int, into: NDArray[np.float64]) -> None:
         """Write predictions of fold f, by a forest that is grown without it, `into` (n, K)."""
-        fit, columns = self._without(f, order, SHARE_WITHOUT_FOLD)
+        of_one_kind = self.request.giving(blend=False)
+        fit, columns = self._without(f, order, of_one_kind, SHARE_WITHOUT_FOLD)
         held = ~self.judged.without(f)
         into[held] = expected_response(fit, self.data.keeping(held).X[columns])
