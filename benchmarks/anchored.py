@@ -1,16 +1,19 @@
-"""The forest and `odrf.auto` beside the strongest other methods, on the same partitions.
+"""Methods of this package beside the strongest other methods, on the same partitions.
 
     python benchmarks/anchored.py stacks.csv anchors.csv [more.csv] [--methods catboost,realmlp]
+    python benchmarks/anchored.py tuned.csv --own auto_60s
 
-The first csv is that of ``stacks.py``, the others are of ``accuracy.py``.  The report, in markdown,
-has the losses of each table, mean ranks, one-sided Wilcoxon signed-rank tests (corrected by Holm)
-that `auto` and the forest are better, and the tables on which `auto` is far behind the best.
+The files are those of ``stacks.py``, whose forest and stack are `odrf` and `auto`, and of
+``accuracy.py``.  The report, in markdown, has the losses of each table, mean ranks, one-sided
+Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better, and the tables on
+which the first of them is far behind the best.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -19,34 +22,40 @@ from statsmodels.stats.multitest import multipletests
 from markdown import in_bold, table
 from ranks import mean_ranks, relative_differences, wilcoxon_against
 
-OWN = {"together": "auto", "forest": "odrf"}
+FROM_STACKS = {"together": "auto", "forest": "odrf"}
 LOSSES = {"loss": "relative error, or error %", "log_loss": "log loss of classes"}
 FAR_BEHIND, FEWEST_TABLES, DIGITS = 1.1, 5, 6
 
 
-def losses_of(stacks: pd.DataFrame, others: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return the losses of methods (columns) on tables (rows).
+def lines_of(path: Path) -> pd.DataFrame:
+    """Return the results of protocol Z in a csv of ``stacks.py`` or of ``accuracy.py``."""
+    lines = pd.read_csv(path)
+    if "model" in lines:
+        models = lines[lines["model"].isin(FROM_STACKS)]
+        return models.assign(method=models["model"].map(FROM_STACKS))
+    return lines[(lines["status"] == "ok") & (lines["protocol"] == "Z")]
+
+
+def losses_of(lines: pd.DataFrame, measure: str, own: Sequence[str]) -> pd.DataFrame:
+    """Return the losses of methods (columns) on tables (rows) on which ours have a result.
 
     Of each table the partitions count on which most methods have a result.
     """
-    own = stacks[stacks["model"].isin(OWN)].assign(method=lambda lines: lines["model"].map(OWN))
-    done = others[(others["status"] == "ok") & (others["protocol"] == "Z")]
-    lines = pd.concat([own, done], ignore_index=True)
-    lines["loss"] = lines["rpe"].fillna(lines["error_percent"])
-    # the digits of the first file, so that equal losses are equal
+    lines = lines.assign(loss=lines["rpe"].fillna(lines["error_percent"]))
+    # the digits of files with few, so that equal losses are equal
     lines[measure] = lines[measure].map(f"{{:.{DIGITS}g}}".format).astype(float)
     found = lines.pivot_table(index=["table", "partition"], columns="method", values=measure)
-    found = found.dropna(subset=list(OWN.values()))
+    found = found.dropna(subset=list(own))
     known: pd.Series = found.notna().sum(axis=1)
     return found[known == known.groupby("table").transform("max")].groupby("table").mean()
 
 
-def report(stacks: pd.DataFrame, others: pd.DataFrame) -> str:
+def report(lines: pd.DataFrame, own: Sequence[str]) -> str:
     """Return the comparisons by error, and for classes by log loss, as markdown."""
     parts = []
     for measure, title in LOSSES.items():
-        losses = losses_of(stacks, others, measure)
-        order = [*OWN.values(), *sorted(map(str, set(losses) - set(OWN.values())))]
+        losses = losses_of(lines, measure, own)
+        order = [*own, *sorted(map(str, set(losses) - set(own)))]
         losses = losses[[method for method in order if losses[method].notna().any()]]
         complete = losses.dropna()
         parts.append(f"**{title}**, of methods on {len(losses)} tables:\n\n{_each(losses)}")
@@ -54,8 +63,8 @@ def report(stacks: pd.DataFrame, others: pd.DataFrame) -> str:
             ranks = mean_ranks(complete).sort_values()
             cells = ranks.map("{:.2f}".format).to_frame("mean rank")
             parts.append(f"Mean ranks, {len(complete)} tables:\n\n{table(cells, 'method')}")
-            parts += [_tests(losses, own) for own in OWN.values()]
-        parts.append(_far_behind(losses))
+            parts += [_tests(losses, method, own) for method in own]
+        parts.append(_far_behind(losses, own))
     return "\n\n".join(parts)
 
 
@@ -64,35 +73,38 @@ def _each(losses: pd.DataFrame) -> str:
     return table(in_bold(text, losses.eq(losses.min(axis=1), axis=0)), "table")
 
 
-def _tests(losses: pd.DataFrame, own: str) -> str:
-    """Test one of this package's methods against each other method."""
-    against = losses.drop(columns=[name for name in OWN.values() if name != own])
-    tests = wilcoxon_against(relative_differences(against, own))
+def _tests(losses: pd.DataFrame, tested: str, own: Sequence[str]) -> str:
+    """Test one of our methods against each method of others."""
+    against = losses.drop(columns=[name for name in own if name != tested])
+    tests = wilcoxon_against(relative_differences(against, tested))
     cells = tests[["wins", "ties", "losses"]].astype(str)
     cells["p"] = tests["p"].map("{:.2g}".format)
     cells["p, Holm"] = [f"{p:.2g}" for p in multipletests(tests["p"], method="holm")[1]]
-    return f"Tests that {own} is better than each other method:\n\n{table(cells, 'against')}"
+    return f"Tests that {tested} is better than each other method:\n\n{table(cells, 'against')}"
 
 
-def _far_behind(losses: pd.DataFrame) -> str:
-    best = losses.drop(columns=list(OWN.values())).min(axis=1)
-    ratio = (losses["auto"] / best).sort_values(ascending=False)
+def _far_behind(losses: pd.DataFrame, own: Sequence[str]) -> str:
+    best = losses.drop(columns=list(own)).min(axis=1)
+    ratio = (losses[own[0]] / best).sort_values(ascending=False)
     far = [f"{name} ({each:.2f})" for name, each in ratio[ratio > FAR_BEHIND].items()]
-    return f"Ratio of auto to the best other method above {FAR_BEHIND}: {', '.join(far) or 'none'}."
+    far_words = ", ".join(far) or "none"
+    return f"Ratio of {own[0]} to the best other method above {FAR_BEHIND}: {far_words}."
 
 
 def main() -> int:
     """Print the report."""
     asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    asked.add_argument("stacks", type=Path, help="csv of stacks.py")
-    asked.add_argument("others", type=Path, nargs="+", help="csv files of accuracy.py")
-    asked.add_argument("--methods", help="names with commas between them; by default all")
+    asked.add_argument("files", type=Path, nargs="+", help="csv files")
+    asked.add_argument("--own", default="auto,odrf", help="our methods, with commas between them")
+    asked.add_argument("--methods", help="others, with commas between them; by default all")
     options = asked.parse_args()
-    others = pd.concat([pd.read_csv(path) for path in options.others], ignore_index=True)
-    others = others[~others["method"].isin(OWN.values())]
+    own = options.own.split(",")
+    lines = pd.concat([lines_of(path) for path in options.files], ignore_index=True)
+    # a stack and a forest count once, as fitted for the comparison of both
+    lines = lines.drop_duplicates(["table", "partition", "method"])
     if options.methods is not None:
-        others = others[others["method"].isin(options.methods.split(","))]
-    print(report(pd.read_csv(options.stacks), others))
+        lines = lines[lines["method"].isin([*own, *options.methods.split(",")])]
+    print(report(lines, own))
     return 0
 
 

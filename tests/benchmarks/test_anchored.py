@@ -61,3 +61,12 @@ def test_some_methods_alone(files, capsys, monkeypatch):
     assert anchored.main() == 0
     told = capsys.readouterr().out
     assert "other |" not in told.splitlines()[2] and "above 1.1: none" in told
+
+
+def test_of_one_file_with_an_own_method(files, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["anchored.py", files[1], "--own", "one"])
+    assert anchored.main() == 0
+    told = capsys.readouterr().out
+    assert "| table | one | other |" in told and "table9" in told
+    assert "| other | 4 | 0 | 2 |" in told
+    assert "Ratio of one to the best other method above 1.1: table3 (3.75)." in told
