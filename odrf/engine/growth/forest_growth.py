@@ -209,11 +209,7 @@ def grow_one(
     else:
         buffers = grow_on(*growing)
     if sampling.honest:
-        drawn = np.flatnonzero(filling)
-        filling_rows = rows_at(drawn, X, y, weights, filling, matrix is not None, factors)
-        if matrix is not None:  # `fill` moves row numbers, not the rotated columns
-            places = np.arange(len(drawn), dtype=np.int32)
-            filling_rows = rotated_rows(filling_rows, matrix)._replace(at=places, copied=False)
+        filling_rows = _filling_rows(X, y, weights, filling, matrix, factors)
         fill(
             filling_rows, buffers, reached[NODES], settings.criterion, scratch.columns,
             scratch.theta, scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
@@ -226,6 +222,24 @@ def grow_one(
         )
     tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
     return tree if matrix is None else rotated_back(tree, matrix)
+
+
+def _filling_rows(
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    filling: NDArray[np.int64],
+    matrix: NDArray[np.float32] | None,
+    factors: Factors,
+) -> Rows:
+    """Return the rows that fill an honest tree, rotated by the matrix, if there is one."""
+    drawn = np.flatnonzero(filling)
+    rows = rows_at(drawn, X, y, weights, filling, matrix is not None, factors)
+    if matrix is None:
+        return rows
+    # `fill` moves row numbers, not the rotated columns
+    places = np.arange(len(drawn), dtype=np.int32)
+    return rotated_rows(rows, matrix)._replace(at=places, copied=False)
 
 
 def grow_on(
