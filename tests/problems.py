@@ -22,7 +22,7 @@ from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import Coded, Layout
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling
-from odrf.engine.settings import AIC, BIC, NO_PENALTY, Settings
+from odrf.engine.settings import AIC, BIC, NO_PENALTY, ON_RESPONSE, Settings
 from odrf.engine.splits.criteria import ENTROPY, GINI, SQUARED_ERROR
 from odrf.engine.splits.searching import SORTED_TOGETHER
 from odrf.engine.trees.forest_arrays import Forest
@@ -62,6 +62,7 @@ class Recipe(NamedTuple):
     n_thresholds: int
     exact_rows: int
     surrogates: bool = False
+    split_scale: int = ON_RESPONSE
 
     @property
     def settings(self) -> Settings:

@@ -64,6 +64,7 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
         "graf": "see `subspace`",
     },
     "pruning": {"odbt": SUM, "graf": "regions are divided until they are pure"},
+    "split_scale": {"odbt": f"{STEPS}: see `loss`", "graf": PLANES},
     "resample": {
         "odt": ONE_TREE, "odbt": "see `sample_fraction`; runs draw bootstrap samples",
         "graf": "every tree uses all rows",

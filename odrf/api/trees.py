@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection, ShareRule
-from odrf.api.calling import DESIGN_ARGUMENTS, design_of, is_default, spelled_call
+from odrf.api.calling import design_of, spelled_call
+from odrf.api.growth_request import TREE, requested
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.growing import grow_fit
 from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_forest, sized_tree
-from odrf.options.growing_for_inference import for_inference
-from odrf.options.request import Request, request_of
-from odrf.projections.mixture import without_share
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import public
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
 
 __all__ = ["odrf", "odt"]
-
-# The options of a forest that a tree does not have, where `Request` has no default for a tree.
-TREE = {
-    "n_trees": 1,
-    "resample": "none",
-    "sample_fraction": "auto",
-    "blend": False,
-}
 
 
 @public
@@ -50,6 +37,7 @@ def odt(
     min_leaf: int = 5,
     max_depth: int | None = None,
     criterion: str = "auto",
+    split_scale: str = "response",
     penalty: str | None = None,
     n_thresholds: str | int = "auto",
     split_search: str = "auto",
@@ -140,6 +128,15 @@ def odt(
         2008).  It rewards separating low from high classes at any cut.  Estimated directions then
         separate the classes up to a random one from the others, and the predicted class is the
         median.  ``"gini"`` and ``"entropy"`` treat the classes as unordered.
+    split_scale : {"response", "log", "normal", "ranks"}, default "response"
+        For a regression, the scale of the response on which splits are chosen.  Values, impurities
+        and gains of nodes are those of the response itself.  Splits by squared error follow the
+        largest responses: if the response is skewed or has heavy tails, a few rows decide them.
+        ``"log"`` chooses the splits for its logarithm (if some y ≤ 0, for that of y minus its
+        minimum plus a tenth of its standard deviation), ``"ranks"`` for its ranks, as a rank
+        transform does (Conover and Iman 1981), ``"normal"`` for the normal quantiles of the ranks
+        (van der Waerden 1952).  Equal responses share a mean rank.  The default, because which of
+        them helps depends on the data: see `odrf`.
     penalty : {None, "aic", "bic"}, default None
         Charge a split for each of its coefficients and for its threshold: 2 each (AIC), or log N(A)
         each (BIC).  A split is made only if it lowers N(A)·log(impurity) by more than this charge,
@@ -231,7 +228,7 @@ def odt(
         del options[name]
     call = spelled_call(odt, formula, options)
     design, training = design_of(formula, data, options, environment(2))
-    request = _request(odt, options, TREE)
+    request = requested(odt, options, TREE)
     fit = sized_tree(grow_fit(call, design, training, request), progress)
     return ODTResults(warned_of_repeated_rows(fit, data))
 
@@ -254,6 +251,7 @@ def odrf(
     min_leaf: int = 2,
     max_depth: int | None = None,
     criterion: str = "auto",
+    split_scale: str = "response",
     penalty: str | None = None,
     n_thresholds: str | int = "auto",
     split_search: str = "auto",
@@ -310,6 +308,11 @@ def odrf(
         As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` chooses the α with the
         smallest out-of-bag error.  The constants of the rates ``"log6/n"`` and ``"1/sqrt(n)"`` are
         found out of bag.  ``"cv"`` and ``"1se"`` are for single trees.
+    split_scale : {"response", "auto", "log", "normal", "ranks"}, default "response"
+        As in `odt`, for every tree.  In a blend ``"auto"`` chooses among the response, ``"log"``
+        and ``"normal"``, by the out-of-bag errors of a few pilot trees on each.  It is not the
+        default, because it takes time, and what it gains is small on most tables
+        (``benchmarks/split_scales.py``).  Not together with ``inference=True``.
     pruning, max_depth, criterion, penalty, n_thresholds, split_search
         As in `odt`, for every tree.
     min_leaf : int, default 2
@@ -385,16 +388,6 @@ def odrf(
     call = spelled_call(odrf, formula, options)
     require_no_surrogates(missing)
     design, training = design_of(formula, data, options, environment(2))
-    request = _request(odrf, options, {})
+    request = requested(odrf, options, {})
     fit = sized_forest(grow_fit(call, design, training, request, progress))
     return ODRFResults(warned_of_repeated_rows(fit, data))
-
-
-def _request(
-    function: Callable[..., Any], options: Mapping[str, Any], fixed: Mapping[str, Any]
-) -> Request:
-    """Return the request for growth: the `options` of the call, and options that are `fixed`."""
-    options = {**options, "projection": without_share(options["projection"])}
-    given = {name for name, value in options.items() if not is_default(function, name, value)}
-    asked = request_of({**options, **fixed}, frozenset(given.difference(DESIGN_ARGUMENTS)))
-    return for_inference(asked)

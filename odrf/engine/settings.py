@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["AIC", "BIC", "NO_PENALTY", "Settings"]
+__all__ = [
+    "AIC",
+    "BIC",
+    "NO_PENALTY",
+    "ON_LOG",
+    "ON_NORMAL",
+    "ON_RANKS",
+    "ON_RESPONSE",
+    "Settings",
+]
 
 NO_PENALTY, AIC, BIC = 0, 1, 2
+ON_RESPONSE, ON_LOG, ON_NORMAL, ON_RANKS = 0, 1, 2, 3
 
 
 class Settings(NamedTuple):
@@ -41,6 +51,9 @@ class Settings(NamedTuple):
         every cut point in the two bins around the best.
     surrogates : bool
         Whether each split has surrogates, and is scored on the rows that have values for it.
+    split_scale : int
+        `ON_RESPONSE`, `ON_LOG`, `ON_NORMAL` or `ON_RANKS`: the scale of a numeric response on which
+        splits are chosen, see `odrf.engine.growth.split_scales`.
     """
 
     criterion: int
@@ -55,3 +68,4 @@ class Settings(NamedTuple):
     n_thresholds: int
     exact_rows: int
     surrogates: bool = False
+    split_scale: int = ON_RESPONSE

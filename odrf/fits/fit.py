@@ -125,6 +125,8 @@ class Fit:
         After an update, how many rows each node had when its split was made.
     pruning : Pruning or None
         How the fit was pruned, if it was.
+    scale_errors : dict
+        The out-of-bag errors by which the scale of the splits was chosen; empty if it was given.
     votes : bool
         False: values of leaves are means or class shares, not votes.
     summed : bool
@@ -147,6 +149,7 @@ class Fit:
     changes: pd.DataFrame | None = None
     n_at_split: NDArray[np.int32] | None = None
     pruning: Pruning | None = None
+    scale_errors: dict[str, float] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:

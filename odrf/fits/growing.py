@@ -17,6 +17,7 @@ from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit
+from odrf.fits.scales.choosing_scale import chosen_scale
 from odrf.options.control import Control, resolve
 from odrf.options.kinds import (
     BEST,
@@ -28,6 +29,7 @@ from odrf.options.kinds import (
 )
 from odrf.options.request import Request
 from odrf.options.rule_function import RuleFunction
+from odrf.options.scale_names import require_split_scale
 from odrf.public.progress import progress_bar
 
 __all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
@@ -57,8 +59,9 @@ def grow_fit(
     InputError
         If an option is invalid.  The message names it and says what to use.
     """
-    blended = blends(request)
-    require_objective(request.objective, design.response.kind == "classification", blended)
+    blended, classification = blends(request), design.response.kind == "classification"
+    require_objective(request.objective, classification, blended)
+    require_split_scale(request.split_scale, classification, blended)
     if blended:
         fit = _fit_blend(call, design, data, request, progress)
     else:
@@ -70,10 +73,15 @@ def _settled(request: Request, control: Control, blended: bool) -> Request:
     """Return the request with functions and generators replaced by the values they gave.
 
     Functions may not pickle, and a generator would give another seed the next time.  Whether the
-    forest is a blend is fixed, for any number of trees.  The functions are kept in
-    `Request.functions`, for other numbers of rows.
+    forest is a blend is fixed, for any number of trees, and so is the scale of its splits.  The
+    functions are kept in `Request.functions`, for other numbers of rows.
     """
-    changes: dict[str, Any] = {"seed": control.seed, "n_jobs": control.n_jobs, "blend": blended}
+    changes: dict[str, Any] = {
+        "seed": control.seed,
+        "n_jobs": control.n_jobs,
+        "blend": blended,
+        "split_scale": control.split_scale,
+    }
     functions = dict(request.functions)
     for name in ("max_leaves", "alpha", "sample_fraction"):
         value = getattr(request, name)
@@ -170,15 +178,27 @@ def _fit_blend(
     kinds = kinds_of_trees(request, n, P, design.n_terms, classification, design.response.ordinal)
     base = _resolve(kinds[BEST], design, data)
     require_blendable(base.n_trees, base.resample)
+    scale, scale_errors = _scale(request, design, data, base)
     controls = {
-        name: _resolve(replace(kind, seed=base.seed), design, data) for name, kind in kinds.items()
+        name: _resolve(replace(kind, seed=base.seed, split_scale=scale), design, data)
+        for name, kind in kinds.items()
     }
     grown = grow_in_kinds(
         design, data, list(controls.values()), base.n_jobs, progress, objective=request.objective
     )
     return Fit(
-        call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls
-    )
+        call, design, data, controls[BEST], grown.forest, grown.streams, request, grown.blend,
+        controls, scale_errors=scale_errors,
+    )  # fmt: skip
+
+
+def _scale(
+    request: Request, design: Design, data: TrainingData, pilots: Control
+) -> tuple[str, dict[str, float]]:
+    """Return the scale of the splits, and the errors by which pilot trees chose it, if any did."""
+    if is_word(request.split_scale, AUTO):
+        return chosen_scale(design, data, pilots)
+    return request.split_scale, {}
 
 
 def _resolve(request: Request, design: Design, data: TrainingData) -> Control:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from odrf.checks import AUTO, MOST, checked_choice, checked_whole, is_word
 from odrf.engine.rows.sampling import Batch, Sampling
-from odrf.engine.settings import Settings
+from odrf.engine.settings import ON_RESPONSE, Settings
 from odrf.engine.splits.criteria import CRITERIA, ENTROPY, GINI, ORDINAL, SQUARED_ERROR
 from odrf.errors import InputError
 from odrf.options.request import Request
 from odrf.options.rule import FIXED, Rule
+from odrf.options.scale_names import SPLIT_SCALES
 from odrf.options.sizes import complexity_parameter, leaf_limit, row_share
 from odrf.options.table import EXACT, PENALTIES, RESAMPLES, checked_options
 from odrf.projections.family import Family, Table
@@ -109,6 +110,11 @@ class Control:
         return _name_of(self.settings.penalty, PENALTIES)
 
     @property
+    def split_scale(self) -> str:
+        """``"response"``, ``"log"``, ``"normal"`` or ``"ranks"``: the scale of the splits."""
+        return str(_name_of(self.settings.split_scale, SPLIT_SCALES))
+
+    @property
     def subset_size(self) -> str | int:
         """Predictors in each random subset: ``"random"`` or a number."""
         return self.settings.subset_size or RANDOM
@@ -176,7 +182,7 @@ class Control:
         names = (
             "kind", "n_classes", "subset_size", "max_leaves", "min_leaf", "max_depth", "criterion",
             "penalty", "n_thresholds", "split_search", "resample", "sample_fraction", "honest",
-            "alpha", "pruning",
+            "alpha", "pruning", "split_scale",
         )  # fmt: skip
         return [
             ("projection", self.mixture),
@@ -254,6 +260,8 @@ def resolve(
         n_thresholds=0 if isinstance(thresholds, str) else thresholds,
         exact_rows=exact_rows,
         surrogates=_surrogates(surrogates, mixture),
+        # "auto" is the response until it is chosen
+        split_scale=SPLIT_SCALES.get(options["split_scale"], ON_RESPONSE),
     )
     return Control(
         kind=kind,

@@ -16,6 +16,7 @@ __all__ = ["for_inference"]
 NEEDED: dict[str, tuple[Any, str]] = {
     "blend": (False, "the shares of the kinds of trees depend on the sample"),
     "resample": ("subsample", "the jackknife is too large for bootstraps"),
+    "split_scale": ("response", "another scale depends on the sample"),
 }
 # The smaller the share, the less the jackknife exceeds the variance, and the fewer trees it needs;
 # the forest's bias grows (``benchmarks/effects_coverage.py``).

@@ -48,6 +48,7 @@ class Request:
     n_jobs: Any
     inference: Any = False
     objective: Any = "error"
+    split_scale: Any = "response"
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)
 

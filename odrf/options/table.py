@@ -26,6 +26,7 @@ from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY
 from odrf.errors import InputError
 from odrf.options.kinds import FEWEST_TREES, OBJECTIVES
+from odrf.options.scale_names import SPLIT_SCALES
 from odrf.pruning.complexity import RULES
 
 __all__ = [
@@ -101,6 +102,7 @@ CHECKS = (
     Option("n_trees", STACKED, _whole(FEWEST_TREES, MOST)),
     Option("blend", ("odrf",), checked_switch),
     Option("objective", ("odrf",), _one_of(*OBJECTIVES)),
+    Option("split_scale", TREES, _one_of(AUTO, *SPLIT_SCALES)),
     Option("pruning", TREES, _one_of(*RULES)),
     Option("min_leaf", TREES + BOOSTED, _whole(1)),
     Option("max_depth", TREES, _or_none(_whole(0))),

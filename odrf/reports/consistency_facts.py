@@ -7,6 +7,7 @@ import numpy as np
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.options.scale_names import IN_WORDS
 from odrf.options.sizes import EXPONENTS
 from odrf.statistics.theorems import Facts
 
@@ -50,6 +51,7 @@ def facts_of(fit: Fit) -> Facts:
         honest=control.honest,
         single_columns=False if False in single else None if None in single else True,
         full=not limited and not pruned and control.penalty is None,
+        scale=IN_WORDS.get(control.split_scale, ""),
     )
 
 

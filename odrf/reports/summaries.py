@@ -17,6 +17,7 @@ from odrf.fits.prediction.scores import confusion_table, mean_loss, mean_rank_er
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.rule import FIXED, NONE
+from odrf.options.scale_names import IN_WORDS
 from odrf.pruning.complexity import root_errors
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.kinds_table import kinds_table
@@ -280,6 +281,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     depth, leaves = forest.depth(), forest.leaves()
     facts = {
         "Criterion": _by_kind(fit, _criterion),
+        **_split_scale(fit),
         "Penalty": str(control.penalty).upper() if control.penalty else "none",
         "Resampling": _by_kind(fit, partial(_resampling, _drawn(fit))),
         **({"Honest": HONEST} if control.honest else {}),
@@ -298,6 +300,13 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     if (grown > leaves).any():
         facts["Pruned"] = f"{_alpha(control, len(fit.data.y))}from {mean_and_range(grown)} leaves"
     return facts
+
+
+def _split_scale(fit: Fit) -> dict[str, str]:
+    """Return what splits were chosen on, if not on the response, and whether rows chose it."""
+    words = IN_WORDS.get(fit.control.split_scale)
+    chosen = " (out-of-bag rows chose this scale)" if fit.scale_errors else ""
+    return {} if words is None else {"Splits chosen on": f"{words}{chosen}"}
 
 
 def seeds(fit: Fit | GuidedFit) -> str:

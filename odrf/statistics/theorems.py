@@ -34,6 +34,7 @@ UNKNOWN, ASSUMED = "cannot be judged", "assumed"
 LAST = 4
 # The values at n, 10·n, … 10¹²·n are reported.
 REPORTED = 13
+ON_RESPONSE = "splits chosen on the response"
 HONEST, SUBSAMPLES, FEW = "[P] Theorem 2", "draws without replacement", "s/n → 0"
 WAYS_OUT = {SUBSAMPLES: 'resample="subsample"', FEW: "sample_fraction=lambda n: n**-0.3"}
 
@@ -83,6 +84,8 @@ class Facts:
         Whether trees grow until their leaves are small, without any other limit.
     summed : bool
         Whether trees are summed, each fitted to the residuals of those before it, not averaged.
+    scale : str
+        What splits were chosen on, in words, if it is not the response; else empty.
     """
 
     forest: bool
@@ -104,6 +107,7 @@ class Facts:
     single_columns: bool | None
     full: bool
     summed: bool = False
+    scale: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,15 +148,17 @@ def conditions(facts: Facts) -> list[Condition]:
 
     The theorems of [Z] are about trees whose leaves are filled by the rows that chose the splits.
     """
+    name = HONEST if facts.honest else _theorem(facts)
+    on = [Condition(name, ON_RESPONSE, f"on {facts.scale}", FAILS)] if facts.scale else []
     if facts.honest:
-        return _of_honest(facts)
+        return [*on, *_of_honest(facts)]
     of_size = _of_pruned(facts) if facts.alpha is not None else _of_unpruned(facts)
     if facts.summed:
         of_size = [
             Condition(name, "trees alike, averaged", "a sum, each fitted to residuals", FAILS)
             for name in (_theorem(facts), HONEST)
         ] + of_size
-    return [*of_size, *(_of_honest(facts) if facts.forest else [])]
+    return [*on, *of_size, *(_of_honest(facts) if facts.forest else [])]
 
 
 def conclusion(facts: Facts) -> str:
@@ -161,6 +167,11 @@ def conclusion(facts: Facts) -> str:
         return (
             "No result of [Z] or [P] applies: they are about a tree, or the mean of trees grown "
             "alike, not about a sum of trees, each fitted to the residuals of those before it."
+        )
+    if facts.scale:
+        return (
+            f"No result of [Z] or [P] applies: they are about {ON_RESPONSE} itself, not on "
+            f'{facts.scale}; split_scale="response" would do for that.'
         )
     return _conclusion_if_honest(facts) if facts.honest else _conclusion_by_rates(facts)
 

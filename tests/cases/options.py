@@ -33,6 +33,7 @@ OF_SPLITS: dict[str, list[Any]] = {
 OF_TREES: dict[str, list[Any]] = {
     "max_leaves": [1, 2, 5], "alpha": [0.0, 0.01, 1.0], "pruning": ["growth"], "honest": [True],
     "criterion": ["gini", "entropy", "ordinal", "squared_error"], "penalty": ["aic", "bic"],
+    "split_scale": ["log", "normal", "ranks"],
 }  # fmt: skip
 OPTIONS: dict[str, dict[str, list[Any]]] = {
     "odt": OF_ALL | OF_SPLITS | OF_TREES | {
@@ -43,6 +44,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "n_trees": [1, 2, 12], "resample": ["none", "bootstrap", "subsample"], "blend": [True],
         "sample_fraction": [0.2, 1.0], "alpha": [0.01, "oob"],
         "inference": [True], "objective": ["brier", "log_loss"],
+        "split_scale": ["auto", "log", "ranks"],
     },
     "odbt": OF_ALL | OF_SPLITS | {
         "loss": ["absolute", "huber", "poisson", "squared_error", "logistic", "multinomial"],

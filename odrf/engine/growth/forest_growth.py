@@ -16,7 +16,9 @@ from odrf.engine.directions.rotated_columns import (
 )
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
 from odrf.engine.growth.honesty import fill
+from odrf.engine.growth.node_values import describe_again
 from odrf.engine.growth.room import with_room
+from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import (
     NEXT,
@@ -136,11 +138,12 @@ def tree_grower(
     copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
         abreast * float(array.nbytes)
     )
+    splitting = splitting_response(y, weights, settings.split_scale)
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
             array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
-            factors, codes,
+            factors, codes, splitting,
         )  # fmt: skip
 
     return grow
@@ -170,12 +173,13 @@ def grow_one(
     copied: bool,
     factors: Factors | None = None,
     codes: RowCodes | None = None,
+    splitting: NDArray[np.float64] | None = None,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
     If `copied`, the tree keeps a copy of X whose rows move with the nodes; the tree is the same.
-    If `factors` are given, they and X are as `read_by_growth` returns them.  The other arguments
-    are those of `grow_forest`.
+    If `factors` are given, they and X are as `read_by_growth` returns them.  If `splitting` (n,) is
+    given, it chooses the splits in place of y.  The other arguments are those of `grow_forest`.
     """
     X, factors = (
         read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
@@ -183,7 +187,8 @@ def grow_one(
     counts, filling = draw_halves(state, weights, sampling, codes)
     # rows added later are drawn independently: there may be more draws than rows
     n, K = max(len(y), int(counts.sum())), settings.n_classes
-    rows = gather_rows(state, X, y, weights, counts, copied, factors)
+    chosen_by = y if splitting is None else splitting
+    rows = gather_rows(state, X, chosen_by, weights, counts, copied, factors)
     matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
         rows, feature_groups = rotated_rows(rows, matrix), rotated_feature_groups(len(matrix))
@@ -204,18 +209,37 @@ def grow_one(
     else:
         buffers = grow_on(*growing)
     if sampling.honest:
-        drawn = np.flatnonzero(filling)
-        filling_rows = rows_at(drawn, X, y, weights, filling, matrix is not None, factors)
-        if matrix is not None:  # `fill` moves row numbers, not the rotated columns
-            places = np.arange(len(drawn), dtype=np.int32)
-            filling_rows = rotated_rows(filling_rows, matrix)._replace(at=places, copied=False)
+        filling_rows = _filling_rows(X, y, weights, filling, matrix, factors)
         fill(
             filling_rows, buffers, reached[NODES], settings.criterion, scratch.columns,
             scratch.theta, scratch.values, scratch.goes_left, scratch.moments, scratch.logs,
             surrogates, work,
         )  # fmt: skip
+    elif splitting is not None:
+        described = rows._replace(y=y[rows.at])
+        describe_again(
+            described, buffers, reached[NODES], settings.criterion, scratch.moments, scratch.logs
+        )
     tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
     return tree if matrix is None else rotated_back(tree, matrix)
+
+
+def _filling_rows(
+    X: NDArray[np.float32],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    filling: NDArray[np.int64],
+    matrix: NDArray[np.float32] | None,
+    factors: Factors,
+) -> Rows:
+    """Return the rows that fill an honest tree, rotated by the matrix, if there is one."""
+    drawn = np.flatnonzero(filling)
+    rows = rows_at(drawn, X, y, weights, filling, matrix is not None, factors)
+    if matrix is None:
+        return rows
+    # `fill` moves row numbers, not the rotated columns
+    places = np.arange(len(drawn), dtype=np.int32)
+    return rotated_rows(rows, matrix)._replace(at=places, copied=False)
 
 
 def grow_on(

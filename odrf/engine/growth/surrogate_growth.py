@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.samplers import DirectionSampler, placed
+from odrf.engine.growth.node_values import recompute_gains
 from odrf.engine.growth.room import with_room
 from odrf.engine.growth.tree_kernel import NEXT, NODES, TreeBuffers, grow_tree
 from odrf.engine.parallel import end_if_stopped
@@ -60,7 +61,7 @@ def grow_with_surrogates(
         of_nodes.append(_copied(work.chosen))
         if work.n_unknown[0] > 0:
             incomplete.append(node)
-    _recompute_gains(buffers, np.array(incomplete, dtype=np.int64))
+    recompute_gains(buffers, np.array(incomplete, dtype=np.int64))
     return buffers, no_surrogates(n_before, work.marks).followed_by(of_nodes)
 
 
@@ -82,9 +83,3 @@ def _shared(scratch: Scratch) -> SharedScratch:
 def _copied(chosen: SurrogateSplits) -> SurrogateSplits:
     """Return a copy of the surrogates of one node, without the room for more."""
     return chosen.of_nodes(np.zeros(1, dtype=np.int64))
-
-
-def _recompute_gains(buffers: TreeBuffers, nodes: NDArray[np.int64]) -> None:
-    left, weight, impurity = buffers.left[nodes], buffers.weight, buffers.impurity
-    remaining = weight[left] * impurity[left] + weight[left + 1] * impurity[left + 1]
-    buffers.gain[nodes] = np.maximum(0.0, impurity[nodes] - remaining / weight[nodes])

@@ -24,6 +24,7 @@ from odrf.engine.directions.rotated_columns import (
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import FIRST_ROOM, as_tree, grow_on, pays_to_copy
 from odrf.engine.growth.honesty import fill
+from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
 from odrf.engine.parallel import in_order
@@ -144,9 +145,10 @@ def update_trees(
         update.feature_groups, update.settings, len(update.y)
     )
     copied = pays_to_copy(n_kept(update.X, update.factors), columns_read)
+    splitting = splitting_response(update.y, update.weights, update.settings.split_scale)
 
     def updated(b: int) -> Updated:
-        return _update_one(*trees[b], update, streams[b], copied)
+        return _update_one(*trees[b], update, splitting, streams[b], copied)
 
     with compiled_at_ease(grow_tree):
         for tree in in_order(updated, range(len(trees)), n_jobs, update.X.size):
@@ -158,10 +160,14 @@ def _update_one(
     tree: Forest,
     n_at_split: NDArray[np.int32],
     update: Update,
+    splitting: NDArray[np.float64] | None,
     stream: NDArray[np.uint64],
     copied: bool,
 ) -> Updated:
-    """Update one tree; the arguments are those of `update_trees`."""
+    """Update one tree; the other arguments are those of `update_trees`.
+
+    `splitting` (n,) chooses the splits, if it is given, and not the response.
+    """
     tree, n_at_split = compacted(tree, n_at_split)
     new = update.sampling.later[-1].begin
     shaping, filling = draw_halves(stream.copy(), update.weights, update.sampling, update.codes)
@@ -172,7 +178,8 @@ def _update_one(
     if drawn == 0 and not released:
         return Updated(tree, n_at_split, 0, 0, 0, 0, before, before, deepest, deepest)
     state = branched(stream, GROWTH, len(update.sampling.later))
-    tree, n_at_split, rows, buffers = _revised(tree, n_at_split, update, state, shaping)
+    by_scale = update if splitting is None else update._replace(y=splitting)
+    tree, n_at_split, rows, buffers = _revised(tree, n_at_split, by_scale, state, shaping)
     leaves = np.flatnonzero(tree.left < 0)
     n_leaves, buffers.depth[:] = len(leaves), tree.depth()
     depth_now = int(buffers.depth.max())
@@ -186,7 +193,7 @@ def _update_one(
         n_at_split = np.concatenate([n_at_split, branches.count[len(leaves) + 1 :]])
         n_split = int((branches.left[1 : len(leaves) + 1] >= 0).sum())
         tree, depth_now = with_branches(tree, leaves, branches), max(depth_now, below)
-    if update.sampling.honest:
+    if update.sampling.honest or splitting is not None:
         filled = np.flatnonzero(filling)
         filling_rows = rows_at(
             filled, update.X, update.y, update.weights, filling, False, update.factors

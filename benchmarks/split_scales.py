@@ -1,0 +1,109 @@
+"""The scale of the response on which a forest chooses its splits: given, and chosen out of bag.
+
+    python benchmarks/split_scales.py --out split_scales.csv [--data DIR] [--tables a,b]
+                                      [--repeats 6] [--trees 300]
+    python benchmarks/split_scales.py --report split_scales.csv
+
+On the training rows of a partition (``protocol.py``, Z) the default forest is grown for each
+``split_scale=`` in turn, and predicts the test rows; of tables with the most training rows only
+`FEW` partitions are taken.  The report compares relative prediction errors and processor seconds
+with those of ``"response"``, for the tables in odd and in even places of the index: what one half
+suggests, the other can confirm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kinds import SMALL, beside_default
+from markdown import table as markdown_table
+from measures import measures
+from odrf import odrf
+from odrf.checks import AUTO
+from odrf.options.scale_names import RESPONSE, SPLIT_SCALES
+from protocol import LARGEST_TRAINING_SET, PROTOCOLS, Partition, partitions
+from runs import go_on, parser
+from tables import read_table, table_names
+
+SCALES = [*SPLIT_SCALES, AUTO]
+NUMBERS = "regression"
+FEW = 2
+"""Partitions of tables with the most training rows: these vary less."""
+COLUMNS = ["table", "place", "partition", "scale", "chosen", "rpe", "oob_mse", "seconds"]
+
+
+def run(options: argparse.Namespace) -> pd.DataFrame:
+    """Return a line for each regression table, partition and scale, continuing the csv."""
+    names = table_names(options.data) if options.tables == "all" else options.tables.split(",")
+    places = {name: place for place, name in enumerate(table_names(options.data), 1)}
+
+    @lru_cache(maxsize=1)  # tasks come table by table
+    def of_table(name: str) -> list[Partition]:
+        table = read_table(options.data, name)
+        return list(partitions(table, PROTOCOLS["Z"], options.repeats, options.seed))
+
+    tasks = []
+    for name in names:
+        table = read_table(options.data, name)
+        large = 2 * len(table.data) // 3 >= LARGEST_TRAINING_SET
+        repeats = min(options.repeats, FEW) if large else options.repeats
+        if table.task == NUMBERS:
+            tasks += [(name, places[name], number) for number in range(repeats)]
+
+    def lines(name: str, place: int, number: int) -> Iterator[tuple]:
+        rows, seed = of_table(name)[number], options.seed + number
+        # compiled, and loaded, before the first is timed
+        odrf("y ~ .", rows.train, kind=NUMBERS, n_trees=20, blend=True, split_scale=AUTO, seed=seed)
+        for scale in SCALES:
+            begun = time.process_time()
+            fit = odrf(
+                "y ~ .", rows.train, kind=NUMBERS, n_trees=options.trees, blend=True,
+                split_scale=scale, seed=seed, n_jobs=1,
+            )  # fmt: skip
+            seconds = time.process_time() - begun
+            predicted = fit.predict(rows.test).to_numpy()
+            rpe = measures(NUMBERS, predicted, rows.train["y"], rows.test["y"])["rpe"]
+            yield scale, fit.control.split_scale, rpe, fit.oob_error, seconds
+
+    return go_on(options.out, COLUMNS, tasks, lines)
+
+
+def report(lines: pd.DataFrame) -> str:
+    """Compare the scales with the response, as markdown: errors, choices and seconds."""
+    index = ["place", "table"]
+    logs = lines.assign(log=np.log(lines["rpe"] + SMALL["rpe"]))
+    means = np.exp(logs.pivot_table(index=index, columns="scale", values="log")[SCALES])
+    odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
+    figures = beside_default(means, RESPONSE, 0.0, odd)
+    by_fit = lines.pivot_table(index=[*index, "partition"], columns="scale", values="seconds")
+    longer = by_fit.div(by_fit[RESPONSE], axis=0).groupby(level=index).median().median() - 1
+    figures["seconds"] = [f"{100 * longer[scale]:+.1f}" for scale in figures.index]
+    chosen = lines[lines["scale"] == AUTO]["chosen"].value_counts(normalize=True)
+    words = ", ".join(f"{name} in {100 * share:.0f} %" for name, share in chosen.items())
+    table = markdown_table(figures, "split_scale")
+    return f'{len(means)} tables, in per cent:\n\n{table}\n\n"auto" chose {words} of the fits.'
+
+
+def main() -> int:
+    """Try the scales, or report an existing csv."""
+    asked = parser(__doc__ or "", "split_scales.csv", repeats=6, trees=300)
+    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of tables")
+    asked.add_argument("--tables", default="all", help="names with commas between them")
+    options = asked.parse_args()
+    if options.report is None and not (options.data / "index.csv").exists():
+        print(f"nothing to do: {options.data} holds no index.csv", file=sys.stderr)
+        return 0
+    print(report(run(options) if options.report is None else pd.read_csv(options.report)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

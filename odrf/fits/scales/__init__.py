@@ -1,0 +1,1 @@
+"""Choosing the scale on which splits are chosen."""

@@ -1,0 +1,38 @@
+"""The option `split_scale`: names of the scales on which splits are chosen, and its checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from odrf.checks import AUTO, checked_choice, is_word
+from odrf.engine.settings import ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.errors import InputError
+
+__all__ = ["IN_WORDS", "RESPONSE", "SPLIT_SCALES", "require_split_scale"]
+
+RESPONSE = "response"
+SPLIT_SCALES = {RESPONSE: ON_RESPONSE, "log": ON_LOG, "normal": ON_NORMAL, "ranks": ON_RANKS}
+"""The scales by their names; each has its code in `odrf.engine.settings`."""
+IN_WORDS = {
+    "log": "the logarithm of the response",
+    "normal": "normal scores of the response",
+    "ranks": "ranks of the response",
+}
+"""What splits are chosen on, if it is not the response."""
+
+
+def require_split_scale(split_scale: Any, classification: bool, blended: bool) -> None:
+    """Raise `InputError` for an invalid `split_scale`, or if nothing can be chosen by it."""
+    checked_choice("split_scale", split_scale, (AUTO, *SPLIT_SCALES))
+    if split_scale == RESPONSE:
+        return
+    if classification:
+        raise InputError(
+            f'split_scale="{split_scale}" is for a response that is a number, and this one has '
+            "classes: leave it out"
+        )
+    if is_word(split_scale, AUTO) and not blended:
+        raise InputError(
+            'split_scale="auto" chooses the scale in a forest of several kinds of trees, and this '
+            f"fit has a single kind: use blend=True, or one of {', '.join(map(repr, SPLIT_SCALES))}"
+        )

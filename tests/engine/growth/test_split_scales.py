@@ -1,0 +1,205 @@
+"""Splits chosen on a transformed response, and nodes with the means of the response itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from forests import same_bits
+from odrf.engine.growth.forest_growth import grow_one, read_by_growth
+from odrf.engine.growth.split_scales import splitting_response
+from odrf.engine.growth.tree_update import Update, update_trees
+from odrf.engine.rows.sampling import BOOTSTRAP, Batch, Sampling
+from odrf.engine.settings import ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.splits.criteria import SQUARED_ERROR
+from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.projections.estimated.linear import LOGISTIC
+from odrf.projections.estimated.pca import PrincipalComponents
+from odrf.projections.mixture import Mixture, Share
+from odrf.projections.rotation import Rotation
+from problems import noisy, problems, response
+from reference.honesty import filled
+from reference.randomness import Stream, draw_halves
+from reference.split_scales import scaled
+
+SCALES = [ON_LOG, ON_NORMAL, ON_RANKS]
+SHAPE = ("root", "left", "threshold", "start", "index", "coef", "order")
+NUMBERS = st.one_of(
+    st.integers(-3, 3).map(float), st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
+)
+ROWS = st.lists(st.tuples(NUMBERS, st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0])), min_size=1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS, st.sampled_from(SCALES), st.booleans())
+def test_scales_are_those_of_their_definition(rows, scale, positive):
+    y, weights = np.array(rows).T
+    y = np.exp(y / 200) if positive else y
+    found = splitting_response(y, weights, scale)
+    np.testing.assert_allclose(found, scaled(y, weights, scale), rtol=1e-9, atol=1e-9)
+
+
+@given(ROWS)
+def test_the_response_itself_is_not_copied(rows):
+    y, weights = np.array(rows).T
+    assert splitting_response(y, weights, ON_RESPONSE) is None
+
+
+@given(ROWS, st.sampled_from(SCALES))
+def test_scales_keep_order_and_ties(rows, scale):
+    y, weights = np.array(rows).T
+    y, weights = y[weights > 0], weights[weights > 0]
+    assume(len(y))
+    found = splitting_response(y, weights, scale)
+    order = np.argsort(y, kind="stable")
+    steps = np.diff(found[order])
+    assert (steps[np.diff(y[order]) > 0] > 0).all()
+    assert (steps[np.diff(y[order]) == 0] == 0).all()
+    assert np.isfinite(found).all()
+
+
+@given(st.lists(st.tuples(NUMBERS, st.integers(0, 4)), min_size=1), st.sampled_from(SCALES))
+def test_a_weight_of_two_is_the_row_twice(rows, scale):
+    y, times = np.array(rows)[:, 0], np.array(rows)[:, 1].astype(int)
+    assume(times.any())
+    weighted = splitting_response(y, times.astype(float), scale)
+    repeated = splitting_response(np.repeat(y, times), np.ones(times.sum()), scale)
+    np.testing.assert_allclose(np.repeat(weighted, times), repeated, rtol=1e-12, atol=1e-12)
+    assert (weighted[times == 0] == 0).all()
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    "y", [[5.0, 5.0], [0.0, 0.0], [-1e60, 0.0, 1e60], [1e-320, 1.0, 1e60], [-1e-60, 0.0]]
+)
+def test_extreme_responses_have_finite_scales(y, scale):
+    y = np.array(y)
+    assert np.isfinite(splitting_response(y, np.ones(len(y)), scale)).all()
+
+
+def test_light_rows_have_finite_normal_scores():
+    y, weights = np.arange(3.0), np.array([1e-200, 1.0, 1e-200])
+    assert np.isfinite(splitting_response(y, weights, ON_NORMAL)).all()
+
+
+@st.composite
+def regressions(draw):
+    """Problems of a numeric response, their splits chosen on one of the scales."""
+    problem = draw(problems(max_rows=72))
+    rng = np.random.default_rng(problem.seed)
+    options = problem.settings._replace(
+        criterion=SQUARED_ERROR,
+        n_classes=1,
+        family=LOGISTIC,
+        split_scale=draw(st.sampled_from(SCALES)),
+    )
+    sampling = problem.sampling._replace(honest=draw(st.booleans()))
+    y = response(problem.X, 1, rng)
+    return replace(problem, y=y, settings=options, sampling=sampling)
+
+
+def on_scale(problem):
+    """The problem whose response is the transformed one."""
+    y = splitting_response(problem.y, problem.weights, problem.settings.split_scale)
+    return replace(problem, y=y).but(split_scale=ON_RESPONSE)
+
+
+def shape(forest):
+    return [getattr(forest, name).astype(np.float64).tobytes() for name in SHAPE]
+
+
+def require_node_values(tree, problem, sampling):
+    """The numbers of the nodes are those of the responses of the rows that reach them."""
+    _, filling = draw_halves(Stream(problem.streams()[0]), problem.weights, sampling)
+    expected = filled(tree, problem.X, problem.y, problem.weights, filling, SQUARED_ERROR, 1)
+    nodes = [expected[i] for i in range(tree.n_nodes)]
+    assert tree.count.tolist() == [node.count for node in nodes]
+    for name in ("weight", "value", "impurity", "gain"):
+        values = np.array([getattr(node, name) for node in nodes])
+        np.testing.assert_allclose(getattr(tree, name), values, rtol=1e-9, atol=1e-10)
+    assert (tree.gain >= 0).all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(regressions())
+def test_splits_are_those_of_the_scale_and_values_those_of_the_response(problem):
+    tree = problem.grow()
+    assert shape(tree) == shape(on_scale(problem).grow())
+    require_node_values(tree, problem, problem.sampling)
+
+
+@settings(max_examples=40, deadline=None)
+@given(regressions())
+def test_so_it_is_with_surrogates(problem):
+    problem = problem.but(surrogates=True)
+    tree, other = problem.grow(), on_scale(problem).grow()
+    assert shape(tree) == shape(other)
+    for name in set(tree.surrogates._fields) - {"marks"}:
+        np.testing.assert_array_equal(
+            getattr(tree.surrogates, name), getattr(other.surrogates, name)
+        )
+    require_node_values(tree, problem, problem.sampling)
+
+
+@pytest.mark.parametrize("family", [Rotation(), PrincipalComponents()])
+@pytest.mark.parametrize("honest", [False, True])
+def test_so_it_is_with_rotated_columns(family, honest):
+    problem = replace(noisy(n=120), sampling=Sampling(BOOTSTRAP, 1.0, honest))
+    problem = problem.but(split_scale=ON_RANKS)
+    mixture, state = Mixture((Share(family, 5),)), problem.streams()[0]
+
+    def grown(some, splitting):
+        data = some.X, some.y, some.weights, some.feature_groups, some.sampling
+        options = some.settings.settings, mixture, state.copy(), True
+        return grow_one(*data, *options, splitting=splitting)
+
+    other = on_scale(problem)
+    tree = grown(problem, other.y)
+    assert shape(tree) == shape(grown(other, None))
+    _, filling = draw_halves(Stream(state), problem.weights, problem.sampling)
+    filled_by = problem.y[filling > 0], filling[filling > 0]
+    assert tree.value[0, 0] == pytest.approx(np.average(filled_by[0], weights=filled_by[1]))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_neither_threads_nor_a_copy_change_a_bit(scale):
+    problem = replace(noisy(n=200, n_projections=3), sampling=Sampling(BOOTSTRAP, 1.0))
+    problem = problem.but(split_scale=scale)
+    assert same_bits(problem.grow(8, n_jobs=1), problem.grow(8, n_jobs=4))
+    splitting, state = on_scale(problem).y, problem.streams()[0]
+    one, other = (
+        grow_one(*problem.growth, state.copy(), copied, splitting=splitting)
+        for copied in (False, True)
+    )
+    for name in ARRAYS:
+        assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
+
+
+def updated(problem, tree, n):
+    """A tree of the first n rows, updated by the others."""
+    sampling = problem.sampling._replace(later=(Batch(n, problem.sampling.fraction),))
+    options, feature_groups = problem.settings, problem.feature_groups
+    update = Update(
+        *read_by_growth(problem.X, feature_groups, options.mixture),
+        *(problem.y, problem.weights, feature_groups, sampling, options.settings, options.mixture),
+        *(options.max_leaves, 10),
+    )
+    [now] = update_trees([(tree, tree.count)], update, problem.streams(), 1, lambda: None)
+    return now.tree
+
+
+@settings(max_examples=100, deadline=None)
+@given(regressions(), st.data())
+def test_updates_choose_splits_on_the_scale_of_all_rows(problem, data):
+    y, weights = problem.y, problem.weights
+    assume(len(y) > 1)
+    n = data.draw(st.integers(int(np.argmax(weights > 0)) + 1, len(y)))
+    first = replace(problem, X=problem.X[:, :n].copy(), y=y[:n], weights=weights[:n]).grow()
+    now = updated(problem, first, n)
+    assert shape(now) == shape(updated(on_scale(problem), first, n))
+    sampling = problem.sampling._replace(later=(Batch(n, problem.sampling.fraction),))
+    require_node_values(now, problem, sampling)
