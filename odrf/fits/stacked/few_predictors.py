@@ -17,7 +17,7 @@ from odrf.design import Design, TrainingData
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.prediction.expected_response import expected_response
-from odrf.fits.stacked.judged_folds import JudgedFolds
+from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.fits.stacked.weighing import LEAST_GAIN, gain_with
 from odrf.options.kinds import FEWEST_TREES
 from odrf.options.request import Request
@@ -62,7 +62,7 @@ class ForestsOnFew(NamedTuple):
     data : TrainingData
     request : Request
         The options of the forest on all predictors.
-    judged : JudgedFolds
+    by_fold : FoldImportance
     progress : bool
         Show a progress bar for each forest.
     """
@@ -71,7 +71,7 @@ class ForestsOnFew(NamedTuple):
     design: Design
     data: TrainingData
     request: Request
-    judged: JudgedFolds
+    by_fold: FoldImportance
     progress: bool
 
     def best(self, known: NDArray[np.float64]) -> FewPredictors | None:
@@ -95,9 +95,9 @@ class ForestsOnFew(NamedTuple):
                 chosen, left_out, best = order, tried, gain
         if chosen is None:
             return None
-        for f in range(1, len(self.judged.importance) - 1):
+        for f in range(1, len(self.by_fold.importance) - 1):
             self._predict_fold(f, chosen, left_out)
-        everything = len(self.judged.importance) - 1
+        everything = len(self.by_fold.importance) - 1
         fit, columns = self._without(everything, chosen, self.request, SHARE)
         return FewPredictors(fit, columns, left_out)
 
@@ -106,11 +106,11 @@ class ForestsOnFew(NamedTuple):
         numbers = {order: len(self._chosen(-1, order)) for order in reversed(ORDERS)}
         most = LARGEST_SHARE * len(self.design.predictors)
         of_number = {number: order for order, number in numbers.items() if number <= most}
-        return list(of_number.values()) if self.judged.importance[-1].any() else []
+        return list(of_number.values()) if self.by_fold.importance[-1].any() else []
 
     def _chosen(self, f: int, order: int) -> NDArray[np.int64]:
         """Return the numbers of the predictors that matter, as found without fold f."""
-        importance = self.judged.importance[f][self.design.first[:-1]]
+        importance = self.by_fold.importance[f][self.design.first[:-1]]
         return largest(importance, max(FEWEST_PREDICTORS, effective_number(importance, order)))
 
     def _without(
@@ -119,7 +119,7 @@ class ForestsOnFew(NamedTuple):
         """Return a forest that is grown without fold f, and its columns."""
         which = self._chosen(f, order).tolist()
         part, columns = self.design.keeping(which), self.design.recipe.columns_of(which)
-        rows = replace(self.data, X=self.data.X[columns]).keeping(self.judged.without(f))
+        rows = replace(self.data, X=self.data.X[columns]).keeping(self.by_fold.without(f))
         fewer = request.giving(n_trees=max(FEWEST_TREES, int(share * request.n_trees)))
         return grow_fit(self.call, part, rows, fewer, self.progress), columns
 
@@ -127,5 +127,5 @@ class ForestsOnFew(NamedTuple):
         """Write predictions of fold f, by a forest that is grown without it, `into` (n, K)."""
         of_one_kind = self.request.giving(blend=False)
         fit, columns = self._without(f, order, of_one_kind, SHARE_WITHOUT_FOLD)
-        held = ~self.judged.without(f)
+        held = ~self.by_fold.without(f)
         into[held] = expected_response(fit, self.data.keeping(held).X[columns])

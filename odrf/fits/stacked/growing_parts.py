@@ -27,7 +27,7 @@ from odrf.fits.stacked.additive_base import base_of, can_have_base
 from odrf.fits.stacked.few_predictors import ForestsOnFew
 from odrf.fits.stacked.further_runs import further_runs
 from odrf.fits.stacked.kernel_smoother import KernelSmoother, kernel_smoothers_of
-from odrf.fits.stacked.quick_importance import judged_folds
+from odrf.fits.stacked.quick_importance import importance_of_folds
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
 from odrf.fits.stacked.weighing import (
     errors_of,
@@ -136,13 +136,13 @@ def _judged_by_folds(
 ) -> list[StackedPart]:
     """Return a forest on few predictors, if it is of use beside the `forest`, and smoothers."""
     parts = []
-    judged = judged_folds(design, data, request, control.seed)
-    if judged is not None:
+    by_fold = importance_of_folds(design, data, request, control.seed)
+    if by_fold is not None:
         known = forest_out_of_bag(forest).value
-        few = ForestsOnFew(call, design, data, request, judged, progress).best(known)
+        few = ForestsOnFew(call, design, data, request, by_fold, progress).best(known)
         if few is not None:
             parts.append(StackedPart(FEW, few.fit, None, few.columns, few.left_out))
-    smoothers = kernel_smoothers_of(design, data, control.seed, judged)
+    smoothers = kernel_smoothers_of(design, data, control.seed, by_fold)
     return parts + [StackedPart(*named) for named in zip(SMOOTHERS, smoothers, strict=False)]
 
 

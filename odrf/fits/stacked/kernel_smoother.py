@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from odrf.design import Design, TrainingData
 from odrf.engine.rows.coded import Matrix, indicated
-from odrf.fits.stacked.judged_folds import JudgedFolds
+from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
 from odrf.statistics.ridge.kernel_ridge import (
     Choice,
@@ -74,7 +74,7 @@ class KernelSmoother:
 
 
 def kernel_smoothers_of(
-    design: Design, data: TrainingData, seed: int, judged: JudgedFolds | None
+    design: Design, data: TrainingData, seed: int, by_fold: FoldImportance | None
 ) -> tuple[KernelSmoother, ...]:
     """Return a smoother of the response, and an oblique one; none if there are too few rows.
 
@@ -84,7 +84,7 @@ def kernel_smoothers_of(
     data : TrainingData
     seed : int
         Which rows choose the kernel, and which are used if there are too many.
-    judged : JudgedFolds or None
+    by_fold : FoldImportance or None
         Folds and importances, for the oblique smoother; without them there is none.
     """
     rows = indicated(data.X).T
@@ -105,10 +105,10 @@ def kernel_smoothers_of(
     ridge, left_out[drawn] = kernel_ridge(*known)
     left_out[others] = kernel_values(ridge, points, beyond)
     plain = KernelSmoother(*shared, ridge, left_out)
-    if judged is None:
+    if by_fold is None:
         return (plain,)
     first = Choice(ridge.kernel, ridge.width / usual_distance(points), ridge.penalty)
-    oblique = oblique_kernel_ridge(*known, first, judged.fold[drawn], judged.importance)
+    oblique = oblique_kernel_ridge(*known, first, by_fold.fold[drawn], by_fold.importance)
     left_out, directions = np.empty(Y.shape), oblique.directions
     left_out[drawn] = oblique.left_out
     left_out[others] = kernel_values(

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from odrf.design import Design, TrainingData
 from odrf.fits.growing import grow_fit
 from odrf.fits.judged_trees import judged_trees, responses_judging
-from odrf.fits.stacked.judged_folds import JudgedFolds
+from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.options.request import Request
 from odrf.statistics.held_out_importance import held_out_importance
 
-__all__ = ["judged_folds", "quick_importance"]
+__all__ = ["importance_of_folds", "quick_importance"]
 
 # Few trees, half as many as columns within these bounds; on few rows, so that more rows judge.
 FEWEST_TREES, MOST_TREES, SAMPLE_FRACTION = 50, 200, 0.3
@@ -23,9 +23,9 @@ FOLDS = 5
 FEWEST_ROWS, MOST_ROWS = 20, 3000
 
 
-def judged_folds(
+def importance_of_folds(
     design: Design, data: TrainingData, request: Request, seed: int
-) -> JudgedFolds | None:
+) -> FoldImportance | None:
     """Draw folds of the rows, and find importances without each; None if there are too few rows.
 
     Parameters
@@ -46,7 +46,7 @@ def judged_folds(
     importance = [
         quick_importance(design, data, request, drawn[fold[drawn] != f]) for f in range(FOLDS + 1)
     ]
-    return JudgedFolds(fold, importance)
+    return FoldImportance(fold, importance)
 
 
 def quick_importance(

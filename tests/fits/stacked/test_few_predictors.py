@@ -11,8 +11,8 @@ import pytest
 import odrf
 from odrf.fits.out_of_bag_values import forest_out_of_bag
 from odrf.fits.stacked.few_predictors import ForestsOnFew
-from odrf.fits.stacked.judged_folds import JudgedFolds
-from odrf.fits.stacked.quick_importance import judged_folds
+from odrf.fits.stacked.fold_importance import FoldImportance
+from odrf.fits.stacked.quick_importance import importance_of_folds
 
 HOW = {"n_trees": 40, "seed": 1, "blend": False}
 
@@ -32,20 +32,20 @@ def fit_of(response, data):
     return odrf.odrf(f"{response} ~ {' + '.join(predictors)}", data, **HOW).fit
 
 
-def few_of(fit, judged):
+def few_of(fit, by_fold):
     known = forest_out_of_bag(fit).value
-    return ForestsOnFew("", fit.design, fit.data, fit.request, judged, False).best(known)
+    return ForestsOnFew("", fit.design, fit.data, fit.request, by_fold, False).best(known)
 
 
 def judged_of(fit):
-    return judged_folds(fit.design, fit.data, fit.request, 1)
+    return importance_of_folds(fit.design, fit.data, fit.request, 1)
 
 
 def judged_by_hand(fit, names):
     """Importances of 1 for predictors of these names, and of 0 for the others."""
     matter = [name in names for name in fit.design.predictors]
     of_columns = np.repeat(np.where(matter, 1.0, 0.0), np.diff(fit.design.first))
-    return JudgedFolds(np.arange(len(fit.data.y)) % 5, [of_columns] * 6)
+    return FoldImportance(np.arange(len(fit.data.y)) % 5, [of_columns] * 6)
 
 
 @pytest.mark.parametrize("response", ["y", "c"])
@@ -71,10 +71,10 @@ def test_rows_are_predicted_by_forests_without_their_fold(response, monkeypatch)
 def test_a_fold_has_no_part_in_its_predictions(monkeypatch):
     monkeypatch.setattr("odrf.fits.stacked.few_predictors.ORDERS", (2,))
     fit = fit_of("y", table())
-    judged = judged_of(fit)
-    found = few_of(fit, judged)
+    by_fold = judged_of(fit)
+    found = few_of(fit, by_fold)
     assert {"x1", "x4", "f"} <= set(found.fit.design.predictors)
-    held = judged.fold == 2
+    held = by_fold.fold == 2
     y = fit.data.y + np.where(held, np.sin(np.arange(240)) / 5, 0.0)
     changed = replace(fit, data=replace(fit.data, y=y))
     other = few_of(changed, judged_of(changed))
@@ -94,7 +94,7 @@ def test_there_is_none_if_more_than_half_of_the_predictors_matter_or_none_does()
     fit = fit_of("y", table(noise=5))
     assert few_of(fit, judged_by_hand(fit, ("x1", "x4", "f", "x0"))) is None
     assert few_of(fit, judged_by_hand(fit, ("x1", "x4", "f"))) is not None
-    nothing = JudgedFolds(np.arange(240) % 5, [np.zeros(len(fit.design.columns))] * 6)
+    nothing = FoldImportance(np.arange(240) % 5, [np.zeros(len(fit.design.columns))] * 6)
     assert few_of(fit, nothing) is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import odrf
 from odrf.fits.stacked import kernel_smoother
-from odrf.fits.stacked.judged_folds import JudgedFolds
+from odrf.fits.stacked.fold_importance import FoldImportance
 from odrf.fits.stacked.kernel_smoother import FEWEST_ROWS, kernel_smoothers_of
 from odrf.statistics.ridge.kernel_directions import along, oblique_kernel_ridge
 from odrf.statistics.ridge.kernel_ridge import Choice, kernel_ridge, kernel_values, usual_distance
@@ -35,7 +35,7 @@ def smoother_of(fit, seed=1):
 
 def smoothers_of(fit, seed=1):
     lengths = lengths_of(len(fit.design.columns))
-    return kernel_smoothers_of(fit.design, fit.data, seed, JudgedFolds(folds_of(fit), lengths))
+    return kernel_smoothers_of(fit.design, fit.data, seed, FoldImportance(folds_of(fit), lengths))
 
 
 def folds_of(fit):

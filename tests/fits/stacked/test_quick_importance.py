@@ -13,7 +13,7 @@ from odrf.fits.stacked.quick_importance import (
     FEWEST_TREES,
     FOLDS,
     SAMPLE_FRACTION,
-    judged_folds,
+    importance_of_folds,
     quick_importance,
 )
 
@@ -57,7 +57,7 @@ def test_those_without_a_fold_are_of_the_other_rows():
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=list("ab"))
     data["y"] = data["a"] + rng.normal(size=60) / 5
     fit = odrf.odrf("y ~ .", data, n_trees=20, seed=3).fit
-    found = judged_folds(fit.design, fit.data, fit.request, 5)
+    found = importance_of_folds(fit.design, fit.data, fit.request, 5)
     assert sorted(np.bincount(found.fold)) == [12] * FOLDS
     assert len(found.importance) == FOLDS + 1
     for f, importance in enumerate(found.importance):
@@ -71,7 +71,7 @@ def test_many_rows_are_in_folds_and_few_have_none(monkeypatch):
     data = pd.DataFrame({"a": np.arange(60.0), "y": np.arange(60) % 7})
     fit = odrf.odrf("y ~ a", data, n_trees=20, blend=False, seed=1, kind="regression").fit
     monkeypatch.setattr(module, "MOST_ROWS", 30)
-    found = judged_folds(fit.design, fit.data, fit.request, 5)
+    found = importance_of_folds(fit.design, fit.data, fit.request, 5)
     assert sorted(set(found.fold)) == list(range(FOLDS))
     few = fit.data.keeping(np.arange(60) < FEWEST_ROWS - 1)
-    assert judged_folds(fit.design, few, fit.request, 5) is None
+    assert importance_of_folds(fit.design, few, fit.request, 5) is None

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["JudgedFolds"]
+__all__ = ["FoldImportance"]
 
 
-class JudgedFolds(NamedTuple):
+class FoldImportance(NamedTuple):
     """Folds of rows, and importances.
 
     Attributes
