@@ -9,13 +9,16 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.boosting.fewer_predictors import draw_predictors
 from odrf.engine.boosting.filling import NewTree, Refitting
+from odrf.engine.boosting.ground import Ground, ground_of
 from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, mean_of_other_runs, run_rows, started
-from odrf.engine.boosting.tree_of_round import grown_on
+from odrf.engine.boosting.tree_of_round import TreeOfRound, grown_on
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import read_by_growth
+from odrf.engine.memory import is_available
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
 from odrf.engine.rows.coded import layout_of, stored
@@ -53,6 +56,7 @@ class Course:
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors, rows.codes)
         self.missed = np.array([drawn.missed for drawn in self.drawn])
         self.runs = [started(rows, held, drawn, plan.loss, plan.n_outputs) for drawn in self.drawn]
+        self.grounds = [self._ground_of_all_trees(run.predictors) for run in self.runs]
         self.fillings = [plan.filling(run) for run in self.runs]
         self.trees: list[Forest] = []
         self.stages: list[Array] = []
@@ -73,7 +77,7 @@ class Course:
 
     def advance(self, n_jobs: int) -> None:
         """Grow the next round of every run."""
-        plan, feature_groups = self.plan, self.feature_groups
+        plan = self.plan
         M, K, done = plan.n_runs, plan.n_outputs, len(self.trees)
         states = streams(self.seed, done, done + M * K)
         derivatives = [
@@ -82,12 +86,13 @@ class Course:
 
         def grow(task: int) -> tuple[Forest, Array]:
             m, k = divmod(task, K)
-            tree, drawn = grown_on(
-                *self.read_by_growth, self.runs[m], derivatives[m], k, feature_groups, plan,
-                states[task],
-            )  # fmt: skip
-            new = self._received(tree, k, drawn)
-            return tree, self.fillings[m].fill(new, derivatives[m])
+            state = states[task]
+            ground = self.grounds[m] or self._ground(
+                draw_predictors(state, self.runs[m].predictors, plan.tree_predictors)
+            )
+            grown = grown_on(ground, self.runs[m], derivatives[m], k, plan, state)
+            new = self._received(grown, k)
+            return grown.tree, self.fillings[m].fill(new, derivatives[m])
 
         for tree, value in in_order(grow, range(M * K), n_jobs, self.X.size):
             self.trees.append(replace(tree, value=value[:, None]))
@@ -104,7 +109,8 @@ class Course:
         self.trees = [before.forest.tree(b) for b in range(before.forest.n_trees)]
         for m, filling in enumerate(self.fillings):
             of_run = [(b % K, tree) for b, tree in enumerate(self.trees) if b // K % M == m]
-            received = [self._received(tree, k, slice(None)) for k, tree in of_run]
+            grown = [(k, TreeOfRound(tree, slice(None), None)) for k, tree in of_run]
+            received = [self._received(tree, k) for k, tree in grown]
             values = [tree.value[:, 0] for _, tree in of_run]
             filling.resume(list(zip(received, values, strict=True)))
         self.stages = list(before.stages)
@@ -137,10 +143,26 @@ class Course:
         losses = self.plan.loss.losses(rows.y, scores, rows.weights)
         return float(np.average(losses, weights=rows.weights))
 
-    def _received(self, tree: Forest, k: int, drawn: slice | NDArray[np.int64]) -> NewTree:
+    def _received(self, grown: TreeOfRound, k: int) -> NewTree:
         """Return a tree for output k, with the leaves of training rows and of rows held out."""
-        leaf, held = (leaves_reached(tree, X, self.layout) for X in (self.X, self.held_X))
+        tree, drawn, leaf = grown
+        leaf = leaves_reached(tree, self.X, self.layout) if leaf is None else leaf
+        held = leaves_reached(tree, self.held_X, self.layout)
         return NewTree(tree.n_nodes, k, leaf, held, drawn)
+
+    def _ground(self, predictors: NDArray[np.int64]) -> Ground:
+        return ground_of(*self.read_by_growth, self.feature_groups, predictors, self.plan)
+
+    def _ground_of_all_trees(self, predictors: NDArray[np.int64]) -> Ground | None:
+        """Return the ground of all trees of a run on these predictors.
+
+        None if each tree draws some of them, or memory does not suffice for columns of each run.
+        """
+        copies = len(predictors) < len(self.feature_groups.types)
+        room = float(copies * self.plan.n_runs * self.X.nbytes)
+        if self.plan.tree_predictors < len(predictors) or not is_available(room):
+            return None
+        return self._ground(predictors)
 
     def _interleaved(self, values: Sequence[Array]) -> Array:
         """Return the values of all trees in their order, from the values of each run."""

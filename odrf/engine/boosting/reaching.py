@@ -42,6 +42,8 @@ def leaves_reached(
     the leaves that `odrf.engine.trees.routing.leaf_nodes` finds.
     """
     leaf = np.empty(len(X), dtype=np.int32)
+    if not len(X):
+        return leaf
     if layout is None:
         terms = tree.start, tree.index, tree.coef
         _descend(X, tree.left, tree.threshold, *terms, None, None, None, leaf)

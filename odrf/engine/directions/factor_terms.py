@@ -7,7 +7,6 @@ import numpy as np
 from odrf.engine.compiling import part
 from odrf.engine.directions.estimation import UNRELATED, normalise
 from odrf.engine.directions.level_scores import score_levels
-from odrf.engine.rows.rows import level_at
 
 __all__ = ["load_few_levels", "load_many_levels"]
 
@@ -22,11 +21,11 @@ def load_few_levels(rows, lo, m, first, width, place, at, work, levels):
     if levels is None:
         return
     f, scores, largest = -1 - rows.place[first], work.scores[at:], 0.0
-    weight, moment = levels.weight, levels.moment
+    weight, moment, codes, begin = levels.weight, levels.moment, rows.codes[f], np.uint64(lo)
     for k in range(width + 1):
         weight[k], moment[k] = 0.0, 0.0
-    for i in range(m):
-        level = np.uint64(level_at(rows, f, lo + i))
+    for i in range(np.uint64(m)):
+        level = np.uint64(codes[begin + i if rows.copied else np.uint64(rows.at[begin + i])])
         weight[level] += work.weights[i]
         moment[level] += work.moment[i]
     for k in range(width):

@@ -25,9 +25,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS
-from odrf.engine.rows.rows import level_at
 
 __all__ = ["reliability", "score_levels"]
 
@@ -49,11 +50,12 @@ def _add_up(rows, lo, m, f, share, work):
 
     The levels that are present are written to work.levels.present, in any order.
     """
-    levels = work.levels
+    levels, codes, first = work.levels, rows.codes[f], np.uint64(lo)
     weight, moment, seen = levels.weight, levels.moment, levels.seen
     total, squares, present = 0.0, 0.0, 0
-    for i in range(m):
-        k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
+    for i in range(np.uint64(m)):
+        k = np.uint64(codes[first + i if rows.copied else np.uint64(rows.at[first + i])])
+        a, s = work.weights[i], work.moment[i]
         if not seen[k]:
             weight[k], moment[k], seen[k] = 0.0, 0.0, True
             if k > 0:
@@ -165,12 +167,13 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
         scores[at + p] /= largest
         if abs(scores[at + p]) < ROUNDING:
             scores[at + p] = 0.0
-    for i in range(m):
-        k, a, s = level_at(rows, f, lo + i), work.weights[i], work.moment[i]
-        score = 0.0
+    codes, first, last = rows.codes[f], np.uint64(lo), np.uint64(used)
+    for i in range(np.uint64(m)):
+        k = np.uint64(codes[first + i if rows.copied else np.uint64(rows.at[first + i])])
+        a, s, score = work.weights[i], work.moment[i], 0.0
         if k > 0:
             score = (moment[k] - s) / (weight[k] - a + shrinkage) / largest
-        if i < used:
+        if i < last:
             work.Z[term, i] = score
         left_out += s * score
     apparent /= largest

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.compiling import compiled_at_ease
+from odrf.engine.compiling import compiled_at_ease, kernel
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.directions.rotated_columns import (
     rotated_back,
@@ -20,14 +20,8 @@ from odrf.engine.growth.node_values import describe_again
 from odrf.engine.growth.room import with_room
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
-from odrf.engine.growth.tree_kernel import (
-    NEXT,
-    NODES,
-    TERMS,
-    TreeBuffers,
-    buffers_for,
-    grow_tree,
-)
+from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, grow_tree
+from odrf.engine.growth.workshop import Workshop
 from odrf.engine.memory import is_available
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.rows.coded import Matrix, indicated, stored
@@ -37,14 +31,13 @@ from odrf.engine.rows.rows import Rows, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
-from odrf.engine.splits.searching import Scratch, as_searched, scratch_for
+from odrf.engine.splits.searching import Scratch
 from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
 from odrf.engine.trees.forest_arrays import Forest, joined
 
 __all__ = [
-    "FIRST_ROOM",
     "as_tree",
     "grow_forest",
     "grow_on",
@@ -57,8 +50,6 @@ __all__ = [
 # Rough relative costs of one number: read in sequence from a copy, fetched by its row number, and
 # moved when a split divides the rows.  They only choose between two ways to grow the same tree.
 STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
-# Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
-FIRST_ROOM = 1024
 # Growth looks about every tenth of a second whether it is to stop: after so many numbers, a row
 # counting as its terms and `PER_ROW` more.
 BUDGET, PER_ROW = 10_000_000, 5
@@ -140,10 +131,12 @@ def tree_grower(
     )
     splitting = splitting_response(y, weights, settings.split_scale)
 
+    workshop = Workshop(feature_groups, settings, mixture)
+
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
             array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
-            factors, codes, splitting,
+            factors, codes, splitting, workshop,
         )  # fmt: skip
 
     return grow
@@ -174,12 +167,16 @@ def grow_one(
     factors: Factors | None = None,
     codes: RowCodes | None = None,
     splitting: NDArray[np.float64] | None = None,
+    workshop: Workshop | None = None,
+    leaf: NDArray[np.int32] | None = None,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
     If `copied`, the tree keeps a copy of X whose rows move with the nodes; the tree is the same.
     If `factors` are given, they and X are as `read_by_growth` returns them.  If `splitting` (n,) is
-    given, it chooses the splits in place of y.  The other arguments are those of `grow_forest`.
+    given, it chooses the splits in place of y.  A `workshop` for these feature groups, settings and
+    mixture makes the next trees faster.  The number of the leaf of each row that splits were chosen
+    on is written to `leaf` (n,).  The other arguments are those of `grow_forest`.
     """
     X, factors = (
         read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
@@ -191,23 +188,28 @@ def grow_one(
     rows = gather_rows(state, X, chosen_by, weights, counts, copied, factors)
     matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
-        rows, feature_groups = rotated_rows(rows, matrix), rotated_feature_groups(len(matrix))
-    feature_groups = as_searched(feature_groups, settings)
+        rows = rotated_rows(rows, matrix)
+        workshop = Workshop(rotated_feature_groups(len(matrix)), settings, mixture)
+    elif workshop is None:
+        workshop = Workshop(feature_groups, settings, mixture)
     size = max(len(rows.at), int(np.count_nonzero(filling)))
-    scratch = scratch_for(size, n, feature_groups, settings, mixture)
-    widest = scratch.columns.shape[1]
+    equipment = workshop.take(size, n)
+    feature_groups, scratch, buffers = workshop.feature_groups, equipment.scratch, equipment.buffers
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
-    buffers = buffers_for(min(most + 2, FIRST_ROOM), widest + FIRST_ROOM, K)
     buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, len(rows.at), 0
     reached = np.array([0, 1, 1, 0])
-    samplers = mixture.samplers(feature_groups, settings, n)
-    growing = rows, feature_groups, settings, state, buffers, scratch, samplers, reached, most + 2
+    growing = (
+        rows, feature_groups, settings, state, buffers, scratch, equipment.samplers, reached,
+        most + 2,
+    )  # fmt: skip
     surrogates, work = None, None
     if settings.surrogates:
         work = surrogate_scratch(size, marks_of(feature_groups), K)
         buffers, surrogates = grow_with_surrogates(*growing, work)
     else:
         buffers = grow_on(*growing)
+    if leaf is not None:
+        _write_leaves(rows.at, buffers.left, buffers.begin, buffers.end, reached[NODES], leaf)
     if sampling.honest:
         filling_rows = _filling_rows(X, y, weights, filling, matrix, factors)
         fill(
@@ -221,6 +223,7 @@ def grow_one(
             described, buffers, reached[NODES], settings.criterion, scratch.moments, scratch.logs
         )
     tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
+    workshop.give_back(equipment._replace(buffers=buffers))
     return tree if matrix is None else rotated_back(tree, matrix)
 
 
@@ -240,6 +243,18 @@ def _filling_rows(
     # `fill` moves row numbers, not the rotated columns
     places = np.arange(len(drawn), dtype=np.int32)
     return rotated_rows(rows, matrix)._replace(at=places, copied=False)
+
+
+@kernel
+def _write_leaves(at, left, begin, end, n_nodes, leaf):
+    """Write the number of the leaf of each row of a grown tree to leaf (n,).
+
+    `at` are the row numbers of its `Rows`; `left`, `begin` and `end` are those of its buffers.
+    """
+    for node in range(n_nodes):
+        if left[node] < 0:
+            for i in range(np.uint64(begin[node]), np.uint64(end[node])):
+                leaf[at[i]] = node
 
 
 def grow_on(

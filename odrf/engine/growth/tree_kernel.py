@@ -98,6 +98,17 @@ def _may_split(node, depth, n_leaves, root_impurity, settings):
 
 
 @inlined
+def _stays_leaf(rows, lo, m, depth, n_leaves, settings):
+    """Whether a new node of the m rows from `lo` on will not be searched."""
+    if depth >= settings.max_depth or n_leaves >= settings.max_leaves:
+        return True
+    n_rows = 0
+    for i in range(np.uint64(lo), np.uint64(lo + m)):
+        n_rows += int(rows.counts[i])
+    return n_rows < 2 * settings.min_leaf or is_pure(rows, lo, m)
+
+
+@inlined
 def _append(columns, theta, size, index, coef, used):
     """Append the nonzero terms of theta[0] after the `used` ones; return the new number."""
     for j in range(size):
@@ -180,13 +191,17 @@ def grow_tree(
                 middle = lo + divide(
                     rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments
                 )
-                if not (is_pure(rows, lo, middle - lo) and is_pure(rows, middle, end[i] - middle)):
-                    divide_columns(rows, lo, m, scratch.goes_left, scratch.values)
+                below = depth[i] + 1
+                if not (
+                    _stays_leaf(rows, lo, middle - lo, below, n_leaves + 1, settings)
+                    and _stays_leaf(rows, middle, end[i] - middle, below, n_leaves + 1, settings)
+                ):
+                    divide_columns(rows, lo, m, scratch.goes_left, scratch.values, scratch.words)
                 threshold[i], gain[i] = cut, decrease
                 left[i], order[i] = n_nodes, n_leaves
                 begin[n_nodes], end[n_nodes] = lo, middle
                 begin[n_nodes + 1], end[n_nodes + 1] = middle, end[i]
-                depth[n_nodes] = depth[n_nodes + 1] = depth[i] + 1
+                depth[n_nodes] = depth[n_nodes + 1] = below
                 n_nodes += 2
                 n_leaves += 1
         i += 1

@@ -280,28 +280,45 @@ def divide(rows, lo, m, threshold, values, goes_left, spare):
     return left
 
 
-@kernel
-def divide_columns(rows, lo, m, goes_left, spare):
-    """Move the copied predictors as `divide` moved their rows; spare (≥ m,) is scratch.
+@part
+def _write_order(goes_left, m, order):
+    """Write from which place each of m rows comes if those that go left are moved to the front."""
+    left, right, one = np.uint64(0), np.uint64(0), np.uint64(1)
+    for i in range(np.uint64(m)):
+        right += np.uint64(goes_left[i])
+    for i in range(np.uint64(m)):
+        if goes_left[i]:
+            order[left] = i
+            left += one
+        else:
+            order[right] = i
+            right += one
 
-    Not needed where both children are pure, as they are not searched.
+
+@part
+def _reorder(values, lo, m, order, spare):
+    first = np.uint64(lo)
+    for i in range(np.uint64(m)):
+        spare[i] = values[first + np.uint64(order[i])]
+    for i in range(np.uint64(m)):
+        values[first + i] = spare[i]
+
+
+@kernel
+def divide_columns(rows, lo, m, goes_left, spare, order):
+    """Move the copied predictors as `divide` moved their rows.
+
+    spare (≥ m,) float32 and order (≥ m,) int64 are scratch.  Not needed where neither child is
+    searched.
     """
     if not rows.copied:
         return
-    one = np.uint64(1)
+    _write_order(goes_left, m, order)
+    spare_codes = spare.view(np.int32)
     for f in range(len(rows.codes)):
-        _divide_one(rows.codes[f], lo, m, goes_left, spare)
+        _reorder(rows.codes[f], lo, m, order, spare_codes)
     for j in range(np.uint64(rows.X.shape[0])):
-        first, left, right = np.uint64(lo), np.uint64(0), np.uint64(0)
-        for i in range(np.uint64(m)):
-            value = rows.X[j, first + i]
-            rows.X[j, first + left] = value
-            spare[right] = value
-            left += np.uint64(goes_left[i])
-            right = i + one - left
-        first += left
-        for i in range(right):
-            rows.X[j, first + i] = spare[i]
+        _reorder(rows.X[j], lo, m, order, spare)
 
 
 @kernel

@@ -151,6 +151,8 @@ def draw_counts(
     `state` (4,) is the initial state of the tree's random stream, and is advanced.  With `codes`,
     rows that belong together are drawn together.
     """
+    if sampling.resample == ALL_ROWS and not sampling.later:
+        return (weights > 0.0).astype(np.int64)
     units = units_of(weights, sampling.begins, codes)
     counts = units.spread(_draw_units(state, units, sampling, codes)[0])
     return counts if units.of_row is None else np.where(weights > 0.0, counts, 0)

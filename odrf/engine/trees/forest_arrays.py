@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -132,7 +133,7 @@ class Forest(ReadLater):
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return sum(getattr(self, name).nbytes for name in ARRAYS)
+        return sum([array.nbytes for array in _arrays_of(self)])
 
     @cached_property
     def packed(self) -> Packed:
@@ -219,6 +220,7 @@ class Forest(ReadLater):
 ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogates")
 """The fields that are arrays in every forest."""
 
+_arrays_of = attrgetter(*ARRAYS)
 _PER_TREE = tuple(name for name in ARRAYS if name != "ordered")
 
 

@@ -44,7 +44,7 @@ def read(X, groups, factors, copied, rng):
         seen.append(values.copy())
         left = np.empty(n, dtype=np.bool_)
         divide(rows, 0, n, np.float32(np.median(values)), values, left, np.empty(n))
-        divide_columns(rows, 0, n, left, np.empty(n))
+        divide_columns(rows, 0, n, left, np.empty(n, dtype=np.float32), np.empty(n, dtype=np.int64))
     return seen
 
 

@@ -75,7 +75,8 @@ def test_dividing_keeps_the_order_of_both_sides(n, seed, copied, data):
     goes_left = np.empty(m, dtype=np.bool_)
     found = divide(rows, lo, m, np.float32(0.5), values, goes_left, np.empty(m))
     assert found == left.sum()
-    divide_columns(rows, lo, m, goes_left, np.empty(m, dtype=np.float32))
+    scratch = np.empty(m, dtype=np.float32), np.empty(m, dtype=np.int64)
+    divide_columns(rows, lo, m, goes_left, *scratch)
     assert is_pure(rows, lo, m) == (len(set(y[before[lo : lo + m]])) == 1)
     assert is_pure(rows, lo, 1)
     node_rows = before[lo : lo + m]

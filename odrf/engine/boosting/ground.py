@@ -1,0 +1,64 @@
+"""What trees on the same predictors share: the columns of these, and the equipment of growth."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.engine.boosting.fewer_predictors import narrowed_feature_groups
+from odrf.engine.boosting.plan import Plan
+from odrf.engine.directions.candidates import FeatureGroups, columns_of
+from odrf.engine.growth.forest_growth import pays_to_copy
+from odrf.engine.growth.workshop import Workshop
+from odrf.engine.rows.factors import Factors, n_kept, narrowed
+
+__all__ = ["Ground", "ground_of"]
+
+
+class Ground(NamedTuple):
+    """What trees on q of the predictors are grown on.
+
+    Attributes
+    ----------
+    X : (r, n) float32
+    factors : Factors
+        As `odrf.engine.growth.forest_growth.read_by_growth` returns them, of these predictors.
+    feature_groups : FeatureGroups
+        Those of these predictors.
+    columns : (p,) int64 or None
+        The columns of these predictors; None if they are all predictors.
+    copied : bool
+        Whether a tree copies X.
+    workshop : Workshop
+    """
+
+    X: NDArray[np.float32]
+    factors: Factors
+    feature_groups: FeatureGroups
+    columns: NDArray[np.int64] | None
+    copied: bool
+    workshop: Workshop
+
+
+def ground_of(
+    X: NDArray[np.float32],
+    factors: Factors,
+    feature_groups: FeatureGroups,
+    predictors: NDArray[np.int64],
+    plan: Plan,
+) -> Ground:
+    """Return the ground of trees on these predictors (q,), in ascending order.
+
+    X and `factors` are as `odrf.engine.growth.forest_growth.read_by_growth` returns them.
+    """
+    columns = None
+    if len(predictors) < len(feature_groups.types):
+        columns = columns_of(feature_groups, predictors)
+        X, factors = narrowed(X, factors, columns)
+        feature_groups = narrowed_feature_groups(feature_groups, predictors)
+    columns_read = plan.mixture.columns_read(feature_groups, plan.settings, X.shape[1])
+    copied = pays_to_copy(n_kept(X, factors), columns_read)
+    workshop = Workshop(feature_groups, plan.settings, plan.mixture)
+    return Ground(X, factors, feature_groups, columns, copied, workshop)

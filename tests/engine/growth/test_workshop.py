@@ -1,0 +1,91 @@
+"""Equipment that has grown a tree grows the next one as new equipment does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth.workshop import Workshop
+from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
+from odrf.engine.trees.forest_arrays import ARRAYS
+from odrf.engine.trees.routing import leaf_nodes
+from odrf.projections.axis import Axis
+from odrf.projections.estimated.projection_pursuit import ProjectionPursuit
+from odrf.projections.mixture import Mixture, Share
+from odrf.projections.patch import Patch
+from odrf.projections.rc import RandomCombination
+from problems import noisy, plain, problems
+
+TREES = 3
+# eight predictors of four channels
+CHANNELS = Patch((1, 2), (1, 1), (1, 2), channels=4)
+
+
+def growth(problem, sampling, mixture):
+    data = problem.X, problem.y, problem.weights, problem.feature_groups
+    return *data, sampling, problem.settings.settings, mixture
+
+
+def bits(arguments, streams, workshop=None):
+    """The trees of these streams, and where their streams end."""
+    grown = []
+    for stream in streams:
+        state = stream.copy()
+        tree = grow_one(*arguments, state, True, None, None, workshop)
+        grown.append(([getattr(tree, name).tobytes() for name in ARRAYS], state.tolist()))
+    return grown
+
+
+def workshop_for(problem, mixture):
+    return Workshop(problem.feature_groups, problem.settings.settings, mixture)
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(max_rows=72))
+def test_used_equipment_changes_no_bit(problem):
+    mixture, streams = problem.settings.mixture, problem.streams(TREES)
+    for sampling in (problem.sampling, Sampling(BOOTSTRAP, 1.0), Sampling(SUBSAMPLE, 0.5)):
+        arguments = growth(problem, sampling, mixture)
+        used = workshop_for(problem, mixture)
+        assert bits(arguments, streams, used) == bits(arguments, streams)
+
+
+@pytest.mark.parametrize("family", [RandomCombination(), ProjectionPursuit(), CHANNELS])
+def test_used_samplers_of_other_families_change_no_bit(family):
+    rng = np.random.default_rng(1)
+    problem = plain(rng.random((8, 60)), rng.normal(size=60))
+    mixture = Mixture((Share(Axis(), 2), Share(family, 4)))
+    arguments, streams = growth(problem, problem.sampling, mixture), problem.streams(TREES)
+    used = workshop_for(problem, mixture)
+    assert bits(arguments, streams, used) == bits(arguments, streams)
+
+
+def test_trees_at_the_same_time_have_equipment_of_their_own():
+    problem = noisy(n=60)
+    workshop = workshop_for(problem, problem.settings.mixture)
+    first, second = workshop.take(60, 60), workshop.take(60, 60)
+    assert not np.shares_memory(first.scratch.values, second.scratch.values)
+    workshop.give_back(first)
+    assert workshop.take(60, 60).scratch.values is first.scratch.values
+
+
+def test_equipment_for_other_numbers_of_rows_is_new():
+    problem = noisy(n=60)
+    workshop = workshop_for(problem, problem.settings.mixture)
+    small = workshop.take(30, 60)
+    workshop.give_back(small)
+    large = workshop.take(30, 90)
+    assert len(large.scratch.values) == large.n == 90
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems(max_rows=72))
+def test_growth_tells_the_leaf_of_each_row(problem):
+    leaf = np.full(len(problem.y), -1, dtype=np.int32)
+    state = problem.streams()[0]
+    drawn = draw_halves(state.copy(), problem.weights, problem.sampling)[0] > 0
+    tree = grow_one(*problem.growth, state, False, None, None, None, leaf)
+    assert (leaf[drawn] == leaf_nodes(tree, problem.X, 1)[drawn, 0]).all()
+    assert (leaf[~drawn] == -1).all()
