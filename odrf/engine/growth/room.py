@@ -39,4 +39,5 @@ def with_room(
         f"a tree of more than {reached[NODES]} nodes",
         "use larger leaves (min_leaf=), or fewer of them (max_leaves=)",
     )
-    return enlarged(buffers, min(2 * room, most), 2 * terms)
+    # buffers of a tree before may be longer than this one needs
+    return enlarged(buffers, max(room, min(2 * room, most)), 2 * terms)

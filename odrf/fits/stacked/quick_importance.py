@@ -41,8 +41,10 @@ def importance_of_folds(
         return None
     rng = np.random.default_rng(seed)
     drawn = rng.permutation(used)[:MOST_ROWS]
-    fold = np.arange(len(data.y)) % FOLDS
-    fold[drawn] = np.arange(len(drawn)) % FOLDS
+    # rows in order are often alike: of FOLDS rows that follow each other, each is in another fold
+    blocks = np.tile(np.arange(FOLDS), (-(-len(used) // FOLDS), 1))
+    fold = np.zeros(len(data.y), dtype=np.int64)
+    fold[used] = rng.permuted(blocks, axis=1).ravel()[: len(used)]
     importance = [
         quick_importance(design, data, request, drawn[fold[drawn] != f]) for f in range(FOLDS + 1)
     ]

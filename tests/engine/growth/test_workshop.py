@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth.room import with_room
+from odrf.engine.growth.tree_kernel import buffers_for
 from odrf.engine.growth.workshop import Workshop
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
 from odrf.engine.trees.forest_arrays import ARRAYS
@@ -33,7 +35,7 @@ def bits(arguments, streams, workshop=None):
     grown = []
     for stream in streams:
         state = stream.copy()
-        tree = grow_one(*arguments, state, True, None, None, workshop)
+        tree = grow_one(*arguments, state, True, workshop=workshop)
         grown.append(([getattr(tree, name).tobytes() for name in ARRAYS], state.tolist()))
     return grown
 
@@ -86,6 +88,13 @@ def test_growth_tells_the_leaf_of_each_row(problem):
     leaf = np.full(len(problem.y), -1, dtype=np.int32)
     state = problem.streams()[0]
     drawn = draw_halves(state.copy(), problem.weights, problem.sampling)[0] > 0
-    tree = grow_one(*problem.growth, state, False, None, None, None, leaf)
+    tree = grow_one(*problem.growth, state, False, leaf=leaf)
     assert (leaf[drawn] == leaf_nodes(tree, problem.X, 1)[drawn, 0]).all()
     assert (leaf[~drawn] == -1).all()
+
+
+def test_buffers_that_are_longer_than_a_tree_needs_keep_their_length():
+    buffers = buffers_for(40, 8, 1)
+    found = with_room(buffers, np.array([0, 3, 1, 8]), 4, 20)
+    assert len(found.left) == 40 and len(found.column) == 16
+    assert with_room(found, np.array([0, 3, 1, 8]), 4, 20) is found
