@@ -80,7 +80,7 @@ def report(lines: pd.DataFrame) -> str:
     """Compare the scales with the response, as markdown: errors, choices and seconds."""
     index = ["place", "table"]
     logs = lines.assign(log=np.log(lines["rpe"] + SMALL["rpe"]))
-    means = np.exp(logs.pivot_table(index=index, columns="scale", values="log")[SCALES])
+    means = logs.pivot_table(index=index, columns="scale", values="log")[SCALES].map(np.exp)
     odd = np.asarray(means.index.get_level_values("place") % 2 == 1)
     figures = beside_default(means, RESPONSE, 0.0, odd)
     by_fit = lines.pivot_table(index=[*index, "partition"], columns="scale", values="seconds")
