@@ -100,7 +100,7 @@ def main() -> int:
     options = asked.parse_args()
     own = options.own.split(",")
     lines = pd.concat([lines_of(path) for path in options.files], ignore_index=True)
-    # a stack and a forest count once, as fitted for the comparison of both
+    # of a method that several files have, the first one counts
     lines = lines.drop_duplicates(["table", "partition", "method"])
     if options.methods is not None:
         lines = lines[lines["method"].isin([*own, *options.methods.split(",")])]

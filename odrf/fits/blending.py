@@ -14,7 +14,7 @@ more pilot trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -39,7 +39,9 @@ from odrf.fits.stacking import (
     Evidence,
     LogLoss,
     log_loss_in_squares,
+    mean_products,
     mean_sums,
+    products_of_rows,
     sums_of_rows,
 )
 from odrf.options.kinds import ERROR
@@ -248,39 +250,63 @@ def pilot_evidence(
     for kind in kinds:
         draws = Draws(weights, [kind.sampling] * len(tree_streams), tree_streams, n_jobs, codes)
         unseen.append(np.take(draws.all_unseen(), at, axis=1).T)
-    if K == 1:
-        code, target, centre = (
-            np.empty(0, dtype=np.int64),
-            np.zeros((len(at), 1)),
-            y[at, None, None],
-        )
-    else:
-        code = y[at].astype(np.int64)
-        target, total = np.eye(K)[code], case_weights.sum()
-        shares = case_weights @ target / total
-        target -= shares
-        centre = np.broadcast_to(shares, (len(at), 1, K))
-    of_rows, logarithmic = [], []
     # the values of a thousand classes take gigabytes: never of all rows at once
     size = max(1, AT_ONCE // (len(kinds) * len(pilots[0]) * K))
-    for block in row_blocks(len(at), size):
-        values = [
-            np.stack([tree.value[leaf[block]] for tree, leaf in zip(*of_kind, strict=True)], axis=1)
-            for of_kind in zip(pilots, leaves, strict=True)
-        ]
-        masks = [mask[block] for mask in unseen]
-        if K > 1:
-            of_class = code[block]
-            own = [value[np.arange(len(of_class)), :, of_class] for value in values]
-            squares = log_loss_in_squares(own, masks, shares[of_class])
-            logarithmic.append(sums_of_rows(squares.values, masks, squares.target))
-        values = [value - centre[block] for value in values]
-        of_rows.append(sums_of_rows(values, masks, target[block]))
-    products, relations, rows = mean_sums(of_rows, unseen, case_weights)
+    blocks = (
+        ([_values(*of_kind, block) for of_kind in zip(pilots, leaves, strict=True)], block)
+        for block in row_blocks(len(at), size)
+    )
     if K == 1:
-        return Evidence(products, None, np.diag(products).copy(), rows, None)
-    errors = np.diag(products) - 2 * relations + case_weights @ np.sum(target**2, axis=1) / total
-    log_loss = LogLoss(*mean_sums(logarithmic, unseen, case_weights)[:2])
+        return _evidence_of_numbers(blocks, unseen, y[at], case_weights)
+    return _evidence_of_classes(blocks, unseen, y[at].astype(np.int64), case_weights, K)
+
+
+def _values(
+    trees: Sequence[Forest], leaves: Sequence[NDArray[np.int64]], block: slice
+) -> NDArray[np.float64]:
+    """Return the predictions (m, b, K) of a block of rows by b trees, in whose leaves they are."""
+    pairs = zip(trees, leaves, strict=True)
+    return np.stack([tree.value[leaf[block]] for tree, leaf in pairs], axis=1)
+
+
+def _evidence_of_numbers(
+    blocks: Iterable[tuple[list[NDArray[np.float64]], slice]],
+    unseen: list[NDArray[np.bool_]],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> Evidence:
+    """Return the evidence on a regression; `blocks` yield the values of each kind, and the rows."""
+    of_rows = [
+        products_of_rows(
+            [value - y[block, None, None] for value in values], [mask[block] for mask in unseen]
+        )
+        for values, block in blocks
+    ]
+    products, rows = mean_products(np.concatenate(of_rows, axis=2), unseen, weights)
+    return Evidence(products, None, np.diag(products).copy(), rows, None)
+
+
+def _evidence_of_classes(
+    blocks: Iterable[tuple[list[NDArray[np.float64]], slice]],
+    unseen: list[NDArray[np.bool_]],
+    code: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    K: int,
+) -> Evidence:
+    """Return the evidence on K classes; `blocks` are as for numbers."""
+    target, total = np.eye(K)[code], weights.sum()
+    shares = weights @ target / total
+    target -= shares
+    squared, logarithmic = [], []
+    for values, block in blocks:
+        masks, of_class = [mask[block] for mask in unseen], code[block]
+        own = [value[np.arange(len(of_class)), :, of_class] for value in values]
+        squares = log_loss_in_squares(own, masks, shares[of_class])
+        logarithmic.append(sums_of_rows(squares.values, masks, squares.target))
+        squared.append(sums_of_rows([value - shares for value in values], masks, target[block]))
+    products, relations, rows = mean_sums(squared, unseen, weights)
+    errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
+    log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
     return Evidence(products, relations, errors, rows, log_loss)
 
 

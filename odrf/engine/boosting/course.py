@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from odrf.engine.boosting.fewer_predictors import draw_predictors
 from odrf.engine.boosting.filling import NewTree, Refitting
-from odrf.engine.boosting.ground import Ground, ground_of
 from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.reaching import leaves_reached
 from odrf.engine.boosting.runs import Sample, mean_of_other_runs, run_rows, started
+from odrf.engine.boosting.shared_columns import SharedColumns, shared_columns
 from odrf.engine.boosting.tree_of_round import TreeOfRound, grown_on
 from odrf.engine.directions.candidates import FeatureGroups
 from odrf.engine.growth.forest_growth import read_by_growth
@@ -56,7 +56,7 @@ class Course:
         self.drawn = run_rows(seed, plan.n_runs, rows.weights, P, plan.run_predictors, rows.codes)
         self.missed = np.array([drawn.missed for drawn in self.drawn])
         self.runs = [started(rows, held, drawn, plan.loss, plan.n_outputs) for drawn in self.drawn]
-        self.grounds = [self._ground_of_all_trees(run.predictors) for run in self.runs]
+        self.columns = [self._columns_of_all_trees(run.predictors) for run in self.runs]
         self.fillings = [plan.filling(run) for run in self.runs]
         self.trees: list[Forest] = []
         self.stages: list[Array] = []
@@ -87,10 +87,10 @@ class Course:
         def grow(task: int) -> tuple[Forest, Array]:
             m, k = divmod(task, K)
             state = states[task]
-            ground = self.grounds[m] or self._ground(
+            shared = self.columns[m] or self._columns(
                 draw_predictors(state, self.runs[m].predictors, plan.tree_predictors)
             )
-            grown = grown_on(ground, self.runs[m], derivatives[m], k, plan, state)
+            grown = grown_on(shared, self.runs[m], derivatives[m], k, plan, state)
             new = self._received(grown, k)
             return grown.tree, self.fillings[m].fill(new, derivatives[m])
 
@@ -150,11 +150,11 @@ class Course:
         held = leaves_reached(tree, self.held_X, self.layout)
         return NewTree(tree.n_nodes, k, leaf, held, drawn)
 
-    def _ground(self, predictors: NDArray[np.int64]) -> Ground:
-        return ground_of(*self.read_by_growth, self.feature_groups, predictors, self.plan)
+    def _columns(self, predictors: NDArray[np.int64]) -> SharedColumns:
+        return shared_columns(*self.read_by_growth, self.feature_groups, predictors, self.plan)
 
-    def _ground_of_all_trees(self, predictors: NDArray[np.int64]) -> Ground | None:
-        """Return the ground of all trees of a run on these predictors.
+    def _columns_of_all_trees(self, predictors: NDArray[np.int64]) -> SharedColumns | None:
+        """Return what all trees of a run on these predictors share.
 
         None if each tree draws some of them, or memory does not suffice for columns of each run.
         """
@@ -162,7 +162,7 @@ class Course:
         room = float(copies * self.plan.n_runs * self.X.nbytes)
         if self.plan.tree_predictors < len(predictors) or not is_available(room):
             return None
-        return self._ground(predictors)
+        return self._columns(predictors)
 
     def _interleaved(self, values: Sequence[Array]) -> Array:
         """Return the values of all trees in their order, from the values of each run."""

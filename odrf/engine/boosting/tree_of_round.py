@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.boosting.fewer_predictors import widened
-from odrf.engine.boosting.ground import Ground
 from odrf.engine.boosting.losses import Derivatives
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.boosting.runs import Run
+from odrf.engine.boosting.shared_columns import SharedColumns
 from odrf.engine.growth.forest_growth import grow_one
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import ALL_ROWS, Sampling, draw_counts
@@ -37,7 +37,7 @@ class TreeOfRound(NamedTuple):
 
 
 def grown_on(
-    ground: Ground,
+    shared: SharedColumns,
     run: Run,
     derivatives: Derivatives,
     k: int,
@@ -55,21 +55,21 @@ def grown_on(
     drawn = _drawn(state.copy(), weights, plan.sampling, codes)
     leaf = np.empty(len(weights), dtype=np.int32) if isinstance(drawn, slice) else None
     tree = grow_one(
-        ground.X,
+        shared.X,
         -derivatives.first[k] / derivatives.second[k],
         weights,
-        ground.feature_groups,
+        shared.feature_groups,
         plan.sampling,
         plan.settings,
         plan.mixture,
         state,
-        ground.copied,
-        ground.factors,
+        shared.copied,
+        shared.factors,
         codes,
-        workshop=ground.workshop,
+        pool=shared.pool,
         leaf=leaf,
     )
-    tree = tree if ground.columns is None else widened(tree, ground.columns)
+    tree = tree if shared.columns is None else widened(tree, shared.columns)
     return TreeOfRound(tree, drawn, leaf)
 
 

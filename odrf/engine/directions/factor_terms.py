@@ -7,6 +7,7 @@ import numpy as np
 from odrf.engine.compiling import part
 from odrf.engine.directions.estimation import UNRELATED, normalise
 from odrf.engine.directions.level_scores import score_levels
+from odrf.engine.rows.rows import level_of
 
 __all__ = ["load_few_levels", "load_many_levels"]
 
@@ -25,7 +26,7 @@ def load_few_levels(rows, lo, m, first, width, place, at, work, levels):
     for k in range(width + 1):
         weight[k], moment[k] = 0.0, 0.0
     for i in range(np.uint64(m)):
-        level = np.uint64(codes[begin + i if rows.copied else np.uint64(rows.at[begin + i])])
+        level = np.uint64(level_of(codes, rows, begin + i))
         weight[level] += work.weights[i]
         moment[level] += work.moment[i]
     for k in range(width):

@@ -29,6 +29,7 @@ import numpy as np
 
 from odrf.engine.compiling import kernel, part
 from odrf.engine.directions.candidates import FEW_LEVELS
+from odrf.engine.rows.rows import level_of
 
 __all__ = ["reliability", "score_levels"]
 
@@ -54,7 +55,7 @@ def _add_up(rows, lo, m, f, share, work):
     weight, moment, seen = levels.weight, levels.moment, levels.seen
     total, squares, present = 0.0, 0.0, 0
     for i in range(np.uint64(m)):
-        k = np.uint64(codes[first + i if rows.copied else np.uint64(rows.at[first + i])])
+        k = np.uint64(level_of(codes, rows, first + i))
         a, s = work.weights[i], work.moment[i]
         if not seen[k]:
             weight[k], moment[k], seen[k] = 0.0, 0.0, True
@@ -169,7 +170,7 @@ def score_levels(rows, lo, m, used, f, share, term, at, work):
             scores[at + p] = 0.0
     codes, first, last = rows.codes[f], np.uint64(lo), np.uint64(used)
     for i in range(np.uint64(m)):
-        k = np.uint64(codes[first + i if rows.copied else np.uint64(rows.at[first + i])])
+        k = np.uint64(level_of(codes, rows, first + i))
         a, s, score = work.weights[i], work.moment[i], 0.0
         if k > 0:
             score = (moment[k] - s) / (weight[k] - a + shrinkage) / largest

@@ -15,13 +15,13 @@ from odrf.engine.directions.rotated_columns import (
     rotated_rows,
 )
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
+from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.node_values import describe_again
 from odrf.engine.growth.room import with_room
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NEXT, NODES, TERMS, TreeBuffers, grow_tree
-from odrf.engine.growth.workshop import Workshop
 from odrf.engine.memory import is_available
 from odrf.engine.parallel import end_if_stopped, in_order
 from odrf.engine.rows.coded import Matrix, indicated, stored
@@ -130,13 +130,12 @@ def tree_grower(
         abreast * float(array.nbytes)
     )
     splitting = splitting_response(y, weights, settings.split_scale)
-
-    workshop = Workshop(feature_groups, settings, mixture)
+    pool = ScratchPool(feature_groups, settings, mixture)
 
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
             array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
-            factors, codes, splitting, workshop,
+            factors, codes, splitting, pool,
         )  # fmt: skip
 
     return grow
@@ -167,16 +166,16 @@ def grow_one(
     factors: Factors | None = None,
     codes: RowCodes | None = None,
     splitting: NDArray[np.float64] | None = None,
-    workshop: Workshop | None = None,
+    pool: ScratchPool | None = None,
     leaf: NDArray[np.int32] | None = None,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
     If `copied`, the tree keeps a copy of X whose rows move with the nodes; the tree is the same.
     If `factors` are given, they and X are as `read_by_growth` returns them.  If `splitting` (n,) is
-    given, it chooses the splits in place of y.  A `workshop` for these feature groups, settings and
-    mixture makes the next trees faster.  The number of the leaf of each row that splits were chosen
-    on is written to `leaf` (n,).  The other arguments are those of `grow_forest`.
+    given, it chooses the splits in place of y.  Scratch comes from the `pool`, which is for these
+    feature groups, settings and mixture.  The number of the leaf of each row that splits were
+    chosen on is written to `leaf` (n,).  The other arguments are those of `grow_forest`.
     """
     X, factors = (
         read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
@@ -189,17 +188,17 @@ def grow_one(
     matrix = mixture.rotation(state, rows, settings)
     if matrix is not None:
         rows = rotated_rows(rows, matrix)
-        workshop = Workshop(rotated_feature_groups(len(matrix)), settings, mixture)
-    elif workshop is None:
-        workshop = Workshop(feature_groups, settings, mixture)
+        pool = ScratchPool(rotated_feature_groups(len(matrix)), settings, mixture)
+    elif pool is None:
+        pool = ScratchPool(feature_groups, settings, mixture)
     size = max(len(rows.at), int(np.count_nonzero(filling)))
-    equipment = workshop.take(size, n)
-    feature_groups, scratch, buffers = workshop.feature_groups, equipment.scratch, equipment.buffers
+    found = pool.take(size, n)
+    feature_groups, scratch, buffers = pool.feature_groups, found.scratch, found.buffers
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
     buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, len(rows.at), 0
     reached = np.array([0, 1, 1, 0])
     growing = (
-        rows, feature_groups, settings, state, buffers, scratch, equipment.samplers, reached,
+        rows, feature_groups, settings, state, buffers, scratch, found.samplers, reached,
         most + 2,
     )  # fmt: skip
     surrogates, work = None, None
@@ -223,7 +222,7 @@ def grow_one(
             described, buffers, reached[NODES], settings.criterion, scratch.moments, scratch.logs
         )
     tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
-    workshop.give_back(equipment._replace(buffers=buffers))
+    pool.give_back(found._replace(buffers=buffers))
     return tree if matrix is None else rotated_back(tree, matrix)
 
 

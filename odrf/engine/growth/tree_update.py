@@ -23,11 +23,11 @@ from odrf.engine.directions.rotated_columns import (
 )
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import as_tree, grow_on, pays_to_copy
+from odrf.engine.growth.growth_scratch import FIRST_ROOM
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
-from odrf.engine.growth.workshop import FIRST_ROOM
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import branched
 from odrf.engine.rows.factors import Factors, n_kept

@@ -19,6 +19,7 @@ __all__ = [
     "gather_rows",
     "is_pure",
     "level_at",
+    "level_of",
     "load_column",
     "project",
     "rows_at",
@@ -126,8 +127,13 @@ def columns_at(
 @part
 def level_at(rows, f, i):
     """Return the level of row i in factor f, 1, 2, …; 0 if it has none."""
-    at = np.uint64(i) if rows.copied else np.uint64(rows.at[np.uint64(i)])
-    return rows.codes[np.uint64(f), at]
+    return level_of(rows.codes[np.uint64(f)], rows, np.uint64(i))
+
+
+@part
+def level_of(codes, rows, i):
+    """Return the level of row i, a uint64, by the codes of one factor: loops read these once."""
+    return codes[i if rows.copied else np.uint64(rows.at[i])]
 
 
 @part

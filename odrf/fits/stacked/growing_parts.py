@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from odrf.design import Design, TrainingData
 from odrf.design.offset import Offset
 from odrf.fits.boosted_fit import BoostedFit, grow_boosted_fit
-from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.out_of_bag_values import boosted_out_of_bag, forest_out_of_bag
 from odrf.fits.stacked.additive_base import base_of, can_have_base
@@ -81,12 +80,13 @@ def grow_stack(
     end = time.monotonic() + (math.inf if control.budget is None else control.budget)
     forest = grow_fit(call, design, data, request, progress)
     parts = [StackedPart(FOREST, forest)]
+    of_forest = forest_out_of_bag(forest).value
     # leaving out single rows, or random folds, would not leave out a row's group, or later rows
     single_rows = data.structure is None
     if single_rows and design.response.classes is None and time.monotonic() < end:
         parts += _forest_on_base(call, design, data, request, progress)
     if single_rows and time.monotonic() < end:
-        parts += _judged_by_folds(call, design, data, control, request, forest, progress)
+        parts += _judged_by_folds(call, design, data, control, request, of_forest, progress)
 
     def grow_runs(options: BoostingControl) -> BoostedFit:
         offset = Offset(False, None, np.zeros(len(data.y)))
@@ -96,7 +96,7 @@ def grow_stack(
     few_classes = design.response.n_classes < MANY_CLASSES
     if (few_classes or not smooth) and time.monotonic() < end:
         parts.append(StackedPart(RUNS, grow_runs(boosting[RUNS])))
-    values = [_out_of_bag(part, data) for part in parts]
+    values = [of_forest, *(_out_of_bag(part, data) for part in parts[1:])]
     trials: tuple[Trial, ...] = ()
     if control.budget is not None:
         others = {name: options for name, options in boosting.items() if name != RUNS}
@@ -131,14 +131,16 @@ def _judged_by_folds(
     data: TrainingData,
     control: StackedControl,
     request: Request,
-    forest: Fit,
+    known: NDArray[np.float64],
     progress: bool,
 ) -> list[StackedPart]:
-    """Return a forest on few predictors, if it is of use beside the `forest`, and smoothers."""
+    """Return a forest on few predictors, if it is of use, and smoothers.
+
+    `known` (n, K) are out-of-bag predictions of the forest on all predictors.
+    """
     parts = []
     by_fold = importance_of_folds(design, data, request, control.seed)
     if by_fold is not None:
-        known = forest_out_of_bag(forest).value
         few = ForestsOnFew(call, design, data, request, by_fold, progress).best(known)
         if few is not None:
             parts.append(StackedPart(FEW, few.fit, None, few.columns, few.left_out))

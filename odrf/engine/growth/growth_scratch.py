@@ -1,6 +1,6 @@
-"""What trees are grown with, made once and used again by one tree after the other.
+"""Scratch of growing trees, made once and used again by one tree after the other.
 
-In small tables this takes longer to make than a tree to grow.
+For small tables it takes longer to make than a tree to grow.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.impurity import whole_logs
 from odrf.engine.splits.searching import Scratch, as_searched, scratch_for
 
-__all__ = ["FIRST_ROOM", "Equipment", "Workshop"]
+__all__ = ["FIRST_ROOM", "GrowthScratch", "ScratchPool"]
 
 # Nodes and terms that a tree has room for at first; the room is doubled as the tree grows.
 FIRST_ROOM = 1024
 
 
-class Equipment(NamedTuple):
-    """What a tree is grown with.
+class GrowthScratch(NamedTuple):
+    """Scratch arrays, samplers and buffers with which a tree is grown.
 
     Attributes
     ----------
@@ -46,10 +46,10 @@ class Equipment(NamedTuple):
     permutations: tuple[NDArray[np.int64], ...]
 
 
-class Workshop:
-    """Makes the equipment of trees on the same predictors, and keeps what no tree uses.
+class ScratchPool:
+    """Makes scratch for trees on the same predictors, and keeps what no tree uses.
 
-    Several threads may take equipment at the same time: each has its own.  What a tree that failed
+    Several threads may take scratch at the same time: each has its own.  What a tree that failed
     has taken is not returned, and never used again.
 
     Parameters
@@ -70,56 +70,56 @@ class Workshop:
     ) -> None:
         self.feature_groups = as_searched(feature_groups, settings)
         self.settings, self.mixture = settings, mixture
-        self._idle: list[Equipment] = []
+        self._idle: list[GrowthScratch] = []
 
-    def take(self, size: int, n: int) -> Equipment:
-        """Return equipment for a tree of `size` distinct rows, and n counting repetitions.
+    def take(self, size: int, n: int) -> GrowthScratch:
+        """Return scratch for a tree of `size` distinct rows, and n counting repetitions.
 
-        The tree is the same whether the equipment is new or not.
+        The tree is the same whether the scratch is new or not.
         """
         try:
-            equipment = self._idle.pop()
+            found = self._idle.pop()
         except IndexError:
             return self._new(size, n)
-        return self._renewed(equipment, size) if equipment.n == n else self._new(size, n)
+        return self._renewed(found, size) if found.n == n else self._new(size, n)
 
-    def give_back(self, equipment: Equipment) -> None:
-        """Return the equipment of a tree that is complete; nothing refers to its arrays now."""
-        self._idle.append(equipment)
+    def give_back(self, found: GrowthScratch) -> None:
+        """Take back the scratch of a tree that is complete; nothing refers to its arrays now."""
+        self._idle.append(found)
 
-    def _new(self, size: int, n: int) -> Equipment:
+    def _new(self, size: int, n: int) -> GrowthScratch:
         settings = self.settings
         # the next tree may have more distinct rows, but not more than n
         scratch = scratch_for(n, n, self.feature_groups, settings, self.mixture)
         room = min(2 * n + 1, FIRST_ROOM)
         buffers = buffers_for(room, scratch.columns.shape[1] + FIRST_ROOM, settings.n_classes)
         permutations = tuple(each.copy() for each in _permutations(scratch.proposals))
-        equipment = Equipment(scratch, self._samplers(n), buffers, n, permutations)
-        return self._with_logs(equipment, size)
+        found = GrowthScratch(scratch, self._samplers(n), buffers, n, permutations)
+        return self._with_logs(found, size)
 
-    def _renewed(self, equipment: Equipment, size: int) -> Equipment:
-        """Return the equipment as it was before a tree was grown with it."""
+    def _renewed(self, found: GrowthScratch, size: int) -> GrowthScratch:
+        """Return the scratch as it was before a tree was grown with it."""
         for used, new in zip(
-            _permutations(equipment.scratch.proposals), equipment.permutations, strict=True
+            _permutations(found.scratch.proposals), found.permutations, strict=True
         ):
             used[:] = new
         # the sampler that all mixtures share draws anew at each node; others may go on with a draw
-        if len(equipment.samplers) > 1:
-            equipment = equipment._replace(samplers=self._samplers(equipment.n))
-        return self._with_logs(equipment, size)
+        if len(found.samplers) > 1:
+            found = found._replace(samplers=self._samplers(found.n))
+        return self._with_logs(found, size)
 
     def _samplers(self, n: int) -> tuple[DirectionSampler, ...]:
         return self.mixture.samplers(self.feature_groups, self.settings, n)
 
-    def _with_logs(self, equipment: Equipment, size: int) -> Equipment:
-        """Return the equipment with as many logarithms as the tree has rows, if any are used.
+    def _with_logs(self, found: GrowthScratch, size: int) -> GrowthScratch:
+        """Return the scratch with as many logarithms as the tree has rows, if any are used.
 
         Kernels compute those of larger numbers, not to the last bit in the same way.
         """
         if not CRITERIA[self.settings.criterion].uses_logs:
-            return equipment
+            return found
         logs = whole_logs(self.settings.criterion, size)
-        return equipment._replace(scratch=equipment.scratch._replace(logs=logs))
+        return found._replace(scratch=found.scratch._replace(logs=logs))
 
 
 def _permutations(proposals: Proposals) -> tuple[NDArray[np.int64], ...]:

@@ -1,4 +1,4 @@
-"""Equipment that has grown a tree grows the next one as new equipment does."""
+"""Scratch that has grown a tree grows the next one as new scratch does."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from odrf.engine.growth.forest_growth import grow_one
+from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.growth.room import with_room
 from odrf.engine.growth.tree_kernel import buffers_for
-from odrf.engine.growth.workshop import Workshop
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling, draw_halves
 from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.engine.trees.routing import leaf_nodes
@@ -30,18 +30,18 @@ def growth(problem, sampling, mixture):
     return *data, sampling, problem.settings.settings, mixture
 
 
-def bits(arguments, streams, workshop=None):
+def bits(arguments, streams, pool=None):
     """The trees of these streams, and where their streams end."""
     grown = []
     for stream in streams:
         state = stream.copy()
-        tree = grow_one(*arguments, state, True, workshop=workshop)
+        tree = grow_one(*arguments, state, True, pool=pool)
         grown.append(([getattr(tree, name).tobytes() for name in ARRAYS], state.tolist()))
     return grown
 
 
-def workshop_for(problem, mixture):
-    return Workshop(problem.feature_groups, problem.settings.settings, mixture)
+def pool_for(problem, mixture):
+    return ScratchPool(problem.feature_groups, problem.settings.settings, mixture)
 
 
 @settings(max_examples=40, deadline=None)
@@ -50,7 +50,7 @@ def test_used_equipment_changes_no_bit(problem):
     mixture, streams = problem.settings.mixture, problem.streams(TREES)
     for sampling in (problem.sampling, Sampling(BOOTSTRAP, 1.0), Sampling(SUBSAMPLE, 0.5)):
         arguments = growth(problem, sampling, mixture)
-        used = workshop_for(problem, mixture)
+        used = pool_for(problem, mixture)
         assert bits(arguments, streams, used) == bits(arguments, streams)
 
 
@@ -60,25 +60,25 @@ def test_used_samplers_of_other_families_change_no_bit(family):
     problem = plain(rng.random((8, 60)), rng.normal(size=60))
     mixture = Mixture((Share(Axis(), 2), Share(family, 4)))
     arguments, streams = growth(problem, problem.sampling, mixture), problem.streams(TREES)
-    used = workshop_for(problem, mixture)
+    used = pool_for(problem, mixture)
     assert bits(arguments, streams, used) == bits(arguments, streams)
 
 
 def test_trees_at_the_same_time_have_equipment_of_their_own():
     problem = noisy(n=60)
-    workshop = workshop_for(problem, problem.settings.mixture)
-    first, second = workshop.take(60, 60), workshop.take(60, 60)
+    pool = pool_for(problem, problem.settings.mixture)
+    first, second = pool.take(60, 60), pool.take(60, 60)
     assert not np.shares_memory(first.scratch.values, second.scratch.values)
-    workshop.give_back(first)
-    assert workshop.take(60, 60).scratch.values is first.scratch.values
+    pool.give_back(first)
+    assert pool.take(60, 60).scratch.values is first.scratch.values
 
 
 def test_equipment_for_other_numbers_of_rows_is_new():
     problem = noisy(n=60)
-    workshop = workshop_for(problem, problem.settings.mixture)
-    small = workshop.take(30, 60)
-    workshop.give_back(small)
-    large = workshop.take(30, 90)
+    pool = pool_for(problem, problem.settings.mixture)
+    small = pool.take(30, 60)
+    pool.give_back(small)
+    large = pool.take(30, 90)
     assert len(large.scratch.values) == large.n == 90
 
 

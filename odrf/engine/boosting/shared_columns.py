@@ -1,4 +1,4 @@
-"""What trees on the same predictors share: the columns of these, and the equipment of growth."""
+"""What trees on the same predictors share: their columns, and a pool of scratch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from odrf.engine.boosting.fewer_predictors import narrowed_feature_groups
 from odrf.engine.boosting.plan import Plan
 from odrf.engine.directions.candidates import FeatureGroups, columns_of
 from odrf.engine.growth.forest_growth import pays_to_copy
-from odrf.engine.growth.workshop import Workshop
+from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.rows.factors import Factors, n_kept, narrowed
 
-__all__ = ["Ground", "ground_of"]
+__all__ = ["SharedColumns", "shared_columns"]
 
 
-class Ground(NamedTuple):
-    """What trees on q of the predictors are grown on.
+class SharedColumns(NamedTuple):
+    """What trees on q of the predictors share.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Ground(NamedTuple):
         The columns of these predictors; None if they are all predictors.
     copied : bool
         Whether a tree copies X.
-    workshop : Workshop
+    pool : ScratchPool
     """
 
     X: NDArray[np.float32]
@@ -39,17 +39,17 @@ class Ground(NamedTuple):
     feature_groups: FeatureGroups
     columns: NDArray[np.int64] | None
     copied: bool
-    workshop: Workshop
+    pool: ScratchPool
 
 
-def ground_of(
+def shared_columns(
     X: NDArray[np.float32],
     factors: Factors,
     feature_groups: FeatureGroups,
     predictors: NDArray[np.int64],
     plan: Plan,
-) -> Ground:
-    """Return the ground of trees on these predictors (q,), in ascending order.
+) -> SharedColumns:
+    """Return what trees on these predictors (q,), in ascending order, share.
 
     X and `factors` are as `odrf.engine.growth.forest_growth.read_by_growth` returns them.
     """
@@ -60,5 +60,5 @@ def ground_of(
         feature_groups = narrowed_feature_groups(feature_groups, predictors)
     columns_read = plan.mixture.columns_read(feature_groups, plan.settings, X.shape[1])
     copied = pays_to_copy(n_kept(X, factors), columns_read)
-    workshop = Workshop(feature_groups, plan.settings, plan.mixture)
-    return Ground(X, factors, feature_groups, columns, copied, workshop)
+    pool = ScratchPool(feature_groups, plan.settings, plan.mixture)
+    return SharedColumns(X, factors, feature_groups, columns, copied, pool)
