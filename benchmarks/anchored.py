@@ -1,12 +1,14 @@
 """Methods of this package beside the strongest other methods, on the same partitions.
 
     python benchmarks/anchored.py stacks.csv anchors.csv [more.csv] [--methods catboost,realmlp]
+                                  [--data DIR]
     python benchmarks/anchored.py tuned.csv --own auto_60s
 
 The files are those of ``stacks.py``, whose forest and stack are `odrf` and `auto`, and of
-``accuracy.py``.  The report, in markdown, has the losses of each table, mean ranks, one-sided
-Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better, and the tables on
-which the first of them is far behind the best.
+``accuracy.py``.  The report, in markdown, has the losses of each table, mean ranks with Nemenyi's
+critical difference, Elo ratings, mean ranks in groups of tables (where the data folder has their
+index), one-sided Wilcoxon signed-rank tests (corrected by Holm) that our own methods are better,
+and the tables on which the first of them is far behind the best.
 """
 
 from __future__ import annotations
@@ -19,12 +21,18 @@ from pathlib import Path
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
+from elo import elo_ratings
 from markdown import in_bold, table
 from ranks import mean_ranks, relative_differences, wilcoxon_against
+from sections import friedman_line
+from table_groups import groups_of_tables
 
 FROM_STACKS = {"together": "auto", "forest": "odrf"}
 LOSSES = {"loss": "relative error, or error %", "log_loss": "log loss of classes"}
 FAR_BEHIND, FEWEST_TABLES, DIGITS = 1.1, 5, 6
+SIGNIFICANT = 0.05
+# The forest of scikit-learn is the usual one; else the first method that is not ours.
+ANCHOR, RATING = "rf", 1000
 
 
 def lines_of(path: Path) -> pd.DataFrame:
@@ -50,7 +58,7 @@ def losses_of(lines: pd.DataFrame, measure: str, own: Sequence[str]) -> pd.DataF
     return found[known == known.groupby("table").transform("max")].groupby("table").mean()
 
 
-def report(lines: pd.DataFrame, own: Sequence[str]) -> str:
+def report(lines: pd.DataFrame, own: Sequence[str], data: Path) -> str:
     """Return the comparisons by error, and for classes by log loss, as markdown."""
     parts = []
     for measure, title in LOSSES.items():
@@ -60,9 +68,9 @@ def report(lines: pd.DataFrame, own: Sequence[str]) -> str:
         complete = losses.dropna()
         parts.append(f"**{title}**, of methods on {len(losses)} tables:\n\n{_each(losses)}")
         if len(complete) >= FEWEST_TABLES:
-            ranks = mean_ranks(complete).sort_values()
-            cells = ranks.map("{:.2f}".format).to_frame("mean rank")
-            parts.append(f"Mean ranks, {len(complete)} tables:\n\n{table(cells, 'method')}")
+            parts += [_ranking(complete, own), friedman_line(complete, SIGNIFICANT)]
+            if measure == "loss" and (data / "index.csv").exists():
+                parts.append(_in_groups(complete, groups_of_tables(data, losses.min(axis=1))))
             parts += [_tests(losses, method, own) for method in own]
         parts.append(_far_behind(losses, own))
     return "\n\n".join(parts)
@@ -71,6 +79,27 @@ def report(lines: pd.DataFrame, own: Sequence[str]) -> str:
 def _each(losses: pd.DataFrame) -> str:
     text = losses.map(lambda loss: "–" if pd.isna(loss) else f"{loss:.4g}")
     return table(in_bold(text, losses.eq(losses.min(axis=1), axis=0)), "table")
+
+
+def _ranking(losses: pd.DataFrame, own: Sequence[str]) -> str:
+    """Return mean ranks and Elo ratings, the best method first."""
+    others = [str(method) for method in losses if method not in own]
+    anchor = ANCHOR if ANCHOR in others else others[0]
+    elo = elo_ratings(losses, anchor, RATING).map("{:.0f}".format)
+    cells = mean_ranks(losses).sort_values().map("{:.2f}".format).to_frame("mean rank")
+    cells["Elo"] = elo["elo"]
+    cells["95 % interval"] = elo["conf_low"] + " to " + elo["conf_high"]
+    title = f"Mean ranks, and Elo ratings if {anchor} has {RATING:,}, {len(losses)} tables:"
+    return f"{title}\n\n{table(cells, 'method')}"
+
+
+def _in_groups(losses: pd.DataFrame, groups: dict[str, list[str]]) -> str:
+    inside = {name: losses.loc[losses.index.intersection(some)] for name, some in groups.items()}
+    cells = pd.DataFrame(
+        {f"{name} ({len(some)})": mean_ranks(some) for name, some in inside.items() if len(some)}
+    ).T
+    text = in_bold(cells.map("{:.2f}".format), cells.eq(cells.min(axis=1), axis=0))
+    return f"Mean ranks in groups of tables (their number):\n\n{table(text, 'tables')}"
 
 
 def _tests(losses: pd.DataFrame, tested: str, own: Sequence[str]) -> str:
@@ -97,6 +126,7 @@ def main() -> int:
     asked.add_argument("files", type=Path, nargs="+", help="csv files")
     asked.add_argument("--own", default="auto,odrf", help="our methods, with commas between them")
     asked.add_argument("--methods", help="others, with commas between them; by default all")
+    asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="with index.csv")
     options = asked.parse_args()
     own = options.own.split(",")
     lines = pd.concat([lines_of(path) for path in options.files], ignore_index=True)
@@ -104,7 +134,7 @@ def main() -> int:
     lines = lines.drop_duplicates(["table", "partition", "method"])
     if options.methods is not None:
         lines = lines[lines["method"].isin([*own, *options.methods.split(",")])]
-    print(report(lines, own))
+    print(report(lines, own, options.data))
     return 0
 
 

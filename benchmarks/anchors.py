@@ -83,7 +83,8 @@ def _as_text(rows: pd.DataFrame) -> Any:
 
 ANCHORS: dict[str, Method] = {
     "catboost": Method("catboost", catboost),
-    "ebm": Method("interpret", explainable_boosting),
+    # a fit takes more than a minute even of few rows
+    "ebm": Method("interpret", explainable_boosting, warm_up=False),
     "chimeraboost": Method("chimeraboost", chimeraboost),
     "perpetual": Method("perpetual", perpetual),
     "realmlp": Method("pytabkit", partial(of_pytabkit, "RealMLP_TD_")),

@@ -19,7 +19,11 @@ from odrf.design.columns.fills import filled, learn_fills
 from odrf.design.columns.frame import Schema, check_frame, learn_schema
 from odrf.design.columns.missing import MISSING, SURROGATE, Missing, find_missing
 from odrf.design.columns.scaling import Scaling
-from odrf.design.columns.unseen_levels import UNSEEN, unseen_levels_refused
+from odrf.design.columns.unseen_levels import (
+    UNSEEN,
+    unseen_levels_gathered,
+    unseen_levels_refused,
+)
 from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
 from odrf.design.kept_columns import kept_columns
@@ -167,8 +171,8 @@ class Design:
         Warns
         -----
         UserWarning
-            A factor has levels that no training row has: all its indicators are 0 there, or NaN if
-            `missing` is "split" and the factor has few levels.
+            Factors have levels that no training row has: all their indicators are 0 there, or NaN
+            if `missing` is "split" and the factor has few levels.  There is one warning for all.
         """
         frame = self.schema.select(data)
         complete: NDArray[np.bool_] = np.ones(len(frame), dtype=np.bool_)
@@ -179,7 +183,8 @@ class Design:
             frame, complete = missing.complete_rows(frame), missing.complete
         self.schema.check_contents(frame)
         frame = filled(frame, self.fills)
-        with unseen_levels_refused() if self.unseen == "raise" else nullcontext():
+        refused = unseen_levels_refused() if self.unseen == "raise" else nullcontext()
+        with refused, unseen_levels_gathered():
             unknown = np.nan if self.missing == "split" else 0.0
             return self.recipe.columns_on(frame).scaled(self.scaling, unknown), complete
 

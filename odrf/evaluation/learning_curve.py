@@ -87,8 +87,8 @@ class LearningCurve(Carded):
 
         Columns ``a``, ``b``, ``c``, ``a_conf_low``, ``a_conf_high``, ``c_conf_low`` and
         ``c_conf_high``.  The intervals are bootstrap intervals over repeats, with percentiles
-        for so few of them (`odrf.evaluation.power_law.bootstrap_levels`): of 5 repeats they hold
-        about 90 % instead of 95 %, of 10 or more nearly 95 %.  They reflect how the rows were
+        that allow for few of them: of 5 repeats they hold about 90 % instead of 95 %, of 10 or
+        more nearly 95 %.  They reflect how the rows were
         divided into training and test rows, not how the table was sampled.
         """
         lines = []

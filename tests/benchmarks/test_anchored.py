@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,13 +38,17 @@ def files(tmp_path):
     )
     others.loc[len(others)] = ("table9", "Z", 0, "one", "ok", np.nan, 1.0, 1.0)
     others.loc[len(others)] = ("table1", "Z", 0, "late", "timed out", np.nan, np.nan, np.nan)
+    sizes = {"n": [90, 90, 900, 9000, 9000, 9000], "p": 4, "n_categorical": 0}
+    index = pd.DataFrame({"name": names, "task": "classification", **sizes})
+    index.to_csv(tmp_path / "index.csv", index=False)
     stacks.to_csv(tmp_path / "stacks.csv", index=False)
     others.to_csv(tmp_path / "others.csv", index=False)
     return [str(tmp_path / name) for name in ("stacks.csv", "others.csv")]
 
 
 def test_the_report_ranks_and_tests(files, capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["anchored.py", *files])
+    folder = str(Path(files[0]).parent)
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--data", folder])
     assert anchored.main() == 0
     told = capsys.readouterr().out
     assert "| table | auto | odrf | one | other |" in told
@@ -51,20 +57,24 @@ def test_the_report_ranks_and_tests(files, capsys, monkeypatch):
     assert "table9" not in told and "late" not in told
     # auto is first on five tables of six, and second on one
     assert "| auto | 1.17 |" in told
+    assert "Elo ratings if one has 1,000, 6 tables" in told and "| one | 3.08 | 1000 |" in told
+    assert "Friedman: χ²" in told and "critical difference" in told
+    assert "| fewer than 500 training rows (2) | **1.00** | 2.75 | 2.25 | 4.00 |" in told
+    assert "500 to 1,999 (1)" in told and "factors" not in told
     assert "| one | 6 | 0 | 0 | 0.016 | 0.031 |" in told
     assert "above 1.1: table3 (2.60)" in told
     assert "**log loss of classes**" in told
 
 
 def test_some_methods_alone(files, capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--methods", "one"])
+    monkeypatch.setattr("sys.argv", ["anchored.py", *files, "--methods", "one", "--data", "-"])
     assert anchored.main() == 0
     told = capsys.readouterr().out
     assert "other |" not in told.splitlines()[2] and "above 1.1: none" in told
 
 
 def test_of_one_file_with_an_own_method(files, capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["anchored.py", files[1], "--own", "one"])
+    monkeypatch.setattr("sys.argv", ["anchored.py", files[1], "--own", "one", "--data", "-"])
     assert anchored.main() == 0
     told = capsys.readouterr().out
     assert "| table | one | other |" in told and "table9" in told

@@ -8,14 +8,18 @@ import pytest
 
 from odrf.design.columns.chosen_encoding import learn_encoding
 from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN, observed_levels
-from odrf.design.columns.unseen_levels import unseen_levels_expected
+from odrf.design.columns.unseen_levels import (
+    unseen_levels_expected,
+    unseen_levels_gathered,
+    unseen_levels_refused,
+)
 from odrf.design.columns.values import Values
 from odrf.errors import InputError
 
 
-def values(data, **marks):
+def values(data, name="x", **marks):
     data = data if isinstance(data, pd.DataFrame) else pd.Series(data)
-    return Values("x", data, **marks)
+    return Values(name, data, **marks)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +116,27 @@ def test_many_unseen_levels_are_cut_short():
     encoding = learn_encoding(values([f"k{i}" for i in range(30)] * 2))
     with pytest.warns(UserWarning, match=r"and 15 more in 20 rows.*'k17' and 20 more\. They"):
         encoding.encode(values([f"u{i}" for i in range(20)]))
+
+
+def test_unseen_levels_of_several_factors_are_said_together():
+    encodings = [learn_encoding(values(["a", "b"], name=f"x{j}")) for j in range(5)]
+
+    def encode(number):
+        with unseen_levels_gathered():
+            for j, encoding in enumerate(encodings[:number]):
+                encoding.encode(values(["z", "a"], name=f"x{j}"))
+
+    both = r"^2 factors have levels .*: 'x0' has 'z' in 1 row \(index 0\); 'x1' has .*\)\. They"
+    with pytest.warns(UserWarning, match=both) as said:
+        encode(2)
+    assert len(said) == 1
+    with pytest.warns(UserWarning, match=r"^5 factors .*'x2' has .*; and 2 factors more\. They"):
+        encode(5)
+    with pytest.warns(UserWarning, match=r"^'x0' has levels .*known are 'a', 'b'\. They"):
+        encode(1)
+    refused = r"^5 factors .* factors more\. Recode these rows, or fit with unseen="
+    with unseen_levels_refused(), pytest.raises(InputError, match=refused):
+        encode(5)
 
 
 def test_a_number_of_columns_that_changes():

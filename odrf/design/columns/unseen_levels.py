@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,32 @@ from odrf.design.columns.listing import listed, rows_listed
 from odrf.errors import InputError, nearest
 from odrf.warn import warn_user
 
-__all__ = ["UNSEEN", "say_unseen", "unseen_levels_expected", "unseen_levels_refused"]
+__all__ = [
+    "UNSEEN",
+    "say_unseen",
+    "unseen_levels_expected",
+    "unseen_levels_gathered",
+    "unseen_levels_refused",
+]
 
 UNSEEN = ("missing", "raise")
 """The known treatments of levels that no training row has."""
+MOST_NAMED = 3
+"""Factors that a message names."""
+
+
+class _Unseen(NamedTuple):
+    """Levels of one factor that no training row has, and the rows that have them in words."""
+
+    name: str
+    levels: pd.Index
+    rows: str
+    known: pd.Index
+
 
 _expected: ContextVar[bool] = ContextVar("unseen levels are expected", default=False)
 _refused: ContextVar[bool] = ContextVar("unseen levels are refused", default=False)
+_gathered: ContextVar[list[_Unseen] | None] = ContextVar("unseen levels found", default=None)
 
 
 @contextmanager
@@ -43,6 +63,25 @@ def unseen_levels_refused() -> Iterator[None]:
         _refused.reset(token)
 
 
+@contextmanager
+def unseen_levels_gathered() -> Iterator[None]:
+    """Say what this context finds once, at its end, however many factors have unseen levels.
+
+    Raises
+    ------
+    InputError
+        Unseen levels are refused.
+    """
+    found: list[_Unseen] = []
+    token = _gathered.set(found)
+    try:
+        yield
+    finally:
+        _gathered.reset(token)
+    if found:
+        _say(found)
+
+
 def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index) -> None:
     """Warn of the `values` (n,) of a factor where `unseen` (n,): they are not among the `known`.
 
@@ -54,11 +93,31 @@ def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: p
     if _expected.get() or not unseen.any():
         return
     new = pd.Index(values[unseen].unique(), dtype=object)
-    hint = nearest(new[0], known) if len(new) == 1 else ""
-    said = (
-        f"{name!r} has levels that no training row has: {listed(new)} in "
-        f"{rows_listed(unseen, values.index)}; known are {listed(known, 10)}. "
-    )
+    found = _Unseen(name, new, rows_listed(unseen, values.index), known)
+    gathered = _gathered.get()
+    if gathered is None:
+        _say([found])
+    else:
+        gathered.append(found)
+
+
+def _say(found: list[_Unseen]) -> None:
+    """Raise `InputError` where unseen levels are refused; warn elsewhere."""
+    if len(found) == 1:
+        name, new, rows, known = found[0]
+        hint = nearest(new[0], known) if len(new) == 1 else ""
+        said = (
+            f"{name!r} has levels that no training row has: {listed(new)} in {rows}; "
+            f"known are {listed(known, 10)}. "
+        )
+    else:
+        hint = ""
+        each = [f"{name!r} has {listed(new, 3)} in {rows}" for name, new, rows, _ in found]
+        more = f"; and {len(found) - MOST_NAMED} factors more" * (len(found) > MOST_NAMED)
+        said = (
+            f"{len(found)} factors have levels that no training row has: "
+            f"{'; '.join(each[:MOST_NAMED])}{more}. "
+        )
     if _refused.get():
         raise InputError(
             f'{said}Recode these rows{hint}, or fit with unseen="missing", which treats such '
