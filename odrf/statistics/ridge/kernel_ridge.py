@@ -135,14 +135,17 @@ def losses_of_choices(points: Array, Y: Array, weights: Array) -> Iterator[tuple
             values, vectors = scipy.linalg.eigh(root[:, None] * K * root, driver="evd")
             scaled = root[:, None] * vectors
             along, ones = scaled.T @ Y, scaled.sum(axis=0)
-            for penalty in PENALTIES:
-                inverse = 1 / (np.maximum(values, 0.0) + penalty + LEAST_NOISE)
-                of_one = scaled @ (inverse * ones)
-                intercept = (ones * inverse) @ along / (ones * inverse @ ones)
-                coef = scaled @ (inverse[:, None] * along) - of_one[:, None] * intercept
-                diagonal = scaled**2 @ inverse - of_one**2 / of_one.sum()
-                losses = ((coef / diagonal[:, None]) ** 2).sum(axis=1)
-                yield Choice(kernel, width, float(penalty)), losses
+            inverse = 1 / (np.maximum(values, 0.0)[:, None] + PENALTIES + LEAST_NOISE)
+            of_one = scaled @ (ones[:, None] * inverse)
+            total_of_one = of_one.sum(axis=0)
+            diagonal = scaled**2 @ inverse - of_one**2 / total_of_one
+            losses = np.zeros_like(diagonal)
+            for of_response in along.T:
+                solved = scaled @ (of_response[:, None] * inverse)
+                coef = solved - of_one * (solved.sum(axis=0) / total_of_one)
+                losses += (coef / diagonal) ** 2
+            for penalty, of_penalty in zip(PENALTIES, losses.T, strict=True):
+                yield Choice(kernel, width, float(penalty)), of_penalty
 
 
 def regression(points: Array, Y: Array, weights: Array, choice: Choice) -> KernelRidge:
