@@ -128,15 +128,16 @@ def odt(
         2008).  It rewards separating low from high classes at any cut.  Estimated directions then
         separate the classes up to a random one from the others, and the predicted class is the
         median.  ``"gini"`` and ``"entropy"`` treat the classes as unordered.
-    split_scale : {"response", "log", "normal", "ranks"}, default "response"
+    split_scale : {"response", "log", "box_cox", "normal", "ranks"}, default "response"
         For a regression, the scale of the response on which splits are chosen.  Values, impurities
         and gains of nodes are those of the response itself.  Splits by squared error follow the
         largest responses: if the response is skewed or has heavy tails, a few rows decide them.
         ``"log"`` chooses the splits for its logarithm (if some y ≤ 0, for that of y minus its
-        minimum plus a tenth of its standard deviation), ``"ranks"`` for its ranks, as a rank
-        transform does (Conover and Iman 1981), ``"normal"`` for the normal quantiles of the ranks
-        (van der Waerden 1952).  Equal responses share a mean rank.  The default, because which of
-        them helps depends on the data: see `odrf`.
+        minimum plus a tenth of its standard deviation), ``"box_cox"`` for the power of it that is
+        most likely normal (Box and Cox 1964), ``"ranks"`` for its ranks (Conover and Iman 1981),
+        ``"normal"`` for the normal quantiles of the ranks (van der Waerden 1952).  Equal responses
+        share a mean rank.  The default, because which of them helps depends on the data: see
+        `odrf`.
     penalty : {None, "aic", "bic"}, default None
         Charge a split for each of its coefficients and for its threshold: 2 each (AIC), or log N(A)
         each (BIC).  A split is made only if it lowers N(A)·log(impurity) by more than this charge,
@@ -308,7 +309,7 @@ def odrf(
         As in `odt`; the same α_n prunes each tree (Theorem 5).  ``"oob"`` chooses the α with the
         smallest out-of-bag error.  The constants of the rates ``"log6/n"`` and ``"1/sqrt(n)"`` are
         found out of bag.  ``"cv"`` and ``"1se"`` are for single trees.
-    split_scale : {"response", "auto", "log", "normal", "ranks"}, default "response"
+    split_scale : {"response", "auto", "log", "box_cox", "normal", "ranks"}, default "response"
         As in `odt`, for every tree.  In a blend ``"auto"`` chooses among the response, ``"log"``
         and ``"normal"``, by the out-of-bag errors of a few pilot trees on each.  It is not the
         default, because it takes time, and what it gains is small on most tables

@@ -8,6 +8,7 @@ __all__ = [
     "AIC",
     "BIC",
     "NO_PENALTY",
+    "ON_BOX_COX",
     "ON_LOG",
     "ON_NORMAL",
     "ON_RANKS",
@@ -16,7 +17,7 @@ __all__ = [
 ]
 
 NO_PENALTY, AIC, BIC = 0, 1, 2
-ON_RESPONSE, ON_LOG, ON_NORMAL, ON_RANKS = 0, 1, 2, 3
+ON_RESPONSE, ON_LOG, ON_NORMAL, ON_RANKS, ON_BOX_COX = 0, 1, 2, 3, 4
 
 
 class Settings(NamedTuple):
@@ -52,8 +53,8 @@ class Settings(NamedTuple):
     surrogates : bool
         Whether each split has surrogates, and is scored on the rows that have values for it.
     split_scale : int
-        `ON_RESPONSE`, `ON_LOG`, `ON_NORMAL` or `ON_RANKS`: the scale of a numeric response on which
-        splits are chosen, see `odrf.engine.growth.split_scales`.
+        `ON_RESPONSE`, `ON_LOG`, `ON_NORMAL`, `ON_RANKS` or `ON_BOX_COX`: the scale of a numeric
+        response on which splits are chosen, see `odrf.engine.growth.split_scales`.
     """
 
     criterion: int

@@ -111,7 +111,7 @@ class Control:
 
     @property
     def split_scale(self) -> str:
-        """``"response"``, ``"log"``, ``"normal"`` or ``"ranks"``: the scale of the splits."""
+        """``"response"``, ``"log"``, ``"box_cox"``, …: the scale on which splits are chosen."""
         return str(_name_of(self.settings.split_scale, SPLIT_SCALES))
 
     @property

@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from odrf.checks import AUTO, checked_choice, is_word
-from odrf.engine.settings import ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
 from odrf.errors import InputError
 
 __all__ = ["IN_WORDS", "RESPONSE", "SPLIT_SCALES", "require_split_scale"]
 
 RESPONSE = "response"
-SPLIT_SCALES = {RESPONSE: ON_RESPONSE, "log": ON_LOG, "normal": ON_NORMAL, "ranks": ON_RANKS}
+SPLIT_SCALES = {
+    RESPONSE: ON_RESPONSE,
+    "log": ON_LOG,
+    "box_cox": ON_BOX_COX,
+    "normal": ON_NORMAL,
+    "ranks": ON_RANKS,
+}
 """The scales by their names; each has its code in `odrf.engine.settings`."""
 IN_WORDS = {
     "log": "the logarithm of the response",
+    "box_cox": "a power of the response",
     "normal": "normal scores of the response",
     "ranks": "ranks of the response",
 }

@@ -8,12 +8,14 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.settings import ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
 
 
 def scaled(y: NDArray, weights: NDArray, scale: int) -> NDArray[np.float64]:
     """The response on a scale; rows of weight 0 have no part, and get 0."""
     used = [i for i in range(len(y)) if weights[i] > 0]
+    if scale == ON_BOX_COX:
+        return power_of_largest_likelihood(y, weights, used)
     total = sum(weights[i] for i in used)
     out = np.zeros(len(y))
     for i in used:
@@ -29,6 +31,31 @@ def scaled(y: NDArray, weights: NDArray, scale: int) -> NDArray[np.float64]:
             assert scale == ON_LOG
             out[i] = logarithm(y[i], y[used], weights[used])
     return out
+
+
+def power_of_largest_likelihood(y: NDArray, weights: NDArray, used: list[int]) -> NDArray:
+    """The Box-Cox transform of the best power from -2 to 2 in steps of 0.1."""
+    out = np.zeros(len(y))
+    if not used:
+        return out
+    logarithms = [logarithm(y[i], y[used], weights[used]) for i in used]
+    mean = np.average(logarithms, weights=weights[used])
+    best = math.inf
+    for tenths in range(-20, 21):
+        power = tenths / 10
+        if abs(power) * (max(logarithms) - min(logarithms)) > 30:
+            continue
+        values = [transformed(z - mean, power) for z in logarithms]
+        variance = np.cov(values, aweights=weights[used], ddof=0)
+        if variance < best:
+            best, chosen = variance, power
+    for i, z in zip(used, logarithms, strict=True):
+        out[i] = transformed(z - mean, chosen)
+    return out
+
+
+def transformed(z: float, power: float) -> float:
+    return z if power == 0 else math.expm1(power * z) / power
 
 
 def logarithm(value: float, y: NDArray, weights: NDArray) -> float:

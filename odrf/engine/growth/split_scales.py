@@ -6,6 +6,9 @@ the splits are chosen on it: the values of the nodes are means of the response i
 
 References
 ----------
+G. E. P. Box and D. R. Cox (1964). An analysis of transformations. Journal of the Royal Statistical
+Society B 26, 211-252.
+
 W. J. Conover and R. L. Iman (1981). Rank transformations as a bridge between parametric and
 nonparametric statistics. The American Statistician 35, 124-129.
 
@@ -19,13 +22,17 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.settings import ON_LOG, ON_NORMAL, ON_RESPONSE
+from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RESPONSE
 
-__all__ = ["mid_ranks", "splitting_response"]
+__all__ = ["box_cox_power", "mid_ranks", "splitting_response"]
 
 # What a response that is not positive is raised by before its logarithm is taken, beside its
 # minimum: this many standard deviations.
 RAISED = 0.1
+# The powers that are tried, and the largest power times the range of logarithms: beyond it, equal
+# steps of the response would differ too much for floating point numbers.
+POWERS = np.arange(-20, 21) / 10
+MOST_STRETCHED = 30.0
 # The largest number below 1, so that normal scores are finite.
 BELOW_ONE = np.nextafter(1.0, 0.0)
 
@@ -58,6 +65,10 @@ def _transformed(
 ) -> NDArray[np.float64]:
     if scale == ON_LOG:
         return _logarithms(y, weights)
+    if scale == ON_BOX_COX:
+        z = _logarithms(y, weights)
+        z -= np.average(z, weights=weights)
+        return _to_power(z, box_cox_power(z, weights))
     ranks = mid_ranks(y, weights)
     if scale == ON_NORMAL:
         return np.asarray(scipy.special.ndtri(np.minimum(ranks, BELOW_ONE)), dtype=np.float64)
@@ -82,3 +93,28 @@ def _logarithms(y: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray
     mean = np.average(y, weights=weights)
     deviation = np.sqrt(np.average((y - mean) ** 2, weights=weights))
     return np.asarray(np.log(y - least + RAISED * deviation), dtype=np.float64)
+
+
+def box_cox_power(z: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return the power of largest likelihood, a multiple of 0.1 from -2 to 2.
+
+    It is the power at which the responses, divided by their geometric mean, have the smallest
+    variance (Box and Cox 1964, section 3); 0 stands for the logarithm.
+
+    Parameters
+    ----------
+    z, weights : (n,) float64
+        The logarithms of positive responses less their mean, and case weights above 0.
+    """
+    tried = POWERS[np.abs(POWERS) * np.ptp(z) <= MOST_STRETCHED]
+    return float(min(tried, key=lambda power: (_variance(_to_power(z, power), weights), power)))
+
+
+def _to_power(z: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """Return (exp(z)^power - 1) / power, whose limit for the power 0 is z."""
+    return z if power == 0 else np.asarray(np.expm1(power * z) / power, dtype=np.float64)
+
+
+def _variance(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    mean = np.average(values, weights=weights)
+    return float(np.average((values - mean) ** 2, weights=weights))

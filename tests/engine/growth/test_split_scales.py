@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forests import same_bits
 from odrf.engine.growth.forest_growth import grow_one, read_by_growth
-from odrf.engine.growth.split_scales import splitting_response
+from odrf.engine.growth.split_scales import box_cox_power, splitting_response
 from odrf.engine.growth.tree_update import Update, update_trees
 from odrf.engine.rows.sampling import BOOTSTRAP, Batch, Sampling
-from odrf.engine.settings import ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
+from odrf.engine.settings import ON_BOX_COX, ON_LOG, ON_NORMAL, ON_RANKS, ON_RESPONSE
 from odrf.engine.splits.criteria import SQUARED_ERROR
 from odrf.engine.trees.forest_arrays import ARRAYS
 from odrf.projections.estimated.linear import LOGISTIC
@@ -26,7 +27,7 @@ from reference.honesty import filled
 from reference.randomness import Stream, draw_halves
 from reference.split_scales import scaled
 
-SCALES = [ON_LOG, ON_NORMAL, ON_RANKS]
+SCALES = [ON_LOG, ON_NORMAL, ON_RANKS, ON_BOX_COX]
 SHAPE = ("root", "left", "threshold", "start", "index", "coef", "order")
 NUMBERS = st.one_of(
     st.integers(-3, 3).map(float), st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
@@ -79,6 +80,15 @@ def test_a_weight_of_two_is_the_row_twice(rows, scale):
 def test_extreme_responses_have_finite_scales(y, scale):
     y = np.array(y)
     assert np.isfinite(splitting_response(y, np.ones(len(y)), scale)).all()
+
+
+@pytest.mark.parametrize(("power", "seed"), [(0.0, 0), (0.5, 1), (-1.0, 2), (1.0, 3)])
+def test_the_power_is_the_nearest_to_that_of_scipy(power, seed):
+    normal = 10 + np.random.default_rng(seed).normal(size=400)
+    y = np.exp(normal / 10) if power == 0 else normal ** (1 / power)
+    z = np.log(y) - np.log(y).mean()
+    scipys = scipy.stats.boxcox_normmax(y, method="mle", brack=(-2.0, 2.0))
+    assert box_cox_power(z, np.ones(400)) == pytest.approx(np.clip(scipys, -2, 2), abs=0.0501)
 
 
 def test_light_rows_have_finite_normal_scores():
