@@ -15,7 +15,7 @@ from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.fits.repeated.warning import warned_of_repeated_rows
-from odrf.fits.stacked.growing_parts import RUNS, grow_stack
+from odrf.fits.stacked.growing_parts import RUNS, RUNS_ON_SINGLES, grow_stack
 from odrf.options.request import request_of
 from odrf.options.stacked_control import resolve_stacked
 from odrf.public import public
@@ -64,7 +64,9 @@ def auto(
     - where at most half of the predictors matter, a forest of half as many trees on these alone.
       Their number is the effective number of their importances (Hill 1973);
     - boosted oblique trees, the mean of six runs on bootstrap samples, as of `odrf.odbt`; three or
-      four runs if there are more than three classes, and none if there are ten or more.
+      four runs if there are more than three classes, and none if there are ten or more;
+    - with 3,000 rows or more, boosted trees on single predictors, if they lower the out-of-bag loss
+      by more than two standard errors.
 
     Parameters
     ----------
@@ -177,10 +179,10 @@ def auto(
 
 
 def _kinds_of_runs() -> dict[str, dict[str, Any]]:
-    """Return the options of the usual boosted runs, and of those that are tried with a budget."""
+    """Return the options of the usual boosted runs, and of others that may be tried."""
     return {
         RUNS: {},
         "boosted runs of shallow trees": {"max_depth": 3, "n_trees": 2 * MOST_ROUNDS},
         "boosted runs in small steps": {"learning_rate": 0.04, "n_trees": 3 * MOST_ROUNDS},
-        "boosted runs on single predictors": {"projection": "axis", "n_trees": 2 * MOST_ROUNDS},
+        RUNS_ON_SINGLES: {"projection": "axis", "n_trees": 2 * MOST_ROUNDS},
     }

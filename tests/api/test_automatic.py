@@ -291,6 +291,16 @@ def test_with_much_time_other_runs_are_tried(number, classes, table, tmp_path):
         assert loaded.trials.equals(more.trials) and loaded.parts.equals(more.parts)
 
 
+def test_with_many_rows_runs_on_single_predictors_are_tried(number, table, monkeypatch):
+    monkeypatch.setattr("odrf.fits.stacked.growing_parts.MANY_ROWS", len(table))
+    fit = odrf.auto("y ~ a + b + f", table, **HOW)
+    (name,), (outcome,) = fit.trials.index, fit.trials["outcome"]
+    assert name == "boosted runs on single predictors"
+    assert fit.trials["runs"].item() == number.control.n_runs
+    usual = list(number.parts.index)
+    assert list(fit.parts.index) == ([*usual, name] if outcome == "added" else usual)
+
+
 def test_without_time_there_is_the_forest(number, table):
     fit = odrf.auto("y ~ a + b + f", table, budget=1e-9, **HOW)
     assert list(fit.parts.index) == ["forest"] and fit.parts["weight"].tolist() == [1.0]

@@ -1,8 +1,8 @@
 """Boosted runs of other kinds, tried for a stack as long as there is time.
 
-Each kind is tried with few runs first, and the better half goes on with all runs: successive
-halving (Jamieson and Talwalkar 2016).  One that then makes the stack better by more than noise is
-added to it, the best first.
+If there are several kinds, each is tried with few runs first, and the better half goes on with all
+runs: successive halving (Jamieson and Talwalkar 2016).  One that then makes the stack better by
+more than noise is added to it, the best first.
 """
 
 from __future__ import annotations
@@ -75,14 +75,15 @@ class _Search:
         self.seconds: dict[str, float] = {}
 
     def try_few_runs(self) -> None:
-        """Fit few runs of each kind for which there is time, and judge them."""
+        """Fit few runs of each kind for which there is time, of a single one all; judge them."""
+        several = len(self.kinds) > 1
         for name, control in self.kinds.items():
             begin = time.monotonic()
             if begin < self.end:
-                few = min(FEW_RUNS, control.n_runs)
-                self._fit(name, control.with_runs(few))
+                few = control.with_runs(min(FEW_RUNS, control.n_runs)) if several else control
+                self._fit(name, few)
                 self._judge(name, self.values)
-                self.seconds[name] = (time.monotonic() - begin) * control.n_runs / few
+                self.seconds[name] = (time.monotonic() - begin) * control.n_runs / few.n_runs
 
     def fitted_fully(self) -> list[str]:
         """Fit all runs of the better half, if they help and there is time; return their names."""
@@ -92,7 +93,9 @@ class _Search:
             self._end(name, BEHIND)
         full = []
         for name in (name for name in order[:half] if self.trials[name].ratio > 0):
-            if time.monotonic() + self.seconds[name] < self.end:
+            if self.fits[name].control.n_runs == self.kinds[name].n_runs:
+                full.append(name)
+            elif time.monotonic() + self.seconds[name] < self.end:
                 self._fit(name, self.kinds[name])
                 full.append(name)
             else:

@@ -40,15 +40,18 @@ from odrf.options.kinds import FEWEST_TREES
 from odrf.options.request import Request
 from odrf.options.stacked_control import StackedControl
 
-__all__ = ["RUNS", "grow_stack", "stack_out_of_bag"]
+__all__ = ["RUNS", "RUNS_ON_SINGLES", "grow_stack", "stack_out_of_bag"]
 
 FOREST, RUNS = "forest", "boosted runs"
+RUNS_ON_SINGLES = "boosted runs on single predictors"
 # The first that is computed soon enough.
 BASES = {"forest on splines": True, "forest on lines": False}
 FEW = "forest on few predictors"
 SMOOTHERS = ("kernel smoother", "oblique smoother")
 # With so many classes or more, runs take longer than all other models together.
 MANY_CLASSES = 10
+# With so many rows runs on single predictors are tried, too: with fewer they hardly ever help.
+MANY_ROWS = 3000
 
 
 def grow_stack(
@@ -73,7 +76,8 @@ def grow_stack(
     request : Request
         The options of each forest.
     boosting : mapping of str to BoostingControl
-        The options of the usual boosted runs, and of others that are tried with a budget.
+        The options of the usual boosted runs, and of others that are tried with a budget; with many
+        rows one of these is tried in any case.
     progress : bool
         Show a progress bar for each model.
     """
@@ -98,8 +102,8 @@ def grow_stack(
         parts.append(StackedPart(RUNS, grow_runs(boosting[RUNS])))
     values = [of_forest, *(_out_of_bag(part, data) for part in parts[1:])]
     trials: tuple[Trial, ...] = ()
-    if control.budget is not None:
-        others = {name: options for name, options in boosting.items() if name != RUNS}
+    others = _others_to_try(boosting, control, few_classes and len(data.y) >= MANY_ROWS)
+    if others:
         found, trials = further_runs(others, grow_runs, values, data, end)
         added = [StackedPart(name, fit) for name, fit in found.items()]
         parts += added
@@ -109,6 +113,15 @@ def grow_stack(
     errors, rises = errors_of(values, data, forest.ordered), rises_without(known)
     models = tuple(parts)
     return StackedFit(call, design, data, control, models, weights, power, errors, rises, trials)
+
+
+def _others_to_try(
+    boosting: Mapping[str, BoostingControl], control: StackedControl, worth_it: bool
+) -> dict[str, BoostingControl]:
+    """Return the kinds of runs to try: with a budget all others, else one if it is `worth_it`."""
+    if control.budget is not None:
+        return {name: options for name, options in boosting.items() if name != RUNS}
+    return {RUNS_ON_SINGLES: boosting[RUNS_ON_SINGLES]} if worth_it else {}
 
 
 def _forest_on_base(

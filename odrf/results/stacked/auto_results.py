@@ -105,7 +105,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
 
     @property
     def trials(self) -> pd.DataFrame:
-        """Other models that were tried with a budget, one row for each; without one, no rows.
+        """Other models that were tried, with a budget or with many rows: one row for each.
 
         Columns: ``runs``, boosting runs of its last fit; ``gain``, by how much it lowers the
         out-of-bag mean squared error or log loss, and ``std_error`` of that; ``outcome``:

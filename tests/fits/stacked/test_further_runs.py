@@ -100,6 +100,14 @@ def test_the_gain_is_the_mean_difference_of_losses(clock):
     assert trial.std_error == pytest.approx(np.sqrt(variance) / total)
 
 
+def test_a_single_kind_is_fitted_once(clock):
+    data, value = problem()
+    kinds = {"other": Options(value(1), value(0, 1))}
+    added, (trial,) = further_runs(kinds, clock.grow, [value(0)], data, 1e9)
+    assert clock.grown == [10] and list(added) == ["other"]
+    assert (trial.runs, trial.outcome) == (10, "added")
+
+
 def test_a_gain_within_noise_is_not_added(clock):
     data, value = problem()
     noise = np.random.default_rng(1).normal(size=(N, 1))
@@ -129,4 +137,4 @@ def test_rows_that_no_model_knows_do_not_count(clock):
     _, (trial,) = further_runs(
         {"few": Options(unknown, unknown)}, clock.grow, [value(0)], data, 1e9
     )
-    assert (trial.gain, trial.std_error, trial.runs) == (0.0, 0.0, 3)
+    assert (trial.gain, trial.std_error, trial.runs) == (0.0, 0.0, 10)
