@@ -1,7 +1,7 @@
-"""Accuracy and seconds of methods on open tables, by the protocols of three papers.
+"""Accuracy and seconds of methods on open tables, by the protocols of three papers and one of ours.
 
     python benchmarks/accuracy.py --out accuracy.csv [--data DIR] [--tables a,b] [--methods a,b]
-                                  [--protocols Z,T,G] [--partitions 20] [--trees 500] [--jobs 1]
+                                  [--protocols Z,A,T,G] [--partitions 20] [--trees 500] [--jobs 1]
 
 ``protocol.py`` defines the splits, ``measures.py`` the measures, ``methods.py`` the methods,
 ``tables.py`` the contents of the data folder, ``results_file.py`` those of the csv.  Called again

@@ -3,6 +3,7 @@
     python benchmarks/anchored.py stacks.csv anchors.csv [more.csv] [--methods catboost,realmlp]
                                   [--data DIR]
     python benchmarks/anchored.py tuned.csv --own auto_60s
+    python benchmarks/anchored.py larger.csv --protocol A
 
 The files are those of ``stacks.py``, whose forest and stack are `odrf` and `auto`, and of
 ``accuracy.py``.  The report, in markdown, has the losses of each table, mean ranks with Nemenyi's
@@ -35,13 +36,13 @@ SIGNIFICANT = 0.05
 ANCHOR, RATING = "rf", 1000
 
 
-def lines_of(path: Path) -> pd.DataFrame:
-    """Return the results of protocol Z in a csv of ``stacks.py`` or of ``accuracy.py``."""
+def lines_of(path: Path, protocol: str) -> pd.DataFrame:
+    """Return the results of a protocol; a csv of ``stacks.py`` has Z only."""
     lines = pd.read_csv(path)
     if "model" in lines:
         models = lines[lines["model"].isin(FROM_STACKS)]
         return models.assign(method=models["model"].map(FROM_STACKS))
-    return lines[(lines["status"] == "ok") & (lines["protocol"] == "Z")]
+    return lines[(lines["status"] == "ok") & (lines["protocol"] == protocol)]
 
 
 def losses_of(lines: pd.DataFrame, measure: str, own: Sequence[str]) -> pd.DataFrame:
@@ -126,12 +127,13 @@ def main() -> int:
     asked.add_argument("files", type=Path, nargs="+", help="csv files")
     asked.add_argument("--own", default="auto,odrf", help="our methods, with commas between them")
     asked.add_argument("--methods", help="others, with commas between them; by default all")
+    asked.add_argument("--protocol", default="Z", help="of accuracy.py")
     asked.add_argument("--data", type=Path, default=Path("../shared/data"), help="with index.csv")
     options = asked.parse_args()
     own = options.own.split(",")
-    lines = pd.concat([lines_of(path) for path in options.files], ignore_index=True)
+    lines = pd.concat([lines_of(path, options.protocol) for path in options.files])
     # of a method that several files have, the first one counts
-    lines = lines.drop_duplicates(["table", "partition", "method"])
+    lines = lines.drop_duplicates(["table", "partition", "method"], ignore_index=True)
     if options.methods is not None:
         lines = lines[lines["method"].isin([*own, *options.methods.split(",")])]
     print(report(lines, own, options.data))

@@ -3,6 +3,7 @@
 * Z: Zhan, Liu and Xia, Tables 1 and 2.  A partition takes n_train = min(⌊2N/3⌋, 2000) random rows
   for training and the others for testing.  Measures are the relative prediction error of a
   regression and the misclassification rate of a classification.
+* A: the same with n_train = ⌊2N/3⌋, for what changes with many rows.
 * T: Tomita et al. (2020), Table 1.  Stratified five-fold cross-validation, Cohen's κ;
   classification only.
 * G: Gupta et al., Table D.1.  The same with four folds.
@@ -33,15 +34,28 @@ LARGEST_TRAINING_SET = 2000
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol: its folds, or None for random partitions, and the tasks it applies to."""
+    """A protocol.
+
+    Attributes
+    ----------
+    name : str
+    folds : int, optional
+        The number of folds; None for random partitions.
+    tasks : tuple of str
+        The tasks that it applies to.
+    most : int, optional
+        The most training rows of a random partition; None for no bound.
+    """
 
     name: str
     folds: int | None
     tasks: tuple[str, ...]
+    most: int | None = None
 
 
 PROTOCOLS = {
-    "Z": Protocol("Z", None, ("regression", "classification")),
+    "Z": Protocol("Z", None, ("regression", "classification"), LARGEST_TRAINING_SET),
+    "A": Protocol("A", None, ("regression", "classification")),
     "T": Protocol("T", 5, ("classification",)),
     "G": Protocol("G", 4, ("classification",)),
 }
@@ -59,13 +73,16 @@ def partitions(table: Table, protocol: Protocol, number: int, seed: int) -> Iter
     """Split a table `number` times; the splits depend on the table's name and on `seed` alone."""
     data = table.data.set_axis([*(f"x{j}" for j in range(1, table.data.shape[1])), "y"], axis=1)
     stream = [seed, crc32(table.name.encode())]
-    rows = _random(len(data), stream) if protocol.folds is None else _folds(data, protocol, stream)
+    if protocol.folds is None:
+        rows = _random(len(data), protocol.most, stream)
+    else:
+        rows = _folds(data, protocol, stream)
     for (train, test), _ in zip(rows, range(number), strict=False):
         yield _scaled(data.iloc[train], data.iloc[test])
 
 
-def _random(n: int, stream: list[int]) -> Iterator[tuple[NDArray, NDArray]]:
-    n_train = min(2 * n // 3, LARGEST_TRAINING_SET)
+def _random(n: int, most: int | None, stream: list[int]) -> Iterator[tuple[NDArray, NDArray]]:
+    n_train = 2 * n // 3 if most is None else min(2 * n // 3, most)
     rng = np.random.default_rng(stream)
     while True:
         order = rng.permutation(n)

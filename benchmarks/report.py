@@ -49,6 +49,7 @@ HARD = (
 BEGIN, END = "<!-- report -->", "<!-- end of report -->"
 SOURCES = {
     "Z": "Zhan, Liu and Xia: random partitions",
+    "A": "Random partitions with two thirds of all rows for training",
     "T": "Tomita et al.: five folds",
     "G": "Gupta et al.: four folds",
 }

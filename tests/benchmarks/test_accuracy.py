@@ -117,11 +117,12 @@ def test_random_partitions_are_reproducible_and_two_thirds_train(folder: Path) -
     assert set(other.train.index) != set(first[0].train.index) != set(first[1].train.index)
 
 
-def test_no_more_than_2000_rows_train(folder: Path) -> None:
+def test_no_more_than_2000_rows_train_but_by_protocol_a(folder: Path) -> None:
     data = pd.DataFrame({"x": range(3500), "y": range(3500)})
     data.to_csv(folder / "line.csv.gz", index=False)
-    rows = next(partitions(read_table(folder, "line"), PROTOCOLS["Z"], 1, 0))
-    assert (len(rows.train), len(rows.test)) == (2000, 1500)
+    for name, sizes in {"Z": (2000, 1500), "A": (2333, 1167)}.items():
+        rows = next(partitions(read_table(folder, "line"), PROTOCOLS[name], 1, 0))
+        assert (len(rows.train), len(rows.test)) == sizes
 
 
 def test_predictors_are_scaled_on_the_training_rows_and_keep_their_levels(folder: Path) -> None:

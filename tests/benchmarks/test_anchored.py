@@ -73,6 +73,19 @@ def test_some_methods_alone(files, capsys, monkeypatch):
     assert "other |" not in told.splitlines()[2] and "above 1.1: none" in told
 
 
+def test_another_protocol(files, capsys, monkeypatch):
+    lines = pd.read_csv(files[1])
+    lines[lines["method"] == "other"].assign(protocol="A", method="third").to_csv(files[0])
+    pd.concat([lines.assign(protocol="A"), lines]).to_csv(files[1], index=False)
+    asked = ["anchored.py", *files, "--own", "one", "--protocol", "A", "--data", "-"]
+    monkeypatch.setattr("sys.argv", asked)
+    assert anchored.main() == 0
+    assert "| table | one | other | third |" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", [*asked[:-4], "--data", "-"])
+    assert anchored.main() == 0
+    assert "| table | one | other |" in capsys.readouterr().out
+
+
 def test_of_one_file_with_an_own_method(files, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["anchored.py", files[1], "--own", "one", "--data", "-"])
     assert anchored.main() == 0
