@@ -8,12 +8,14 @@ often as it loses.
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from numpy.typing import NDArray
+from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
 __all__ = ["elo_ratings"]
 
@@ -60,5 +62,7 @@ def _ratings(values: NDArray[np.float64]) -> NDArray[np.float64]:
     played = np.column_stack([wins, len(values) - wins]) + PRIOR
     design = np.eye(values.shape[1])[pairs[:, 0]] - np.eye(values.shape[1])[pairs[:, 1]]
     # ratings are known but for a constant
-    fit = sm.GLM(played, design[:, 1:], family=sm.families.Binomial()).fit()
+    with warnings.catch_warnings():  # of two methods the ratings tell the shares exactly
+        warnings.simplefilter("ignore", PerfectSeparationWarning)
+        fit = sm.GLM(played, design[:, 1:], family=sm.families.Binomial()).fit()
     return np.append(0.0, fit.params) * POINTS_OF_TEN / np.log(10)
