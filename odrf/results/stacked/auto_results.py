@@ -36,7 +36,7 @@ from odrf.reports.stacked.stacked_summary import (
     trials_table,
 )
 from odrf.results.boosted import ODBTResults
-from odrf.results.explaining.averaged import AveragedResults
+from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
 from odrf.results.forest import ODRFResults
 from odrf.results.out_of_bag import OutOfBagResults
@@ -51,7 +51,7 @@ PREDICTIONS = ("response", "class", "prob", "cumulative")
 LEVEL = 0.95
 
 
-class AutoResults(OutOfBagResults, AveragedResults, Panelled):
+class AutoResults(OutOfBagResults, SurrogateTreeResults, Panelled):
     """Several models of one response, whose weighted mean predicts, as returned by `odrf.auto`.
 
     Parameters
