@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
+from odrf.fits.boosted_fit import BoostedFit
+from odrf.fits.fit import Fit
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.shapley.games import term_of_rows
-from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart
 from odrf.statistics.shapley.function_game import FunctionGame
 
@@ -38,6 +39,9 @@ def stacked_game(fit: StackedFit, X: Matrix, n_background: int, n_jobs: int) -> 
 
 def _with_threads(part: StackedPart, n_jobs: int) -> StackedPart:
     """Return a model of a stack that predicts with `n_jobs` threads."""
-    if isinstance(part.fit, KernelSmoother):
-        return part
-    return part._replace(fit=replace(part.fit, control=replace(part.fit.control, n_jobs=n_jobs)))
+    fit = part.fit
+    if isinstance(fit, Fit):
+        return part._replace(fit=replace(fit, control=replace(fit.control, n_jobs=n_jobs)))
+    if isinstance(fit, BoostedFit):
+        return part._replace(fit=replace(fit, control=replace(fit.control, n_jobs=n_jobs)))
+    return part

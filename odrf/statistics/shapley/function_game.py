@@ -125,10 +125,10 @@ def _shares(
         ends = np.cumsum([len(pair.coalitions) for pair in batch])
         for pair, own in zip(batch, np.split(predicted, ends[:-1]), strict=True):
             found, variance = pair.read(own)
-            place = (pair.explained, *np.ix_(*[pair.which] * way.n_axes))
-            values[place] += found / m
+            place = np.ix_(*[pair.which] * way.n_axes)
+            values[pair.explained][place] += found / m
             if variance is not None:
-                variances[place] += variance / m**2
+                variances[pair.explained][place] += variance / m**2
             n_drawn += pair.drawn
             if pair.background == m - 1:
                 advance()

@@ -119,3 +119,49 @@ def test_shapley_values_of_stacks_have_plots(stacks, table, kind):
     found = stacks["number"].shap(table.head(8), background=5)
     assert found.plot(kind).get_figure() is not None
     assert isinstance(found.table, pd.DataFrame)
+
+
+def test_one_prediction_has_changes_and_slopes_and_no_paths(named, table):
+    name, fit = named
+    row = table.iloc[[3]]
+    found = fit.explain(row)
+    expected = predicting(name, fit)(row)[0]
+    np.testing.assert_allclose(found.prediction.to_numpy(), expected, atol=1e-12)
+    assert found.predictors is found.directions is found.neighbours is None and not found.rules
+    assert len(found.changes) and {"a", "b"} == set(found.slopes.index)
+    text = str(found.summary())
+    assert "Nearest changes" in text and "paths" not in text
+    one = found.changes.iloc[-1] if name == "number" else found.changes.iloc[0]
+    assert one["distance"] > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_quantiles_hold_as_many_new_responses_as_they_say(stacks, table, weighted):
+    fit = stacks["number"]
+    if weighted:
+        with with_quick_stacks():
+            weights = np.where(np.arange(120) % 3 == 0, 2.0, 1.0)
+            fit = odrf.auto(FORMULAS["number"], table, weights=weights, **HOW)
+    levels = [0.1, 0.5, 0.9]
+    found = fit.predict(table, quantiles=levels)
+    assert list(found.columns) == levels and (found.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
+    training = fit.predict(type="quantile", quantiles=levels)
+    counted = fit.fit.data.weights
+    below = training.lt(table["y"], axis=0).to_numpy()
+    known = training.notna().all(axis=1).to_numpy()
+    shares = 1 - (below * counted[:, None])[known].sum(axis=0) / counted[known].sum()
+    np.testing.assert_allclose(shares, levels, atol=0.03)
+    assert np.isinf(fit.predict(table, quantiles=0.001)).all(axis=None)
+    assert fit.predict(table.head(2), "quantile").columns.tolist() == [0.05, 0.5, 0.95]
+
+
+def test_quantiles_that_are_refused(stacks, table):
+    number, classes = stacks.values()
+    with pytest.raises(InputError, match="for the response of a regression"):
+        classes.predict(table, "quantile")
+    with pytest.raises(InputError, match="quantiles= and interval= ask for two things"):
+        number.predict(table, quantiles=0.5, interval="prediction")
+    with pytest.raises(InputError, match=r"quantiles=\[\] is empty"):
+        number.predict(table, quantiles=[])
+    with pytest.raises(InputError, match=r"interval=.*and type='quantile': leave one"):
+        number.predict(table, "quantile", interval="prediction")
