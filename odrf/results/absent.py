@@ -37,7 +37,6 @@ ABSENT: dict[str, dict[str, str]] = {
         "ODTResults": ALONE,
         "ODBTResults": NO_SPREAD,
         "GRAFResults": ALL_ROWS_USE,
-        "AutoResults": IN_FOREST.format("predictive_check"),
     },
     "impute": {
         "ODBTResults": NOT_NEAR,

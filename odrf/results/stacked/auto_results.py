@@ -26,6 +26,7 @@ from odrf.fits.prediction.predicting import RowsToPredict, as_asked, require_cla
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
 from odrf.fits.prediction.training_rows import training_rows
+from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.growing_parts import stack_out_of_bag
 from odrf.fits.stacked.predicted_distribution import (
     PredictedDistribution,
@@ -45,6 +46,7 @@ from odrf.reports.stacked.stacked_summary import (
     trials_table,
 )
 from odrf.results.boosted import ODBTResults
+from odrf.results.explaining.checked_numbers import CheckedNumbers, Compared
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
 from odrf.results.forest import ODRFResults
@@ -58,7 +60,7 @@ __all__ = ["AutoResults"]
 PREDICTIONS = ("response", "class", "prob", "cumulative", QUANTILE)
 
 
-class AutoResults(OutOfBagResults, SurrogateTreeResults, Panelled):
+class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelled):
     """Several models of one response, whose weighted mean predicts, as returned by `odrf.auto`.
 
     Parameters
@@ -252,9 +254,9 @@ class AutoResults(OutOfBagResults, SurrogateTreeResults, Panelled):
             with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
                 value = expected_response(self.fit, rows.X, None, bar.update)
         if type == QUANTILE:
-            ends = self._distribution.quantiles(rows, value[:, 0], levels)
+            found = self._distribution.quantiles(rows, value[:, 0], levels)
             columns = pd.Index(levels, name=QUANTILE)
-            return pd.DataFrame(spread_numbers(ends, rows.complete), rows.index, columns)
+            return pd.DataFrame(spread_numbers(found, rows.complete), rows.index, columns)
         value = spread_numbers(with_priors(self.fit, value, shares), rows.complete)
         predicted = as_asked(self.fit, value, rows.index, type)
         if interval is None:
@@ -263,6 +265,23 @@ class AutoResults(OutOfBagResults, SurrogateTreeResults, Panelled):
         half = spread_numbers(half_widths[:, np.newaxis], rows.complete)[:, 0]
         ends = {"estimate": predicted, "conf_low": predicted - half, "conf_high": predicted + half}
         return pd.DataFrame(ends)
+
+    def _compared(
+        self,
+        newdata: pd.DataFrame | None,
+        rows: RawRows,
+        y: NDArray[np.float64],
+        level: float,
+        progress: bool,
+    ) -> Compared:
+        asked = self._rows(newdata, None, "response")
+        mean, distribution = asked.oob, self._distribution
+        if mean is None:
+            mean = expected_response(self.fit, asked.X)
+        fitted, half = mean[:, 0], distribution.half_widths(asked, level)
+        below = distribution.shares_below(asked, y - fitted)
+        ends = {"fitted": fitted, "low": fitted - half, "high": fitted + half, "pit": below}
+        return Compared(pd.DataFrame(ends, index=rows.frame.index), None)
 
     def _require_number(self, option: str) -> None:
         if self.kind != "regression":

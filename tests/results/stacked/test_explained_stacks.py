@@ -165,3 +165,28 @@ def test_quantiles_that_are_refused(stacks, table):
         number.predict(table, quantiles=[])
     with pytest.raises(InputError, match=r"interval=.*and type='quantile': leave one"):
         number.predict(table, "quantile", interval="prediction")
+
+
+def test_predicted_distributions_are_compared_with_responses(stacks, table):
+    fit = stacks["number"]
+    check = fit.predictive_check(level=0.8, by="f")
+    interval = fit.predict(interval="prediction", level=0.8)
+    known = interval.notna().all(axis=1)
+    assert check.inside.mean() == table["y"][known].between(
+        interval["conf_low"][known], interval["conf_high"][known]
+    ).mean()  # fmt: skip
+    # of training rows each share is once there
+    np.testing.assert_allclose(
+        np.sort(check.rows["pit"]), (np.arange(known.sum()) + 0.5) / known.sum()
+    )
+    assert check.influence is None and list(check.coverage["region"]) == ["x", "y", "z"]
+    assert check.plot("coverage") is not None
+    with pytest.raises(InputError, match="of a stack see part"):
+        check.plot("influence")
+    new = fit.predictive_check(table.head(30), level=0.8)
+    quantiles = fit.predict(table.head(30), quantiles=[0.2, 0.7])
+    inner = new.rows["pit"].between(0.21, 0.69)
+    between = table["y"].head(30).between(quantiles[0.2], quantiles[0.7])
+    assert between[inner].all() and inner.any()
+    with pytest.raises(InputError, match="was fitted as classes"):
+        stacks["classes"].predictive_check()
