@@ -6,19 +6,24 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from pathlib import Path
 
 import odrf
 from odrf.results import GRAFResults, ODRFResults, ODTResults
 from odrf.results.absent import ABSENT
 from odrf.results.boosted import ODBTResults
+from odrf.results.stacked.auto_results import AutoResults
 
-__all__ = ["CLASSES", "OPTIONS_ABSENT", "PAGE", "marked", "members", "tables"]
+__all__ = ["CLASSES", "FUNCTIONS", "OPTIONS_ABSENT", "PAGE", "marked", "members", "tables"]
 
 PAGE = Path(__file__).parents[1] / "vignettes" / "results.md"
 CLASSES = {
     "odt": ODTResults, "odrf": ODRFResults, "odbt": ODBTResults, "graf": GRAFResults,
+    "auto": AutoResults,
 }  # fmt: skip
+FUNCTIONS = ("odt", "odrf", "odbt", "graf")
+"""Those that grow one model; `auto` has few options of its own."""
 HAS, LACKS = "yes", "–"
 
 ONE_TREE = "one tree, of all rows"
@@ -82,19 +87,25 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
 
 
 def members() -> dict[str, set[str]]:
-    """Return the public attributes and methods of each kind of fit."""
-    return {
+    """Return the public attributes and methods of each kind of fit.
+
+    A stack has the attribute `forest` of all results, and no forest.
+    """
+    has = {
         name: {attribute for attribute in dir(one) if not attribute.startswith("_")}
         for name, one in CLASSES.items()
     }
+    has["auto"].remove("forest")
+    return has
 
 
-def _table(first: str, lines: dict[str, dict[str, str]]) -> str:
-    """Return a markdown table: a line for each name, its reasons by function."""
-    heads = " | ".join(f"`{name}()`" for name in CLASSES)
-    rows = [f"| {first} | {heads} |", "|---|" + "---|" * len(CLASSES)]
+def _table(names: Iterable[str], lines: dict[str, dict[str, str]]) -> str:
+    """Return a markdown table: a line for each name, its reasons by the `names` of functions."""
+    names = list(names)
+    heads = " | ".join(f"`{name}()`" for name in names)
+    rows = [f"|  | {heads} |", "|---|" + "---|" * len(names)]
     for words, absent in lines.items():
-        cells = [f"{LACKS} {absent[name]}" if name in absent else HAS for name in CLASSES]
+        cells = [f"{LACKS} {absent[name]}" if name in absent else HAS for name in names]
         rows.append(f"| `{words}` | " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
@@ -117,15 +128,15 @@ def tables() -> dict[str, str]:
         for name in CLASSES
         if [a for a in own[name] if a not in ABSENT]
     ]
-    functions = {name: set(inspect.signature(getattr(odrf, name)).parameters) for name in CLASSES}
+    functions = {name: set(inspect.signature(getattr(odrf, name)).parameters) for name in FUNCTIONS}
     shared = set.intersection(*functions.values())
     some = {name: OPTIONS_ABSENT[name] for name in sorted(set.union(*functions.values()) - shared)}
     return {
         "every fit": ", ".join(f"`{name}`" for name in sorted(everywhere)) + ".",
-        "some fits": _table("", absent),
+        "some fits": _table(CLASSES, absent),
         "one kind": "\n".join(alone),
         "every function": ", ".join(f"`{name}`" for name in sorted(shared)) + ".",
-        "some functions": _table("", some),
+        "some functions": _table(FUNCTIONS, some),
     }
 
 

@@ -127,6 +127,11 @@ def auto(
     of 50 to 200 trees, more with many columns.  There is none with fewer than 20 rows, and
     gradients have no part with more than 150 columns (a factor has one for each level).
 
+    The result has intervals and quantiles of responses, importances, curves, Shapley values and
+    most of what a forest tells, of all models together; for what it lacks it says why.  Shapley
+    values predict each row with many mixtures of values, by all models, and `interactions` fits the
+    stack again: both take long.
+
     The fit takes three to four times as long as the forest alone (``benchmarks/stacks.py``).  For
     standard errors, and for a model that is read, use `odrf.odrf`: they are those of one forest.
 

@@ -21,66 +21,112 @@ ALL_ROWS_USE = f"{ALL_ROWS}; use forests of odrf()"
 KNOCKOFFS = 'it compares predictors within a forest of odrf(): use importance("conditional")'
 NOT_EXPORTED = f"{STEPS}, and only means of trees are exported: use odt() or odrf()"
 NOT_NEAR = f"{STEPS}, so that sharing a leaf does not mean to be near: use odrf()"
+SEVERAL = "it has several models"
+IN_FOREST = 'it is of one forest: see part("forest").{}'
+SMOOTHERS = 'its smoothers have no trees: see part("forest").{}'
+NOT_ALONE = f"{SEVERAL}, whose weights belong to these trees and rows: fit again"
+WEIGHED = (
+    "it needs models that all draw rows anew, and smoothers and weights use all rows: see "
+    'part("forest").get_prediction'
+)
+NOT_WRITTEN = 'its smoothers sum over the training rows: see part("forest").{}'
 
 ABSENT: dict[str, dict[str, str]] = {
+    "forest": {"AutoResults": f'{SEVERAL}; see part("forest").forest'},
     "predictive_check": {
         "ODTResults": ALONE,
         "ODBTResults": NO_SPREAD,
         "GRAFResults": ALL_ROWS_USE,
     },
-    "impute": {"ODBTResults": NOT_NEAR},
-    "map": {"ODBTResults": NOT_NEAR},
-    "outliers": {"ODBTResults": NOT_NEAR},
-    "prototypes": {"ODBTResults": NOT_NEAR},
-    "proximity": {"ODBTResults": NOT_NEAR},
+    "impute": {
+        "ODBTResults": NOT_NEAR,
+        "AutoResults": SMOOTHERS.format("impute"),
+    },
+    "map": {
+        "ODBTResults": NOT_NEAR,
+        "AutoResults": SMOOTHERS.format("map"),
+    },
+    "outliers": {
+        "ODBTResults": NOT_NEAR,
+        "AutoResults": SMOOTHERS.format("outliers"),
+    },
+    "prototypes": {
+        "ODBTResults": NOT_NEAR,
+        "AutoResults": SMOOTHERS.format("prototypes"),
+    },
+    "proximity": {
+        "ODBTResults": NOT_NEAR,
+        "AutoResults": SMOOTHERS.format("proximity"),
+    },
     "surrogate": {"ODTResults": "it is one tree itself: use prune(leaves=) for a smaller one"},
     "changes": {
         "ODBTResults": "they are those of update(), which it does not have",
         "GRAFResults": "they are those of update(), which it does not have",
+        "AutoResults": "they are those of update(), which it does not have",
     },
     "combine": {
         "ODTResults": "two trees are no tree: grow a forest with odrf()",
         "ODBTResults": f"{STEPS}: use n_runs= for the mean of several sums",
+        "AutoResults": NOT_ALONE,
     },
     "error_path": {
         "ODTResults": MANY,
         "ODBTResults": "see loss_path",
         "GRAFResults": f"{ALL_ROWS}: see growth",
+        "AutoResults": IN_FOREST.format("error_path"),
     },
     "get_prediction": {
         "ODTResults": ALONE,
         "ODBTResults": NO_SPREAD,
         "GRAFResults": ALL_ROWS_USE,
+        "AutoResults": WEIGHED,
     },
-    "grow": {"ODTResults": "its options end its growth: fit again with others, or use odrf()"},
+    "grow": {
+        "ODTResults": "its options end its growth: fit again with others, or use odrf()",
+        "AutoResults": NOT_ALONE,
+    },
     "growth_path": {
         "ODBTResults": "see loss_path and staged_predict()",
         "GRAFResults": "see growth",
+        "AutoResults": IN_FOREST.format("growth_path"),
     },
     'importance("out_of_bag")': {
         "ODTResults": ALONE,
         "ODBTResults": f"{STEPS}, so that no tree has an impurity of its own",
         "GRAFResults": ALL_ROWS,
+        "AutoResults": IN_FOREST.format("importance"),
     },
     'importance("permutation")': {
         "ODTResults": ALONE,
         "ODBTResults": f"{STEPS}, so that no tree has a loss of its own",
         "GRAFResults": ALL_ROWS,
+        "AutoResults": IN_FOREST.format("importance"),
     },
     'importance("knockoff")': {
         "ODTResults": KNOCKOFFS,
         "ODBTResults": KNOCKOFFS,
         "GRAFResults": KNOCKOFFS,
+        "AutoResults": IN_FOREST.format("importance"),
+    },
+    "kinds": {
+        "ODTResults": MANY,
+        "ODBTResults": "its trees are of one kind",
+        "GRAFResults": "its trees are of one kind",
+        "AutoResults": IN_FOREST.format("kinds"),
     },
     "nodes": {
         "ODRFResults": ONE_OF_MANY,
         "ODBTResults": BOOSTED_TREES,
         "GRAFResults": GUIDED_TREES,
+        "AutoResults": IN_FOREST.format("tree(i).nodes"),
     },
     "oob_error": {"ODTResults": ALONE, "GRAFResults": ALL_ROWS},
     "oob_prediction": {"ODTResults": ALONE, "GRAFResults": ALL_ROWS},
     "oob_prob": {"ODTResults": ALONE, "GRAFResults": ALL_ROWS},
-    "pixel_importance": {"GRAFResults": DIRECTIONS},
+    "pixel_importance": {
+        "GRAFResults": DIRECTIONS,
+        "AutoResults": SMOOTHERS.format("pixel_importance"),
+    },
     "predict(interval=)": {
         "ODTResults": ALONE,
         "ODBTResults": NO_SPREAD,
@@ -94,48 +140,84 @@ ABSENT: dict[str, dict[str, str]] = {
     "projection_importance": {
         "ODBTResults": "gains of different rounds are on different scales: see splits",
         "GRAFResults": DIRECTIONS,
+        "AutoResults": SMOOTHERS.format("projection_importance"),
     },
-    "prune": {"ODBTResults": AFTER_BOOSTING, "GRAFResults": AFTER_GUIDED},
-    "pruning_path": {"ODBTResults": AFTER_BOOSTING, "GRAFResults": AFTER_GUIDED},
-    "row_predictor": {"ODBTResults": NOT_SUMS},
+    "prune": {
+        "ODBTResults": AFTER_BOOSTING,
+        "GRAFResults": AFTER_GUIDED,
+        "AutoResults": IN_FOREST.format("prune"),
+    },
+    "pruning_path": {
+        "ODBTResults": AFTER_BOOSTING,
+        "GRAFResults": AFTER_GUIDED,
+        "AutoResults": IN_FOREST.format("pruning_path"),
+    },
+    "row_predictor": {
+        "ODBTResults": NOT_SUMS,
+        "AutoResults": NOT_WRITTEN.format("row_predictor"),
+    },
     "rules": {
         "ODRFResults": ONE_OF_MANY,
         "ODBTResults": BOOSTED_TREES,
         "GRAFResults": GUIDED_TREES,
+        "AutoResults": IN_FOREST.format("tree(i).rules"),
     },
     "select_variables": {
         "ODTResults": ALONE,
         "ODBTResults": "it needs out-of-bag rows of every tree: use odrf()",
         "GRAFResults": ALL_ROWS,
+        "AutoResults": IN_FOREST.format("select_variables"),
     },
-    "splits": {"GRAFResults": GUIDED_TREES},
+    "splits": {
+        "GRAFResults": GUIDED_TREES,
+        "AutoResults": SMOOTHERS.format("splits"),
+    },
     "staged_predict": {
         "ODTResults": "use prune(leaves=) for smaller trees",
         "ODRFResults": 'its trees have no order: see error_path and predict(type="trees")',
         "GRAFResults": 'its trees have no order: see predict(type="trees")',
+        "AutoResults": 'it is of boosted trees: see part("boosted runs").staged_predict',
     },
     "strength_correlation": {
         "ODTResults": MANY,
         "ODBTResults": f"{STEPS}, so that they have no strength of their own",
         "GRAFResults": ALL_ROWS,
+        "AutoResults": IN_FOREST.format("strength_correlation"),
     },
-    "to_c": {"ODBTResults": NOT_EXPORTED},
+    "to_c": {
+        "ODBTResults": NOT_EXPORTED,
+        "AutoResults": NOT_WRITTEN.format("to_c"),
+    },
     "to_dot": {
         "ODRFResults": ONE_OF_MANY,
         "ODBTResults": BOOSTED_TREES,
         "GRAFResults": GUIDED_TREES,
+        "AutoResults": IN_FOREST.format("tree(i).to_dot"),
     },
-    "to_onnx": {"ODBTResults": NOT_EXPORTED},
-    "to_python": {"ODBTResults": NOT_EXPORTED},
+    "to_onnx": {
+        "ODBTResults": NOT_EXPORTED,
+        "AutoResults": NOT_WRITTEN.format("to_onnx"),
+    },
+    "to_python": {
+        "ODBTResults": NOT_EXPORTED,
+        "AutoResults": NOT_WRITTEN.format("to_python"),
+    },
     "to_sql": {
         "ODRFResults": ONE_OF_MANY,
         "ODBTResults": NOT_EXPORTED,
         "GRAFResults": "its trees are many: use to_python()",
+        "AutoResults": IN_FOREST.format("tree(i).to_sql"),
     },
-    "tree": {"ODTResults": MANY, "ODBTResults": BOOSTED_TREES, "GRAFResults": GUIDED_TREES},
+    "tree": {
+        "ODTResults": MANY,
+        "ODBTResults": BOOSTED_TREES,
+        "GRAFResults": GUIDED_TREES,
+        "AutoResults": IN_FOREST.format("tree"),
+    },
     "update": {
         "ODBTResults": f"{STEPS}, so that new rows would change all of them: fit again",
         "GRAFResults": f"{PLANES}, so that new rows would change all of them: fit again",
+        "AutoResults": NOT_ALONE,
     },
 }
 """For each method or attribute, the classes that lack it, and why."""

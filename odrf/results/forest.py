@@ -37,7 +37,7 @@ from odrf.reports.selection.elimination import Elimination
 from odrf.reports.selection.shadows import ShadowSelection
 from odrf.reports.strength_correlation import StrengthCorrelation
 from odrf.reports.summaries import forest_card, forest_summary
-from odrf.results.explaining.checked_numbers import CheckedNumbers
+from odrf.results.explaining.checked_forest import CheckedForest
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.explaining.near_rows import ProximityResults
 from odrf.results.extendable import Extendable
@@ -57,7 +57,7 @@ SELECTIONS = ("backward", "boruta", KNOCKOFF)
 
 class ODRFResults(
     ForestImportances,
-    CheckedNumbers,
+    CheckedForest,
     SeveralTrees,
     Extendable,
     Updatable,

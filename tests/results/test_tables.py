@@ -9,15 +9,22 @@ import pandas as pd
 import pytest
 
 import odrf
+from blends import with_quick_stacks
 from hostile import small_table
 from odrf import InputError
 from odrf.results import ODRFResults
 from odrf.results.absent import ABSENT
-from tables_of_results import CLASSES, OPTIONS_ABSENT, PAGE, marked, members, tables
+from tables_of_results import CLASSES, FUNCTIONS, OPTIONS_ABSENT, PAGE, marked, members, tables
 
 DATA = small_table()
 FORMULAS = {"numbers": "y ~ a + b + f", "classes": "c ~ a + b + f"}
-SMALL = {"odt": {}, "odrf": {"n_trees": 30}, "odbt": {"n_trees": 5, "n_runs": 9}, "graf": {}}
+SMALL = {
+    "odt": {},
+    "odrf": {"n_trees": 30},
+    "odbt": {"n_trees": 5, "n_runs": 9},
+    "graf": {},
+    "auto": {"n_trees": 20},
+}
 
 
 def of_numbers(fit):
@@ -39,10 +46,11 @@ CALLS = {
 def named(request):
     """The name of a function, and its fits to numbers and to classes."""
     name = request.param
-    return name, {
-        response: getattr(odrf, name)(formula, DATA, seed=1, **SMALL[name])
-        for response, formula in FORMULAS.items()
-    }
+    with with_quick_stacks():
+        return name, {
+            response: getattr(odrf, name)(formula, DATA, seed=1, **SMALL[name])
+            for response, formula in FORMULAS.items()
+        }
 
 
 def test_the_page_has_the_tables():
@@ -72,10 +80,10 @@ def test_what_a_call_answers(named, words):
 
 
 def test_every_option_that_a_function_lacks_has_a_reason():
-    has = {name: set(inspect.signature(getattr(odrf, name)).parameters) for name in CLASSES}
+    has = {name: set(inspect.signature(getattr(odrf, name)).parameters) for name in FUNCTIONS}
     everything = set.union(*has.values())
     for option in everything:
-        lacking = {name for name in CLASSES if option not in has[name]}
+        lacking = {name for name in FUNCTIONS if option not in has[name]}
         assert lacking == set(OPTIONS_ABSENT.get(option, {})), option
     assert set(OPTIONS_ABSENT) <= everything
 

@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 
 from odrf.design.replacing import touched, with_values
 from odrf.engine.curves.grid_walk import BlockCurves, OtherValues, curves_by_block
+from odrf.engine.parallel import row_blocks
 from odrf.engine.rows.coded import Matrix, layout_of, stored, with_rows
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import reading_empty_cells
+from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.raw_rows import RawRows
+from odrf.fits.stacked.stacked_fit import StackedFit
 
 __all__ = ["CurveBlock", "curves_of_rows"]
+
+# Rows at points of a stack that are predicted together.
+TOGETHER = 2**14
 
 
 class CurveBlock(NamedTuple):
@@ -31,7 +37,7 @@ class CurveBlock(NamedTuple):
         Mean responses (K = 1), or class probabilities.
     of_trees : (B, G, K) float64
         For each tree the sum over the rows of weight times predicted value.  For boosted trees
-        these are steps of scores, for guided forests votes.
+        these are steps of scores, for guided forests votes.  For a stack B is 0.
     """
 
     rows: slice
@@ -57,6 +63,9 @@ def curves_of_rows(
     advance : callable
         Told the rows that are done.
     """
+    if isinstance(fit, StackedFit):
+        yield from _curves_of_stack(fit, rows, points, advance)
+        return
     values = _values_at(fit, rows, points)
     # cells of these variables that are empty in new rows need no fill
     first = {name: _first(of_points) for name, of_points in points.items()}
@@ -69,6 +78,25 @@ def curves_of_rows(
     )
     for block in blocks:
         yield CurveBlock(block.rows, _predicted(reading, block, rows.offset), block.of_trees)
+
+
+def _curves_of_stack(
+    fit: StackedFit, rows: RawRows, points: Mapping[str, Any], advance: Callable[[int], object]
+) -> Iterator[CurveBlock]:
+    """Yield the predictions of blocks of rows by all models of a stack."""
+    n, G = len(rows.frame), len(next(iter(points.values())))
+    for block in row_blocks(n, max(1, TOGETHER // G)):
+        which, point = (
+            each.ravel() for each in np.indices((block.stop - block.start, G), dtype=np.int64)
+        )
+        which += block.start
+        frame = rows.frame.iloc[which].reset_index(drop=True)
+        values = {name: _all_at(of_points, point) for name, of_points in points.items()}
+        X = with_values(fit.design, frame, with_rows(rows.X, which), values)
+        predicted = expected_response(fit, X)
+        K = predicted.shape[1]
+        advance(block.stop - block.start)
+        yield CurveBlock(block, predicted.reshape(-1, G, K), np.zeros((0, G, K)))
 
 
 def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray[np.float32]:
@@ -101,6 +129,12 @@ def _values_at(fit: AnyFit, rows: RawRows, points: Mapping[str, Any]) -> NDArray
 
 def _at(values: Any, point: int) -> Any:
     return values.iloc[point] if isinstance(values, pd.Series) else values[point]
+
+
+def _all_at(values: Any, point: NDArray[np.int64]) -> Any:
+    if isinstance(values, pd.Series):
+        return values.iloc[point].reset_index(drop=True)
+    return np.asarray(values)[point]
 
 
 def _first(values: Any) -> Any:

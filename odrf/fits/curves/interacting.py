@@ -17,6 +17,8 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.guided_fit import GuidedFit, grow_guided_fit
 from odrf.fits.raw_rows import RawRows
+from odrf.fits.stacked.stack_grown_alike import stack_grown_alike
+from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.statistics.curves.interaction_strength import (
     Interaction,
     overall_interaction,
@@ -78,6 +80,11 @@ def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
     """Grow the fit again on responses that have no relation to the predictors.
 
     They are permuted among the rows, together with their weights.
+
+    Raises
+    ------
+    InputError
+        The fit is a stack whose models depended on time.
     """
     data = fit.data
     order = np.random.default_rng(seed).permutation(data.n_rows)
@@ -86,6 +93,8 @@ def grown_on_permuted(fit: AnyFit, seed: int) -> AnyFit:
         return grow_boosted_fit(fit.call, fit.design, permuted, fit.offset, fit.control, False)
     if isinstance(fit, GuidedFit):
         return grow_guided_fit(fit.call, fit.design, permuted, fit.frame, fit.control, False)
+    if isinstance(fit, StackedFit):
+        return stack_grown_alike(fit, permuted)
     grown = cast(Fit, fit)
     return grow_fit(grown.call, grown.design, permuted, grown.request)
 

@@ -13,6 +13,8 @@ from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.growing import grow_fit
 from odrf.fits.guided_fit import GuidedFit, grow_guided_fit
 from odrf.fits.sizing import sized_forest
+from odrf.fits.stacked.stack_grown_alike import stack_grown_alike
+from odrf.fits.stacked.stacked_fit import StackedFit
 
 __all__ = ["grown_alike"]
 
@@ -29,6 +31,11 @@ def grown_alike(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> Any
     data : TrainingData
         The training rows of the fit, perhaps with other predictors or another response.
     rows : (n,) bool
+
+    Raises
+    ------
+    InputError
+        The fit is a stack whose models depended on time.
     """
     kept = data.keeping(rows)
     if isinstance(fit, BoostedFit):
@@ -36,5 +43,7 @@ def grown_alike(fit: AnyFit, data: TrainingData, rows: NDArray[np.bool_]) -> Any
         return grow_boosted_fit("", fit.design, kept, offset, fit.control, False)
     if isinstance(fit, GuidedFit):
         return grow_guided_fit("", fit.design, kept, fit.frame[rows], fit.control, False)
+    if isinstance(fit, StackedFit):
+        return stack_grown_alike(fit, kept)
     assert isinstance(fit, Fit)
     return sized_forest(grow_fit("", fit.design, kept, fit.request))

@@ -27,10 +27,12 @@ from odrf.warn import warn_user
 
 __all__ = [
     "LEVEL",
+    "QUANTILE",
     "QUANTILES",
     "Interval",
     "interval_frame",
     "quantile_frame",
+    "quantile_levels",
     "requested_interval",
     "type_with_quantiles",
 ]
@@ -187,12 +189,23 @@ def quantile_frame(
         If they are not numbers above 0 and below 1, or the fit is not a regression.
     """
     _require_number(fit, f"type={QUANTILE!r}")
+    levels = quantile_levels(quantiles)
+    value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
+    return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
+
+
+def quantile_levels(quantiles: Any) -> NDArray[np.float64]:
+    """Return the `quantiles` (q,) that are asked for.
+
+    Raises
+    ------
+    InputError
+        They are not numbers above 0 and below 1.
+    """
     listed = [quantiles] if np.ndim(quantiles) == 0 else list(quantiles)
     if not listed:
         raise InputError(f"quantiles={quantiles!r} is empty: use numbers such as {QUANTILES}")
-    levels = np.array([checked_part("quantiles", level) for level in listed])
-    value = spread_numbers(_quantiles(fit, rows, levels, progress), rows.complete)
-    return pd.DataFrame(value, index=rows.index, columns=pd.Index(levels, name=QUANTILE))
+    return np.array([checked_part("quantiles", level) for level in listed])
 
 
 def _quantiles(

@@ -12,10 +12,19 @@ from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit
 from odrf.fits.prediction.empty_cells import empty_columns, reading_empty_cells
+from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.prediction.predicting import mean_values
+from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.statistics.shapley.game import Game
 
-__all__ = ["game_of", "is_vote", "output_names", "predicted_outputs", "side_by_side"]
+__all__ = [
+    "game_of",
+    "is_vote",
+    "output_names",
+    "predicted_outputs",
+    "side_by_side",
+    "term_of_rows",
+]
 
 
 def side_by_side(first: Matrix, second: Matrix) -> Matrix:
@@ -42,7 +51,7 @@ def game_of(fit: AnyFit, X: Matrix, n_background: int) -> Game:
         K,
         scale,
         _used(forest, term, len(fit.design.predictors)),
-        _term_of_rows(read, term),
+        term_of_rows(read, term),
         np.ascontiguousarray(stored(read).T),
         n_background,
     )
@@ -54,6 +63,8 @@ def predicted_outputs(fit: AnyFit, X: Matrix) -> NDArray[np.float64]:
     The mean response or the probabilities of the classes; of boosted trees the scores, without
     offsets.
     """
+    if isinstance(fit, StackedFit):
+        return expected_response(fit, X)
     reader, read = reading_empty_cells(fit, X)
     if isinstance(reader, BoostedFit):
         return reader.scores(read, np.zeros(read.shape[1])).T
@@ -72,13 +83,7 @@ def output_names(fit: AnyFit) -> pd.Index:
     return response.classes[: fit.control.n_outputs]
 
 
-def _term_of_columns(design: Design, X: Matrix) -> NDArray[np.int64]:
-    """Return the predictor of each column of a matrix, and of those that tell its empty cells."""
-    columns = np.concatenate([np.arange(len(design.columns)), empty_columns(X)])
-    return np.searchsorted(design.first, columns, side="right") - 1
-
-
-def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
+def term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the predictor of each row of what X holds."""
     layout = layout_of(X)
     if layout is None:
@@ -86,6 +91,12 @@ def _term_of_rows(X: Matrix, term: NDArray[np.int64]) -> NDArray[np.int64]:
     of_rows = np.empty(len(stored(X)), dtype=np.int64)
     of_rows[layout.place] = term
     return of_rows
+
+
+def _term_of_columns(design: Design, X: Matrix) -> NDArray[np.int64]:
+    """Return the predictor of each column of a matrix, and of those that tell its empty cells."""
+    columns = np.concatenate([np.arange(len(design.columns)), empty_columns(X)])
+    return np.searchsorted(design.first, columns, side="right") - 1
 
 
 def _used(forest: Forest, term: NDArray[np.int64], P: int) -> NDArray[np.bool_]:

@@ -25,6 +25,7 @@ from odrf.fits.local.paths_of_row import (
 from odrf.fits.prediction.expected_response import expected_response
 from odrf.fits.proximity.leaf_sharing import PLAIN, WEIGHTS, proximities
 from odrf.fits.raw_rows import RawRows
+from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.public import public
 from odrf.text.card import Card, Carded
 from odrf.text.summary import Summary
@@ -58,17 +59,18 @@ class Explanation(Carded):
     ----------
     prediction : Series
         The mean response, or the probability of each class.
-    predictors : DataFrame
+    predictors : DataFrame or None
         For each predictor, the share of ``trees`` in which a split on the row's path involves it,
-        and the mean number of such ``splits``.
-    directions : DataFrame
-        Which predictors the splits on the paths combine, and their ``share`` of the splits.
+        and the mean number of such ``splits``.  None for a stack, whose smoothers have no splits.
+    directions : DataFrame or None
+        Which predictors the splits on the paths combine, and their ``share`` of the splits.  None
+        for a stack.
     rules : list of str
         Of a single tree, the splits on the row's path in words; else empty.
     neighbours : DataFrame or None
         The training rows with the largest weights in the prediction: ``weight`` and response.  Of a
         guided forest, the share of trees in which they share a leaf with the row.  None for boosted
-        trees.
+        trees and for a stack.
     changes : DataFrame
         The nearest values of one variable, or of two, that change the class, or a number by
         `change`: ``variables``, ``values``, and the ``distance`` in standard deviations; a change
@@ -94,11 +96,15 @@ class Explanation(Carded):
         classes, name = fit.design.response.classes, fit.design.response.name
         labels = pd.Index([name]) if classes is None else classes
         self.prediction = pd.Series(now, index=labels, name="prediction")
-        forest, nodes, trees = nodes_on_paths(fit, X)
-        self.predictors = predictors_on_paths(fit, forest, nodes, trees)
-        self.directions = directions_of(fit, forest, nodes)
-        single = isinstance(fit, Fit) and forest.n_trees == 1
-        self.rules = rules_of(fit, forest, nodes, X) if single else []
+        self.predictors: pd.DataFrame | None = None
+        self.directions: pd.DataFrame | None = None
+        self.rules: list[str] = []
+        if not isinstance(fit, StackedFit):
+            forest, nodes, trees = nodes_on_paths(fit, X)
+            self.predictors = predictors_on_paths(fit, forest, nodes, trees)
+            self.directions = directions_of(fit, forest, nodes)
+            single = isinstance(fit, Fit) and forest.n_trees == 1
+            self.rules = rules_of(fit, forest, nodes, X) if single else []
         self.neighbours = _neighbours(fit, X, nearest)
         spread = deviation_of(pd.Series(fit.data.y), fit.data.weights)
         self.change = CHANGE * spread if change is None else change
@@ -115,10 +121,10 @@ class Explanation(Carded):
 
     def summary(self) -> Summary:
         """Return the tables as a summary with text, HTML and LaTeX output."""
-        sections = {
-            "Predictors on its paths": self.predictors.head(10),
-            "Nearest changes": self.changes.head(10),
-        }
+        sections: dict[str, pd.DataFrame] = {}
+        if self.predictors is not None:
+            sections["Predictors on its paths"] = self.predictors.head(10)
+        sections["Nearest changes"] = self.changes.head(10)
         if len(self.slopes):
             slopes = pd.DataFrame(self.slopes)
             steepness = slopes.abs().max(axis=1).sort_values(ascending=False, kind="stable")
@@ -137,7 +143,7 @@ class Explanation(Carded):
 
 
 def _neighbours(fit: AnyFit, X: Matrix, nearest: int) -> pd.DataFrame | None:
-    if isinstance(fit, BoostedFit):
+    if isinstance(fit, BoostedFit | StackedFit):
         return None
     near = proximities(fit, X, WEIGHTS if isinstance(fit, Fit) else PLAIN)
     order = np.lexsort((near.indices, -near.data))[:nearest]

@@ -59,7 +59,7 @@ class PredictiveCheck(Carded):
         predictions of the others, added up (1 on average); its ``residual``, in standard
         deviations of the residuals; and its ``influence``: by how much predictions would change
         without its response, as a root mean square in these units.  The most influential row comes
-        first.  None for new rows.
+        first.  None for new rows and for a stack.
 
     Examples
     --------
@@ -129,14 +129,15 @@ class PredictiveCheck(Carded):
         Raises
         ------
         InputError
-            If `kind` is unknown, or ``"influence"`` of new rows is asked.
+            If `kind` is unknown, or ``"influence"`` is asked of new rows or of a stack.
         """
         checked_choice("kind", kind, PLOTS)
         if kind != "influence":
             return plots.plot_check(self.rows, self.coverage, self.level, kind, ax)
         if self.influence is None:
             raise InputError(
-                "new rows have no influence on the fit: leave newdata= of predictive_check() out"
+                "new rows have no influence on the fit: leave newdata= of predictive_check() out; "
+                'of a stack see part("forest").predictive_check()'
             )
         return plots.plot_influence(self.influence, ax)
 

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from typing import cast
+from abc import abstractmethod
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from odrf.checks import checked_part
 from odrf.errors import InputError, nearest
 from odrf.fits.judging.groups_of_rows import groups_of_rows
-from odrf.fits.proximity.leaf_sharing import WEIGHTS, proximities
-from odrf.fits.raw_rows import raw_rows
+from odrf.fits.raw_rows import RawRows, raw_rows
 from odrf.public import public
 from odrf.reports.residuals.predictive_check import PredictiveCheck
-from odrf.results.forest_predicting import ForestPredicting
-from odrf.statistics.residuals.predicted_distributions import probability_transforms
-from odrf.statistics.residuals.row_influence import row_influence
+from odrf.results.out_of_bag import OutOfBagResults
 
-__all__ = ["CheckedNumbers"]
+__all__ = ["CheckedNumbers", "Compared"]
 
 LEVEL = 0.95
-INFLUENCE = ("leverage", "influence")
+
+
+class Compared(NamedTuple):
+    """What is predicted of n rows whose responses are known.
+
+    Attributes
+    ----------
+    rows : DataFrame of n rows
+        ``fitted``; ``low`` and ``high``, the ends of the prediction interval; ``pit``, the share of
+        the predicted distribution below the response.
+    influence : DataFrame of n rows or None
+        ``leverage`` and ``influence`` of training rows, where they are known.
+    """
+
+    rows: pd.DataFrame
+    influence: pd.DataFrame | None
 
 
 @public
-class CheckedNumbers(ForestPredicting):
+class CheckedNumbers(OutOfBagResults):
     """Base class of results whose predicted distributions are compared with responses."""
 
     def predictive_check(
@@ -53,8 +68,10 @@ class CheckedNumbers(ForestPredicting):
         -------
         PredictiveCheck
             Residuals; coverage by region; for each row the share of its predicted distribution
-            below the response; and for each training row its leverage and its influence.  The
-            distribution has the weights of the forest (Meinshausen 2006).
+            below the response; and for each training row of a forest its leverage and its
+            influence.  The distribution of a forest has its weights (Meinshausen 2006).  That of a
+            stack is made of the out-of-bag residuals: of all training rows together it is right by
+            construction, so that only regions, or new rows, can show that it is not.
 
         Raises
         ------
@@ -84,23 +101,10 @@ class CheckedNumbers(ForestPredicting):
                 "fitted as classes: use calibration()"
             )
         rows = raw_rows(self.fit, newdata)
-        frame = cast(
-            pd.DataFrame,
-            self.predict(newdata, interval="prediction", level=level, progress=progress),
-        )
-        frame = frame[rows.complete]
         y = self.fit.data.y if newdata is None else self.fit.design.labelled(newdata)[1]
-        near = proximities(self.fit, None if newdata is None else rows.X, WEIGHTS)
-        table = pd.DataFrame(
-            {
-                "observed": y,
-                "fitted": frame["estimate"].to_numpy(),
-                "low": frame["conf_low"].to_numpy(),
-                "high": frame["conf_high"].to_numpy(),
-                "pit": probability_transforms(near, self.fit.data.y, y),
-            },
-            index=frame.index,
-        )
+        compared = self._compared(newdata, rows, y, level, progress)
+        table = compared.rows.copy()
+        table.insert(0, "observed", y)
         used = table.notna().all(axis=1).to_numpy() & (rows.weights > 0)
         region = None if by is None else _column(by, rows.frame if newdata is None else newdata)
         if region is not None:
@@ -110,11 +114,21 @@ class CheckedNumbers(ForestPredicting):
         groups = groups_of_rows(self.fit, newdata, judging)
         if newdata is not None:
             return PredictiveCheck(self.call, table[used], level, region, "new", groups=groups)
-        values = row_influence(near, self.fit.data.y, rows.weights)
-        influence = pd.DataFrame(dict(zip(INFLUENCE, values, strict=True)), index=frame.index)
+        influence = None if compared.influence is None else compared.influence[used]
         return PredictiveCheck(
-            self.call, table[used], level, region, "out of bag", influence[used], groups
+            self.call, table[used], level, region, "out of bag", influence, groups
         )
+
+    @abstractmethod
+    def _compared(
+        self,
+        newdata: pd.DataFrame | None,
+        rows: RawRows,
+        y: NDArray[np.float64],
+        level: float,
+        progress: bool,
+    ) -> Compared:
+        """Return what is predicted of rows with the responses y (n,)."""
 
 
 def _column(name: str, frame: pd.DataFrame) -> pd.Series:

@@ -59,8 +59,10 @@ class ShapleyResults(FittedResults):
             Values are exact where all coalitions of a tree and a pair of rows fall into at most so
             many boxes; of fewer than 13 terms that a tree reads they always do, with 4096.  For
             shares of votes it is the most coalitions of the forest.  With more, orders of the terms
-            are drawn; of a tree only for the boxes of little weight, below 3/√max_boxes.  A smaller
-            number is faster and less exact; with 0 all orders are drawn.
+            are drawn; of a tree only for the boxes of little weight, below 3/√max_boxes.  Of a
+            stack every model predicts every coalition, which counts as 16 boxes: values are exact
+            where rows differ in at most 8 terms, with 4096.  A smaller number is faster and less
+            exact; with 0 all orders are drawn.
         draws : int, optional
             How many random orders are drawn, each together with its reverse, at least 2: of each
             box that is drawn, or of each pair of rows if these are drawn as a whole.  By default as
@@ -102,7 +104,9 @@ class ShapleyResults(FittedResults):
         down the tree together.  What is drawn adds up exactly, too.
 
         Probabilities of guided forests are shares of votes, no mean over trees: then all trees
-        together are one game.
+        together are one game.  So are all models of a stack, whose mixed rows are predicted as any
+        rows are.  This takes longer than the boxes of trees: give some rows as `newdata`, or a
+        smaller `background`.
 
         References
         ----------

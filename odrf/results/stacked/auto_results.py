@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from odrf import plots
-from odrf.checks import checked_choice, checked_part
+from odrf.checks import checked_choice, checked_part, is_word
 from odrf.errors import InputError, nearest
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.prediction.expected_response import expected_response
+from odrf.fits.prediction.intervals import (
+    LEVEL,
+    QUANTILE,
+    QUANTILES,
+    quantile_levels,
+    type_with_quantiles,
+)
 from odrf.fits.prediction.labels import spread_numbers
 from odrf.fits.prediction.predicting import RowsToPredict, as_asked, require_classes
 from odrf.fits.prediction.prior_correction import checked_priors, with_priors
 from odrf.fits.prediction.scores import mean_loss
 from odrf.fits.prediction.training_rows import training_rows
+from odrf.fits.raw_rows import RawRows
 from odrf.fits.stacked.growing_parts import stack_out_of_bag
-from odrf.fits.stacked.local_spread import LocalSpread, local_spread
+from odrf.fits.stacked.predicted_distribution import (
+    PredictedDistribution,
+    predicted_distribution,
+)
 from odrf.fits.stacked.stacked_fit import StackedFit
 from odrf.options.stacked_control import StackedControl
 from odrf.public.progress import progress_bar
@@ -36,22 +46,21 @@ from odrf.reports.stacked.stacked_summary import (
     trials_table,
 )
 from odrf.results.boosted import ODBTResults
-from odrf.results.explaining.averaged import AveragedResults
+from odrf.results.explaining.checked_numbers import CheckedNumbers, Compared
+from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
 from odrf.results.forest import ODRFResults
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
-from odrf.statistics.conformal import residual_quantile
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["AutoResults"]
 
-PREDICTIONS = ("response", "class", "prob", "cumulative")
-LEVEL = 0.95
+PREDICTIONS = ("response", "class", "prob", "cumulative", QUANTILE)
 
 
-class AutoResults(OutOfBagResults, AveragedResults, Panelled):
+class AutoResults(CheckedNumbers, OutOfBagResults, SurrogateTreeResults, Panelled):
     """Several models of one response, whose weighted mean predicts, as returned by `odrf.auto`.
 
     Parameters
@@ -75,18 +84,6 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
 
     def __init__(self, fit: StackedFit) -> None:
         self.fit = fit
-
-    if not TYPE_CHECKING:  # for types, attributes are those that are written down
-
-        def __getattr__(self, name: str) -> Any:
-            """Say where to find what one forest has and several models have not."""
-            if name.startswith("_") or not hasattr(ODRFResults, name):
-                return super().__getattr__(name)
-            raise AttributeError(
-                f'AutoResults has no {name!r}: it has several models; see part("forest").{name}',
-                name=name,
-                obj=self,
-            )
 
     @property
     def control(self) -> StackedControl:
@@ -154,14 +151,9 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
     def _oob_value(self) -> NDArray[np.float64]:
         return stack_out_of_bag(self.fit)
 
-    @property
-    def _oob_size(self) -> NDArray[np.float64]:
-        """The absolute out-of-bag residual of each row (n,)."""
-        return np.abs(self.fit.data.y - self._oob_value[:, 0])
-
     @cached_property
-    def _spread(self) -> LocalSpread:
-        return local_spread(self.fit, self._oob_size)
+    def _distribution(self) -> PredictedDistribution:
+        return predicted_distribution(self.fit, self.fit.data.y - self._oob_value[:, 0])
 
     @property
     def _scored(self) -> NDArray[np.float64]:
@@ -189,6 +181,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         priors: Priors = None,
         interval: str | None = None,
         level: float = LEVEL,
+        quantiles: float | Sequence[float] | None = None,
         training: str | None = None,
         progress: bool = False,
     ) -> pd.Series | pd.DataFrame:
@@ -198,8 +191,12 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         ----------
         newdata : DataFrame, optional
             Rows to predict, with the columns that the formula uses.  By default the training rows.
-        type : {"response", "class", "prob", "cumulative"}, default "response"
-            As in `ODRFResults.predict`.
+        type : {"response", "class", "prob", "cumulative", "quantile"}, default "response"
+            As in `ODRFResults.predict`.  For ``"quantile"`` the residuals are those of `interval`
+            with their signs, times the size near the row: ends are as far from the prediction as
+            residuals on that side are.  A new response is below the k-th smallest of n of them with
+            probability k / (n + 1), as far as rows are alike; quantiles between are on a line, and
+            beyond all of them infinite.
         priors, training
             As in `ODTResults.predict`.
         interval : {"prediction"}, optional
@@ -210,6 +207,9 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
             et al. 2018, section 5.2).
         level : float, default 0.95
             Nominal coverage of the intervals.
+        quantiles : float or sequence of float, optional
+            Probabilities above 0 and below 1.  They imply ``type="quantile"``, whose default they
+            are (0.05, 0.5, 0.95).
         progress : bool, default False
             Show a progress bar of the rows.
 
@@ -217,7 +217,7 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         -------
         Series or DataFrame
             With the index of `newdata`; with `interval`, the columns ``estimate``, ``conf_low`` and
-            ``conf_high``.
+            ``conf_high``; for ``"quantile"`` a column for each quantile.
 
         Raises
         ------
@@ -230,37 +230,62 @@ class AutoResults(OutOfBagResults, AveragedResults, Panelled):
         predictive inference for regression. Journal of the American Statistical Association 113,
         1094-1111.
         """
+        type = type_with_quantiles(type, quantiles, interval)
         checked_choice("type", type, PREDICTIONS)
         require_classes(self.design.response, type)
         shares = checked_priors(priors, self.design.response, type)
+        if is_word(interval, "confidence"):
+            raise InputError(
+                'interval="confidence" asks how predictions vary over samples, which models that '
+                'use all rows do not tell: use interval="prediction", or a forest, as in '
+                'part("forest").predict(interval="confidence")'
+            )
         if checked_choice("interval", interval, (None, "prediction")) is not None:
-            self._require_interval(type)
+            self._require_number('interval="prediction"')
+            if type != "response":
+                raise InputError(f'interval="prediction" and type={type!r}: leave one of them out')
             checked_part("level", level)
+        if type == QUANTILE:
+            self._require_number(f"type={QUANTILE!r}")
+            levels = quantile_levels(QUANTILES if quantiles is None else quantiles)
         rows = self._rows(newdata, training, type)
         value = rows.oob
         if value is None:
             with progress_bar(total=rows.X.shape[1], unit="row", progress=progress) as bar:
                 value = expected_response(self.fit, rows.X, None, bar.update)
+        if type == QUANTILE:
+            found = self._distribution.quantiles(rows, value[:, 0], levels)
+            columns = pd.Index(levels, name=QUANTILE)
+            return pd.DataFrame(spread_numbers(found, rows.complete), rows.index, columns)
         value = spread_numbers(with_priors(self.fit, value, shares), rows.complete)
         predicted = as_asked(self.fit, value, rows.index, type)
         if interval is None:
             return predicted
-        half = spread_numbers(self._half_widths(rows, level)[:, None], rows.complete)[:, 0]
+        half_widths = self._distribution.half_widths(rows, level)
+        half = spread_numbers(half_widths[:, np.newaxis], rows.complete)[:, 0]
         ends = {"estimate": predicted, "conf_low": predicted - half, "conf_high": predicted + half}
         return pd.DataFrame(ends)
 
-    def _half_widths(self, rows: RowsToPredict, level: float) -> NDArray[np.float64]:
-        """Return half the width (m,) of the prediction interval of each row."""
-        spread = self._spread
-        times = residual_quantile(self._oob_size / spread.of_rows, self.fit.data.weights, level)
-        return times * (spread.at(rows.X) if rows.oob is None else spread.of_rows)
+    def _compared(
+        self,
+        newdata: pd.DataFrame | None,
+        rows: RawRows,
+        y: NDArray[np.float64],
+        level: float,
+        progress: bool,
+    ) -> Compared:
+        asked = self._rows(newdata, None, "response")
+        mean, distribution = asked.oob, self._distribution
+        if mean is None:
+            mean = expected_response(self.fit, asked.X)
+        fitted, half = mean[:, 0], distribution.half_widths(asked, level)
+        below = distribution.shares_below(asked, y - fitted)
+        ends = {"fitted": fitted, "low": fitted - half, "high": fitted + half, "pit": below}
+        return Compared(pd.DataFrame(ends, index=rows.frame.index), None)
 
-    def _require_interval(self, type: str) -> None:
-        if self.kind != "regression" or type != "response":
-            raise InputError(
-                'interval="prediction" is for the response of a regression: leave interval= or '
-                "type= out"
-            )
+    def _require_number(self, option: str) -> None:
+        if self.kind != "regression":
+            raise InputError(f"{option} is for the response of a regression: leave it out")
 
     def _rows(self, newdata: pd.DataFrame | None, training: str | None, type: str) -> RowsToPredict:
         oob = self._out_of_bag_asked(newdata, training)
