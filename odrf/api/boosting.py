@@ -133,10 +133,11 @@ def odbt(
         matching pursuit [3]_.  It needs few trees, and too many overfit; start with about 20 trees
         of depth 3 or 4.
     l2 : float, default 1.0
-        λ, the penalty on the squares of leaf values.  It has no effect on the absolute and the
-        Huber loss.  It is compared with sums of case weights, and a weight of 2 is the same as the
-        row twice.  If the mean of the weights is below 1, λ is multiplied by this mean, so that
-        weights that add up to 1 are penalised as weights of mean 1.
+        λ, the penalty on the squares of leaf values.  It takes no part in the choice of splits, and
+        has no effect on the absolute and the Huber loss.  It is compared with sums of case weights,
+        and a weight of 2 is the same as the row twice.  If the mean of the weights is below 1, λ is
+        multiplied by this mean, so that weights that add up to 1 are penalised as weights of mean
+        1.
     n_thresholds, split_search
         As in `odrf.odt`.
     sample_fraction : float, default 1.0
