@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from odrf.engine.splits.criteria import ENTROPY, GINI, ORDINAL, SQUARED_ERROR
-from odrf.engine.splits.impurity import Node, whole_logs
+from odrf.engine.splits.impurity import NEGLIGIBLE, Node, whole_logs
 from problems import case_weights
 from reference.impurity import impurity
 
@@ -32,7 +32,7 @@ def described(
         factor = 1.0
     return Node(
         y, w, counts.astype(np.int32), moments, value, float(w.sum()), int(counts.sum()),
-        impurity(y, w, criterion), factor, criterion, unit,
+        NEGLIGIBLE * w.sum(), impurity(y, w, criterion), factor, criterion, unit,
         whole_logs(criterion, 2 * n_classes)[: None if unit else 0],
     )  # fmt: skip
 

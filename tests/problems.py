@@ -63,6 +63,8 @@ class Recipe(NamedTuple):
     exact_rows: int
     surrogates: bool = False
     split_scale: int = ON_RESPONSE
+    best_first: bool = False
+    min_weight: float = 0.0
 
     @property
     def settings(self) -> Settings:

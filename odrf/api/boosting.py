@@ -37,7 +37,9 @@ def odbt(
     n_projections: str | int = "auto",
     n_singles: str | int = "auto",
     max_depth: int = 5,
+    max_leaves: int | None = None,
     min_leaf: int = 5,
+    min_hessian: float = 0.0,
     leaf_values: str = "newton",
     l2: float = 1.0,
     n_thresholds: str | int = "auto",
@@ -111,8 +113,19 @@ def odbt(
         together, at least 2, and the single predictors, at least 1.
     max_depth : int, default 5
         Most splits between root and leaf.
+    max_leaves : int, optional
+        Most leaves of a tree, at least 2.  The tree then grows best-first: of all leaves, that one
+        is split next whose best split decreases the weighted squared error most [4]_ [5]_.
+        `max_depth` still holds; make it large for trees that only `max_leaves` limits.  By default
+        a tree is limited by its depth alone.
     min_leaf : int, default 5
         Fewest rows of a leaf.
+    min_hessian : float, default 0.0
+        Least sum H of the second derivatives h of a leaf's rows, each multiplied by its case
+        weight: a split is made only if both sides have as much.  Such leaves have no large Newton
+        steps [2]_.  H is the number of rows for squared error, and for the logistic loss the sum of
+        p(1 - p), p being the predicted probabilities; so it leaves rows alone whose class is
+        nearly certain.  Case weights are taken as for `l2`.  By default any sum suffices.
     leaf_values : {"newton", "refit"}, default "newton"
         ``"newton"``: a leaf adds its Newton step, multiplied by the learning rate, and keeps this
         value.  ``"refit"``, for squared error only: whenever a tree is added, the leaf values of
@@ -120,10 +133,11 @@ def odbt(
         matching pursuit [3]_.  It needs few trees, and too many overfit; start with about 20 trees
         of depth 3 or 4.
     l2 : float, default 1.0
-        λ, the penalty on the squares of leaf values.  It has no effect on the absolute and the
-        Huber loss.  It is compared with sums of case weights, and a weight of 2 is the same as the
-        row twice.  If the mean of the weights is below 1, λ is multiplied by this mean, so that
-        weights that add up to 1 are penalised as weights of mean 1.
+        λ, the penalty on the squares of leaf values.  It takes no part in the choice of splits, and
+        has no effect on the absolute and the Huber loss.  It is compared with sums of case weights,
+        and a weight of 2 is the same as the row twice.  If the mean of the weights is below 1, λ is
+        multiplied by this mean, so that weights that add up to 1 are penalised as weights of mean
+        1.
     n_thresholds, split_search
         As in `odrf.odt`.
     sample_fraction : float, default 1.0
@@ -197,6 +211,9 @@ def odbt(
     .. [2] T. Chen, C. Guestrin. XGBoost: a scalable tree boosting system. KDD (2016).
     .. [3] H. Zhan, Y. Liu, Y. Xia. Consistency of oblique decision tree and its boosting and random
        forest. arXiv 2211.12653v4 (2025).
+    .. [4] H. Shi. Best-first decision tree learning. Master's thesis, University of Waikato (2007).
+    .. [5] J. Friedman, T. Hastie, R. Tibshirani. Additive logistic regression: a statistical view
+       of boosting. Annals of Statistics 28 (2000), Section 8.
 
     Examples
     --------

@@ -55,6 +55,12 @@ class Settings(NamedTuple):
     split_scale : int
         `ON_RESPONSE`, `ON_LOG`, `ON_NORMAL`, `ON_RANKS` or `ON_BOX_COX`: the scale of a numeric
         response on which splits are chosen, see `odrf.engine.growth.split_scales`.
+    best_first : bool
+        Whether the split with the largest decrease of the impurity is made next, and not that of
+        the next node breadth-first; not with surrogates.
+    min_weight : float
+        Least weight of a leaf, for a numeric response.  Rows of boosted trees weigh as much as the
+        second derivatives of their losses.
     """
 
     criterion: int
@@ -70,3 +76,5 @@ class Settings(NamedTuple):
     exact_rows: int
     surrogates: bool = False
     split_scale: int = ON_RESPONSE
+    best_first: bool = False
+    min_weight: float = 0.0

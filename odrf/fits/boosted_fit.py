@@ -154,12 +154,14 @@ def _boosted(
     progress: bool,
 ) -> Boosted:
     done = 0 if before is None else len(before.training) - 1
+    unit, plan = _penalty_unit(data), control.plan
+    settings = plan.settings._replace(min_weight=plan.settings.min_weight * unit)
     with progress_bar(total=control.n_trees, initial=done, unit="round", progress=progress) as bar:
         return boost(
             _sample(data, offset, ~held),
             _sample(data, offset, held) if held.any() else None,
             design.feature_groups,
-            control.plan._replace(l2=control.l2 * _penalty_unit(data)),
+            plan._replace(l2=plan.l2 * unit, settings=settings),
             control.seed,
             control.n_jobs,
             bar.update,
@@ -168,10 +170,10 @@ def _boosted(
 
 
 def _penalty_unit(data: TrainingData) -> float:
-    """Return what the penalty is multiplied by, beside sums of the weights of `data`.
+    """Return what penalty and `min_hessian` are multiplied by, beside sums of weights of `data`.
 
     Weights count rows: 2 is the same as the row twice.  Weights with a mean below 1, such as shares
-    of a sum, cannot, and the penalty is as if their mean was 1.
+    of a sum, cannot, and both are as if their mean was 1.
     """
     mean = float(data.weights[data.weights > 0].mean())
     return 1.0 / data.weight_unit if mean * data.weight_unit > ALMOST_ONE else mean

@@ -124,9 +124,19 @@ class BoostingControl:
         return self.plan.settings.max_depth
 
     @property
+    def max_leaves(self) -> int | None:
+        """Most leaves of a tree, which then grows best-first; None if only its depth is limited."""
+        return self.plan.settings.max_leaves if self.plan.settings.best_first else None
+
+    @property
     def min_leaf(self) -> int:
         """Fewest rows of a leaf."""
         return self.plan.settings.min_leaf
+
+    @property
+    def min_hessian(self) -> float:
+        """Least sum of the second derivatives of a leaf's rows."""
+        return self.plan.settings.min_weight
 
     @property
     def sample_fraction(self) -> float:
@@ -254,7 +264,7 @@ def _settings(options: Mapping[str, Any], P: int, families: Mapping[Family, floa
     return Settings(
         criterion=SQUARED_ERROR,
         n_classes=1,
-        max_leaves=NO_LIMIT,
+        max_leaves=options["max_leaves"] or NO_LIMIT,
         min_leaf=options["min_leaf"],
         max_depth=options["max_depth"],
         penalty=NO_PENALTY,
@@ -263,6 +273,8 @@ def _settings(options: Mapping[str, Any], P: int, families: Mapping[Family, floa
         direction_rows=FOREST_DIRECTION_ROWS,
         n_thresholds=0 if isinstance(thresholds, str) else thresholds,
         exact_rows=NO_LIMIT if options["split_search"] == EXACT else EXACT_ROWS[0],
+        best_first=options["max_leaves"] is not None,
+        min_weight=options["min_hessian"],
     )
 
 

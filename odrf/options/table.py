@@ -107,6 +107,8 @@ CHECKS = (
     Option("min_leaf", TREES + BOOSTED, _whole(1)),
     Option("max_depth", TREES, _or_none(_whole(0))),
     Option("max_depth", BOOSTED, _whole(1)),
+    Option("max_leaves", BOOSTED, _or_none(_whole(2))),
+    Option("min_hessian", BOOSTED, checked_amount),
     Option("penalty", TREES, _one_of(*PENALTIES)),
     Option("split_search", TREES + BOOSTED, _one_of(AUTO, EXACT)),
     Option("resample", ("odrf",), _one_of(AUTO, *RESAMPLES)),

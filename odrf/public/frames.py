@@ -82,7 +82,8 @@ def series_in_pandas(value: Any) -> Any:
 
 def _without_views(data: pd.DataFrame) -> pd.DataFrame:
     """Return the data with views of text in pyarrow as text."""
-    views = [j for j, dtype in enumerate(data.dtypes) if str(dtype) == VIEWS]
+    others = [j for j, dtype in enumerate(data.dtypes) if not isinstance(dtype, np.dtype)]
+    views = [j for j in others if str(data.dtypes.iloc[j]) == VIEWS]
     if not views:
         return data
     data = data.copy(deep=False)

@@ -70,6 +70,7 @@ def boosted_summary(
         **subset_size(control),
         "Tried per node": tried(control),
         "Max. depth": str(control.max_depth),
+        **_limits(control),
         "Min. leaf": str(control.min_leaf),
         "Leaves": mean_and_range(fit.forest.leaves()),
         "Seed": str(control.seed),
@@ -113,6 +114,16 @@ def _leaf_values(control: BoostingControl) -> dict[str, str]:
     if control.leaf_values == REFIT:
         return {"Leaf values": "refitted with every tree"}
     return {"Learning rate": number(control.learning_rate)}
+
+
+def _limits(control: BoostingControl) -> dict[str, str]:
+    """Return the limits on leaves that are not there by default."""
+    limits = {}
+    if control.max_leaves is not None:
+        limits["Max. leaves"] = f"{control.max_leaves}, best-first"
+    if control.min_hessian > 0:
+        limits["Min. hessian"] = number(control.min_hessian)
+    return limits
 
 
 def _predictors(fit: BoostedFit) -> dict[str, str]:

@@ -86,6 +86,26 @@ def test_single_predictors_give_scikit_learn_s_trees(normal, min_leaf):
         np.testing.assert_allclose(found, model.predict(new), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*criterion.*:FutureWarning")
+@pytest.mark.parametrize(("max_leaves", "max_depth"), [(8, 100), (6, 3)])
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_best_first_trees_are_scikit_learn_s(normal, max_leaves, max_depth, share):
+    X, weights = normal[list("abcd")].to_numpy(), np.random.default_rng(3).uniform(0.2, 2, 200)
+    model = GradientBoostingRegressor(
+        criterion="squared_error", max_depth=max_depth, max_leaf_nodes=max_leaves,
+        n_estimators=20, min_samples_leaf=5, min_weight_fraction_leaf=share, random_state=0,
+    ).fit(X, normal["y"], weights)  # fmt: skip
+    options = EXACT | {"max_depth": max_depth, "max_leaves": max_leaves, "learning_rate": 0.1}
+    fit = odbt(
+        "y ~ .", normal, weights=weights, min_hessian=share * weights.sum(), seed=1, **options
+    )
+    theirs = [tree.get_n_leaves() for tree in model.estimators_[:, 0]]
+    assert fit.fit.forest.leaves().tolist() == theirs
+    assert max(theirs) == max_leaves
+    staged = np.column_stack(list(model.staged_predict(X)))
+    np.testing.assert_allclose(fit.staged_predict(), staged, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("response", "loss"),
     [
@@ -206,6 +226,8 @@ def test_progress_is_shown_on_request(table, capsys):
         ("y ~ a", {"n_thresholds": "some"}, "n_thresholds='some'"),
         ("y ~ a", {"split_search": "binned"}, "split_search='binned' is not known"),
         ("y ~ a", {"max_depth": 0}, "max_depth=0"),
+        ("y ~ a", {"max_leaves": 1}, "max_leaves=1: use a whole number of at least 2"),
+        ("y ~ a", {"min_hessian": -1}, "min_hessian=-1: use a finite number of at least 0"),
         ("y ~ a", {"min_leaf": 2.5}, "min_leaf=2.5"),
         ("y ~ a", {"l2": -1}, "l2=-1: use a finite number of at least 0"),
         ("y ~ a", {"validation": 1}, "validation=1: use a number above 0"),
@@ -382,3 +404,27 @@ def test_narrow_trees_try_no_more_columns_than_they_have(table, projection):
     assert min(columns) <= 2 < max(columns)
     path = fit.loss_path["training"]
     assert path.iloc[-1] < 0.6 * path.iloc[0]
+
+
+def test_leaves_are_limited_by_their_number_and_their_second_derivatives(table):
+    options = {"n_trees": 10, "min_leaf": 1, "max_depth": 50, "seed": 1}
+    fit = odbt("two ~ a + b + f", table, max_leaves=7, min_hessian=3, **options)
+    forest = fit.fit.forest
+    assert forest.leaves().max() == 7
+    assert forest.depth().max() > 3
+    assert forest.weight[forest.is_leaf()].min() >= 3
+    text = str(fit.summary())
+    assert "7, best-first" in text and "Min. hessian" in text
+    free = odbt("two ~ a + b + f", table, **options)
+    assert free.control.max_leaves is None
+    assert free.fit.forest.leaves().max() > 7
+    assert free.fit.forest.weight[free.fit.forest.is_leaf()].min() < 1
+    assert "best-first" not in str(free.summary())
+
+
+def test_small_weights_are_compared_as_if_their_mean_was_1(table):
+    options = {"min_hessian": 12, "n_trees": 3, "projection": "axis", "seed": 1}
+    whole = odbt("y ~ a + b", table, **options)
+    shares = odbt("y ~ a + b", table, weights=np.full(160, 1 / 160), **options)
+    assert whole.fit.forest.count[whole.fit.forest.is_leaf()].min() >= 12
+    np.testing.assert_allclose(shares.predict(), whole.predict(), rtol=1e-9)

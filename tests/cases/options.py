@@ -51,6 +51,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
         "n_trees": [1, 7], "learning_rate": [0.5, 1.0], "leaf_values": ["refit"], "l2": [0.0, 1e9],
         "sample_fraction": [0.4], "predictor_fraction": [0.5], "n_runs": [2, 3],
         "run_predictors": [0.5], "validation": ["oob", 0.3], "patience": [1],
+        "max_leaves": [2, 5], "min_hessian": [0.5, 10],
     },
     "graf": OF_ALL | {
         "n_trees": [1, 6], "subspace": ["all", "half", "log2", 1], "trials": [1, 3],

@@ -53,7 +53,7 @@ def test_a_node_describes_more_rows_than_32_bits_hold():
     counts = np.array([2**31 - 1, 2**31 - 1, 9])
     y, X = np.array([0.0, 1.0, 5.0]), np.zeros((1, 3), dtype=np.float32)
     rows = rows_at(np.arange(3), X, y, np.ones(3), counts, True)
-    node = describe(rows, 0, 3, np.empty(1), np.empty(3), whole_logs(SQUARED_ERROR, 3), 0)
+    node = describe(rows, 0, 3, np.empty(1), np.empty(3), whole_logs(SQUARED_ERROR, 3), 0, 0.0)
     assert node.n_rows == node.weight == counts.sum()
     assert node.value[0] == pytest.approx(np.average(y, weights=counts), rel=1e-14)
 

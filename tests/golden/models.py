@@ -248,6 +248,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "boosted, runs": partial(
         _boosted, "mpg ~ .", numbers, n_runs=3, run_predictors=0.7, validation="oob", weights="w"
     ),
+    "boosted, best-first": partial(
+        _boosted, MPG, numbers, max_leaves=6, max_depth=20, min_hessian=8
+    ),
     "boosted, validation": partial(_boosted, MPG, numbers, validation=0.2, sample_fraction=0.7),
     "boosted, grown": lambda: _boosted(MPG, numbers, predictor_fraction=0.6).grow(4),
     "boosted, saved": lambda: _saved(partial(_boosted, DIAGNOSIS, two_classes)),

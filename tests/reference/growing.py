@@ -78,6 +78,8 @@ def splits(node: Node, X: NDArray, candidate: Candidate, settings: Recipe) -> It
     least = NEGLIGIBLE * impurity(node.y, node.w, settings.criterion)
     values = theta @ X[columns][:, node.rows]
     for left in cuts(values, node.counts, settings.min_leaf, ROUNDING):
+        if min(node.w[left].sum(), node.w[~left].sum()) < settings.min_weight:
+            continue
         found = gain(node.y, node.w, left, settings.criterion)
         if found * reliability**2 > least:
             yield Split(score(node, found * reliability**2, columns, settings), found, left)
@@ -352,6 +354,61 @@ class FirstBest:
         return best_split(node, self.X, self.settings)
 
 
+def first_node(y: NDArray, weights: NDArray, sampling: Sampling, stream: Stream) -> Node:
+    """The root: the rows that are drawn, in random order."""
+    counts = draw_counts(stream, weights, sampling)
+    if sampling.honest:
+        counts, _ = halved(stream, counts)
+    rows = np.flatnonzero(counts).tolist()
+    stream.shuffle_front(rows, len(rows))
+    return Node(np.array(rows), y[rows], weights[rows] * counts[rows], counts[rows], 0)
+
+
+def may_split(node: Node, root: Node, leaves: int, settings: Recipe) -> bool:
+    """Whether a node is to be searched, in a tree of so many leaves."""
+    least = NEGLIGIBLE * impurity(root.y, root.w, settings.criterion)
+    return (
+        leaves < settings.max_leaves
+        and node.depth < settings.max_depth
+        and node.counts.sum() >= 2 * settings.min_leaf
+        and node.w.sum() >= 2 * settings.min_weight
+        and impurity(node.y, node.w, settings.criterion) > least
+    )
+
+
+def searched(
+    stream: Stream,
+    X: NDArray,
+    nodes: list[Node],
+    number: int,
+    feature_groups: FeatureGroups,
+    orders: tuple[list[int], list],
+    settings: Recipe,
+    search: Search,
+) -> Split | None:
+    """Draw the candidates of a node, and return its split."""
+    node = nodes[number]
+    node.candidates = []
+    for drawn in draw_candidates(stream, X, node, feature_groups, *orders, settings):
+        found = [candidate for candidate in drawn if candidate is not None]
+        node.candidates += found
+        if any(search.ends(number, node, candidate) for candidate in found):
+            break
+    return search.split(number, node)
+
+
+def first_orders(feature_groups: FeatureGroups) -> tuple[list[int], list]:
+    """The permutations of predictors and of columns that samplers go on shuffling."""
+    return list(range(len(feature_groups.types))), _units(feature_groups)
+
+
+def make_split(nodes: list[Node], number: int, split: Split, leaves: int) -> None:
+    """Append the children of a node."""
+    node = nodes[number]
+    node.left, node.order = len(nodes), leaves
+    nodes += [_child(node, split.left), _child(node, ~split.left)]
+
+
 def grow(
     X: NDArray,
     y: NDArray,
@@ -363,41 +420,19 @@ def grow(
     search: Search,
 ) -> list[Node]:
     """Algorithm 1: level after level, each node split or carried unchanged to the next."""
-    counts = draw_counts(stream, weights, sampling)
-    if sampling.honest:
-        counts, _ = halved(stream, counts)
-    rows = np.flatnonzero(counts).tolist()
-    stream.shuffle_front(rows, len(rows))
-    rows = np.array(rows)
-    nodes = [Node(rows, y[rows], weights[rows] * counts[rows], counts[rows], 0)]
-    permutation, units = list(range(len(feature_groups.types))), _units(feature_groups)
-    root_impurity = impurity(nodes[0].y, nodes[0].w, settings.criterion)
+    nodes = [first_node(y, weights, sampling, stream)]
+    orders = first_orders(feature_groups)
     level, carried, leaves = [0], [], 1
     while level != carried:
         carried, next_level = level, []
         for number in level:
             node, split = nodes[number], None
-            if (
-                leaves < settings.max_leaves
-                and node.depth < settings.max_depth
-                and node.counts.sum() >= 2 * settings.min_leaf
-                and impurity(node.y, node.w, settings.criterion) > NEGLIGIBLE * root_impurity
-                and node.candidates is None
-            ):
-                node.candidates = []
-                for drawn in draw_candidates(
-                    stream, X, node, feature_groups, permutation, units, settings
-                ):
-                    found = [candidate for candidate in drawn if candidate is not None]
-                    node.candidates += found
-                    if any(search.ends(number, node, candidate) for candidate in found):
-                        break
-                split = search.split(number, node)
+            if may_split(node, nodes[0], leaves, settings) and node.candidates is None:
+                split = searched(stream, X, nodes, number, feature_groups, orders, settings, search)
             if split is None:
                 next_level.append(number)
                 continue
-            node.left, node.order = len(nodes), leaves
-            nodes += [_child(node, split.left), _child(node, ~split.left)]
+            make_split(nodes, number, split, leaves)
             next_level += [node.left, node.left + 1]
             leaves += 1
         level = next_level

@@ -124,6 +124,7 @@ def _at(data: pd.DataFrame, place: NDArray[np.intp]) -> pd.DataFrame:
 def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
     """Return the schema of `columns` in `data`."""
     known: dict[object, str] = {}
+    words: dict[object, str] = {}  # NumPy takes long to write the name of a type
     held = []
     dtype_of = dict(zip(data.columns.tolist(), data.dtypes.tolist(), strict=True))
     dtypes = [dtype_of[name] for name in columns]
@@ -132,7 +133,9 @@ def learn_schema(data: pd.DataFrame, columns: Sequence[str]) -> Schema:
         if is_object_dtype(dtype) or dtype not in known:
             known[dtype] = contents(data[name])
         held.append(known[dtype])
-    return Schema(tuple(columns), tuple(held), tuple(map(str, dtypes)))
+        if dtype not in words:
+            words[dtype] = str(dtype)
+    return Schema(tuple(columns), tuple(held), tuple(words[dtype] for dtype in dtypes))
 
 
 def check_frame(data: pd.DataFrame) -> None:

@@ -12,7 +12,7 @@ from odrf.engine.boosting.plan import Boosted, Plan
 from odrf.engine.boosting.runs import Sample
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import FeatureGroups
-from odrf.engine.growth.tree_kernel import grow_tree
+from odrf.engine.growth.forest_growth import growth_kernel
 
 __all__ = ["boost"]
 
@@ -58,7 +58,7 @@ def boost(
     else:
         course.resume(before)
         training, held_out = before.training.tolist(), before.held_out.tolist()
-    with compiled_at_ease(grow_tree):
+    with compiled_at_ease(growth_kernel(plan.settings)):
         while course.n_rounds < plan.n_rounds and not _patience_is_over(held_out, plan.patience):
             course.advance(n_jobs)
             advance()

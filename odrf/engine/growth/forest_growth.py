@@ -15,6 +15,7 @@ from odrf.engine.directions.rotated_columns import (
     rotated_rows,
 )
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
+from odrf.engine.growth.best_first_kernel import grow_best_first
 from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.node_values import describe_again
@@ -42,6 +43,7 @@ __all__ = [
     "grow_forest",
     "grow_on",
     "grow_one",
+    "growth_kernel",
     "pays_to_copy",
     "read_by_growth",
     "tree_grower",
@@ -104,7 +106,7 @@ def grow_forest(
             yield tree
             advance()
 
-    with compiled_at_ease(grow_tree):
+    with compiled_at_ease(growth_kernel(settings)):
         return joined(grown(), len(streams))
 
 
@@ -275,13 +277,18 @@ def grow_on(
     in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
     widest = scratch.columns.shape[1]
     budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
-    calls = in_place.calls, NEVER_CALLED
-    grow_tree(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
+    calls, grow = (in_place.calls, NEVER_CALLED), growth_kernel(settings)
+    grow(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
     while reached[NEXT] < reached[NODES]:
         end_if_stopped()
         buffers = with_room(buffers, reached, widest, most)
-        grow_tree(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
+        grow(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
     return buffers
+
+
+def growth_kernel(settings: Settings) -> Callable[..., None]:
+    """Return the kernel that grows trees in the order of these settings."""
+    return grow_best_first if settings.best_first else grow_tree
 
 
 def as_tree(

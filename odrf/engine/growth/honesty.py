@@ -72,7 +72,7 @@ def fill(
         lo, m, child = begin[i], end[i] - begin[i], left[i]
         weight[i], count[i], middle = 0.0, 0, lo
         if m > 0:
-            node = describe(rows, lo, m, value[i], moments, logs, criterion)
+            node = describe(rows, lo, m, value[i], moments, logs, criterion, 0.0)
             weight[i], count[i], impurity[i] = node.weight, node.n_rows, node.impurity
         if m > 0 and child >= 0:
             size = _load_direction(buffers, i, columns, theta)

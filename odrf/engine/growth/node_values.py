@@ -48,7 +48,7 @@ def _describe_nodes(rows, buffers, n_nodes, criterion, moments, logs):
     value, impurity, begin, end = buffers.value, buffers.impurity, buffers.begin, buffers.end
     for i in range(n_nodes):
         lo, m = begin[i], end[i] - begin[i]
-        impurity[i] = describe(rows, lo, m, value[i], moments, logs, criterion).impurity
+        impurity[i] = describe(rows, lo, m, value[i], moments, logs, criterion, 0.0).impurity
 
 
 def recompute_gains(buffers: TreeBuffers, nodes: NDArray[np.int64]) -> None:

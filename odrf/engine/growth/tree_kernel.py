@@ -18,7 +18,22 @@ from odrf.engine.splits.impurity import NEGLIGIBLE, describe
 from odrf.engine.splits.searching import search
 from odrf.engine.surrogates.calls import send_rows
 
-__all__ = ["NEXT", "NODES", "TERMS", "TreeBuffers", "buffers_for", "enlarged", "grow_tree"]
+__all__ = [
+    "LEAVES",
+    "NEXT",
+    "NODE",
+    "NODES",
+    "TERMS",
+    "TreeBuffers",
+    "append_direction",
+    "begin_leaf",
+    "buffers_for",
+    "count_factors",
+    "divide_node",
+    "enlarged",
+    "grow_tree",
+    "may_split",
+]
 
 # Entries of `reached`: numbers of nodes searched, of nodes, of leaves, and of terms of directions.
 NEXT, NODES, LEAVES, TERMS = 0, 1, 2, 3
@@ -87,12 +102,13 @@ def enlarged(buffers: TreeBuffers, room: int, terms: int) -> TreeBuffers:
 
 
 @inlined
-def _may_split(node, depth, n_leaves, root_impurity, settings):
+def may_split(node, depth, n_leaves, root_impurity, settings):
     """Whether the limits on leaves, depth and node size, and its impurity, allow a split."""
     return (
         n_leaves < settings.max_leaves
         and depth < settings.max_depth
         and node.n_rows >= 2 * settings.min_leaf
+        and node.weight > 2.0 * node.lightest
         and node.impurity > NEGLIGIBLE * root_impurity
     )
 
@@ -109,13 +125,58 @@ def _stays_leaf(rows, lo, m, depth, n_leaves, settings):
 
 
 @inlined
-def _append(columns, theta, size, index, coef, used):
+def append_direction(columns, theta, size, index, coef, used):
     """Append the nonzero terms of theta[0] after the `used` ones; return the new number."""
     for j in range(size):
         if theta[0, j] != 0.0:
             index[used], coef[used] = columns[0, j], theta[0, j]
             used += 1
     return used
+
+
+@inlined
+def count_factors(feature_groups):
+    """Return how many predictors are factors."""
+    n_factors = 0
+    for kind in feature_groups.types:
+        n_factors += kind == INDICATORS
+    return n_factors
+
+
+@inlined
+def begin_leaf(rows, i, n_terms, buffers, scratch, settings):
+    """Write what is known of node i before it is searched, and return its `Node`."""
+    lo, m = buffers.begin[i], buffers.end[i] - buffers.begin[i]
+    node = describe(
+        rows, lo, m, buffers.value[i], scratch.moments, scratch.logs, settings.criterion,
+        settings.min_weight,
+    )  # fmt: skip
+    buffers.weight[i], buffers.n_rows[i], buffers.impurity[i] = (
+        node.weight,
+        node.n_rows,
+        node.impurity,
+    )
+    buffers.start[i] = n_terms
+    buffers.left[i], buffers.threshold[i], buffers.gain[i], buffers.order[i] = -1, np.nan, 0.0, 0
+    return node
+
+
+@inlined
+def divide_node(rows, i, cut, n_nodes, n_leaves, buffers, scratch, settings):
+    """Divide the rows of node i, projected to scratch.values, between two new leaves."""
+    begin, end, depth = buffers.begin, buffers.end, buffers.depth
+    lo, m = begin[i], end[i] - begin[i]
+    middle = lo + divide(rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments)
+    below = depth[i] + 1
+    if not (
+        _stays_leaf(rows, lo, middle - lo, below, n_leaves + 1, settings)
+        and _stays_leaf(rows, middle, end[i] - middle, below, n_leaves + 1, settings)
+    ):
+        divide_columns(rows, lo, m, scratch.goes_left, scratch.values, scratch.words)
+    buffers.left[i], buffers.order[i] = n_nodes, n_leaves
+    begin[n_nodes], end[n_nodes] = lo, middle
+    begin[n_nodes + 1], end[n_nodes + 1] = middle, end[i]
+    depth[n_nodes] = depth[n_nodes + 1] = below
 
 
 @kernel
@@ -148,33 +209,20 @@ def grow_tree(
     budget : int
         How much is done in one call: each node counts as its rows and `NODE` more.
     """
-    left, threshold, start, value = buffers.left, buffers.threshold, buffers.start, buffers.value
-    count, weight, impurity = buffers.n_rows, buffers.weight, buffers.impurity
-    gain, order, begin, end, depth = (
-        buffers.gain,
-        buffers.order,
-        buffers.begin,
-        buffers.end,
-        buffers.depth,
-    )
+    begin, end = buffers.begin, buffers.end
     i, n_nodes, n_leaves, n_terms = reached
-    n_factors = 0
-    for kind in feature_groups.types:
-        n_factors += kind == INDICATORS
+    n_factors = count_factors(feature_groups)
     widest = scratch.columns.shape[1]
     while (
         i < n_nodes
-        and n_nodes + 2 <= len(left)
+        and n_nodes + 2 <= len(buffers.left)
         and n_terms + widest <= len(buffers.column)
         and budget > 0
     ):
         lo, m = begin[i], end[i] - begin[i]
         budget -= m + NODE
-        node = describe(rows, lo, m, value[i], scratch.moments, scratch.logs, settings.criterion)
-        weight[i], count[i], impurity[i] = node.weight, node.n_rows, node.impurity
-        start[i] = n_terms
-        left[i], threshold[i], gain[i], order[i] = -1, np.nan, 0.0, 0
-        if _may_split(node, depth[i], n_leaves, impurity[0], settings):
+        node = begin_leaf(rows, i, n_terms, buffers, scratch, settings)
+        if may_split(node, buffers.depth[i], n_leaves, buffers.impurity[0], settings):
             decrease, cut, size = search(
                 state, rows, lo, node, settings, scratch, calls, surrogates
             )
@@ -187,23 +235,13 @@ def grow_tree(
                     )
                 if settings.surrogates:
                     size = send_rows(surrogates, lo, m, size, cut)
-                n_terms = _append(columns, theta, size, buffers.column, buffers.coef, n_terms)
-                middle = lo + divide(
-                    rows, lo, m, cut, scratch.values, scratch.goes_left, scratch.moments
+                n_terms = append_direction(
+                    columns, theta, size, buffers.column, buffers.coef, n_terms
                 )
-                below = depth[i] + 1
-                if not (
-                    _stays_leaf(rows, lo, middle - lo, below, n_leaves + 1, settings)
-                    and _stays_leaf(rows, middle, end[i] - middle, below, n_leaves + 1, settings)
-                ):
-                    divide_columns(rows, lo, m, scratch.goes_left, scratch.values, scratch.words)
-                threshold[i], gain[i] = cut, decrease
-                left[i], order[i] = n_nodes, n_leaves
-                begin[n_nodes], end[n_nodes] = lo, middle
-                begin[n_nodes + 1], end[n_nodes + 1] = middle, end[i]
-                depth[n_nodes] = depth[n_nodes + 1] = below
+                buffers.threshold[i], buffers.gain[i] = cut, decrease
+                divide_node(rows, i, cut, n_nodes, n_leaves, buffers, scratch, settings)
                 n_nodes += 2
                 n_leaves += 1
         i += 1
-    start[n_nodes] = n_terms
+    buffers.start[n_nodes] = n_terms
     reached[NEXT], reached[NODES], reached[LEAVES], reached[TERMS] = i, n_nodes, n_leaves, n_terms

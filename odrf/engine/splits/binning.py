@@ -144,7 +144,9 @@ def _binned_moments(quantum, tally, table, node, n_bins, min_leaf):
         left_weight = left_rows if unit else left_weight + (table[b, 0] + table[b, 1])
         own = moment - excess if weight - left_weight < lightest else moment
         gain = moment_gain(own, left_weight, weight, second, criterion, logs)
-        if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+        if gain > best and is_allowed(
+            left_weight, left_rows, weight, n_rows, min_leaf, node.lightest
+        ):
             best, at = gain, b
     return node.factor * (best - baseline), at
 
@@ -176,7 +178,9 @@ def _binned_classes(table, left, node, n_bins, min_leaf):
             left_weight += table[b, k]
             left[k] += table[b, k]
         gain = class_gain(left, left_weight, value, weight, criterion)
-        if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+        if gain > best and is_allowed(
+            left_weight, left_rows, weight, n_rows, min_leaf, node.lightest
+        ):
             best, at = gain, b
     return best, at
 

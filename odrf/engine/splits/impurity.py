@@ -63,6 +63,8 @@ class Node(NamedTuple):
         Sum of the weights.
     n_rows : int
         N(A), counting multiplicities.
+    lightest : float
+        Both sides of a cut weigh more than this.  Not used where `unit` and not moments.
     impurity : float
         Impurity before any split.
     factor : float
@@ -83,6 +85,7 @@ class Node(NamedTuple):
     value: np.ndarray
     weight: float
     n_rows: int
+    lightest: float
     impurity: float
     factor: float
     criterion: int
@@ -134,8 +137,11 @@ def _centre(moments, weights, weight):
 
 
 @kernel
-def describe(rows, lo, m, value, moments, logs, criterion):
-    """Return the `Node` of the m rows from `lo` on; write value (K,) and moments (≥ m,)."""
+def describe(rows, lo, m, value, moments, logs, criterion, min_weight):
+    """Return the `Node` of the m rows from `lo` on; write value (K,) and moments (≥ m,).
+
+    Sides of cuts weigh at least `min_weight`, but for rounding, and more than rounding errors.
+    """
     y, weights, counts = rows.y[lo : lo + m], rows.weights[lo : lo + m], rows.counts[lo : lo + m]
     K = len(value)
     for k in range(K):
@@ -173,9 +179,11 @@ def describe(rows, lo, m, value, moments, logs, criterion):
     used = moments[:m] if factor > 0.0 else moments[:0]
     unit = rows.unit and criterion != ORDINAL
     tabulated = logs if unit else logs[:0]
+    rounding = NEGLIGIBLE * weight
+    lightest = max(rounding, min_weight - rounding)
     return Node(
-        y, weights, counts, used, value, weight, n_rows, node_impurity, factor, criterion, unit,
-        tabulated,
+        y, weights, counts, used, value, weight, n_rows, lightest, node_impurity, factor, criterion,
+        unit, tabulated,
     )  # fmt: skip
 
 
@@ -228,9 +236,8 @@ def node_moments(node):
 
 
 @kernel
-def is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
-    """Whether both sides of a cut have `min_leaf` rows, and more weight than rounding errors."""
-    lightest = NEGLIGIBLE * weight
+def is_allowed(left_weight, left_rows, weight, n_rows, min_leaf, lightest):
+    """Whether both sides of a cut have `min_leaf` rows, and more weight than the `lightest`."""
     return (
         left_rows >= min_leaf
         and n_rows - left_rows >= min_leaf

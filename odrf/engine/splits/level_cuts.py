@@ -146,10 +146,10 @@ def _move_left(sums, s, left, unit, weight, n_rows, moment):
 @merged
 def _gain(
     left_weight, left_rows, moment, left, value, weight, n_rows, factor, second, baseline,
-    criterion, unit, logs, min_leaf,
+    criterion, unit, logs, min_leaf, lightest,
 ):  # fmt: skip
     """Return Δ of a cut from the sums of its left side; 0 if it is not allowed."""
-    if not is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+    if not is_allowed(left_weight, left_rows, weight, n_rows, min_leaf, lightest):
         return 0.0
     if left is None:
         gain = moment_gain(moment, left_weight, weight, second, criterion, logs)
@@ -196,7 +196,7 @@ def best_cut_of_levels(rows, lo, f, node, columns, theta, c, size, left, levels,
         if keys[i + 1] >> VALUE_SHIFT > keys[i] >> VALUE_SHIFT:
             gain = _gain(
                 weight, n_rows, moment, left, node.value, node.weight, node.n_rows, node.factor,
-                second, baseline, node.criterion, node.unit, node.logs, min_leaf,
+                second, baseline, node.criterion, node.unit, node.logs, min_leaf, node.lightest,
             )  # fmt: skip
             if gain > best:
                 best, at = gain, i
@@ -226,7 +226,7 @@ def random_cut_of_levels(
                 )
         gain = _gain(
             weight, n_rows, moment, left, node.value, node.weight, node.n_rows, node.factor,
-            second, baseline, node.criterion, node.unit, node.logs, min_leaf,
+            second, baseline, node.criterion, node.unit, node.logs, min_leaf, node.lightest,
         )  # fmt: skip
         if gain > best:
             best, chosen = gain, threshold

@@ -83,7 +83,7 @@ def random_cut(state, values, left, node, n_thresholds, min_leaf):
     for _ in range(n_thresholds):
         threshold = draw_threshold(state, low, high)
         weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
-        if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf):
+        if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf, node.lightest):
             continue
         if left is None:
             moment = _left_moment(values, threshold, node.moments)

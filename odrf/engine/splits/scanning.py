@@ -41,6 +41,7 @@ def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, mi
     """
     weights, counts, moments = node.weights, node.counts, node.moments
     weight, n_rows, criterion, at = node.weight, node.n_rows, node.criterion, -1
+    lightest = node.lightest
     second, baseline = node_moments(node)
     place, step, best = np.uint64(lane), np.uint64(lanes), baseline
     for i in range(n - 1):
@@ -52,7 +53,9 @@ def _scan_moments(keys, lane, lanes, n, node, left_weight, left_rows, moment, mi
         moment += moments[row]
         if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
             gain = moment_gain(moment, left_weight, weight, second, criterion, node.logs)
-            if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+            if gain > best and is_allowed(
+                left_weight, left_rows, weight, n_rows, min_leaf, lightest
+            ):
                 best, at = gain, i
     return node.factor * (best - baseline), at
 
@@ -62,6 +65,7 @@ def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_
     """As `_scan_moments`; `left` (K,) holds the class weights of the rows left of all keys."""
     y, weights, counts, value = node.y, node.weights, node.counts, node.value
     weight, n_rows, criterion, best, at = node.weight, node.n_rows, node.criterion, 0.0, -1
+    lightest = node.lightest
     place, step = np.uint64(lane), np.uint64(lanes)
     for i in range(n - 1):
         key = keys[place]
@@ -72,7 +76,9 @@ def _scan_classes(keys, lane, lanes, n, node, left_weight, left_rows, left, min_
         left[np.uint64(y[row])] += weights[row]
         if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT:
             gain = class_gain(left, left_weight, value, weight, criterion)
-            if gain > best and is_allowed(left_weight, left_rows, weight, n_rows, min_leaf):
+            if gain > best and is_allowed(
+                left_weight, left_rows, weight, n_rows, min_leaf, lightest
+            ):
                 best, at = gain, i
     return best, at
 

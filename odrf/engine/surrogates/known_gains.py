@@ -65,8 +65,9 @@ def score_on_known_rows(state, rows, lo, m, weight, n, settings, shared, work):
         project(rows, lo, m, proposals.columns, proposals.theta, c, size, work.values)
         _take_known(rows, lo, m, work)
         known = describe(
-            work.known_node, 0, number, work.mean, work.moments, shared.logs, settings.criterion
-        )
+            work.known_node, 0, number, work.mean, work.moments, shared.logs, settings.criterion,
+            settings.min_weight,
+        )  # fmt: skip
         values = work.known_values[:number]
         if uses_moments(settings.n_classes):
             gain, threshold = _best_cut(state, values, None, known, settings, work.keys)

@@ -50,6 +50,7 @@ def candidate_groups(
         return
     some = _spread(rows, ROWS)
     first = data.iloc[_spread(some, FEW_ROWS)]
+    names = _without_fractions(first, names)
     names = [name for name in names if _could_name_groups(first[name])][:MOST_CANDIDATES]
     for name in names:
         found = _divided(data[name], rows, some)
@@ -93,6 +94,23 @@ def _is_known(dtype: Any) -> bool:
         return dtype.type is not None
     except NotImplementedError:
         return False
+
+
+def _without_fractions(few: pd.DataFrame, names: list[str]) -> list[str]:
+    """Return the names, without those of NumPy's floats that are not all whole numbers.
+
+    One at a time, thousands of such columns would take as long as a fit.
+    """
+    dtypes = dict(zip(few.columns, few.dtypes, strict=True))
+    floats = [
+        name
+        for name in names
+        if isinstance(dtypes[name], np.dtype) and np.issubdtype(dtypes[name], np.floating)
+    ]
+    with np.errstate(invalid="ignore"):
+        whole = (few[floats].to_numpy() % 1 == 0).all(axis=0)
+    fractions = {name for name, each in zip(floats, whole, strict=True) if not each}
+    return [name for name in names if name not in fractions]
 
 
 def _could_name_groups(few: pd.Series) -> bool:

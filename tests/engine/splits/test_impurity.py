@@ -32,7 +32,7 @@ quick = settings(deadline=None)
 @kernel
 def describe_numbers(rows, value, moments, criterion):
     """Return what of a node Python can be given: a kernel's arrays are not counted."""
-    node = describe(rows, 0, len(rows.y), value, moments, value, criterion)
+    node = describe(rows, 0, len(rows.y), value, moments, value, criterion, 0.0)
     return node.weight, node.n_rows, node.impurity, node.factor, node.unit
 
 
@@ -75,7 +75,7 @@ def test_gains_are_those_of_the_definition(criterion, sample, seed):
     node = described(y, w, counts, criterion, n_classes)
     left = np.random.default_rng(seed).random(len(y)) < 0.5
     left_weight = w[left].sum()
-    if not is_allowed(left_weight, counts[left].sum(), node.weight, node.n_rows, 1):
+    if not is_allowed(left_weight, counts[left].sum(), node.weight, node.n_rows, 1, node.lightest):
         assert left.all() or not left.any()
         return
     if node.factor > 0:
@@ -123,8 +123,9 @@ def test_a_term_is_looked_up_only_within_the_table(number, n_logs):
 
 
 def test_a_side_needs_rows_and_more_weight_than_rounding_has():
-    assert is_allowed(1.0, 2, 3.0, 5, 2)
-    assert not is_allowed(1.0, 2, 3.0, 5, 3)
-    assert not is_allowed(1.0, 3, 3.0, 5, 3)
-    assert not is_allowed(1e-12, 2, 3.0, 5, 1)
-    assert not is_allowed(3.0 - 1e-12, 2, 3.0, 5, 1)
+    assert is_allowed(1.0, 2, 3.0, 5, 2, 1e-12)
+    assert not is_allowed(1.0, 2, 3.0, 5, 3, 1e-12)
+    assert not is_allowed(1.0, 3, 3.0, 5, 3, 1e-12)
+    assert not is_allowed(1e-12, 2, 3.0, 5, 1, 1e-12)
+    assert not is_allowed(3.0 - 1e-12, 2, 3.0, 5, 1, 1e-12)
+    assert not is_allowed(1.0, 2, 3.0, 5, 2, 1.5)

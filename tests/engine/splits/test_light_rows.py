@@ -61,7 +61,7 @@ def node_of(y: NDArray, w: NDArray) -> Node:
     X, once = np.zeros((1, n), dtype=np.float32), np.ones(n, dtype=np.int64)
     rows = rows_at(np.arange(n), X, y, w, once, True)
     logs = whole_logs(SQUARED_ERROR, n)
-    return describe(rows, 0, n, np.empty(1), np.empty(n), logs, SQUARED_ERROR)
+    return describe(rows, 0, n, np.empty(1), np.empty(n), logs, SQUARED_ERROR, 0.0)
 
 
 def best_cut(values: NDArray[np.float32], node: Node) -> tuple[float, NDArray[np.bool_]]:
