@@ -34,7 +34,7 @@ def groups_of_tables(folder: Path, best: pd.Series) -> dict[str, list[str]]:
     groups = {
         f"fewer than {FEW_ROWS} training rows": train < FEW_ROWS,
         f"{FEW_ROWS} to {most - 1:,}": (train >= FEW_ROWS) & (train < most),
-        f"{most:,}": train == most,
+        f"{most:,} or more": train == most,
         f"at most {FEW_PREDICTORS} predictors": p <= FEW_PREDICTORS,
         f"{FEW_PREDICTORS + 1} to {MANY_PREDICTORS}": (p > FEW_PREDICTORS) & (p <= MANY_PREDICTORS),
         f"more than {MANY_PREDICTORS}": p > MANY_PREDICTORS,
