@@ -130,11 +130,13 @@ def test_unseen_levels_of_several_factors_are_said_together():
     with pytest.warns(UserWarning, match=both) as said:
         encode(2)
     assert len(said) == 1
-    with pytest.warns(UserWarning, match=r"^5 factors .*'x2' has .*; and 2 factors more\. They"):
+    with pytest.warns(UserWarning, match=r"^5 factors .*'x2' has .*; and 2 more factors\. They"):
         encode(5)
+    with pytest.warns(UserWarning, match=r"^4 factors .*; and 1 more factor\. They"):
+        encode(4)
     with pytest.warns(UserWarning, match=r"^'x0' has levels .*known are 'a', 'b'\. They"):
         encode(1)
-    refused = r"^5 factors .* factors more\. Recode these rows, or fit with unseen="
+    refused = r"^5 factors .* more factors\. Recode these rows, or fit with unseen="
     with unseen_levels_refused(), pytest.raises(InputError, match=refused):
         encode(5)
 

@@ -113,7 +113,8 @@ def _say(found: list[_Unseen]) -> None:
     else:
         hint = ""
         each = [f"{name!r} has {listed(new, 3)} in {rows}" for name, new, rows, _ in found]
-        more = f"; and {len(found) - MOST_NAMED} factors more" * (len(found) > MOST_NAMED)
+        rest = len(found) - MOST_NAMED
+        more = f"; and {rest} more factor{'s' * (rest != 1)}" * (rest > 0)
         said = (
             f"{len(found)} factors have levels that no training row has: "
             f"{'; '.join(each[:MOST_NAMED])}{more}. "
