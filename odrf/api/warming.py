@@ -52,6 +52,11 @@ def _fits() -> dict[str, Callable[[], Any]]:
         table = _table(K, False)
         fits[f"boosted trees for {words}"] = partial(odbt, "y ~ .", table, n_trees=2, seed=1)
         fits[f"guided forest for {words}"] = partial(graf, "y ~ .", table, n_trees=2, seed=1)
+    numbers = _table(1, False)
+    fits["boosted trees that grow best-first"] = partial(
+        odbt, "y ~ .", numbers, n_trees=2, max_leaves=4, seed=1
+    )
+    fits["tree with splits on ranks"] = partial(odt, "y ~ .", numbers, split_scale="ranks", seed=1)
     return fits
 
 
