@@ -21,7 +21,7 @@ from odrf.design.columns.missing import MISSING, SURROGATE, Missing, find_missin
 from odrf.design.columns.scaling import Scaling
 from odrf.design.columns.unseen_levels import (
     UNSEEN,
-    unseen_levels_gathered,
+    GatheredLevels,
     unseen_levels_refused,
 )
 from odrf.design.formulas.formula import Formula, read_formula
@@ -184,7 +184,7 @@ class Design:
         self.schema.check_contents(frame)
         frame = filled(frame, self.fills)
         refused = unseen_levels_refused() if self.unseen == "raise" else nullcontext()
-        with refused, unseen_levels_gathered():
+        with refused, GatheredLevels():
             unknown = np.nan if self.missing == "split" else 0.0
             return self.recipe.columns_on(frame).scaled(self.scaling, unknown), complete
 

@@ -9,8 +9,8 @@ import pytest
 from odrf.design.columns.chosen_encoding import learn_encoding
 from odrf.design.columns.encoding import BASIS, INDICATORS, PLAIN, observed_levels
 from odrf.design.columns.unseen_levels import (
+    GatheredLevels,
     unseen_levels_expected,
-    unseen_levels_gathered,
     unseen_levels_refused,
 )
 from odrf.design.columns.values import Values
@@ -122,7 +122,7 @@ def test_unseen_levels_of_several_factors_are_said_together():
     encodings = [learn_encoding(values(["a", "b"], name=f"x{j}")) for j in range(5)]
 
     def encode(number):
-        with unseen_levels_gathered():
+        with GatheredLevels():
             for j, encoding in enumerate(encodings[:number]):
                 encoding.encode(values(["z", "a"], name=f"x{j}"))
 

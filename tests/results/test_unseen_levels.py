@@ -69,6 +69,16 @@ def test_declared_and_undeclared_levels_are_alike(rows, name, response):
                 assert fit.row_predictor()(new) == found[0]["row3"]
 
 
+def test_there_is_one_warning_for_all_factors(rows):
+    fit = odrf.odt("y ~ a + f + g", rows.assign(g=rows["f"]), seed=1)
+    new = of_level(rows, "new")
+    with pytest.warns(
+        UserWarning, match=r"^2 factors have .*: 'f' has 'new' .*; 'g' has"
+    ) as caught:
+        fit.predict(new.assign(g=new["f"]))
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
 @pytest.mark.parametrize("missing", ["split", "drop"])
 def test_such_rows_have_none_of_the_levels(rows, missing):
     fit = odrf.odt("y ~ a + f", rows, missing=missing, seed=1)

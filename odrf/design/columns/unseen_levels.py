@@ -17,9 +17,9 @@ from odrf.warn import warn_user
 
 __all__ = [
     "UNSEEN",
+    "GatheredLevels",
     "say_unseen",
     "unseen_levels_expected",
-    "unseen_levels_gathered",
     "unseen_levels_refused",
 ]
 
@@ -63,23 +63,25 @@ def unseen_levels_refused() -> Iterator[None]:
         _refused.reset(token)
 
 
-@contextmanager
-def unseen_levels_gathered() -> Iterator[None]:
-    """Say what this context finds once, at its end, however many factors have unseen levels.
+class GatheredLevels:
+    """A context that says what it finds once, at its end, however many factors have unseen levels.
+
+    It is no generator: a warning is to name the user's line, and `contextlib` would be in between.
 
     Raises
     ------
     InputError
-        Unseen levels are refused.
+        At its end, if unseen levels are refused.
     """
-    found: list[_Unseen] = []
-    token = _gathered.set(found)
-    try:
-        yield
-    finally:
-        _gathered.reset(token)
-    if found:
-        _say(found)
+
+    def __enter__(self) -> None:
+        self._found: list[_Unseen] = []
+        self._token = _gathered.set(self._found)
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        _gathered.reset(self._token)
+        if self._found and error is None:
+            _say(self._found)
 
 
 def say_unseen(name: str, values: pd.Series, unseen: NDArray[np.bool_], known: pd.Index) -> None:
