@@ -83,7 +83,7 @@ def _as_text(rows: pd.DataFrame) -> Any:
 
 ANCHORS: dict[str, Method] = {
     "catboost": Method("catboost", catboost),
-    # a fit takes more than a minute even of few rows
+    # nothing is compiled, and few rows take 20 seconds
     "ebm": Method("interpret", explainable_boosting, warm_up=False),
     "chimeraboost": Method("chimeraboost", chimeraboost),
     "perpetual": Method("perpetual", perpetual),

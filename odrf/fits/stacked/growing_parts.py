@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -60,7 +59,7 @@ def grow_stack(
     data: TrainingData,
     control: StackedControl,
     request: Request,
-    boosting: Mapping[str, BoostingControl],
+    boosting: dict[str, BoostingControl],
     progress: bool,
 ) -> StackedFit:
     """Grow the models and weigh them.
@@ -75,7 +74,7 @@ def grow_stack(
     control : StackedControl
     request : Request
         The options of each forest.
-    boosting : mapping of str to BoostingControl
+    boosting : dict of str to BoostingControl
         The options of the usual boosted runs, and of others that are tried with a budget; with many
         rows one of these is tried in any case.
     progress : bool
@@ -102,7 +101,8 @@ def grow_stack(
         parts.append(StackedPart(RUNS, grow_runs(boosting[RUNS])))
     values = [of_forest, *(_out_of_bag(part, data) for part in parts[1:])]
     trials: tuple[Trial, ...] = ()
-    others = _others_to_try(boosting, control, few_classes and len(data.y) >= MANY_ROWS)
+    many_rows = len(data.y) >= MANY_ROWS
+    others = _others_to_try(boosting, control, few_classes and many_rows)
     if others:
         found, trials = further_runs(others, grow_runs, values, data, end)
         added = [StackedPart(name, fit) for name, fit in found.items()]
@@ -112,16 +112,18 @@ def grow_stack(
     weights, power = stacking_weights(known)
     errors, rises = errors_of(values, data, forest.ordered), rises_without(known)
     models = tuple(parts)
-    return StackedFit(call, design, data, control, models, weights, power, errors, rises, trials)
+    return StackedFit(
+        call, design, data, control, boosting, models, weights, power, errors, rises, trials
+    )
 
 
 def _others_to_try(
-    boosting: Mapping[str, BoostingControl], control: StackedControl, worth_it: bool
+    boosting: dict[str, BoostingControl], control: StackedControl, singles: bool
 ) -> dict[str, BoostingControl]:
-    """Return the kinds of runs to try: with a budget all others, else one if it is `worth_it`."""
+    """Return the kinds of runs to try: with a budget all others, else on `singles` or none."""
     if control.budget is not None:
         return {name: options for name, options in boosting.items() if name != RUNS}
-    return {RUNS_ON_SINGLES: boosting[RUNS_ON_SINGLES]} if worth_it else {}
+    return {RUNS_ON_SINGLES: boosting[RUNS_ON_SINGLES]} if singles else {}
 
 
 def _forest_on_base(

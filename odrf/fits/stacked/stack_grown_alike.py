@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from odrf.design import TrainingData
 from odrf.errors import InputError
-from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.stacked.growing_parts import grow_stack
 from odrf.fits.stacked.stacked_fit import StackedFit
@@ -27,7 +26,4 @@ def stack_grown_alike(fit: StackedFit, data: TrainingData) -> StackedFit:
         )
     forest = fit.parts[0].fit
     assert isinstance(forest, Fit)
-    boosting = {
-        part.name: part.fit.control for part in fit.parts if isinstance(part.fit, BoostedFit)
-    }
-    return grow_stack("", fit.design, data, fit.control, forest.request, boosting, False)
+    return grow_stack("", fit.design, data, fit.control, forest.request, fit.boosting, False)

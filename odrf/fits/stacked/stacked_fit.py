@@ -14,6 +14,7 @@ from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
 from odrf.fits.stacked.additive_base import AdditiveBase
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
+from odrf.options.boosting_control import BoostingControl
 from odrf.options.stacked_control import StackedControl
 
 __all__ = ["StackedFit", "StackedPart", "Trial"]
@@ -84,6 +85,8 @@ class StackedFit:
         The training rows.
     control : StackedControl
         The options, resolved.
+    boosting : dict of str to BoostingControl
+        The options of the kinds of boosted runs, whether or not they are among the models.
     parts : tuple of G StackedPart
         The models, a forest first.
     weights : (G,) float64
@@ -108,6 +111,7 @@ class StackedFit:
     design: Design
     data: TrainingData
     control: StackedControl
+    boosting: dict[str, BoostingControl]
     parts: tuple[StackedPart, ...]
     weights: NDArray[np.float64]
     power: float

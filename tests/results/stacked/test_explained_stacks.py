@@ -9,6 +9,7 @@ import pytest
 import odrf
 from blends import with_quick_stacks
 from odrf import InputError
+from odrf.fits.stacked.stack_grown_alike import stack_grown_alike
 from reference.shapley import coalition_values, interaction_values, values_by_definition
 
 HOW = {"n_trees": 20, "seed": 1}
@@ -85,6 +86,17 @@ def test_interactions_are_compared_with_stacks_of_permuted_responses(stacks):
         found = stacks["number"].interactions(["a", "b"], rows=8, permutations=1)
         again = stacks["number"].interactions(["a", "b"], rows=8, permutations=1)
     assert found.table.equals(again.table) and len(found.table) >= 1
+
+
+def test_a_stack_of_many_rows_is_grown_again(table, monkeypatch):
+    monkeypatch.setattr("odrf.fits.stacked.growing_parts.MANY_ROWS", 10)
+    with with_quick_stacks():
+        fit = odrf.auto("y ~ a + b + f", table, **HOW)
+        again = stack_grown_alike(fit.fit, fit.fit.data)
+        assert fit.trials["outcome"].tolist() == ["within noise"]
+        assert again.trials == fit.fit.trials
+        np.testing.assert_array_equal(again.weights, fit.fit.weights)
+        assert len(fit.interactions(rows=4, permutations=1).table)
 
 
 def test_one_tree_imitates_a_stack(named):
