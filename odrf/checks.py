@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from odrf.engine.parallel import available_cores
+from odrf.engine.cores import available_cores, usual_threads
 from odrf.errors import InputError, allowed
 
 __all__ = [
@@ -138,8 +138,10 @@ def checked_seed(value: Any) -> int:
 
 
 def checked_jobs(value: Any) -> int:
-    """Return the number of threads; None and -1 stand for all cores."""
-    if value is None or (is_whole(value) and value == -1):
+    """Return the number of threads: by None the usual one, by -1 as many as there are cores."""
+    if value is None:
+        return usual_threads()
+    if is_whole(value) and value == -1:
         return available_cores()
     if not is_whole(value) or not 1 <= value <= LARGEST:
         raise InputError(f"n_jobs={value!r}: use a whole number of at least 1, or -1 for all cores")

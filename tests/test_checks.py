@@ -16,7 +16,7 @@ from odrf.checks import (
     is_number,
     is_whole,
 )
-from odrf.engine.parallel import available_cores
+from odrf.engine.cores import available_cores, usual_threads
 from odrf.errors import InputError
 
 
@@ -85,5 +85,6 @@ def test_seeds():
 
 
 def test_threads():
-    assert checked_jobs(None) == checked_jobs(-1) == available_cores()
+    assert checked_jobs(None) == usual_threads()
+    assert checked_jobs(-1) == available_cores()
     assert checked_jobs(3) == 3

@@ -89,7 +89,7 @@ def auto(
     seed : int, SeedSequence or Generator, optional
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn.
     n_jobs : int, optional
-        Threads; by default all cores.
+        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
     progress : bool, default False
         Show a progress bar for each model.
 

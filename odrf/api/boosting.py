@@ -174,8 +174,9 @@ def odbt(
         Makes the fit reproducible, for any number of threads.  Without one, a seed is drawn;
         `ODBTResults.seed` has it.
     n_jobs : int, optional
-        Threads; by default all cores.  The trees of a round are grown in parallel: one for each
-        run and, with the multinomial and the ordinal loss, each class.
+        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.  The trees of a round
+        are grown in parallel: one for each run and, with the multinomial and the ordinal loss, each
+        class.
     progress : bool, default False
         Show a progress bar.
 

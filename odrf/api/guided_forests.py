@@ -88,7 +88,7 @@ def graf(
         Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
         `GRAFResults.seed` has it.
     n_jobs : int, optional
-        Threads; by default all cores.
+        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
     progress : bool, default False
         Show a progress bar.
 

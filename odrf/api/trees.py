@@ -201,7 +201,7 @@ def odt(
         `ODTResults.seed` has it.
     n_jobs : int, optional
         Threads of the cross-validation by which `alpha` or `max_leaves` is found, and of
-        predictions; by default all cores.  A tree itself grows in one.
+        predictions; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
     progress : bool, default False
         Show a progress bar of the cross-validation.
 
@@ -360,7 +360,7 @@ def odrf(
         Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
         `ODRFResults.seed` has it.
     n_jobs : int, optional
-        Threads; by default all cores.
+        Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
     progress : bool, default False
         Show a progress bar.
 

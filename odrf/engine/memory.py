@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from odrf.engine.control_groups import group_folders
+
 if sys.platform != "win32":
     import resource
 
@@ -19,8 +21,8 @@ __all__ = ["available_memory", "is_available", "require_memory"]
 # Less than this is always tried: asking the system takes as long as a small prediction.
 SMALL = 2**27
 GIGABYTE = 1e9
-# Control groups, in which containers and batch systems keep processes: where the two versions are,
-# and the names of the limit, of what is used, and of what can be given back.
+# The two versions of control groups: the controller, and the names of the limit, of what is used,
+# and of what can be given back.
 GROUPS = (
     ("", "memory.max", "memory.current", "inactive_file"),
     ("memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -68,17 +70,9 @@ def _machine(root: Path) -> Iterator[float]:
 
 
 def _groups(root: Path) -> Iterator[float]:
-    with suppress(OSError):
-        for line in (root / "proc/self/cgroup").read_text().splitlines():
-            _, controllers, path = line.split(":", 2)
-            for name, limit, used, reclaimable in GROUPS:
-                if name in controllers.split(","):
-                    base = root / "sys/fs/cgroup" / name
-                    inner = base / path.lstrip("/")
-                    for group in (inner, *inner.parents):
-                        if group == base.parent:
-                            break
-                        yield from _left(group, limit, used, reclaimable)
+    for controller, limit, used, reclaimable in GROUPS:
+        for group in group_folders(controller, root):
+            yield from _left(group, limit, used, reclaimable)
 
 
 def _left(group: Path, limit: str, used: str, reclaimable: str) -> Iterator[float]:

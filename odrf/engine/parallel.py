@@ -10,7 +10,6 @@ interrupted between two of their steps: they then stay locked for ever, or raise
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -19,7 +18,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["Stopped", "available_cores", "end_if_stopped", "in_blocks", "in_order", "row_blocks"]
+__all__ = ["Stopped", "end_if_stopped", "in_blocks", "in_order", "row_blocks"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -54,13 +53,6 @@ def end_if_stopped() -> None:
     stop = _current.get()
     if stop is not None and stop.is_set():
         raise Stopped
-
-
-def available_cores() -> int:
-    """Return the number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def in_order(

@@ -10,7 +10,7 @@ import numba
 from joblib.parallel import get_active_backend
 
 from odrf.checks import checked_jobs
-from odrf.engine.parallel import available_cores
+from odrf.engine.cores import usual_threads
 from odrf.fits.stacked.stacked_fit import StackedFit
 
 __all__ = ["threads_for", "with_threads"]
@@ -31,7 +31,7 @@ def threads_for(n_jobs: int | None) -> int | None:
         return n_jobs
     if multiprocessing.parent_process() is None:
         return 1
-    return min(available_cores(), numba.config.NUMBA_NUM_THREADS)
+    return min(usual_threads(), numba.config.NUMBA_NUM_THREADS)
 
 
 def with_threads(results: Result, n_jobs: int | None) -> Result:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.parallel import ROWS_PER_BLOCK, available_cores, in_order, row_blocks
+from odrf.engine.parallel import ROWS_PER_BLOCK, in_order, row_blocks
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.trees.forest_arrays import ARRAYS
@@ -51,10 +51,6 @@ def test_blocks_of_a_size(n, size):
     blocks = row_blocks(n, size)
     assert [row for block in blocks for row in range(block.start, block.stop)] == list(range(n))
     assert all(block.stop - block.start == size for block in blocks[:-1])
-
-
-def test_there_is_a_core():
-    assert available_cores() >= 1
 
 
 @pytest.mark.parametrize("n_jobs", [2, 4])

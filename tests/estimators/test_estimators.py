@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import odrf
 import odrf.sklearn
 from estimators.instances import DEFAULT
-from odrf.engine.parallel import available_cores
+from odrf.engine.cores import usual_threads
 from odrf.errors import InputError
 from odrf.sklearn import (
     GRAFRegressor,
@@ -318,7 +318,7 @@ def test_workers_share_the_cores():
     )
     assert in_threads == [1, 1, 3]
     in_processes = Parallel(n_jobs=2)(delayed(threads_for)(None) for _ in range(2))
-    assert in_processes == [max(available_cores() // 2, 1)] * 2
+    assert in_processes == [max(usual_threads() // 2, 1)] * 2
     assert Parallel(n_jobs=1)([delayed(threads_for)(None)]) == [None]
 
 

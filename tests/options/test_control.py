@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from odrf.engine.parallel import available_cores
+from odrf.engine.cores import usual_threads
 from odrf.engine.rows.sampling import SUBSAMPLE, Sampling
 from odrf.engine.settings import BIC
 from odrf.engine.splits.criteria import ENTROPY
@@ -66,7 +66,7 @@ def test_defaults():
     assert (found.mixture.n_singles, found.mixture.n_directions) == (10, 5)
     assert (found.n_thresholds, control(projection="extra").n_thresholds) == ("all", 1)
     assert (found.max_leaves, found.max_leaves_rule) == (None, Rule("none"))
-    assert found.n_jobs == available_cores()
+    assert found.n_jobs == usual_threads()
     assert found.seed == 1
 
 
