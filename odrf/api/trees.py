@@ -200,8 +200,8 @@ def odt(
         Makes the tree reproducible, for any number of threads.  Without one, a seed is drawn;
         `ODTResults.seed` has it.
     n_jobs : int, optional
-        Threads of the cross-validation by which `alpha` or `max_leaves` is found, and of
-        predictions; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
+        Threads, by default all cores, or as many as ``OMP_NUM_THREADS`` says: of cross-validation,
+        of predictions, and of the growth of a tree of more than 131,072 rows.
     progress : bool, default False
         Show a progress bar of the cross-validation.
 

@@ -11,14 +11,21 @@ interrupted between two of their steps: they then stay locked for ever, or raise
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["Stopped", "end_if_stopped", "in_blocks", "in_order", "row_blocks"]
+__all__ = [
+    "Stopped",
+    "end_if_stopped",
+    "in_blocks",
+    "in_order",
+    "row_blocks",
+    "with_all_that_follow",
+]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -72,38 +79,53 @@ def in_order(
             end_if_stopped()
             yield function(task)
         return
-    stop, finished = _Stop(_current.get()), False
-    results: _Results[Result] = _Results()
-
-    def run(number: int, task: Task) -> None:
-        _current.set(stop)
-        try:
-            end_if_stopped()
-            results.ended.put(_End(number, function(task), None))
-        except BaseException as error:  # it is raised where the result is awaited
-            results.ended.put(_End(number, None, error))
-
-    waiting: _Waiting = SimpleQueue()
-    threads: list[threading.Thread] = []
-    workers = max(1, workers)
-    ahead = AHEAD * workers
+    finished, crew = False, _Crew(function, max(1, workers))
+    results: _Results[Result] = _Results(crew.ended)
+    ahead = AHEAD * crew.size
     try:
-        for _ in range(workers):
-            threads.append(_started(waiting))
+        crew.start()
         for number, task in enumerate(tasks):
-            waiting.put(partial(copy_context().run, run, number, task))
+            crew.hand_out(number, task)
             if number + 1 >= ahead:
                 yield results.wait_for(number + 1 - ahead)
         for number in range(max(0, len(tasks) - ahead + 1), len(tasks)):
             yield results.wait_for(number)
         finished = True
     finally:
-        stop.here = True
-        for _ in range(workers):
-            waiting.put(None)
-        if finished:
-            for thread in threads:
-                thread.join()
+        crew.dismiss(finished)
+
+
+def with_all_that_follow(
+    function: Callable[[Task], tuple[Result, Sequence[Task]]], first: Task, n_jobs: int
+) -> Iterator[Result]:
+    """Yield the results of the first task, and of all tasks that follow from it, in any order.
+
+    `function` returns the result of a task, and the tasks that follow from it, which `n_jobs`
+    threads may do at the same time.
+    """
+    if n_jobs <= 1:
+        left = [first]
+        while left:
+            end_if_stopped()
+            result, following = function(left.pop())
+            left += following
+            yield result
+        return
+    finished, crew, unfinished = False, _Crew(function, n_jobs), 1
+    try:
+        crew.start()
+        crew.hand_out(0, first)
+        while unfinished > 0:
+            end = _any_end(crew.ended)
+            if end is not None:
+                result, following = end.known()
+                for task in following:
+                    crew.hand_out(0, task)
+                unfinished += len(following) - 1
+                yield result
+        finished = True
+    finally:
+        crew.dismiss(finished)
 
 
 _Waiting: TypeAlias = "SimpleQueue[Callable[[], object] | None]"
@@ -137,24 +159,85 @@ class _End(NamedTuple):
     result: Any
     error: BaseException | None
 
+    def known(self) -> Any:
+        """Return the result of the task, or raise what it raised."""
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+def _any_end(ended: SimpleQueue[_End]) -> _End | None:
+    """Return how the next task has ended; None if none has for a while."""
+    with suppress(Empty):
+        return ended.get(timeout=PATIENCE)
+    return None
+
+
+class _Crew:
+    """Threads that do tasks by a function, and tell how each has ended.
+
+    Parameters
+    ----------
+    function : callable
+        What is done with a task.
+    size : int
+        How many threads.
+
+    Attributes
+    ----------
+    ended : queue
+        How tasks have ended.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], size: int) -> None:
+        self.function, self.size = function, size
+        self.ended: SimpleQueue[_End] = SimpleQueue()
+        self._stop = _Stop(_current.get())
+        self._waiting: _Waiting = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Start the threads."""
+        for _ in range(self.size):
+            self._threads.append(_started(self._waiting))
+
+    def hand_out(self, number: int, task: Any) -> None:
+        """Have a thread do a task."""
+        self._waiting.put(partial(copy_context().run, self._run, number, task))
+
+    def dismiss(self, finished: bool) -> None:
+        """End the threads; wait for them if all tasks are finished."""
+        self._stop.here = True
+        for _ in range(self.size):
+            self._waiting.put(None)
+        if finished:
+            for thread in self._threads:
+                thread.join()
+
+    def _run(self, number: int, task: Any) -> None:
+        _current.set(self._stop)
+        try:
+            end_if_stopped()
+            self.ended.put(_End(number, self.function(task), None))
+        except BaseException as error:  # it is raised where the result is awaited
+            self.ended.put(_End(number, None, error))
+
 
 class _Results(Generic[Result]):
     """The results of tasks, which end in any order."""
 
-    def __init__(self) -> None:
-        self.ended: SimpleQueue[_End] = SimpleQueue()
+    def __init__(self, ended: SimpleQueue[_End]) -> None:
+        self._ended = ended
         self._early: dict[int, _End] = {}
 
     def wait_for(self, number: int) -> Result:
         """Return the result of a task; raise what it raised."""
         while number not in self._early:
-            with suppress(Empty):
-                end = self.ended.get(timeout=PATIENCE)
+            end = _any_end(self._ended)
+            if end is not None:
                 self._early[end.number] = end
-        end = self._early.pop(number)
-        if end.error is not None:
-            raise end.error
-        return end.result
+        result: Result = self._early.pop(number).known()
+        return result
 
 
 def in_blocks(

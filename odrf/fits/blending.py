@@ -178,7 +178,7 @@ def grow_blend(
     def grower(g: int, number: int) -> Callable[[NDArray[np.uint64]], Forest]:
         settings, mixture, sampling = kinds[g]
         return tree_grower(
-            X, y, weights, feature_groups, sampling, settings, mixture, min(n_jobs, number), codes
+            X, y, weights, feature_groups, sampling, settings, mixture, number, n_jobs, codes
         )
 
     def pilots_missing(g: int) -> Iterator[Forest]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from odrf.engine.growth.forest_growth import grow_forest
-from odrf.engine.parallel import ROWS_PER_BLOCK, in_order, row_blocks
+from odrf.engine.parallel import ROWS_PER_BLOCK, in_order, row_blocks, with_all_that_follow
 from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.sampling import BOOTSTRAP, Sampling
 from odrf.engine.trees.forest_arrays import ARRAYS
@@ -85,3 +85,26 @@ def test_a_forest_is_the_beginning_of_a_longer_one_and_leaves_its_streams_alone(
     assert (streams == problem.streams(5)).all()
     for b, tree in enumerate(map(forest.tree, range(5))):
         np.testing.assert_array_equal(tree.coef, problem.grow(b + 1).tree(b).coef)
+
+
+def halves(task):
+    """The length of an interval, and its halves, down to one number."""
+    low, high = task
+    middle = (low + high) // 2
+    return (low, high), [(low, middle), (middle, high)] if high - low > 1 else []
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_tasks_that_follow_from_tasks_are_done_once(n_jobs):
+    found = sorted(with_all_that_follow(halves, (0, 64), n_jobs))
+    assert len(found) == 127
+    assert [low for low, high in found if high - low == 1] == list(range(64))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_an_exception_of_a_task_that_follows_reaches_the_caller(n_jobs):
+    def fails(task):
+        return halves(task) if task != (8, 16) else 1 // 0
+
+    with pytest.raises(ZeroDivisionError):
+        list(with_all_that_follow(fails, (0, 64), n_jobs))

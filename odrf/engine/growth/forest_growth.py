@@ -16,7 +16,8 @@ from odrf.engine.directions.rotated_columns import (
 )
 from odrf.engine.directions.samplers import DirectionSampler, SamplerMixture, placed
 from odrf.engine.growth.best_first_kernel import grow_best_first
-from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.growth.branches import GrowingBranch, GrownBranch, grow_branches, grows_in_branches
+from odrf.engine.growth.growth_scratch import FIRST_ROOM, ScratchPool
 from odrf.engine.growth.honesty import fill
 from odrf.engine.growth.node_values import describe_again
 from odrf.engine.growth.room import with_room
@@ -55,6 +56,8 @@ STREAMED, FETCHED, MOVED = 0.2, 1.2, 1.2
 # Growth looks about every tenth of a second whether it is to stop: after so many numbers, a row
 # counting as its terms and `PER_ROW` more.
 BUDGET, PER_ROW = 10_000_000, 5
+# Room for the nodes of one split: a kernel then returns after it.
+ONE_SPLIT = 3
 
 
 def grow_forest(
@@ -98,7 +101,7 @@ def grow_forest(
         Which rows are drawn together.
     """
     grow = tree_grower(
-        X, y, weights, feature_groups, sampling, settings, mixture, min(n_jobs, len(streams)), codes
+        X, y, weights, feature_groups, sampling, settings, mixture, len(streams), n_jobs, codes
     )
 
     def grown() -> Iterator[Forest]:
@@ -118,14 +121,16 @@ def tree_grower(
     sampling: Sampling,
     settings: Settings,
     mixture: SamplerMixture,
-    abreast: int,
+    n_trees: int,
+    n_jobs: int,
     codes: RowCodes | None = None,
 ) -> Callable[[NDArray[np.uint64]], Forest]:
     """Return what grows the tree of a stream (4,), which it does not modify.
 
-    About `abreast` trees will be grown at the same time.  The other arguments are those of
-    `grow_forest`.
+    `n_trees` will be grown, in as many of the `n_jobs` threads as there are trees; if trees are
+    fewer, each has several.  The other arguments are those of `grow_forest`.
     """
+    abreast = max(1, min(n_jobs, n_trees))
     array, factors = read_by_growth(X, feature_groups, mixture)
     columns_read = mixture.columns_read(feature_groups, settings, len(y))
     copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
@@ -137,7 +142,7 @@ def tree_grower(
     def grow(stream: NDArray[np.uint64]) -> Forest:
         return grow_one(
             array, y, weights, feature_groups, sampling, settings, mixture, stream.copy(), copied,
-            factors, codes, splitting, pool,
+            factors, codes, splitting, pool, n_jobs=n_jobs // abreast,
         )  # fmt: skip
 
     return grow
@@ -170,6 +175,7 @@ def grow_one(
     splitting: NDArray[np.float64] | None = None,
     pool: ScratchPool | None = None,
     leaf: NDArray[np.int32] | None = None,
+    n_jobs: int = 1,
 ) -> Forest:
     """Grow one tree; its random stream `state` (4,) is advanced.
 
@@ -177,7 +183,8 @@ def grow_one(
     If `factors` are given, they and X are as `read_by_growth` returns them.  If `splitting` (n,) is
     given, it chooses the splits in place of y.  Scratch comes from the `pool`, which is for these
     feature groups, settings and mixture.  The number of the leaf of each row that splits were
-    chosen on is written to `leaf` (n,).  The other arguments are those of `grow_forest`.
+    chosen on is written to `leaf` (n,).  A large tree grows in `n_jobs` threads.  The other
+    arguments are those of `grow_forest`.
     """
     X, factors = (
         read_by_growth(X, feature_groups, mixture) if factors is None else (stored(X), factors)
@@ -197,18 +204,23 @@ def grow_one(
     found = pool.take(size, n)
     feature_groups, scratch, buffers = pool.feature_groups, found.scratch, found.buffers
     most = max(1, 2 * min(settings.max_leaves, len(rows.at)) - 1)
-    buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, len(rows.at), 0
-    reached = np.array([0, 1, 1, 0])
-    growing = (
-        rows, feature_groups, settings, state, buffers, scratch, found.samplers, reached,
-        most + 2,
-    )  # fmt: skip
     surrogates, work = None, None
-    if settings.surrogates:
-        work = surrogate_scratch(size, marks_of(feature_groups), K)
-        buffers, surrogates = grow_with_surrogates(*growing, work)
+    if grows_in_branches(len(rows.at), settings):
+        grow = _branch_grower(rows, pool, n, scratch.logs)
+        buffers, reached = grow_branches(grow, len(rows.at), state, n_jobs)
     else:
-        buffers = grow_on(*growing)
+        buffers.begin[0], buffers.end[0], buffers.depth[0] = 0, len(rows.at), 0
+        reached = np.array([0, 1, 1, 0])
+        growing = (
+            rows, feature_groups, settings, state, buffers, scratch, found.samplers, reached,
+            most + 2,
+        )  # fmt: skip
+        if settings.surrogates:
+            work = surrogate_scratch(size, marks_of(feature_groups), K)
+            buffers, surrogates = grow_with_surrogates(*growing, work)
+        else:
+            buffers = grow_on(*growing)
+        found = found._replace(buffers=buffers)
     if leaf is not None:
         _write_leaves(rows.at, buffers.left, buffers.begin, buffers.end, reached[NODES], leaf)
     if sampling.honest:
@@ -224,7 +236,7 @@ def grow_one(
             described, buffers, reached[NODES], settings.criterion, scratch.moments, scratch.logs
         )
     tree = as_tree(buffers, reached, CRITERIA[settings.criterion].ordered, surrogates)
-    pool.give_back(found._replace(buffers=buffers))
+    pool.give_back(found)
     return tree if matrix is None else rotated_back(tree, matrix)
 
 
@@ -274,16 +286,57 @@ def grow_on(
     They are enlarged as needed, up to room for `most` nodes.  The other arguments are those of
     `grow_tree`.
     """
-    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
+    step = _stepper(rows, feature_groups, settings, state, scratch, samplers, reached)
     widest = scratch.columns.shape[1]
-    budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
-    calls, grow = (in_place.calls, NEVER_CALLED), growth_kernel(settings)
-    grow(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
+    step(buffers)
     while reached[NEXT] < reached[NODES]:
         end_if_stopped()
         buffers = with_room(buffers, reached, widest, most)
-        grow(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
+        step(buffers)
     return buffers
+
+
+def _stepper(
+    rows: Rows,
+    feature_groups: FeatureGroups,
+    settings: Settings,
+    state: NDArray[np.uint64],
+    scratch: Scratch,
+    samplers: tuple[DirectionSampler, ...],
+    reached: NDArray[np.int64],
+) -> Callable[[TreeBuffers], None]:
+    """Return what grows a tree further, until its buffers are full or some time has passed."""
+    in_place = placed(samplers, state, rows, feature_groups, scratch.proposals, scratch.work)
+    budget = BUDGET // (PER_ROW + len(scratch.proposals.units))
+    grow = growth_kernel(settings)
+
+    def step(buffers: TreeBuffers) -> None:
+        calls = in_place.calls, NEVER_CALLED
+        grow(rows, feature_groups, settings, state, buffers, scratch, *calls, reached, budget)
+
+    return step
+
+
+def _branch_grower(
+    rows: Rows, pool: ScratchPool, n: int, logs: NDArray[np.float64]
+) -> Callable[[GrowingBranch], GrownBranch]:
+    """Return what grows a branch of a tree on its rows, n counting repetitions."""
+
+    def grow(branch: GrowingBranch) -> GrownBranch:
+        m = branch.end - branch.begin
+        room = ONE_SPLIT if branch.is_divided else min(2 * m + 1, FIRST_ROOM)
+        scratch, samplers, buffers, *_ = pool.of_branch(m, n, logs, room)
+        buffers.begin[0], buffers.end[0], buffers.depth[0] = branch.begin, branch.end, branch.depth
+        reached = np.array([0, 1, 1, 0])
+        growing = rows, pool.feature_groups, pool.settings, branch.state
+        if not branch.is_divided:
+            buffers = grow_on(*growing, buffers, scratch, samplers, reached, 2 * m + 1)
+            return GrownBranch(branch.number, buffers, int(reached[NODES]))
+        _stepper(*growing, scratch, samplers, reached)(buffers)
+        buffers.start[1] = reached[TERMS]
+        return GrownBranch(branch.number, buffers, 1)
+
+    return grow
 
 
 def growth_kernel(settings: Settings) -> Callable[..., None]:

@@ -83,6 +83,24 @@ class ScratchPool:
             return self._new(size, n)
         return self._renewed(found, size) if found.n == n else self._new(size, n)
 
+    def of_branch(self, m: int, n: int, logs: NDArray[np.float64], room: int) -> GrowthScratch:
+        """Return new scratch for a branch of m distinct rows, which is not to be given back.
+
+        Parameters
+        ----------
+        m : int
+        n : int
+            The rows of the tree, counting repetitions.
+        logs : (≥ 1,) float64
+            The logarithms of the tree.
+        room : int
+            Nodes that the buffers have room for.
+        """
+        scratch = scratch_for(m, n, self.feature_groups, self.settings, self.mixture)
+        terms = scratch.columns.shape[1] + FIRST_ROOM
+        buffers = buffers_for(room, terms, self.settings.n_classes)
+        return GrowthScratch(scratch._replace(logs=logs), self._samplers(n), buffers, n, ())
+
     def give_back(self, found: GrowthScratch) -> None:
         """Take back the scratch of a tree that is complete; nothing refers to its arrays now."""
         self._idle.append(found)
