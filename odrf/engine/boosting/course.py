@@ -80,6 +80,7 @@ class Course:
         plan = self.plan
         M, K, done = plan.n_runs, plan.n_outputs, len(self.trees)
         states = streams(self.seed, done, done + M * K)
+        threads = max(1, n_jobs // (M * K))
         derivatives = [
             plan.loss.derivatives(run.rows.y, run.scores, run.rows.weights) for run in self.runs
         ]
@@ -90,7 +91,7 @@ class Course:
             shared = self.columns[m] or self._columns(
                 draw_predictors(state, self.runs[m].predictors, plan.tree_predictors)
             )
-            grown = grown_on(shared, self.runs[m], derivatives[m], k, plan, state)
+            grown = grown_on(shared, self.runs[m], derivatives[m], k, plan, state, threads)
             new = self._received(grown, k)
             return grown.tree, self.fillings[m].fill(new, derivatives[m])
 

@@ -43,8 +43,9 @@ def grown_on(
     k: int,
     plan: Plan,
     state: NDArray[np.uint64],
+    n_jobs: int,
 ) -> TreeOfRound:
-    """Grow a tree for the k-th output.
+    """Grow a tree for the k-th output; a large one grows in `n_jobs` threads.
 
     The response is -g/h with weights h, g and h being the derivatives of the loss.  `state` (4,) is
     its random stream, advanced.
@@ -68,6 +69,7 @@ def grown_on(
         codes,
         pool=shared.pool,
         leaf=leaf,
+        n_jobs=n_jobs,
     )
     tree = tree if shared.columns is None else widened(tree, shared.columns)
     return TreeOfRound(tree, drawn, leaf)

@@ -98,3 +98,13 @@ def test_a_tree_of_rows_that_cannot_be_split_is_a_leaf(in_branches):
     forest = plain(np.ones((2, 300)), np.arange(300.0)).grow(1, 2)
     assert forest.leaves().tolist() == [1]
     assert forest.value[0, 0] == pytest.approx(149.5)
+
+
+def test_boosted_trees_grow_in_branches_too(in_branches):
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame(rng.random((500, 3)), columns=["a", "b", "c"])
+    rows["y"] = rows["a"] + rows["b"] * rows["c"]
+    one, other = (
+        odrf.odbt("y ~ .", rows, n_trees=4, max_depth=9, seed=1, n_jobs=n_jobs) for n_jobs in (1, 3)
+    )
+    assert_same(one.fit.forest, other.fit.forest)
