@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from odrf.engine.compiling import ZERO, kernel
+from odrf.engine.compiling import ZERO, kernel, part
 from odrf.engine.sorting import key_of, sort_keys, sort_lanes
 from odrf.engine.splits.binning import MOST_BINS
-from odrf.engine.splits.scanning import best_of_lane, best_of_some
+from odrf.engine.splits.scanning import best_of_lane, best_of_some, sums_beside
 
 __all__ = ["exact_cut", "exact_cuts", "refined_cut", "write_lane"]
 
@@ -27,7 +27,7 @@ def exact_cut(values, keys, left, node, min_leaf):
     m = len(values)
     write_lane(values, keys, ZERO, ONE)
     sort_keys(keys, m)
-    return best_of_lane(keys, ZERO, ONE, m, left, node, min_leaf)
+    return best_of_lane(keys, ZERO, ONE, m, left, node, _sums_at_first(left, node), min_leaf)
 
 
 @kernel
@@ -47,8 +47,20 @@ def exact_cuts(keys, lanes, left, node, min_leaf, gains, thresholds):
     """
     m = len(node.y)
     sort_lanes(keys, m, lanes)
+    sums = _sums_at_first(left, node)
     for lane in range(lanes):
-        gains[lane], thresholds[lane] = best_of_lane(keys, lane, lanes, m, left, node, min_leaf)
+        gains[lane], thresholds[lane] = best_of_lane(
+            keys, lane, lanes, m, left, node, sums, min_leaf
+        )
+
+
+@part
+def _sums_at_first(left, node):
+    """Return what `sums_beside` returns where no row is on the left."""
+    if left is not None:
+        for k in range(len(left)):
+            left[k] = 0.0
+    return sums_beside(left, node)
 
 
 @kernel
@@ -78,4 +90,7 @@ def refined_cut(values, bins, at, keys, left, node, min_leaf):
             else:
                 left[np.uint64(node.y[i])] += node.weights[i]
     sort_keys(keys, n)
-    return best_of_some(keys, ZERO, ONE, n, left, node, left_weight, left_rows, moment, min_leaf)
+    sums = sums_beside(left, node)
+    return best_of_some(
+        keys, ZERO, ONE, n, left, node, left_weight, left_rows, moment, sums, min_leaf
+    )

@@ -23,7 +23,14 @@ from odrf.engine.splits.impurity import (
     node_moments,
 )
 
-__all__ = ["best_of_lane", "best_of_some", "midpoint", "sums_of_counts", "threshold_after"]
+__all__ = [
+    "best_of_lane",
+    "best_of_some",
+    "midpoint",
+    "sums_beside",
+    "sums_of_counts",
+    "threshold_after",
+]
 
 
 @part
@@ -101,14 +108,50 @@ def sums_of_counts(left, node):
 
 
 @part
-def _scan_counts(keys, lane, lanes, n, node, left_rows, left, min_leaf):
+def sums_beside(left, node):
+    """Return what `sums_of_counts` returns where cuts need it; `left` may be None."""
+    if left is None:
+        return 0.0, 0.0, 0.0
+    if node.unit:
+        return sums_of_counts(left, node)
+    return 0.0, 0.0, 0.0
+
+
+@part
+def _scan_squares(keys, lane, lanes, n, node, left_rows, left, sums, min_leaf):
+    """As `_scan_counts` for the Gini index: sums of squares of whole numbers are exact."""
+    y, weights, value, weight, at = node.y, node.weights, node.value, node.weight, -1
+    left_sum, right_sum, baseline = sums
+    least, most, best = float(min_leaf), weight - min_leaf, baseline
+    place, step, passed = np.uint64(lane), np.uint64(lanes), float(left_rows)
+    for i in range(n - 1):
+        key = keys[place]
+        place += step
+        row = key & POSITION
+        k, moved = np.uint64(y[row]), weights[row]
+        before = left[k]
+        rest = np.rint(value[k] * weight) - before
+        left[k] = before + moved
+        passed += moved
+        left_sum += moved * (2.0 * before + moved)
+        right_sum -= moved * (2.0 * rest - moved)
+        if keys[place] >> VALUE_SHIFT > key >> VALUE_SHIFT and least <= passed <= most:
+            gain = left_sum / passed + right_sum / (weight - passed)
+            if gain > best:
+                best, at = gain, i
+    return (best - baseline) / weight, at
+
+
+@part
+def _scan_counts(keys, lane, lanes, n, node, left_rows, left, sums, min_leaf):
     """As `_scan_classes`, where weights are whole numbers of rows.
 
-    Moving a row to the left side changes only the two terms of its class.
+    Moving a row to the left side changes only the two terms of its class.  `sums` are those of the
+    rows left of all keys, see `sums_of_counts`.
     """
     y, weights, value, logs = node.y, node.weights, node.value, node.logs
     weight, criterion, at = node.weight, node.criterion, -1
-    left_sum, right_sum, baseline = sums_of_counts(left, node)
+    left_sum, right_sum, baseline = sums
     least, most, best = float(min_leaf), weight - min_leaf, baseline
     place, step, passed = np.uint64(lane), np.uint64(lanes), float(left_rows)
     for i in range(n - 1):
@@ -139,26 +182,30 @@ def threshold_after(keys, lane, lanes, at):
 
 
 @part
-def best_of_lane(keys, lane, lanes, m, left, node, min_leaf):
-    """Return (gain, threshold) of the best of all cuts between the m sorted keys of a lane."""
+def best_of_lane(keys, lane, lanes, m, left, node, sums, min_leaf):
+    """Return (gain, threshold) of the best of all cuts between the m sorted keys of a lane.
+
+    `sums` are what `sums_beside` returns where no row is on the left.
+    """
     if left is not None:
         for k in range(len(left)):
             left[k] = 0.0
-    return best_of_some(keys, lane, lanes, m, left, node, 0.0, ZERO, 0.0, min_leaf)
+    return best_of_some(keys, lane, lanes, m, left, node, 0.0, ZERO, 0.0, sums, min_leaf)
 
 
 @part
-def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, moment, min_leaf):
+def best_of_some(keys, lane, lanes, m, left, node, left_weight, left_rows, moment, sums, min_leaf):
     """As `best_of_lane`, where other rows of the node lie left of all keys.
 
-    left_weight, left_rows, moment and `left` hold the sums over these rows.
+    left_weight, left_rows, moment, `left` and `sums` hold the sums over these rows.
     """
     if left is None:
         gain, at = _scan_moments(
             keys, lane, lanes, m, node, left_weight, left_rows, moment, min_leaf
         )
     elif node.unit:
-        gain, at = _scan_counts(keys, lane, lanes, m, node, left_rows, left, min_leaf)
+        scan = keys, lane, lanes, m, node, left_rows, left, sums, min_leaf
+        gain, at = _scan_squares(*scan) if node.criterion == GINI else _scan_counts(*scan)
     else:
         gain, at = _scan_classes(keys, lane, lanes, m, node, left_weight, left_rows, left, min_leaf)
     return gain, threshold_after(keys, lane, lanes, at)

@@ -17,7 +17,7 @@ from odrf.engine.sorting import POSITION, value_of
 from odrf.engine.splits.binning import MOST_BINS, bin_values, scan_bins, tally_bins
 from odrf.engine.splits.cuts import exact_cut
 from odrf.engine.splits.random_thresholds import random_cut
-from odrf.engine.splits.scanning import best_of_some
+from odrf.engine.splits.scanning import best_of_some, sums_beside
 
 __all__ = [
     "bin_best",
@@ -62,7 +62,10 @@ def other_side(keys, lane, lanes, left, node, min_leaf):
             moment += node.moments[row]
         else:
             left[np.uint64(node.y[row])] += node.weights[row]
-    return best_of_some(keys, lane, lanes, n, left, node, left_weight, left_rows, moment, min_leaf)
+    sums = sums_beside(left, node)
+    return best_of_some(
+        keys, lane, lanes, n, left, node, left_weight, left_rows, moment, sums, min_leaf
+    )
 
 
 @kernel
