@@ -82,6 +82,8 @@ class Chunks:
     def frames(self, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
         """Yield the chunks in their order, as data frames of pandas.
 
+        Data frames of pandas keep their row labels; other rows are numbered from 0 on.
+
         Parameters
         ----------
         columns : sequence of str, optional
@@ -92,8 +94,13 @@ class Chunks:
         InputError
             If a chunk is no data frame, or lacks a column.
         """
+        begin = 0
         for number, batch in enumerate(self._batches(columns)):
-            yield _frame(batch, columns, number)
+            frame = _frame(batch, columns, number)
+            end = begin + len(frame)
+            own = isinstance(batch, pd.DataFrame)
+            yield frame if own else frame.set_axis(pd.RangeIndex(begin, end), axis=0)
+            begin = end
 
     def columns(self) -> list[str]:
         """Return the names of the columns, as the first chunk has them.

@@ -31,6 +31,7 @@ from odrf.design.variable import training_values
 from odrf.design.weights import check_weights, unit_of
 from odrf.errors import InputError
 from odrf.public.chunks import Chunks
+from odrf.public.progress import progress_bar
 
 __all__ = ["learn_streamed_design"]
 
@@ -57,6 +58,7 @@ def learn_streamed_design(
     weights: str | None,
     class_weights: str | Mapping[Any, float] | None,
     env: EvalEnvironment,
+    progress: bool = False,
 ) -> StreamedRows:
     """Learn the design of rows in chunks; return the rows with it, to be walked again.
 
@@ -70,6 +72,8 @@ def learn_streamed_design(
     chunks : Chunks
     weights : str, optional
         The column of case weights.
+    progress : bool, default False
+        Show a progress bar of the rows of the first pass.
 
     Raises
     ------
@@ -94,9 +98,11 @@ def learn_streamed_design(
     used = UsedRows(columns, tuple(terms.response.columns), tuple(terms.columns), weights, missing)
     telling, counts = TellingRows(terms, env, weights), _Counts(missing=Counter(), empty=Counter())
     grid = None
-    for number, block in enumerate(in_blocks_of_rows(chunks.frames(columns))):
-        grid = grid_of(block) if number == 0 else grid
-        _see(block, used, telling, counts)
+    with progress_bar(unit="row", progress=progress) as bar:
+        for number, block in enumerate(in_blocks_of_rows(chunks.frames(columns))):
+            grid = grid_of(block) if number == 0 else grid
+            _see(block, used, telling, counts)
+            bar.update(len(block))
     if telling.rows is None or counts.n < 2:
         raise InputError(
             f"data has {counts.n} rows with response and predictors as missing={missing!r} needs "

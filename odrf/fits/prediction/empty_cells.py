@@ -28,6 +28,7 @@ from odrf.engine.rows.coded import (
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
@@ -44,6 +45,12 @@ def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:
     columns = empty_columns(X)
     if not len(columns):
         return fit, X
+    if not fit.data.has_rows:
+        raise InputError(
+            f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "
+            "where a split takes the mean of its training rows, and the fit has none of them: fill "
+            "in these cells"
+        )
     data = replace(fit.data, X=beside([fit.data.X, _nothing(columns, len(fit.data.y))]))
     return _with_forest(fit, data, filling_forest(fit, columns)), with_empty_cells(X, columns)
 
