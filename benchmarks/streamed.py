@@ -9,7 +9,8 @@ removed afterwards; 100 million rows take 10 GB.  Each fit is made in a process 
 ``odrf(path)`` at all numbers of rows, of ``odrf(data)`` with trees of the same kind and of
 scikit-learn's forest on a data frame of up to ``--held`` rows.  The error is the mean squared
 difference between prediction and true function on 50,000 new rows; memory is what reading and
-fitting add to the process at its peak, in 2^20 bytes.  A run with an existing csv adds the missing
+fitting add to the process at its peak, in 2^20 bytes; fits in chunks may take 10^9 bytes for the
+rows that trees draw and for growth (``Chunks(memory=)``).  A run with an existing csv adds the missing
 fits.
 """
 
@@ -34,11 +35,13 @@ from sklearn.ensemble import RandomForestRegressor
 
 from markdown import table as markdown_table
 from memory import peak_here, reset_peak_here
-from odrf import odrf
+from odrf import Chunks, odrf
 from odrf.options.streamed_options import share_of_rows
 from runs import go_on, parser
 
 P, ROWS_OF_FILE, NEW_ROWS, LEAF = 20, 500_000, 50_000, 5
+# Bytes that drawn rows and growing trees may take.
+MEMORY = 1e9
 ROWS, HELD = (100_000, 1_000_000, 10_000_000), 1_000_000
 MEASURES = ("rows_of_tree", "seconds", "predicting", "megabytes", "error", "oob_mse", "leaves")
 COLUMNS = ["rows", "method", "trees", "threads", *MEASURES]
@@ -80,7 +83,8 @@ def write_rows(n: int, folder: Path, seed: int) -> None:
 
 def streamed(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
     """Fit the rows of a folder in chunks."""
-    fit = odrf("y ~ .", folder, n_trees=trees, min_leaf=LEAF, seed=seed, n_jobs=threads)
+    chunks = Chunks(folder, memory=MEMORY)
+    fit = odrf("y ~ .", chunks, n_trees=trees, min_leaf=LEAF, seed=seed, n_jobs=threads)
     n_rows = fit.control.sample_fraction * fit.nobs
     return Fitted(fit.predict, fit.oob_error, float(fit.n_leaves.mean()), n_rows)
 
