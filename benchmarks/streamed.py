@@ -8,10 +8,10 @@ noise of variance 1.  They are written to files of Parquet in the folder, 500,00
 removed afterwards; 100 million rows take 10 GB.  Each fit is made in a process of its own: of
 ``odrf(path)`` at all numbers of rows, of ``odrf(data)`` with trees of the same kind and of
 scikit-learn's forest on a data frame of up to ``--held`` rows.  The error is the mean squared
-difference between prediction and true function on 50,000 new rows; memory is what reading and
+difference between prediction and true function on 50,000 new rows.  Memory is what reading and
 fitting add to the process at its peak, in 2^20 bytes; fits in chunks may take 10^9 bytes for the
-rows that trees draw and for growth (``Chunks(memory=)``).  A run with an existing csv adds the missing
-fits.
+rows that trees draw and for growth (``Chunks(memory=)``).  A run with an existing csv adds the
+missing fits.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from markdown import table as markdown_table
 from memory import peak_here, reset_peak_here
 from odrf import Chunks, odrf
 from odrf.options.streamed_options import share_of_rows
+from odrf.results.forest import ODRFResults
 from runs import go_on, parser
 
 P, ROWS_OF_FILE, NEW_ROWS, LEAF = 20, 500_000, 50_000, 5
@@ -84,29 +85,24 @@ def write_rows(n: int, folder: Path, seed: int) -> None:
 def streamed(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
     """Fit the rows of a folder in chunks."""
     chunks = Chunks(folder, memory=MEMORY)
-    fit = odrf("y ~ .", chunks, n_trees=trees, min_leaf=LEAF, seed=seed, n_jobs=threads)
-    n_rows = fit.control.sample_fraction * fit.nobs
-    return Fitted(fit.predict, fit.oob_error, float(fit.n_leaves.mean()), n_rows)
+    return _fitted(odrf("y ~ .", chunks, n_trees=trees, min_leaf=LEAF, seed=seed, n_jobs=threads))
 
 
-def in_memory(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
+def in_memory(
+    folder: Path, trees: int, threads: int, seed: int, share: str | Callable[[int], float] = "auto"
+) -> Fitted:
     """Fit a data frame with trees of the same kind, and the usual share of rows of a subsample."""
     fit = odrf(
         "y ~ .", pd.read_parquet(folder), n_trees=trees, min_leaf=LEAF, seed=seed, n_jobs=threads,
-        blend=False, resample="subsample",
+        blend=False, resample="subsample", sample_fraction=share,
     )  # fmt: skip
-    n_rows = fit.control.sample_fraction * fit.nobs
-    return Fitted(fit.predict, fit.oob_error, float(fit.n_leaves.mean()), n_rows)
+    return _fitted(fit)
 
 
-def same_rows_of_tree(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
-    """Fit a data frame with as many rows a tree as the fit in chunks has."""
-    fit = odrf(
-        "y ~ .", pd.read_parquet(folder), n_trees=trees, min_leaf=LEAF, seed=seed, n_jobs=threads,
-        blend=False, resample="subsample", sample_fraction=share_of_rows,
-    )  # fmt: skip
+def _fitted(fit: ODRFResults) -> Fitted:
     n_rows = fit.control.sample_fraction * fit.nobs
-    return Fitted(fit.predict, fit.oob_error, float(fit.n_leaves.mean()), n_rows)
+    leaves = float(fit.n_leaves.mean())
+    return Fitted(lambda new: fit.predict(new).to_numpy(), fit.oob_error, leaves, n_rows)
 
 
 def scikit_learn(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
@@ -123,7 +119,7 @@ def scikit_learn(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
 METHODS: dict[str, Callable[[Path, int, int, int], Fitted]] = {
     "in chunks": streamed,
     "in memory": in_memory,
-    "in memory, same rows a tree": same_rows_of_tree,
+    "in memory, same rows a tree": partial(in_memory, share=share_of_rows),
     "scikit-learn": scikit_learn,
 }
 
@@ -167,15 +163,15 @@ def lines_of(options: Any, n: int, method: str) -> list[tuple]:
 def report(lines: pd.DataFrame) -> str:
     """Write the measures as markdown."""
     shown = {}
-    for line in lines.sort_values(["rows", "method"]).itertuples():
-        shown[f"{line.rows}, {line.method}"] = {
-            "trees": str(line.trees),
-            "rows a tree": f"{line.rows_of_tree:.0f}",
-            "error": f"{line.error:.4f}",
-            "seconds": f"{line.seconds:.1f}",
-            "seconds for 10^6 rows": f"{line.seconds / line.rows * 1e6:.1f}",
-            "memory (MB)": f"{line.megabytes:.0f}",
-            "leaves": f"{line.leaves:.0f}",
+    for line in lines.sort_values(["rows", "method"]).to_dict("records"):
+        shown[f"{line['rows']}, {line['method']}"] = {
+            "trees": str(line["trees"]),
+            "rows a tree": f"{line['rows_of_tree']:.0f}",
+            "error": f"{line['error']:.4f}",
+            "seconds": f"{line['seconds']:.1f}",
+            "seconds for 10^6 rows": f"{line['seconds'] / line['rows'] * 1e6:.1f}",
+            "memory (MB)": f"{line['megabytes']:.0f}",
+            "leaves": f"{line['leaves']:.0f}",
         }
     return markdown_table(pd.DataFrame(shown).T, "rows, method")
 

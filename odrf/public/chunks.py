@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -126,7 +127,7 @@ def chunks_of(data: Any) -> Chunks | None:
         return Chunks(data)
     if isinstance(data, Iterator):
         raise _walked_once(data)
-    if inspect.isroutine(data) or (isinstance(data, list | tuple) and _of_chunks(data)):
+    if _is_function(data) or (isinstance(data, list | tuple) and _of_chunks(data)):
         return Chunks(data)
     return None
 
@@ -158,7 +159,7 @@ def _reader(source: Any) -> Reader:
         source, Mapping | np.ndarray | pd.Series | bytes | set
     ):
         return lambda columns: _each(source, columns)
-    if callable(source) and not isinstance(source, type):
+    if _is_function(source):
         return lambda columns: _each(_called(source), columns)
     raise InputError(f"source is a {_type_name(source)}: {HOW}")
 
@@ -269,6 +270,10 @@ def _checked_names(frame: pd.DataFrame) -> list[str]:
             f"data has more than one column named {twice[0]!r}: rename or drop the others"
         )
     return names
+
+
+def _is_function(value: Any) -> bool:
+    return inspect.isroutine(value) or isinstance(value, partial)
 
 
 def _is_dataset(value: Any) -> bool:

@@ -88,7 +88,7 @@ def grow_streamed(
         pruned = pruned_at(fit, control.alpha, control.pruning, "")
         fit = replace(fit, forest=pruned.forest, pruning=pruned.pruning, control=pruned.control)
     with progress_bar(total=rows.n, unit="row", progress=progress) as bar:
-        return replace(fit, judged=judged_by_blocks(fit, rows, draw, bar.update))
+        return replace(fit, sums=judged_by_blocks(fit, rows, draw, bar.update))
 
 
 def _control(request: Request, rows: StreamedRows) -> Control:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.design import INDICATORS
 from odrf.design.streamed.streamed_rows import StreamedRows
+from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.engine.streamed.hashed_draws import HashedDraw
 from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.fit import Fit
-from odrf.fits.streamed.streamed_fit import OutOfBagSums
+from odrf.fits.streamed.streamed_fit import RowSums
 
 __all__ = ["judged_by_blocks"]
 
@@ -24,14 +26,19 @@ LEAST = 2.0**-52
 
 def judged_by_blocks(
     fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
-) -> OutOfBagSums:
-    """Predict each row by the trees that did not draw it, and sum up the losses.
+) -> RowSums:
+    """Predict each row by the trees that did not draw it; sum up the losses, and the columns.
 
     `advance` is told the rows of each block.
     """
     K = fit.design.response.n_classes
     sums = _Sums(K, np.zeros((fit.forest.n_trees, 2)), np.zeros((K, K)), fit.ordered)
+    design, weight, columns = fit.design, 0.0, np.zeros(0)
+    numbers = np.flatnonzero(np.repeat(design.types != INDICATORS, np.diff(design.first)))
     for block in rows.blocks():
+        layout = layout_of(block.X)
+        rows_of_numbers = numbers if layout is None else layout.place[numbers]
+        columns = columns if weight else np.zeros(len(numbers))
         unseen = ~draw.drawn(block.numbers, block.weights, fit.control.n_jobs)
         m = len(block.y)
         found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
@@ -39,8 +46,12 @@ def judged_by_blocks(
             fit.forest, block.X, block.y, block.weights, unseen, fit.control.n_jobs, found
         )
         sums.add(block, found.value)
+        columns = columns + stored(block.X)[rows_of_numbers] @ block.weights
+        weight += float(block.weights.sum())
         advance(m)
-    return sums.found(rows.unit)
+    means = np.zeros(len(design.columns))
+    means[numbers] = columns / weight
+    return sums.found(rows.unit, means)
 
 
 @dataclass
@@ -91,7 +102,7 @@ class _Sums:
         self.mean += off * weight / total
         self.weight = total
 
-    def found(self, unit: float) -> OutOfBagSums:
+    def found(self, unit: float, column_means: NDArray[np.float64]) -> RowSums:
         """Return the means; confusion in the `unit` of the case weights."""
         with np.errstate(invalid="ignore", divide="ignore"):
             path = self.path[:, 0] / self.path[:, 1]
@@ -102,4 +113,5 @@ class _Sums:
                 else (np.nan, np.nan)
             )
         confusion = self.confusion * unit if self.K > 1 else None
-        return OutOfBagSums(path, self.n_judged, variance, float(log_loss), float(brier), confusion)
+        scores = variance, float(log_loss), float(brier)
+        return RowSums(path, self.n_judged, *scores, confusion, column_means)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from odrf.fits.fit import Fit
 
-__all__ = ["OutOfBagSums", "StreamedFit"]
+__all__ = ["RowSums", "StreamedFit"]
 
 
 @dataclass(frozen=True)
-class OutOfBagSums:
-    """What a pass over all rows has summed up of their out-of-bag predictions.
+class RowSums:
+    """What a pass over all rows has summed up: mostly of their out-of-bag predictions.
 
     Attributes
     ----------
@@ -30,6 +30,9 @@ class OutOfBagSums:
         2⁻⁵² in the log loss.
     confusion : (K, K) float64 or None
         Sums of case weights by observed and predicted class; None for a regression.
+    column_means : (p,) float64
+        Weighted mean of each scaled column, 0 for indicators of levels: what an empty cell counts
+        as, in a new row, if no training row has one in the column.
     """
 
     error_path: NDArray[np.float64]
@@ -38,6 +41,7 @@ class OutOfBagSums:
     log_loss: float
     brier: float
     confusion: NDArray[np.float64] | None
+    column_means: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,8 @@ class StreamedFit(Fit):
 
     Attributes
     ----------
-    judged : OutOfBagSums or None
+    sums : RowSums or None
         None before the rows have been judged.
     """
 
-    judged: OutOfBagSums | None = None
+    sums: RowSums | None = None

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from odrf.errors import InputError
-from odrf.fits.streamed.streamed_fit import OutOfBagSums, StreamedFit
+from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.summaries import growth_card, growth_summary
 from odrf.text.card import Card
@@ -15,13 +15,13 @@ from odrf.text.summary import Summary
 from odrf.text.wording import number
 
 __all__ = [
-    "judged_sums",
     "streamed_card",
     "streamed_confusion",
     "streamed_importance",
     "streamed_r_squared",
     "streamed_scores",
     "streamed_summary",
+    "summed_rows",
 ]
 
 MEASURE = "impurity removed"
@@ -31,20 +31,20 @@ BY_THEIR_OWN_ROWS = (
 )
 
 
-def judged_sums(fit: StreamedFit) -> OutOfBagSums:
+def summed_rows(fit: StreamedFit) -> RowSums:
     """Return what the rows have judged; raise `InputError` for a forest before its pruning."""
-    if fit.judged is None:
+    if fit.sums is None:
         raise InputError(
             "only the pruned forest has been judged by its rows: grow another without alpha="
         )
-    return fit.judged
+    return fit.sums
 
 
 def streamed_r_squared(fit: StreamedFit) -> float:
     """Return 1 - mean squared error / variance of the response; raise `InputError` for classes."""
     if fit.kind == "classification":
         raise InputError("r_squared needs a regression; for classes see confusion_matrix")
-    judged = judged_sums(fit)
+    judged = summed_rows(fit)
     if not judged.variance > 0:
         return float("nan")
     return float(1.0 - judged.error_path[-1] / judged.variance)
@@ -52,7 +52,7 @@ def streamed_r_squared(fit: StreamedFit) -> float:
 
 def streamed_scores(fit: StreamedFit) -> pd.Series:
     """Return the out-of-bag scores by name."""
-    judged = judged_sums(fit)
+    judged = summed_rows(fit)
     if fit.kind == "regression":
         values = {"mse": judged.error_path[-1], "r2": streamed_r_squared(fit)}
     else:
@@ -69,7 +69,7 @@ def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
     InputError
         For a regression.
     """
-    classes, counts = fit.design.response.classes, judged_sums(fit).confusion
+    classes, counts = fit.design.response.classes, summed_rows(fit).confusion
     if classes is None or counts is None:
         raise InputError("confusion_matrix needs classes; for a regression see r_squared")
     total = counts.sum(axis=1)

@@ -17,13 +17,13 @@ from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public.chunks import Chunks, ChunkSource
 from odrf.reports.importance_tables import MeasuredImportance
 from odrf.reports.streamed.streamed_summary import (
-    judged_sums,
     streamed_card,
     streamed_confusion,
     streamed_importance,
     streamed_r_squared,
     streamed_scores,
     streamed_summary,
+    summed_rows,
 )
 from odrf.results.forest import ODRFResults
 from odrf.text.card import Card
@@ -73,7 +73,7 @@ class StreamedResults(ODRFResults):
     @property
     def oob_error(self) -> float:
         """Out-of-bag mean squared error, or misclassification rate."""
-        return float(judged_sums(self.fit).error_path[-1])
+        return float(summed_rows(self.fit).error_path[-1])
 
     @property
     def oob_scores(self) -> pd.Series:
@@ -88,7 +88,7 @@ class StreamedResults(ODRFResults):
     @property
     def error_path(self) -> pd.Series:
         """Out-of-bag error of the first 1, 2, … trees."""
-        path = judged_sums(self.fit).error_path
+        path = summed_rows(self.fit).error_path
         index = pd.RangeIndex(1, len(path) + 1, name="trees")
         return pd.Series(path, index=index, name=f"out-of-bag {error_name(self.kind)}")
 
