@@ -9,8 +9,9 @@ removed afterwards; 100 million rows take 10 GB.  Each fit is made in a process 
 ``odrf(path)`` at all numbers of rows, of ``odrf(data)`` with trees of the same kind and of
 scikit-learn's forest on a data frame of up to ``--held`` rows.  The error is the mean squared
 difference between prediction and true function on 50,000 new rows.  Memory is what reading and
-fitting add to the process at its peak, in 2^20 bytes; fits in chunks may take 10^9 bytes for the
-rows that trees draw and for growth (``Chunks(memory=)``).  A run with an existing csv adds the
+fitting add to the process at its peak, in 2^20 bytes; fits in chunks may take ``--memory`` bytes for
+the rows that trees draw and for growth (``Chunks(memory=)``).  Seconds are those of the processor,
+because other work may run beside the fits.  A run with an existing csv adds the
 missing fits.
 """
 
@@ -41,11 +42,9 @@ from odrf.results.forest import ODRFResults
 from runs import go_on, parser
 
 P, ROWS_OF_FILE, NEW_ROWS, LEAF = 20, 500_000, 50_000, 5
-# Bytes that drawn rows and growing trees may take.
-MEMORY = 1e9
 ROWS, HELD = (100_000, 1_000_000, 10_000_000), 1_000_000
-MEASURES = ("rows_of_tree", "seconds", "predicting", "megabytes", "error", "oob_mse", "leaves")
-COLUMNS = ["rows", "method", "trees", "threads", *MEASURES]
+MEASURES = ("rows_of_tree", "seconds", "elapsed", "megabytes", "error", "oob_mse", "leaves")
+COLUMNS = ["rows", "method", "trees", "threads", "memory", *MEASURES]
 NAMES = [f"x{j}" for j in range(P)]
 
 
@@ -82,14 +81,19 @@ def write_rows(n: int, folder: Path, seed: int) -> None:
         pq.write_table(pa.table(columns), folder / f"{key:06d}.parquet")
 
 
-def streamed(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
+def streamed(folder: Path, trees: int, threads: int, memory: float, seed: int) -> Fitted:
     """Fit the rows of a folder in chunks."""
-    chunks = Chunks(folder, memory=MEMORY)
+    chunks = Chunks(folder, memory=memory)
     return _fitted(odrf("y ~ .", chunks, n_trees=trees, min_leaf=LEAF, seed=seed, n_jobs=threads))
 
 
 def in_memory(
-    folder: Path, trees: int, threads: int, seed: int, share: str | Callable[[int], float] = "auto"
+    folder: Path,
+    trees: int,
+    threads: int,
+    memory: float,
+    seed: int,
+    share: str | Callable[[int], float] = "auto",
 ) -> Fitted:
     """Fit a data frame with trees of the same kind, and the usual share of rows of a subsample."""
     fit = odrf(
@@ -105,7 +109,7 @@ def _fitted(fit: ODRFResults) -> Fitted:
     return Fitted(lambda new: fit.predict(new).to_numpy(), fit.oob_error, leaves, n_rows)
 
 
-def scikit_learn(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
+def scikit_learn(folder: Path, trees: int, threads: int, memory: float, seed: int) -> Fitted:
     """Fit a forest of scikit-learn, which tries a third of the columns at each node."""
     data = pd.read_parquet(folder)
     model = RandomForestRegressor(
@@ -116,7 +120,7 @@ def scikit_learn(folder: Path, trees: int, threads: int, seed: int) -> Fitted:
     return Fitted(lambda new: model.predict(new[NAMES]), np.nan, float(leaves), float(len(data)))
 
 
-METHODS: dict[str, Callable[[Path, int, int, int], Fitted]] = {
+METHODS: dict[str, Callable[[Path, int, int, float, int], Fitted]] = {
     "in chunks": streamed,
     "in memory": in_memory,
     "in memory, same rows a tree": partial(in_memory, share=share_of_rows),
@@ -124,24 +128,23 @@ METHODS: dict[str, Callable[[Path, int, int, int], Fitted]] = {
 }
 
 
-def measured(method: str, folder: Path, small: Path, trees: int, threads: int, seed: int) -> tuple:
+def measured(
+    method: str, folder: Path, small: Path, trees: int, threads: int, memory: float, seed: int
+) -> tuple:
     """Fit once on few rows, so that compilation does not count, and then on the rows of a folder.
 
     Returns the values of `MEASURES`.
     """
-    METHODS[method](small, 2, threads, seed)
+    METHODS[method](small, 2, threads, memory, seed)
     before = reset_peak_here()
-    begin = time.perf_counter()
-    fit = METHODS[method](folder, trees, threads, seed)
-    seconds = time.perf_counter() - begin
+    begin, began = time.process_time(), time.perf_counter()
+    fit = METHODS[method](folder, trees, threads, memory, seed)
+    seconds, elapsed = time.process_time() - begin, time.perf_counter() - began
     megabytes = peak_here() - before
     X = predictors(NEW_ROWS, 2**31, seed)
-    new = pd.DataFrame(X, columns=NAMES)
-    begin = time.perf_counter()
-    predicted = np.asarray(fit.predict(new))
-    predicting = time.perf_counter() - begin
+    predicted = np.asarray(fit.predict(pd.DataFrame(X, columns=NAMES)))
     error = float(np.mean((predicted - truth(X)) ** 2))
-    return (fit.rows_of_tree, seconds, predicting, megabytes, error, fit.oob_mse, fit.leaves)
+    return (fit.rows_of_tree, seconds, elapsed, megabytes, error, fit.oob_mse, fit.leaves)
 
 
 def lines_of(options: Any, n: int, method: str) -> list[tuple]:
@@ -154,10 +157,9 @@ def lines_of(options: Any, n: int, method: str) -> list[tuple]:
             write_rows(rows, part, options.seed)
             part.rename(place)
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as pool:
-        values = pool.submit(
-            measured, method, folder, small, options.trees, options.threads, options.seed
-        ).result()
-    return [(options.trees, options.threads, *values)]
+        how = options.trees, options.threads, options.memory
+        values = pool.submit(measured, method, folder, small, *how, options.seed).result()
+    return [(*how, *values)]
 
 
 def report(lines: pd.DataFrame) -> str:
@@ -183,6 +185,7 @@ def main() -> int:
     arguments.add_argument("--rows", type=int, nargs="+", default=ROWS)
     arguments.add_argument("--held", type=int, default=HELD, help="most rows of a data frame")
     arguments.add_argument("--threads", type=int, default=1)
+    arguments.add_argument("--memory", type=float, default=1e9, help="bytes, of fits in chunks")
     options = arguments.parse_args()
     if options.report is not None:
         print(report(pd.read_csv(options.report)))
