@@ -9,9 +9,9 @@ removed afterwards; 100 million rows take 10 GB.  Each fit is made in a process 
 ``odrf(path)`` at all numbers of rows, of ``odrf(data)`` with trees of the same kind and of
 scikit-learn's forest on a data frame of up to ``--held`` rows.  The error is the mean squared
 difference between prediction and true function on 50,000 new rows.  Memory is what reading and
-fitting add to the process at its peak, in 2^20 bytes; in chunks, the rows that trees draw and growth
-may take ``--memory`` bytes (``Chunks(memory=)``).  Seconds are those of the processor, because other
-work may run beside the fits.  A run with an existing csv adds the missing fits.
+fitting add to the process at its peak, in 2^20 bytes; in chunks, the rows that trees draw and
+growth may take ``--memory`` bytes (``Chunks(memory=)``).  Seconds are those of the processor,
+because other work may run beside the fits.  A run with an existing csv adds the missing fits.
 """
 
 from __future__ import annotations

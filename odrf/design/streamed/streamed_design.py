@@ -16,13 +16,16 @@ from patsy import EvalEnvironment
 from odrf.checks import checked_choice
 from odrf.design.class_weights import BALANCED, class_factors
 from odrf.design.columns.frame import learn_schema
+from odrf.design.columns.listing import listed
 from odrf.design.columns.missing import MISSING, find_missing
+from odrf.design.columns.ranked import OwnRanks
 from odrf.design.columns.unscaled import Levels
 from odrf.design.columns.unseen_levels import UNSEEN
 from odrf.design.design import Design
 from odrf.design.formulas.formula import Formula, read_formula
 from odrf.design.grid import grid_of
 from odrf.design.predictors import unranked_predictors
+from odrf.design.ranking import ranked_alone
 from odrf.design.response import KINDS, read_response, require_variation
 from odrf.design.streamed.blocks import in_blocks_of_rows
 from odrf.design.streamed.streamed_rows import StreamedRows, UsedRows
@@ -32,6 +35,7 @@ from odrf.design.weights import check_weights, unit_of
 from odrf.errors import InputError
 from odrf.public.chunks import Chunks
 from odrf.public.progress import progress_bar
+from odrf.warn import warn_user
 
 __all__ = ["learn_streamed_design"]
 
@@ -79,6 +83,11 @@ def learn_streamed_design(
     ------
     InputError
         As in `build_design`; a term needs all rows at once; the chunks have not the same columns.
+
+    Warns
+    -----
+    UserWarning
+        A column would count as its ranks if all rows were there.
     """
     checked_choice("kind", kind, KINDS)
     checked_choice("missing", missing, [choice for choice in MISSING if choice != "surrogate"])
@@ -97,13 +106,13 @@ def learn_streamed_design(
     columns = tuple(name for name in names if name in needed)
     used = UsedRows(columns, tuple(terms.response.columns), tuple(terms.columns), weights, missing)
     telling, counts = TellingRows(terms, env, weights), _Counts(missing=Counter(), empty=Counter())
-    grid = None
+    first: pd.DataFrame | None = None
     with progress_bar(unit="row", progress=progress) as bar:
-        for number, block in enumerate(in_blocks_of_rows(chunks.frames(columns))):
-            grid = grid_of(block) if number == 0 else grid
+        for block in in_blocks_of_rows(chunks.frames(columns)):
+            first = block if first is None else first
             _see(block, used, telling, counts)
             bar.update(len(block))
-    if telling.rows is None or counts.n < 2:
+    if first is None or telling.rows is None or counts.n < 2:
         raise InputError(
             f"data has {counts.n} rows with response and predictors as missing={missing!r} needs "
             "them: at least 2 are needed"
@@ -112,7 +121,8 @@ def learn_streamed_design(
     if weights is not None:
         check_weights(np.array([counts.largest_weight]))
     design = _design(formula, terms, telling, counts, kind, env)
-    design = replace(design, missing=missing, unseen=unseen, weights=weights, grid=grid)
+    design = replace(design, missing=missing, unseen=unseen, weights=weights, grid=grid_of(first))
+    _warn_of_ties(design, first)
     unit = unit_of(np.array([counts.largest_weight])) if weights is not None else 1.0
     rows = StreamedRows(
         chunks, design, used, counts.n, counts.n_positive, counts.dropped,
@@ -166,6 +176,19 @@ def _design(
     scaling, _ = recipe.columns_on(frame).learned(recipe.columns)
     schema = learn_schema(frame, terms.columns)
     return Design(formula, response, recipe, schema, scaling, "split")
+
+
+def _warn_of_ties(design: Design, first: pd.DataFrame) -> None:
+    """Warn of columns that would be ranked if all rows were there, as the first block shows."""
+    recipe = design.recipe
+    variables, _ = ranked_alone(recipe.variables, recipe.terms, first)
+    names = [each.name for each in variables if isinstance(each.encoding, OwnRanks)]
+    if names:
+        warn_user(
+            f"32 bits cannot tell many values of {listed(names)} apart: without all rows in memory "
+            "they have no ranks, and values close to each other count as equal; make numbers of "
+            "fewer digits of them, or leave them out"
+        )
 
 
 def _with_means(rows: StreamedRows) -> Design:

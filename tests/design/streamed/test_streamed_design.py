@@ -197,6 +197,14 @@ def test_options_that_do_not_go(options, words):
         learned("c ~ a + f", [data], **options)
 
 
+def test_columns_that_would_be_ranked_are_named():
+    data = table(1, 64, holes=False).assign(id=10**17 + np.arange(64))
+    data.loc[0, "id"] = 0
+    with pytest.warns(UserWarning, match="32 bits cannot tell many values of 'id' apart"):
+        rows = learned("y ~ a + id", [data[:16], data[16:]])
+    assert rows.design.scaling.range[1] == 10**17 + 63
+
+
 def test_too_few_rows():
     data = table(1, 3, holes=False)
     with pytest.raises(InputError, match="data has 1 rows"):
