@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored, with_layout
+from odrf.engine.rows.coded import Matrix, layout_of, stored, with_layout
 from odrf.engine.streamed.hashed_draws import HashedDraw
 
-__all__ = ["Gathering", "RowBlock", "TreeRows"]
+__all__ = ["Gathering", "RowBlock", "TreeRows", "drawn_rows", "joined_rows"]
 
 
 class RowBlock(NamedTuple):
@@ -41,6 +42,26 @@ class TreeRows(NamedTuple):
     weights: NDArray[np.float64]
 
 
+def drawn_rows(block: RowBlock, draw: HashedDraw, n_jobs: int) -> list[TreeRows]:
+    """Return the rows of a block that each tree draws; trees may draw none."""
+    array, layout = stored(block.X), layout_of(block.X)
+    found = []
+    for of_tree in draw.drawn(block.numbers, block.weights, n_jobs):
+        # by numbers of rows: several times as fast as by a mask of two dimensions
+        rows = np.flatnonzero(of_tree)
+        X = with_layout(np.take(array, rows, axis=1), layout)
+        found.append(TreeRows(X, block.y[rows], block.weights[rows]))
+    return found
+
+
+def joined_rows(pieces: Sequence[TreeRows]) -> TreeRows:
+    """Return the rows that one tree draws from all blocks, of which there is one at least."""
+    X = np.concatenate([stored(piece.X) for piece in pieces], axis=1)
+    y = np.concatenate([piece.y for piece in pieces])
+    weights = np.concatenate([piece.weights for piece in pieces])
+    return TreeRows(with_layout(X, layout_of(pieces[0].X)), y, weights)
+
+
 class Gathering:
     """The rows that some trees draw, in the order of their numbers.
 
@@ -55,27 +76,18 @@ class Gathering:
     def __init__(self, draw: HashedDraw, n_jobs: int) -> None:
         self.draw, self.n_jobs = draw, n_jobs
         self._pieces: list[list[TreeRows]] = [[] for _ in draw.keys]
-        self._layout: Layout | None = None
 
     def add(self, block: RowBlock) -> None:
         """Keep of a block what the trees draw."""
-        array, self._layout = stored(block.X), layout_of(block.X)
-        drawn = self.draw.drawn(block.numbers, block.weights, self.n_jobs)
-        for pieces, of_tree in zip(self._pieces, drawn, strict=True):
-            rows = np.flatnonzero(of_tree)
-            if len(rows):
-                # by numbers of rows: several times as fast as by a mask of two dimensions
-                piece = np.take(array, rows, axis=1)
-                pieces.append(TreeRows(piece, block.y[rows], block.weights[rows]))
+        found = drawn_rows(block, self.draw, self.n_jobs)
+        for pieces, piece in zip(self._pieces, found, strict=True):
+            pieces.append(piece)
 
     def n_rows(self, t: int) -> int:
         """Return how many rows tree `t` of these trees has drawn."""
         return sum(len(piece.y) for piece in self._pieces[t])
 
     def take(self, t: int) -> TreeRows:
-        """Return the rows of tree `t` of these trees, at least one, and forget them."""
+        """Return the rows of tree `t` of these trees, and forget them."""
         pieces, self._pieces[t] = self._pieces[t], []
-        X = np.concatenate([stored(piece.X) for piece in pieces], axis=1)
-        y = np.concatenate([piece.y for piece in pieces])
-        weights = np.concatenate([piece.weights for piece in pieces])
-        return TreeRows(with_layout(X, self._layout), y, weights)
+        return joined_rows(pieces)

@@ -1,27 +1,63 @@
-"""Out-of-bag errors of a forest on rows in chunks, summed up block by block."""
+"""Out-of-bag errors of a forest on rows in chunks, summed up block by block.
+
+What a block adds is computed from the block alone (`judged_block`), so that it can be done
+anywhere, and is added up in the order of the blocks (`total_of_blocks`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from odrf.design import INDICATORS
+from odrf.design import INDICATORS, Design
 from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.engine.streamed.hashed_draws import HashedDraw
+from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums
 
-__all__ = ["judged_by_blocks"]
+__all__ = ["BlockSums", "total_of_blocks", "judged_block", "judged_by_blocks"]
 
 # What a probability of 0 counts as in the log loss.
 LEAST = 2.0**-52
+
+
+class BlockSums(NamedTuple):
+    """What a block of rows adds.
+
+    Attributes
+    ----------
+    path : (B, 2) float64
+        Weighted losses, and weights, by the number of trees.
+    n_judged : int
+        Rows of positive weight with an out-of-bag prediction, whose weights are `judged`.
+    judged, log_loss, brier : float
+        Sums for class probabilities; 0 for a regression.
+    confusion : (K, K) float64
+        Weights by observed and predicted class.
+    weight, mean, squares : float
+        Of the response: sum of weights, weighted mean, and weighted sum of squares around it.
+    columns : (p,) float64
+        Weighted sums of the columns that hold numbers, 0 for indicators.
+    """
+
+    path: NDArray[np.float64]
+    n_judged: int
+    judged: float
+    log_loss: float
+    brier: float
+    confusion: NDArray[np.float64]
+    weight: float
+    mean: float
+    squares: float
+    columns: NDArray[np.float64]
 
 
 def judged_by_blocks(
@@ -31,87 +67,93 @@ def judged_by_blocks(
 
     `advance` is told the rows of each block.
     """
-    K = fit.design.response.n_classes
-    sums = _Sums(K, np.zeros((fit.forest.n_trees, 2)), np.zeros((K, K)), fit.ordered)
-    design, weight, columns = fit.design, 0.0, np.zeros(0)
+
+    def judged() -> Iterator[BlockSums]:
+        for block in rows.blocks():
+            yield judged_block(fit.forest, fit.design, block, draw, fit.control.n_jobs)
+            advance(len(block.y))
+
+    return total_of_blocks(judged(), rows.unit)
+
+
+def judged_block(
+    forest: Forest, design: Design, block: RowBlock, draw: HashedDraw, n_jobs: int
+) -> BlockSums:
+    """Return what one block adds."""
+    m, K = len(block.y), forest.value.shape[1]
+    unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
+    found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
+    path = predict_unseen(forest, block.X, block.y, block.weights, unseen, n_jobs, found)
+    known = (found.votes > 0) & (block.weights > 0)
+    weight = float(block.weights.sum())
+    mean = float(block.weights @ block.y) / weight if weight else 0.0
+    squares = float(block.weights @ (block.y - mean) ** 2)
+    scores = 0.0, 0.0, 0.0, np.zeros((K, K))
+    if K > 1:
+        codes, weights = block.y[known].astype(np.int64), block.weights[known]
+        scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
+    columns = _column_sums(design, block)
+    return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns)
+
+
+def _scores(
+    codes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    ordered: bool,
+) -> tuple[float, float, float, NDArray[np.float64]]:
+    """Return weight, log loss, Brier score and confusion of class probabilities (m, K), summed."""
+    K = shares.shape[1]
+    cell = codes * K + predicted_classes(shares, ordered)
+    confusion = np.bincount(cell, weights, K * K).reshape(K, K).astype(np.float64)
+    of_class = shares[np.arange(len(codes)), codes]
+    log_loss = -float(weights @ np.log(np.maximum(of_class, LEAST)))
+    brier = float(weights @ ((shares**2).sum(axis=1) - 2 * of_class + 1))
+    return float(weights.sum()), log_loss, brier, confusion
+
+
+def _column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
     numbers = np.flatnonzero(np.repeat(design.types != INDICATORS, np.diff(design.first)))
-    for block in rows.blocks():
-        layout = layout_of(block.X)
-        rows_of_numbers = numbers if layout is None else layout.place[numbers]
-        columns = columns if weight else np.zeros(len(numbers))
-        unseen = ~draw.drawn(block.numbers, block.weights, fit.control.n_jobs)
-        m = len(block.y)
-        found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
-        sums.path += predict_unseen(
-            fit.forest, block.X, block.y, block.weights, unseen, fit.control.n_jobs, found
-        )
-        sums.add(block, found.value)
-        columns = columns + stored(block.X)[rows_of_numbers] @ block.weights
-        weight += float(block.weights.sum())
-        advance(m)
-    means = np.zeros(len(design.columns))
-    means[numbers] = columns / weight
-    return sums.found(rows.unit, means)
+    layout = layout_of(block.X)
+    rows = numbers if layout is None else layout.place[numbers]
+    sums = np.zeros(len(design.columns))
+    sums[numbers] = stored(block.X)[rows] @ block.weights
+    return sums
 
 
-@dataclass
-class _Sums:
-    """Sums over the blocks so far.
+def total_of_blocks(blocks: Iterable[BlockSums], unit: float) -> RowSums:
+    """Return the means over all blocks, of which there is one at least, added in their order.
 
-    `path` (B, 2) are losses and weights by the number of trees, `confusion` (K, K) weights.
+    Weights of the confusion matrix are given in the `unit` of the case weights.  Means and sums of
+    squares of the response are put together as Chan, Golub and LeVeque (1983) do.
     """
-
-    K: int
-    path: NDArray[np.float64]
-    confusion: NDArray[np.float64]
-    ordered: bool
-    n_judged: int = 0
-    weight: float = 0.0
-    mean: float = 0.0
-    squares: float = 0.0
-    judged_weight: float = 0.0
-    log_loss: float = 0.0
-    brier: float = 0.0
-
-    def add(self, block: RowBlock, value: NDArray[np.float64]) -> None:
-        """Add a block with its out-of-bag values (m, K), NaN for rows that all trees drew."""
-        known = ~np.isnan(value[:, 0]) & (block.weights > 0)
-        self.n_judged += int(known.sum())
-        if self.K == 1:
-            self._add_responses(block)
-            return
-        weights, shares = block.weights[known], value[known]
-        codes = block.y[known].astype(np.int64)
-        self.judged_weight += float(weights.sum())
-        cell = codes * self.K + predicted_classes(shares, self.ordered)
-        self.confusion += np.bincount(cell, weights, self.K**2).reshape(self.K, self.K)
-        of_class = shares[np.arange(len(codes)), codes]
-        self.log_loss -= float(weights @ np.log(np.maximum(of_class, LEAST)))
-        squares = (shares**2).sum(axis=1) - 2 * of_class + 1
-        self.brier += float(weights @ squares)
-
-    def _add_responses(self, block: RowBlock) -> None:
-        """Update weighted mean and sum of squares of the response (Chan et al. 1983)."""
-        weight = float(block.weights.sum())
-        if weight == 0:
-            return
-        mean = float(block.weights @ block.y) / weight
-        squares = float(block.weights @ (block.y - mean) ** 2)
-        total, off = self.weight + weight, mean - self.mean
-        self.squares += squares + off**2 * self.weight * weight / total
-        self.mean += off * weight / total
-        self.weight = total
-
-    def found(self, unit: float, column_means: NDArray[np.float64]) -> RowSums:
-        """Return the means; confusion in the `unit` of the case weights."""
-        with np.errstate(invalid="ignore", divide="ignore"):
-            path = self.path[:, 0] / self.path[:, 1]
-            variance = float(np.float64(self.squares) / self.weight) if self.K == 1 else np.nan
-            log_loss, brier = (
-                np.array([self.log_loss, self.brier]) / self.judged_weight
-                if self.K > 1
-                else (np.nan, np.nan)
-            )
-        confusion = self.confusion * unit if self.K > 1 else None
-        scores = variance, float(log_loss), float(brier)
-        return RowSums(path, self.n_judged, *scores, confusion, column_means)
+    blocks = iter(blocks)
+    total = next(blocks)
+    for block in blocks:
+        weight = total.weight + block.weight
+        share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
+        total = BlockSums(
+            path=total.path + block.path,
+            n_judged=total.n_judged + block.n_judged,
+            judged=total.judged + block.judged,
+            log_loss=total.log_loss + block.log_loss,
+            brier=total.brier + block.brier,
+            confusion=total.confusion + block.confusion,
+            weight=weight,
+            mean=total.mean + off * share,
+            squares=total.squares + block.squares + off**2 * total.weight * share,
+            columns=total.columns + block.columns,
+        )
+    classes = len(total.confusion) > 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error_path = total.path[:, 0] / total.path[:, 1]
+        means = np.array([total.log_loss, total.brier]) / np.float64(total.judged)
+    return RowSums(
+        error_path=error_path,
+        n_judged=total.n_judged,
+        variance=np.nan if classes else total.squares / total.weight,
+        log_loss=float(means[0]) if classes else np.nan,
+        brier=float(means[1]) if classes else np.nan,
+        confusion=total.confusion * unit if classes else None,
+        column_means=total.columns / total.weight,
+    )
