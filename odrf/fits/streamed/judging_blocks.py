@@ -23,7 +23,7 @@ from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums
 
-__all__ = ["BlockSums", "total_of_blocks", "judged_block", "judged_by_blocks"]
+__all__ = ["BlockSums", "judged_block", "judged_by_blocks", "total_of_blocks"]
 
 # What a probability of 0 counts as in the log loss.
 LEAST = 2.0**-52
