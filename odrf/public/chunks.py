@@ -24,6 +24,8 @@ ChunkSource: TypeAlias = (
 # Rows of a batch that is read of files and queries.
 ROWS = 2**16
 PARQUET = "*.parquet"
+# What versions of DuckDB call the method that reads batches.
+READERS = ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch", "record_batch")
 HOW = (
     "use a path of a Parquet file or of a folder of such files, a dataset of pyarrow, a relation "
     "of DuckDB, a list of data frames, or a function that returns an iterator of data frames"
@@ -217,9 +219,8 @@ def _queried(relation: Any, columns: Sequence[str] | None) -> Iterator[Any]:
     wanted = [name for name in names if name in relation.columns]
     quoted = ['"' + name.replace('"', '""') + '"' for name in wanted]
     query = relation.project(", ".join(quoted))
-    make = "to_arrow_reader" if hasattr(query, "to_arrow_reader") else "fetch_record_batch"
-    reader = getattr(query, make)(ROWS)
-    for batch in reader:
+    make = next(name for name in READERS if hasattr(query, name))
+    for batch in getattr(query, make)(ROWS):
         yield _arrow("data").Table.from_batches([batch])
 
 

@@ -36,8 +36,10 @@ def folder(tmp_path):
 
 
 def sources(folder):
-    arrow = pa.Table.from_pandas(DATA)
+    arrow, query = pa.Table.from_pandas(DATA), pl.from_pandas(DATA).lazy()
+    batched = hasattr(query, "collect_batches")  # not in older versions of polars
     return {
+        **({"Chunks of a query": Chunks(query)} if batched else {}),
         "folder": str(folder),
         "path": folder,
         "files": [folder / "a.parquet", folder / "b", str(folder / "c.parquet")],
@@ -47,7 +49,6 @@ def sources(folder):
         "function": lambda: iter([DATA[:5], DATA[5:]]),
         "partial": partial(iter, [DATA]),
         "Chunks of a relation": Chunks(duckdb.from_arrow(arrow)),
-        "Chunks of a query": Chunks(pl.from_pandas(DATA).lazy()),
         "Chunks of a frame": Chunks(DATA),
         "Chunks of Chunks": Chunks(Chunks(arrow)),
         "Chunks of an iterable": Chunks({0: DATA}.values()),

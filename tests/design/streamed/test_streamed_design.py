@@ -26,6 +26,7 @@ FORMULAS = (
     "log(y + 20) ~ a:b + f:g:a + t + C(k) + C(k):a",
     "o ~ h + a:h + f + np.where(a > 0, 1, 0)",
     "y ~ o + flag + late + span",
+    "y ~ np.column_stack((a, t)) + f.str.upper() + span:a",
 )
 
 

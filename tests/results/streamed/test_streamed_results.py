@@ -39,6 +39,11 @@ def test_a_folder_of_parquet_files_is_a_table(tmp_path, classes):
 
 
 def test_functions_and_numbers_of_the_formula(numbers):
+    def twice(column):
+        return 2 * column
+
+    own = odrf.odrf("body_mass_g ~ twice(bill_length_mm)", CHUNKS, n_trees=2, seed=1)
+    assert own.predict(FRAME).notna().all()
     fit = odrf.odrf(
         "np.log(body_mass_g) ~ I(bill_length_mm * 2) + island:sex", CHUNKS, n_trees=3, seed=1
     )
