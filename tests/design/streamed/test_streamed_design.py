@@ -112,7 +112,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr("odrf.design.streamed.blocks.ROWS_PER_BLOCK", 16)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     formula=st.sampled_from(FORMULAS),
     seed=st.integers(0, 99),
@@ -130,7 +130,7 @@ def test_the_design_is_that_of_one_data_frame(formula, seed, n, cuts, holes):
     assert_same(learned(formula, frames), design, training)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_the_chunks_change_no_bit(seed, cuts):
     data = table(seed, 60, holes=True)

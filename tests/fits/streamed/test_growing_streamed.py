@@ -50,7 +50,7 @@ def same(one, other) -> bool:
     return all(np.array_equal(getattr(a, n), getattr(b, n), equal_nan=True) for n in names)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(
     cuts=st.lists(st.integers(0, 150), max_size=4),
     n_jobs=st.integers(1, 3),
