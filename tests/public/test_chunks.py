@@ -161,6 +161,10 @@ def test_odrf_says_what_is_wrong_with_a_source(data):
         odrf.odrf("y ~ k", data, n_trees=2)
 
 
-def test_other_functions_take_tables_only(folder):
-    with pytest.raises(InputError, match="data must be a data frame"):
-        odrf.odt("y ~ k", str(folder))
+@pytest.mark.parametrize("make", [str, Chunks])
+def test_other_functions_take_tables_only(folder, make):
+    words = (
+        r"data must be a data frame, not (str|odrf\.Chunks): .*odrf\(\) alone reads them in chunks"
+    )
+    with pytest.raises(InputError, match=words):
+        odrf.odt("y ~ k", make(folder))
