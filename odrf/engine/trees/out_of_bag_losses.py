@@ -238,26 +238,31 @@ def predict_unseen(
     unseen: NDArray[np.bool_],
     n_jobs: int,
     found: OutOfBag,
+    see: Callable[[int, NDArray[np.int32]], object] = lambda begin, leaves: None,
 ) -> NDArray[np.float64]:
     """Predict rows by the trees that have not seen them, in as many threads as `n_jobs` says.
 
     Values and votes are added to those of `found`, which are 0 at first; `unseen` (B, n) says which
-    trees have not seen which rows.  Returns the sums (B, 2) of weighted losses and of weights by
-    the number of trees.
+    trees have not seen which rows.  `see` is told, in the order of the rows, the first of some rows
+    and their leaves (B, m), valid where they are unseen.  Returns the sums (B, 2) of weighted
+    losses and of weights by the number of trees.
     """
     packed = forest.packed_for(X)
 
-    def run(block: slice) -> NDArray[np.float64]:
+    def run(block: slice) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         path = np.zeros((forest.n_trees, 2))
         leaves = leaves_of(packed, X, block, unseen)
         _accumulate(
             leaves, y, weights, block.start, unseen, forest.value, forest.prediction_rule,
             found.value, found.votes, path,
         )  # fmt: skip
-        return path
+        return path, leaves
 
-    blocks = in_order(run, row_blocks(len(y)), n_jobs)
-    return sum(blocks, np.zeros((forest.n_trees, 2)))
+    total, blocks = np.zeros((forest.n_trees, 2)), row_blocks(len(y))
+    for block, (path, leaves) in zip(blocks, in_order(run, blocks, n_jobs), strict=True):
+        total += path
+        see(block.start, leaves)
+    return total
 
 
 def permutation_loss(

@@ -17,11 +17,13 @@ from odrf.design.streamed.streamed_rows import StreamedRows
 from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.streamed.gathering import RowBlock
 from odrf.engine.streamed.hashed_draws import HashedDraw
+from odrf.engine.streamed.leaf_sums import add_to_leaves
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
 from odrf.engine.trees.prediction_rule import predicted_classes
 from odrf.fits.fit import Fit
 from odrf.fits.streamed.streamed_fit import RowSums
+from odrf.statistics.out_of_bag_importance import importance_of_sums
 
 __all__ = ["BlockSums", "judged_block", "judged_by_blocks", "total_of_blocks"]
 
@@ -46,6 +48,8 @@ class BlockSums(NamedTuple):
         Of the response: sum of weights, weighted mean, and weighted sum of squares around it.
     columns : (p,) float64
         Weighted sums of the columns that hold numbers, 0 for indicators.
+    classes : (K,) float64
+        Weights of the classes; the sum of weights for a regression.
     """
 
     path: NDArray[np.float64]
@@ -58,6 +62,7 @@ class BlockSums(NamedTuple):
     mean: float
     squares: float
     columns: NDArray[np.float64]
+    classes: NDArray[np.float64]
 
 
 def judged_by_blocks(
@@ -67,23 +72,33 @@ def judged_by_blocks(
 
     `advance` is told the rows of each block.
     """
+    leaf_sums = np.zeros((fit.forest.n_nodes, fit.forest.value.shape[1] + 1))
 
     def judged() -> Iterator[BlockSums]:
         for block in rows.blocks():
-            yield judged_block(fit.forest, fit.design, block, draw, fit.control.n_jobs)
+            yield judged_block(fit.forest, fit.design, block, draw, fit.control.n_jobs, leaf_sums)
             advance(len(block.y))
 
-    return total_of_blocks(judged(), rows.unit)
+    return total_of_blocks(judged(), rows.unit, fit.forest, fit.design, leaf_sums)
 
 
 def judged_block(
-    forest: Forest, design: Design, block: RowBlock, draw: HashedDraw, n_jobs: int
+    forest: Forest,
+    design: Design,
+    block: RowBlock,
+    draw: HashedDraw,
+    n_jobs: int,
+    leaf_sums: NDArray[np.float64],
 ) -> BlockSums:
-    """Return what one block adds."""
+    """Return what one block adds; what it adds to the leaves is added to `leaf_sums` (m, K + 1)."""
     m, K = len(block.y), forest.value.shape[1]
     unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
     found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
-    path = predict_unseen(forest, block.X, block.y, block.weights, unseen, n_jobs, found)
+
+    def see(begin: int, leaves: NDArray[np.int32]) -> None:
+        add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, leaf_sums)
+
+    path = predict_unseen(forest, block.X, block.y, block.weights, unseen, n_jobs, found, see)
     known = (found.votes > 0) & (block.weights > 0)
     weight = float(block.weights.sum())
     mean = float(block.weights @ block.y) / weight if weight else 0.0
@@ -92,8 +107,10 @@ def judged_block(
     if K > 1:
         codes, weights = block.y[known].astype(np.int64), block.weights[known]
         scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
-    columns = _column_sums(design, block)
-    return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns)
+    columns, classes = _column_sums(design, block), np.array([weight])
+    if K > 1:
+        classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
+    return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns, classes)
 
 
 def _scores(
@@ -121,11 +138,18 @@ def _column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
     return sums
 
 
-def total_of_blocks(blocks: Iterable[BlockSums], unit: float) -> RowSums:
+def total_of_blocks(
+    blocks: Iterable[BlockSums],
+    unit: float,
+    forest: Forest,
+    design: Design,
+    leaf_sums: NDArray[np.float64],
+) -> RowSums:
     """Return the means over all blocks, of which there is one at least, added in their order.
 
     Weights of the confusion matrix are given in the `unit` of the case weights.  Means and sums of
-    squares of the response are put together as Chan, Golub and LeVeque (1983) do.
+    squares of the response are put together as Chan, Golub and LeVeque (1983) do.  `leaf_sums` are
+    complete when the blocks are at their end.
     """
     blocks = iter(blocks)
     total = next(blocks)
@@ -143,11 +167,13 @@ def total_of_blocks(blocks: Iterable[BlockSums], unit: float) -> RowSums:
             mean=total.mean + off * share,
             squares=total.squares + block.squares + off**2 * total.weight * share,
             columns=total.columns + block.columns,
+            classes=total.classes + block.classes,
         )
     classes = len(total.confusion) > 1
     with np.errstate(invalid="ignore", divide="ignore"):
         error_path = total.path[:, 0] / total.path[:, 1]
         means = np.array([total.log_loss, total.brier]) / np.float64(total.judged)
+    mean = total.classes / total.weight if classes else np.array([total.mean])
     return RowSums(
         error_path=error_path,
         n_judged=total.n_judged,
@@ -156,4 +182,5 @@ def total_of_blocks(blocks: Iterable[BlockSums], unit: float) -> RowSums:
         brier=float(means[1]) if classes else np.nan,
         confusion=total.confusion * unit if classes else None,
         column_means=total.columns / total.weight,
+        importance=importance_of_sums(forest, leaf_sums, mean, design.first),
     )

@@ -33,6 +33,8 @@ class RowSums:
     column_means : (p,) float64
         Weighted mean of each scaled column, 0 for indicators of levels: what an empty cell counts
         as, in a new row, if no training row has one in the column.
+    importance : (P,) float64
+        The out-of-bag importance of each predictor; see `odrf.statistics.out_of_bag_importance`.
     """
 
     error_path: NDArray[np.float64]
@@ -42,6 +44,7 @@ class RowSums:
     brier: float
     confusion: NDArray[np.float64] | None
     column_means: NDArray[np.float64]
+    importance: NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from odrf.errors import InputError
 from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
-from odrf.reports.importance_tables import MeasuredImportance, impurity_table
+from odrf.reports.importance_tables import MeasuredImportance, with_shares
 from odrf.reports.summaries import growth_card, growth_summary
 from odrf.text.card import Card
 from odrf.text.quantity import quantity
@@ -24,11 +24,7 @@ __all__ = [
     "summed_rows",
 ]
 
-MEASURE = "impurity removed"
-BY_THEIR_OWN_ROWS = (
-    "The rows that chose the splits also judge their importances, which favours predictors of many "
-    "values."
-)
+MEASURE = "impurity removed, out of bag"
 
 
 def summed_rows(fit: StreamedFit) -> RowSums:
@@ -83,8 +79,8 @@ def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
 
 
 def streamed_importance(fit: StreamedFit) -> MeasuredImportance:
-    """Return the importances that are shown: by impurity, which needs no row."""
-    return MeasuredImportance(impurity_table(fit), MEASURE, (BY_THEIR_OWN_ROWS,))
+    """Return the importances that are shown: those judged by the rows that trees did not draw."""
+    return MeasuredImportance(with_shares(fit, summed_rows(fit).importance), MEASURE)
 
 
 def streamed_summary(fit: StreamedFit) -> Summary:

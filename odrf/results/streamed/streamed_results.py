@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from odrf.checks import checked_choice, is_word
 from odrf.errors import InputError
 from odrf.fits.prediction.scores import error_name
 from odrf.fits.streamed.predicting_chunks import chunks_predicted, predictions_to_parquet
 from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public.chunks import Chunks, ChunkSource
-from odrf.reports.importance_tables import MeasuredImportance
+from odrf.reports.importance_tables import MeasuredImportance, impurity_table
 from odrf.reports.streamed.streamed_summary import (
     streamed_card,
     streamed_confusion,
@@ -26,12 +27,13 @@ from odrf.reports.streamed.streamed_summary import (
     summed_rows,
 )
 from odrf.results.forest import ODRFResults
+from odrf.results.measured import IMPORTANCES
 from odrf.text.card import Card
 from odrf.text.summary import Summary
 
 __all__ = ["StreamedResults"]
 
-IMPURITY = "impurity"
+OUT_OF_BAG, IMPURITY = "out_of_bag", "impurity"
 
 
 class StreamedResults(ODRFResults):
@@ -39,9 +41,9 @@ class StreamedResults(ODRFResults):
 
     It is a forest that keeps none of its training rows.  It predicts, shows its trees, is saved,
     pruned and exported as any other.  The out-of-bag errors are those of all rows, summed up while
-    they passed by.  What is computed from training rows later raises `InputError`: predictions of
-    them, importances but ``"impurity"``, intervals, effects, Shapley values without `background`,
-    `update`, `grow`.
+    they passed by, and so are the out-of-bag importances.  What is computed from training rows
+    later raises `InputError`: predictions of them, other importances, intervals, effects, Shapley
+    values without `background`, `update`, `grow`.
 
     Parameters
     ----------
@@ -203,10 +205,10 @@ class StreamedResults(ODRFResults):
 
         Parameters
         ----------
-        type : {"impurity"}, optional
-            The impurity decrease of the splits on the predictor; see `ODRFResults.importance`.  The
-            rows that chose the splits also judge them: predictors of many values seem more
-            important than they are.
+        type : {"out_of_bag", "impurity"}, default "out_of_bag"
+            As in `ODRFResults.importance`: judged by the rows that each tree did not draw, summed
+            up while they passed by; or by the rows that chose the splits, so that predictors of
+            many values seem more important than they are.
         test, adjust, groups, level, progress
             They are for types that need training rows.
 
@@ -220,12 +222,14 @@ class StreamedResults(ODRFResults):
         InputError
             If `type` is another one: rows would have to be there again.
         """
-        if type not in (None, IMPURITY):
-            raise InputError(
-                f"type={type!r} needs the training rows, and a fit on rows in chunks keeps none: "
-                f'use type="{IMPURITY}", or fit a data frame of some of the rows'
-            )
-        return streamed_importance(self.fit).table
+        if type is None or is_word(type, OUT_OF_BAG):
+            return streamed_importance(self.fit).table
+        if checked_choice("type", type, IMPORTANCES) == IMPURITY:
+            return impurity_table(self.fit)
+        raise InputError(
+            f"type={type!r} needs the training rows, and a fit on rows in chunks keeps none: use "
+            f'type="{OUT_OF_BAG}" or "{IMPURITY}", or fit a data frame of some of the rows'
+        )
 
     @property
     def kinds(self) -> pd.DataFrame:

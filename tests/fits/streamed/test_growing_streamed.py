@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import odrf
+from odrf.engine.rows.coded import indicated
 from odrf.engine.streamed.hashed_draws import draw_keys
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError
 from odrf.options.streamed_options import share_of_rows
 from reference.hashed_draws import draws_row
+from reference.importance import judged_by_definition, own_response
 
 TREES = 4
 
@@ -68,6 +70,7 @@ def test_chunks_threads_and_memory_change_no_bit(cuts, n_jobs, memory, response,
     assert same(fit, whole)
     assert fit.error_path.equals(whole.error_path)
     assert fit.oob_scores.equals(whole.oob_scores)
+    assert fit.importance().equals(whole.importance())
 
 
 def unseen_values(fit, data: pd.DataFrame, fraction: float) -> tuple[np.ndarray, np.ndarray]:
@@ -133,6 +136,30 @@ def test_out_of_bag_scores_of_classes(options):
     assert matrix["error"].iloc[0] == pytest.approx(
         1 - matrix.iloc[0, 0] / matrix.iloc[0, :3].sum()
     )
+
+
+@pytest.mark.parametrize(("response", "weights"), [("y", None), ("y", "w"), ("k", "w")])
+def test_out_of_bag_importances_are_their_definition(response, weights):
+    data, fraction = table().drop(columns="a"), 0.6
+    fit = odrf.odrf(
+        f"{response} ~ b + c + f", cut(data, [40, 90]), n_trees=TREES, sample_fraction=fraction,
+        seed=4, weights=weights,
+    )  # fmt: skip
+    w = np.ones(len(data)) if weights is None else data["w"].to_numpy(dtype=float)
+    X, y = fit.design.labelled(data)
+    target = own_response(fit.forest, y)
+    centred, X = target - np.average(target, axis=0, weights=w), indicated(X)
+    expected = np.zeros(3)
+    for b, key in enumerate(draw_keys(4, 0, TREES).tolist()):
+        rows = [i for i in range(len(data)) if w[i] > 0 and not draws_row(key, i, fraction)]
+        tree = fit.forest.tree(b)
+        expected += judged_by_definition(
+            tree, X, centred, w, rows, fit.design.first, tree.value, lambda _: slice(None)
+        )
+    found = fit.importance()["importance"].reindex(list(fit.design.predictors))
+    np.testing.assert_allclose(found, expected / TREES, rtol=1e-6, atol=1e-12)
+    assert fit.importance("out_of_bag").equals(fit.importance())
+    assert fit.importance("impurity")["share"].sum() == pytest.approx(1)
 
 
 def test_a_tree_knows_the_rows_that_it_drew():
