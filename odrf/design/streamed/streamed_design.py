@@ -39,6 +39,8 @@ from odrf.warn import warn_user
 
 __all__ = ["learn_streamed_design"]
 
+CLASSES = "classification"
+
 
 @dataclass
 class _Counts:
@@ -105,7 +107,8 @@ def learn_streamed_design(
     needed = {*terms.columns, *terms.response.columns, *aside}
     columns = tuple(name for name in names if name in needed)
     used = UsedRows(columns, tuple(terms.response.columns), tuple(terms.columns), weights, missing)
-    telling, counts = TellingRows(terms, env, weights), _Counts(missing=Counter(), empty=Counter())
+    telling = TellingRows(terms, env, weights, kind == CLASSES)
+    counts = _Counts(missing=Counter(), empty=Counter())
     first: pd.DataFrame | None = None
     with progress_bar(unit="row", progress=progress) as bar:
         for block in in_blocks_of_rows(chunks.frames(columns)):

@@ -9,7 +9,7 @@ number; and of each column one row in which it is empty.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import cast
 
@@ -55,6 +55,8 @@ class TellingRows:
         The user's environment: where functions are looked up.
     weights : str, optional
         The column of case weights.
+    classes : bool, default False
+        Whether numbers are classes if they are the response.
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class TellingRows:
     formula: Formula
     env: EvalEnvironment
     weights: str | None = None
+    classes: bool = False
     rows: pd.DataFrame | None = None
     n: int = 0
     _evaluations: dict[Atom, Evaluation] = field(default_factory=dict)
@@ -109,7 +112,9 @@ class TellingRows:
         """Return the rows of classes, of extremes and of some different responses."""
         response = self.formula.response
         known, values = self._known_values(response, frame)
-        codes, numbers = _labels_and_numbers(values)
+        codes, numbers = _labels_and_numbers(
+            replace(values, nominal=values.nominal or self.classes)
+        )
         found = [known[_telling(codes, numbers)]]
         if numbers is not None and numbers.shape[0] == 1:
             found.append(known[np.unique(numbers[0], return_index=True)[1][:DISTINCT]])

@@ -143,6 +143,13 @@ def test_the_chunks_change_no_bit(seed, cuts):
         assert np.array_equal(mine.numbers, its.numbers)
 
 
+@pytest.mark.parametrize("response", ["k", "flag", "np.sign(b)", "C(b)"])
+def test_numbers_as_classes(response):
+    data = table(5, 80, holes=False)
+    rows = learned(f"{response} ~ a + f", [data[:30], data[30:]], kind="classification")
+    assert_same(rows, *in_one_frame(f"{response} ~ a + f", data, kind="classification"))
+
+
 @pytest.mark.parametrize("missing", ["split", "drop"])
 @pytest.mark.parametrize("class_weights", [None, "balanced", {"no": 2.0}])
 def test_weights_and_rows_left_out(missing, class_weights):
