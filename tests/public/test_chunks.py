@@ -31,7 +31,7 @@ def folder(tmp_path):
         path = tmp_path / f"{name}.parquet"
         path.parent.mkdir(exist_ok=True)
         rows.to_parquet(path, index=False)
-    (tmp_path / "notes.txt").write_text("no rows")
+    DATA.to_csv(tmp_path / "rows.csv", index=False)
     return tmp_path
 
 
@@ -48,6 +48,7 @@ def sources(folder):
         "several libraries": (pl.from_pandas(DATA[:5]), arrow.slice(5)),
         "function": lambda: iter([DATA[:5], DATA[5:]]),
         "partial": partial(iter, [DATA]),
+        "reader of text": lambda: pd.read_csv(folder / "rows.csv", chunksize=4),
         "Chunks of a relation": Chunks(duckdb.from_arrow(arrow)),
         "Chunks of a frame": Chunks(DATA),
         "Chunks of Chunks": Chunks(Chunks(arrow)),
