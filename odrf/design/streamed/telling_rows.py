@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from patsy import EvalEnvironment
 
-from odrf.design.columns.chosen_encoding import FEWEST_OWN, SHARE_OWN, require_shared
+from odrf.design.columns.chosen_encoding import FEWEST_OWN, require_shared
 from odrf.design.columns.measurement import (
     DATES,
     DURATIONS,
@@ -40,8 +40,8 @@ __all__ = ["TellingRows"]
 
 # Different responses that are kept: a number with two values only may be meant as a class.
 DISTINCT = 3
-# Text with so many levels is looked at whether nearly every row has one of its own.
-MANY = 100_000
+# The most levels of a factor, or combinations of levels: a row is kept of each.
+MOST = 1_000_000
 
 
 @dataclass
@@ -73,6 +73,7 @@ class TellingRows:
     rows: pd.DataFrame | None = None
     n: int = 0
     _evaluations: dict[Atom, Evaluation] = field(default_factory=dict)
+    _empty: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
     def add(self, block: pd.DataFrame) -> None:
         """See more rows, whose responses and weights are not missing.
@@ -85,20 +86,24 @@ class TellingRows:
         self.n += len(block)
         frame = block if self.rows is None else pd.concat([self.rows, block])
         found = [self._of_response(frame)]
-        found += [self._of_term(term, frame) for term in self.formula.terms]
+        for term in self.formula.terms:
+            found.append(self._of_term(term, frame))
+            if len(found[-1]) > MOST:
+                raise InputError(
+                    f"{':'.join(atom.name for atom in term)!r} has more than {MOST} levels in "
+                    f"the first {self.n} rows: join levels that are rare, or leave it out"
+                )
         empty = frame[list(self.formula.columns)].isna().to_numpy(dtype=np.bool_)
         found.append(empty.argmax(axis=0)[empty.any(axis=0)])
+        self._empty = self._empty + empty[len(frame) - len(block) :].sum(axis=0)
         kept = frame.iloc[np.unique(np.concatenate(found).astype(np.int64))]
         self.rows = kept.copy()
-        self._require_shared_levels(MANY)
 
     def require_shared_levels(self) -> None:
         """Raise `InputError` if text has a level of its own in nearly every row."""
-        self._require_shared_levels(FEWEST_OWN)
-
-    def _require_shared_levels(self, fewest: int) -> None:
-        if self.rows is None or len(self.rows) < fewest or len(self.rows) <= SHARE_OWN * self.n:
+        if self.rows is None or len(self.rows) < FEWEST_OWN:
             return
+        n_empty = dict(zip(self.formula.columns, self._empty.tolist(), strict=True))
         for atom in dict.fromkeys(atom for term in self.formula.terms for atom in term):
             if not isinstance(atom, Column):
                 continue
@@ -106,7 +111,8 @@ class TellingRows:
             if isinstance(text.dtype, pd.CategoricalDtype) or text.empty:
                 continue
             if contents(text) not in (NUMBERS, LOGICAL, DATES, PERIODS, DURATIONS):
-                require_shared(atom.name, text, pd.Index(text.unique()), self.n)
+                known = self.n - n_empty[atom.name]
+                require_shared(atom.name, text, pd.Index(text.unique()), known)
 
     def _of_response(self, frame: pd.DataFrame) -> NDArray[np.int64]:
         """Return the rows of classes, of extremes and of some different responses."""

@@ -173,6 +173,7 @@ def test_weights_and_rows_left_out(missing, class_weights):
         ("y ~ nothing", "'nothing' is not a column"),
         ("y ~ empty", "'empty' is missing in every row"),
         ("y ~ name", "'name' is text with 64 different values in 64 rows"),
+        ("y ~ half", "'half' is text with 32 different values in 32 rows"),
         ("same ~ a", "'same' is constant"),
         ("y ~ far", "'far' is infinite or not a number"),
         ("y ~ mixed", "'mixed' holds mixed values"),
@@ -181,6 +182,7 @@ def test_weights_and_rows_left_out(missing, class_weights):
 def test_what_chunks_cannot_give_is_refused_by_name(formula, words):
     data = table(1, 64, holes=False).assign(empty=np.nan, same=1.0, far=1.0, mixed=1)
     data["name"] = [f"name {i}" for i in range(64)]
+    data["half"] = data["name"].where(np.arange(64) % 2 == 0, None)
     data.loc[40, "far"] = np.inf
     data["mixed"] = data["mixed"].astype(object)
     data.loc[50, "mixed"] = "one"
@@ -211,6 +213,13 @@ def test_columns_that_would_be_ranked_are_named():
     with pytest.warns(UserWarning, match="32 bits cannot tell many values of 'id' apart"):
         rows = learned("y ~ a + id", [data[:16], data[16:]])
     assert rows.design.scaling.range[1] == 10**17 + 63
+
+
+def test_too_many_levels(monkeypatch):
+    monkeypatch.setattr("odrf.design.streamed.telling_rows.MOST", 20)
+    data = table(1, 64, holes=False)
+    with pytest.raises(InputError, match="'h:f' has more than 20 levels in the first 32 rows"):
+        learned("y ~ a + h + h:f", [data])
 
 
 def test_too_few_rows():
