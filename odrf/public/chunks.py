@@ -43,7 +43,8 @@ class Chunks:
     ----------
     source : path, dataset, relation, data frame, iterable or callable
         - A path of a Parquet file, or of a folder: then all files ``*.parquet`` in it and in its
-          folders, in the order of their names.  Folders named ``column=value`` give a column.
+          folders, in the order of their names.  Folders named ``column=value`` give a column.  Row
+          labels that pandas has written are left out.
         - A ``Dataset`` of pyarrow; it needs pyarrow, as files do.
         - A relation of DuckDB, or a ``LazyFrame`` of polars.  The query runs anew in each pass, and
           must give the same rows in the same order; sort it if it joins or groups.
@@ -205,8 +206,11 @@ def _parquet(path: Path) -> Reader:
 
 def _scanned(dataset: Any, columns: Sequence[str] | None) -> Iterator[Any]:
     """Yield the batches of a dataset in their order, read one after the other."""
-    names = dataset.schema.names
-    wanted = None if columns is None else [name for name in columns if name in names]
+    described = dataset.schema.pandas_metadata or {}
+    # of a data frame of pandas, files have the row labels as a column
+    labels = [name for name in described.get("index_columns", ()) if isinstance(name, str)]
+    names = [name for name in dataset.schema.names if name not in labels]
+    wanted = names if columns is None else [name for name in columns if name in names]
     for batch in dataset.to_batches(
         columns=wanted, batch_size=ROWS, batch_readahead=1, fragment_readahead=1
     ):

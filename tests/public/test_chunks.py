@@ -99,6 +99,12 @@ def test_folders_give_columns(tmp_path):
     assert found["year"].tolist() == [2020] * 9 + [2021] * 9
 
 
+@pytest.mark.parametrize("index", [None, "label"])
+def test_row_labels_in_a_file_are_no_column(tmp_path, index):
+    DATA.sample(frac=1, random_state=1).rename_axis(index=index).to_parquet(tmp_path / "a.parquet")
+    assert Chunks(tmp_path).columns() == list(DATA.columns)
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
