@@ -93,9 +93,14 @@ def importance_of_sums(
     first : (P + 1,) int64
         As in `out_of_bag_importance`.
     """
-    of_tree = np.add.reduceat(sums[:, -1], forest.root[:-1])
-    centred = sums[:, :-1] - sums[:, -1:] * mean
-    scale = np.divide(1.0, of_tree, out=np.zeros(len(of_tree)), where=of_tree > 0)
-    centred *= np.repeat(scale, np.diff(forest.root))[:, np.newaxis]
-    n_used = int((of_tree > 0).sum())
-    return shared_out(forest, covariances_of_sums(forest, centred), first) / max(n_used, 1)
+    total, n_used = np.zeros(len(first) - 1), 0
+    # one tree after the other: what is computed of all nodes would take more memory than the trees
+    for b in range(forest.n_trees):
+        of_tree = sums[forest.root[b] : forest.root[b + 1]]
+        weight = of_tree[:, -1].sum()
+        if weight > 0:
+            tree = forest.tree(b)
+            centred = (of_tree[:, :-1] - of_tree[:, -1:] * mean) / weight
+            total += shared_out(tree, covariances_of_sums(tree, centred), first)
+            n_used += 1
+    return total / max(n_used, 1)
