@@ -176,7 +176,12 @@ def _each(batches: Iterable[Any], columns: Sequence[str] | None) -> Iterator[Any
 
 
 def _called(function: Callable[[], Iterable[Any]]) -> Iterable[Any]:
-    found = function()
+    try:
+        found = function()
+    except Exception as error:  # a user's function may raise anything
+        raise InputError(
+            f"the function given as data fails: {type(error).__name__}: {error}"
+        ) from error
     if not isinstance(found, Iterable) or isinstance(found, pd.DataFrame | str | Mapping):
         raise InputError(
             f"the function given as data returns a {_type_name(found)}: let it return an iterator "

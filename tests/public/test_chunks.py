@@ -116,6 +116,8 @@ def test_row_labels_in_a_file_are_no_column(tmp_path, index):
         (np.ones(3), "source is a numpy.ndarray"),
         (lambda: DATA, "returns a pandas.DataFrame"),
         (lambda: None, "returns a NoneType"),
+        (lambda: 1 / 0, "the function given as data fails: ZeroDivisionError"),
+        (lambda path: path, "the function given as data fails: TypeError"),
         ([1, 2], "chunk 1 of data must be a data frame"),
         ([DATA, DATA.drop(columns="k")], "chunk 2 of data lacks column 'k'"),
         ([DATA.set_axis([1, 2, 3, 4], axis=1)], "column names must be text"),
