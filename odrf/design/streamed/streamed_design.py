@@ -79,7 +79,7 @@ def learn_streamed_design(
     weights : str, optional
         The column of case weights.
     progress : bool, default False
-        Show a progress bar of the rows of the first pass.
+        Show a progress bar of the blocks of the first pass.
 
     Raises
     ------
@@ -110,11 +110,11 @@ def learn_streamed_design(
     telling = TellingRows(terms, env, weights, kind == CLASSES)
     counts = _Counts(missing=Counter(), empty=Counter())
     first: pd.DataFrame | None = None
-    with progress_bar(unit="row", progress=progress) as bar:
-        for block in in_blocks_of_rows(chunks.frames(columns)):
+    blocks = in_blocks_of_rows(chunks.frames(columns))
+    with progress_bar(blocks, unit="block", progress=progress) as bar:
+        for block in bar:
             first = block if first is None else first
             _see(block, used, telling, counts)
-            bar.update(len(block))
     if first is None or telling.rows is None or counts.n < 2:
         raise InputError(
             f"data has {counts.n} rows with response and predictors as missing={missing!r} needs "

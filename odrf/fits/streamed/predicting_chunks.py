@@ -39,11 +39,11 @@ def chunks_predicted(
             f"keep= names {absent[0]!r}, which is not a column of the chunks"
             f"{nearest(absent[0], names)}"
         )
-    with progress_bar(unit="row", progress=progress) as bar:
-        # a column that predictions need and chunks lack is refused when the rows are read
-        for frame in chunks.frames([name for name in names if name in needed]):
+    # a column that predictions need and chunks lack is refused when the rows are read
+    frames = chunks.frames([name for name in names if name in needed])
+    with progress_bar(frames, unit="chunk", progress=progress) as bar:
+        for frame in bar:
             yield frame[list(kept)], predict_rows(rows_of(fit, frame), type)
-            bar.update(len(frame))
 
 
 def predictions_to_parquet(
