@@ -130,7 +130,7 @@ class StreamedResults(ODRFResults):
         type : str, default "response"
             As in `predict`.
         progress : bool, default False
-            Show a progress bar of the rows.
+            Show a progress bar of the chunks.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class StreamedResults(ODRFResults):
         keep : sequence of str, default ()
             Columns of the source that are written, too, such as an identifier.
         progress : bool, default False
-            Show a progress bar of the rows.
+            Show a progress bar of the chunks.
 
         Returns
         -------
