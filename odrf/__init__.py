@@ -12,6 +12,7 @@ from odrf.datasets.images import from_images
 from odrf.errors import InputError
 from odrf.loading import loaded_later
 from odrf.projections import Patch
+from odrf.public.chunks import Chunks
 from odrf.version import __version__
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from odrf.evaluation.tuning import tune
 
 __all__ = [
+    "Chunks",
     "InputError",
     "Patch",
     "__version__",

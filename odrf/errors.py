@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from os import PathLike
 
 __all__ = ["InputError", "UnknownArgumentError", "allowed", "nearest", "no_frame"]
 
@@ -46,7 +47,9 @@ def no_frame(what: str, value: object, or_else: str = "") -> InputError:
     kind = type(value)
     package = kind.__module__.partition(".")[0]
     name = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
-    if hasattr(value, "to_frame"):
+    if isinstance(value, str | PathLike) or name == "odrf.Chunks":
+        fix = "read the rows first, as by pd.read_parquet(path); odrf() alone reads them in chunks"
+    elif hasattr(value, "to_frame"):
         fix = "use data[[name]] for a column, row.to_frame().T for a row"
     elif hasattr(value, "to_pandas"):
         fix = "convert it by .to_pandas()"

@@ -39,6 +39,7 @@ def main() -> None:
     fits = {
         "tree": odrf.odt("np.exp(y) ~ bs(a, 4) + f + day", data, max_leaves=4, seed=1),
         "forest": odrf.odrf("y ~ a + f", data, n_trees=3, seed=1).prune(rule="oob"),
+        "chunks": odrf.odrf("y ~ a + f", [data[:20], data[20:]], n_trees=3, seed=1),
         "guided": odrf.graf("c ~ a + f", data, n_trees=2, seed=1),
         "boosted": odrf.odbt("y ~ a + f", data, n_trees=3, seed=1),
     }

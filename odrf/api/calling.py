@@ -22,10 +22,12 @@ __all__ = [
     "default_options",
     "design_of",
     "is_default",
+    "options_of",
     "spelled_call",
 ]
 
 DESIGN_ARGUMENTS = ("weights", "class_weights", *STRUCTURE_ARGUMENTS, "missing", "unseen", "kind")
+NO_OPTIONS = ("formula", "data", "progress")
 # Values of these types are shown in the call; of others only the name, if they have one.
 SHOWN_TYPES = (str, int, float, Family, dict, type(None))
 
@@ -40,6 +42,11 @@ def design_of(
     """Return design and training rows of a call; the column `aside` is not used as a predictor."""
     arguments = {name: options[name] for name in DESIGN_ARGUMENTS}
     return build_design(formula, data, env=env, aside=aside, **arguments)
+
+
+def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the arguments of a call that are options."""
+    return {name: value for name, value in arguments.items() if name not in NO_OPTIONS}
 
 
 def boosting_of(

@@ -17,6 +17,7 @@ from odrf.results.boosted import ODBTResults
 from odrf.results.forest import ODRFResults
 from odrf.results.guided import GRAFResults
 from odrf.results.stacked.auto_results import AutoResults
+from odrf.results.streamed.streamed_results import StreamedResults
 from odrf.results.tree import ODTResults
 from odrf.version import __version__
 from odrf.warn import warn_user
@@ -24,7 +25,11 @@ from odrf.warn import warn_user
 __all__ = ["load"]
 
 RESULTS: dict[str, Any] = {
-    kind.__name__: kind for kind in (ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults)
+    kind.__name__: kind
+    for kind in (
+        *(ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults),
+        StreamedResults,
+    )
 } | {"CalibratedFit": CalibratedFit}
 # What a file begins with that version 0.1 wrote, and a pickle.
 OF_FIRST_VERSION, PICKLE = b"odrf fit", b"\x80"
@@ -55,7 +60,7 @@ def load(
 
     Returns
     -------
-    ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults or CalibratedFit
+    ODTResults, ODRFResults, GRAFResults, ODBTResults, AutoResults, StreamedResults or CalibratedFit
         The fit as it was saved, including its data and its ``parent``.
 
     Raises

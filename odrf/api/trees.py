@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from odrf.api.annotations import AlphaRule, ClassWeights, LeafRule, Projection, ShareRule
-from odrf.api.calling import design_of, spelled_call
+from odrf.api.calling import design_of, options_of, spelled_call
 from odrf.api.growth_request import TREE, requested
+from odrf.api.streamed_forests import forest_of_chunks
 from odrf.checks import Seed
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
@@ -16,6 +19,7 @@ from odrf.fits.repeated.warning import warned_of_repeated_rows
 from odrf.fits.sizing import sized_forest, sized_tree
 from odrf.pruning.complexity import WEAKEST_LINK
 from odrf.public import public
+from odrf.public.chunks import ChunkSource, chunks_of
 from odrf.results.forest import ODRFResults
 from odrf.results.tree import ODTResults
 
@@ -224,9 +228,7 @@ def odt(
     >>> int(tree.n_leaves[0])
     21
     """
-    options = dict(locals())
-    for name in ("formula", "data", "progress"):
-        del options[name]
+    options = options_of(locals())
     call = spelled_call(odt, formula, options)
     design, training = design_of(formula, data, options, environment(2))
     request = requested(odt, options, TREE)
@@ -237,7 +239,7 @@ def odt(
 @public
 def odrf(
     formula: str,
-    data: pd.DataFrame,
+    data: pd.DataFrame | ChunkSource,
     *,
     n_trees: int = 500,
     blend: bool | str = "auto",
@@ -281,8 +283,9 @@ def odrf(
     ----------
     formula : str
         The model; see `odt`.
-    data : DataFrame
-        One row per observation; see `odt`.
+    data : DataFrame, path or Chunks
+        One row per observation; see `odt`.  Of a path of Parquet files, and of other sources that
+        `odrf.Chunks` names, rows are never all in memory; the result is a `StreamedResults`.
     n_trees : int, default 500
         B, the number of trees.  More trees do not reduce accuracy; `ODRFResults.plot` shows
         whether the out-of-bag error has settled.
@@ -383,12 +386,13 @@ def odrf(
     >>> forest.oob_error < 0.06
     True
     """
-    options = dict(locals())
-    for name in ("formula", "data", "progress"):
-        del options[name]
+    options = options_of(locals())
     call = spelled_call(odrf, formula, options)
     require_no_surrogates(missing)
-    design, training = design_of(formula, data, options, environment(2))
+    env, chunks, table = environment(2), chunks_of(data), cast("pd.DataFrame", data)
+    if chunks is not None:
+        return forest_of_chunks(odrf, call, formula, chunks, options, env, progress)
+    design, training = design_of(formula, table, options, env)
     request = requested(odrf, options, {})
     fit = sized_forest(grow_fit(call, design, training, request, progress))
-    return ODRFResults(warned_of_repeated_rows(fit, data))
+    return ODRFResults(warned_of_repeated_rows(fit, table))

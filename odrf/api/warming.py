@@ -56,6 +56,7 @@ def _fits() -> dict[str, Callable[[], Any]]:
     fits["boosted trees that grow best-first"] = partial(
         odbt, "y ~ .", numbers, n_trees=2, max_leaves=4, seed=1
     )
+    fits["forest on rows in chunks"] = partial(odrf, "y ~ .", [numbers], n_trees=2, seed=1)
     fits["tree with splits on ranks"] = partial(odt, "y ~ .", numbers, split_scale="ranks", seed=1)
     return fits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import product
 from typing import TypeVar
@@ -25,7 +25,7 @@ from odrf.design.variable import Variable, columns_of_numbers, learn_variable, r
 from odrf.engine.memory import require_memory
 from odrf.errors import InputError
 
-__all__ = ["Predictors", "learn_predictors"]
+__all__ = ["Predictors", "learn_predictors", "unranked_predictors"]
 
 T = TypeVar("T")
 
@@ -201,7 +201,22 @@ def learn_predictors(
     empty: Mapping[str, int],
     env: EvalEnvironment,
 ) -> Predictors:
-    """Learn the predictors.
+    """Learn the predictors; columns whose values 32 bits cannot tell apart count as ranks.
+
+    The arguments are those of `unranked_predictors`, as are the errors.
+    """
+    recipe = unranked_predictors(terms, frame, empty, env)
+    ranked, factors = ranked_alone(recipe.variables, recipe.terms, frame)
+    return replace(recipe, variables=tuple(ranked), terms=tuple(factors))
+
+
+def unranked_predictors(
+    terms: Sequence[tuple[Atom, ...]],
+    frame: pd.DataFrame,
+    empty: Mapping[str, int],
+    env: EvalEnvironment,
+) -> Predictors:
+    """Learn the predictors, columns as they are.
 
     Parameters
     ----------
@@ -243,11 +258,9 @@ def learn_predictors(
         [*_column_names(of_term, products), *[name + EMPTY][: int(hole)]]
         for of_term, products, name, hole in zip(of_terms, found, names, holes, strict=True)
     ]
-    factors = [tuple(number[atom] for atom in term) for term in terms]
-    ranked, factors = ranked_alone(list(variables.values()), factors, frame)
     return Predictors(
-        variables=tuple(ranked),
-        terms=tuple(factors),
+        variables=tuple(variables.values()),
+        terms=tuple(tuple(number[atom] for atom in term) for term in terms),
         names=tuple(names),
         columns=tuple(name for names_of_term in columns for name in names_of_term),
         first=np.cumsum([0, *map(len, columns)], dtype=np.int64),

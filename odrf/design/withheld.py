@@ -1,4 +1,4 @@
-"""What stands for the training rows of a fit that was saved without them."""
+"""What stands for the training rows of a fit that was saved without them, or never had them all."""
 
 from __future__ import annotations
 
@@ -11,14 +11,23 @@ from numpy.typing import NDArray
 from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 
-__all__ = ["WithheldData"]
+__all__ = ["SAVED", "STREAMED", "WithheldData"]
 
 _OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
+SAVED = (
+    "the fit was saved without them, by save(data=False): load a file that has them, or fit again"
+)
+"""Why rows of a fit in a file are not there."""
+STREAMED = (
+    "a fit on rows in chunks keeps none of them: use predict(newdata), or fit a data frame of some "
+    "of the rows"
+)
+"""Why rows that came in chunks are not there."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class WithheldData(TrainingData):
-    """Training rows that were left out of a file; whoever needs them is told so.
+    """Training rows that are not there; whoever needs them is told so, and why.
 
     Parameters
     ----------
@@ -26,6 +35,8 @@ class WithheldData(TrainingData):
         How many there were, and how many others had been left out for missing values.
     missing_columns, empty_cells, class_weights, weight_unit
         As in `TrainingData`.
+    reason : str
+        Why they are not there, and what to do: `SAVED` or `STREAMED`.
     """
 
     def __init__(
@@ -36,6 +47,7 @@ class WithheldData(TrainingData):
         empty_cells: dict[str, int],
         class_weights: NDArray[np.float64] | None,
         weight_unit: float,
+        reason: str = SAVED,
     ) -> None:
         self.__dict__.update(
             rows=rows,
@@ -44,6 +56,7 @@ class WithheldData(TrainingData):
             empty_cells=empty_cells,
             class_weights=class_weights,
             weight_unit=weight_unit,
+            reason=reason,
         )
 
     @property
@@ -71,13 +84,6 @@ class WithheldData(TrainingData):
 
         def __getattr__(self, name: str) -> Any:
             if name in _OF_ROWS:
-                raise _needs_rows()
+                reason = self.__dict__.get("reason", SAVED)
+                raise InputError(f"this needs the training rows, and {reason}")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-
-def _needs_rows() -> InputError:
-    """Return what to raise where the training rows are needed."""
-    return InputError(
-        "this needs the training rows, and the fit was saved without them, by save(data=False): "
-        "load a file that has them, or fit again"
-    )

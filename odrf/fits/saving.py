@@ -21,7 +21,7 @@ from odrf.public.progress import progress_bar
 from odrf.version import __version__
 from odrf.warn import warn_user
 
-__all__ = ["as_mapping", "names_listed", "path_named", "replaced", "save"]
+__all__ = ["as_mapping", "names_listed", "path_named", "replaced", "replacing", "save"]
 
 
 def save(
@@ -51,7 +51,7 @@ def save(
     """
     size = bytes_in_memory(fit)
     with (
-        _replacing(path) as file,
+        replacing(path) as file,
         progress_bar(total=size, unit="B", unit_scale=True, progress=progress) as bar,
     ):
         archive = ArchiveWriter(file, __version__, compress=True)
@@ -76,12 +76,12 @@ def replaced(path: str | PathLike[str], content: bytes) -> None:
     InputError
         The folder does not exist, or the file cannot be written; `path` is then as it was.
     """
-    with _replacing(path) as file:
+    with replacing(path) as file:
         file.write(content)
 
 
 @contextmanager
-def _replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that takes the name `path` when it has been written; see `replaced`."""
     target = Path(os.path.realpath(path_named(path)))
     if not target.parent.is_dir():

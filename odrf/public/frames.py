@@ -16,7 +16,7 @@ import pandas as pd
 
 from odrf.errors import InputError
 
-__all__ = ["in_pandas", "series_in_pandas"]
+__all__ = ["in_pandas", "is_table", "series_in_pandas"]
 
 LABELS = (nw.Categorical, nw.Enum, nw.String)
 MOMENTS = (nw.Date, nw.Datetime, nw.Duration)
@@ -69,6 +69,12 @@ def in_pandas(value: Any) -> Any:
     columns = {name: _column(frame[name]) for name in frame.columns}
     # copy=False: pandas would bring all columns into one array, a copy of the whole table
     return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)), copy=False)
+
+
+def is_table(value: Any) -> bool:
+    """Return whether a value is a data frame in memory of a library that narwhals knows."""
+    native = narwhals.to_native(value, pass_through=True)
+    return isinstance(nw.from_native(native, pass_through=True), nw.DataFrame)
 
 
 def series_in_pandas(value: Any) -> Any:

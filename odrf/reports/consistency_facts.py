@@ -35,7 +35,7 @@ def facts_of(fit: Fit) -> Facts:
     return Facts(
         forest=fit.forest.n_trees > 1,
         classes=fit.kind == "classification",
-        n=len(fit.data.y),
+        n=fit.data.n_rows,
         P=P,
         subset_size=fixed_size,
         family=other_families[0] if other_families else "",

@@ -33,6 +33,8 @@ __all__ = [
     "data_facts",
     "forest_card",
     "forest_summary",
+    "growth_card",
+    "growth_summary",
     "importance_section",
     "mean_and_range",
     "missing_notes",
@@ -71,7 +73,7 @@ def tree_summary(
     """
     confusion = {} if fit.kind == "regression" else {"training rows": confusion_table(fit, fitted)}
     scores = {**_tree_scores(fit, fitted), **_held_out_scores(fit, path)}
-    return _summary("Oblique decision tree", fit, scores, confusion, importance)
+    return growth_summary("Oblique decision tree", fit, scores, confusion, importance)
 
 
 def forest_summary(
@@ -86,21 +88,22 @@ def forest_summary(
     judged = out_of_bag is not None and not np.isnan(out_of_bag.error_path[-1])
     if fit.kind == "classification" and out_of_bag is not None and judged:
         confusion["out of bag"] = confusion_table(fit, out_of_bag.value)
-    return _summary("Oblique random forest", fit, facts, confusion, importance)
+    return growth_summary("Oblique random forest", fit, facts, confusion, importance)
 
 
 def tree_card(fit: Fit, fitted: NDArray[np.float64]) -> Card:
     """Return a short description of a tree; the arguments are those of `tree_summary`."""
-    return _card("Oblique decision tree", fit, _tree_scores(fit, fitted))
+    return growth_card("Oblique decision tree", fit, _tree_scores(fit, fitted))
 
 
 def forest_card(fit: Fit, out_of_bag: OutOfBag | None) -> Card:
     """Return a short description of a forest; the arguments are those of `forest_summary`."""
     name = f"Oblique random forest of {quantity(fit.forest.n_trees, 'tree')}"
-    return _card(name, fit, _forest_scores(fit, out_of_bag))
+    return growth_card(name, fit, _forest_scores(fit, out_of_bag))
 
 
-def _card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
+def growth_card(name: str, fit: Fit, scores: dict[str, str]) -> Card:
+    """Return a short description under a name, with scores in words."""
     facts = {
         "Formula": fit.design.formula,
         "Rows": _rows(fit),
@@ -118,13 +121,17 @@ def importance_section(importance: MeasuredImportance) -> dict[str, pd.DataFrame
     return {f"Importance ({importance.measure}{few})": importance.table.head(TOP)}
 
 
-def _summary(
+def growth_summary(
     name: str,
     fit: Fit,
     scores: dict[str, str],
     confusion: dict[str, pd.DataFrame],
     importance: MeasuredImportance,
 ) -> Summary:
+    """Return the summary of grown trees under a name.
+
+    `scores` are facts in words; `confusion` are confusion matrices by the rows they are of.
+    """
     facts = {**data_facts(fit), **_updates(fit), **scores, **_growth_facts(fit)}
     sections, notes = {}, []
     for rows, table in confusion.items():
@@ -149,7 +156,7 @@ def _choice_notes(fit: Fit) -> list[str]:
             "Out-of-bag rows chose alpha. In out-of-bag results each fifth of the rows is judged "
             "by the choice of the others."
         )
-    if fit.blend is not None and len(fit.data.y) < FEW_ROWS:
+    if fit.blend is not None and fit.data.n_rows < FEW_ROWS:
         notes.append(
             "Out-of-bag rows chose the weights of the kinds of trees. With so few rows the "
             "out-of-bag error is a little too low: see benchmarks/optimism.py."
@@ -268,7 +275,7 @@ def _updates(fit: Fit) -> dict[str, str]:
 
 def _rows(fit: AnyFit) -> str:
     dropped = fit.data.n_dropped
-    return f"{len(fit.data.y)}" + (f" ({dropped} dropped)" if dropped else "")
+    return f"{fit.data.n_rows}" + (f" ({dropped} dropped)" if dropped else "")
 
 
 def _predictors(fit: AnyFit) -> str:
@@ -290,7 +297,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
         "Projection": control.mixture.name.replace("_", " "),
         **subset_size(control),
         "Tried per node": _by_kind(fit, tried),
-        "Max. leaves t_n": _leaf_limit(control, len(fit.data.y)),
+        "Max. leaves t_n": _leaf_limit(control, fit.data.n_rows),
         "Max. depth": "no limit" if control.max_depth is None else str(control.max_depth),
         "Min. leaf": _by_kind(fit, lambda control: str(control.min_leaf)),
         "Leaves": mean_and_range(leaves),
@@ -298,7 +305,7 @@ def _growth_facts(fit: Fit) -> dict[str, str]:
     }
     grown = np.add.reduceat((forest.order > 0).astype(np.int64), forest.root[:-1]) + 1
     if (grown > leaves).any():
-        facts["Pruned"] = f"{_alpha(control, len(fit.data.y))}from {mean_and_range(grown)} leaves"
+        facts["Pruned"] = f"{_alpha(control, fit.data.n_rows)}from {mean_and_range(grown)} leaves"
     return facts
 
 

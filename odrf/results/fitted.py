@@ -29,6 +29,7 @@ from odrf.fits.prediction.predicting import (
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
 from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residuals, training_rows
 from odrf.fits.saving import save
+from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public import public
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import DataSummary, with_data
@@ -350,7 +351,8 @@ class FittedResults(Measured):
         data = self.fit.data
         if data.has_rows:
             return self._card()
-        facts = {"Call": self.call, "Training rows": f"{data.n_rows}, left out of the file"}
+        why = "read in chunks" if isinstance(self.fit, StreamedFit) else "left out of the file"
+        facts = {"Call": self.call, "Training rows": f"{data.n_rows}, {why}"}
         return Card(type(self).__name__, facts)
 
     @abstractmethod

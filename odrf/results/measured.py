@@ -27,7 +27,7 @@ from odrf.results.scored import Scored
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Measured"]
+__all__ = ["IMPORTANCES", "Measured"]
 
 BY_HELD_OUT = "held_out"
 KNOCKOFF = "knockoff"

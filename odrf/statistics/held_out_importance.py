@@ -21,6 +21,7 @@ __all__ = [
     "FEWEST_ROWS",
     "JudgedTrees",
     "added_covariances",
+    "covariances_of_sums",
     "held_out_importance",
     "leaves_by_tree",
     "permuted_importance",
@@ -232,13 +233,23 @@ def added_covariances(
         for (lo, hi), (leaf, rows) in zip(pairwise(part.root), judged, strict=False):
             for k, column in enumerate(rows.T):
                 sums[lo:hi, k] = np.bincount(leaf - (begin + lo), column, hi - lo)
-        for nodes in _splits_from_below(part):
-            for side in range(2):
-                child = part.left[nodes] + side
-                change = part.value[child] - part.value[nodes]
-                added[begin + nodes] += (change * sums[child]).sum(axis=1)
-                sums[nodes] += sums[child]
+        added[begin : begin + part.n_nodes] = covariances_of_sums(part, sums)
         first = last
+    return added
+
+
+def covariances_of_sums(forest: Forest, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for each split (m,) the sum of its rows times the change of the prediction.
+
+    `sums` (m, K) are those of the rows that judge each leaf, and become those of all nodes.
+    """
+    added = np.zeros(forest.n_nodes)
+    for nodes in _splits_from_below(forest):
+        for side in range(2):
+            child = forest.left[nodes] + side
+            change = forest.value[child] - forest.value[nodes]
+            added[nodes] += (change * sums[child]).sum(axis=1)
+            sums[nodes] += sums[child]
     return added
 
 

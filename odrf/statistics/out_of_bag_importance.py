@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.draws import Draws
 from odrf.engine.trees.forest_arrays import Forest
-from odrf.statistics.held_out_importance import added_covariances, leaves_by_tree
+from odrf.statistics.held_out_importance import (
+    added_covariances,
+    covariances_of_sums,
+    leaves_by_tree,
+)
 from odrf.statistics.importance import shared_out
 
-__all__ = ["out_of_bag_importance"]
+__all__ = ["importance_of_sums", "out_of_bag_importance"]
 
 
 def out_of_bag_importance(
@@ -71,3 +75,32 @@ def out_of_bag_importance(
             yield leaf[rows], centred[rows] / weights[rows].sum()
 
     return shared_out(forest, added_covariances(forest, judged()), first) / max(n_used, 1)
+
+
+def importance_of_sums(
+    forest: Forest, sums: NDArray[np.float64], mean: NDArray[np.float64], first: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the `out_of_bag_importance` (P,) of sums over the rows of each leaf.
+
+    Parameters
+    ----------
+    forest : Forest
+    sums : (m, K + 1) float64
+        Of the out-of-bag rows of each leaf, the sums of weights times responses (for classes of the
+        weights of each class), and of the weights.
+    mean : (K,) float64
+        The weighted mean response of all rows, or the class shares.
+    first : (P + 1,) int64
+        As in `out_of_bag_importance`.
+    """
+    total, n_used = np.zeros(len(first) - 1), 0
+    # one tree after the other: what is computed of all nodes would take more memory than the trees
+    for b in range(forest.n_trees):
+        of_tree = sums[forest.root[b] : forest.root[b + 1]]
+        weight = of_tree[:, -1].sum()
+        if weight > 0:
+            tree = forest.tree(b)
+            centred = (of_tree[:, :-1] - of_tree[:, -1:] * mean) / weight
+            total += shared_out(tree, covariances_of_sums(tree, centred), first)
+            n_used += 1
+    return total / max(n_used, 1)

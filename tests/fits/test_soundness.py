@@ -221,3 +221,27 @@ def test_codes_of_factors_are_refused_with(words):
     X = Coded(fit.data.X.stored, Layout(*LAYOUTS[words](*fit.data.X.layout)))
     with pytest.raises(InputError, match="do not fit together"):
         require_sound_fit(replace(fit, data=replace(fit.data, X=X)))
+
+
+SUMS = {
+    "an error of too few trees": {"error_path": np.zeros(2)},
+    "fewer than no rows": {"n_judged": -1},
+    "a confusion of numbers": {"confusion": np.zeros((1, 1))},
+    "too few means of columns": {"column_means": np.zeros(1)},
+    "too few importances": {"importance": np.zeros(1)},
+}
+
+
+@pytest.mark.parametrize("words", SUMS)
+def test_sums_over_rows_in_chunks_are_refused_with(words):
+    fit = odrf.odrf(FORMULA, [table()], n_trees=3, seed=1).fit
+    require_sound_fit(fit)
+    with pytest.raises(InputError):
+        require_sound_fit(replace(fit, sums=replace(fit.sums, **SUMS[words])))
+
+
+@pytest.mark.parametrize("confusion", [None, np.zeros((3, 3))])
+def test_a_confusion_of_other_classes_is_refused(confusion):
+    fit = odrf.odrf("g ~ a + b", [table()], n_trees=2, seed=1).fit
+    with pytest.raises(InputError):
+        require_sound_fit(replace(fit, sums=replace(fit.sums, confusion=confusion)))

@@ -18,7 +18,7 @@ from odrf.design.columns.moments import learn_durations, learn_moments
 from odrf.design.columns.values import Values
 from odrf.errors import InputError
 
-__all__ = ["learn_encoding"]
+__all__ = ["learn_encoding", "require_shared"]
 
 # Text with a level of its own in nearly every row, such as names, says nothing about other rows.
 FEWEST_OWN, SHARE_OWN = 30, 0.9
@@ -49,7 +49,7 @@ def learn_encoding(values: Values) -> Encoding:
     if values.nominal or scale == "nominal":
         levels = observed_levels(data).astype(object)
         if not values.nominal and not _is_categorical(data):
-            _require_shared(values.name, data, levels)
+            require_shared(values.name, data, levels, len(data))
         return Indicators(levels, _declared_levels(data).difference(levels, sort=False))
     if scale == "ordinal":
         return Ranks(data.cat.categories.astype(object))
@@ -79,12 +79,15 @@ def _given_levels(name: str, data: pd.Series, levels: pd.Index) -> Indicators:
     return Indicators(levels, levels.difference(observed, sort=False))
 
 
-def _require_shared(name: str, data: pd.Series, levels: pd.Index) -> None:
-    """Raise `InputError` if nearly every row has a level of its own."""
-    if len(levels) < FEWEST_OWN or len(levels) <= SHARE_OWN * len(data):
+def require_shared(name: str, data: pd.Series, levels: pd.Index, n: int) -> None:
+    """Raise `InputError` if nearly every one of n rows has a level of its own.
+
+    `data` are these rows, or some that have all levels.
+    """
+    if len(levels) < FEWEST_OWN or len(levels) <= SHARE_OWN * n:
         return
     raise InputError(
-        f"{name!r} is text with {len(levels)} different values in {len(data)} rows, such as "
+        f"{name!r} is text with {len(levels)} different values in {n} rows, such as "
         f"{listed(levels, 2)}, from which nothing can be learned for other rows: "
         f"{_advice(name, data)}"
     )

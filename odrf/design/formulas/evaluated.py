@@ -60,6 +60,11 @@ class Evaluation:
             self._guarded(self._factor.memorize_chunk, self._state, stage, columns)
             self._guarded(self._factor.memorize_finish, self._state, stage)
 
+    @property
+    def learns(self) -> bool:
+        """Whether the code has transforms that learn from all training rows, such as ``center``."""
+        return self._stages > 0
+
     def values(self, frame: pd.DataFrame) -> Values:
         """Evaluate on the rows of `frame`; raises `InputError` where the code fails."""
         result = self._guarded(self._factor.eval, self._state, self._columns(frame))

@@ -26,6 +26,7 @@ __all__ = [
     "out_of_bag",
     "out_of_bag_by_fold",
     "permutation_loss",
+    "predict_unseen",
 ]
 
 
@@ -214,39 +215,54 @@ def out_of_bag_by_fold(
     path = np.zeros((B, 2))
     for f, forest in enumerate(forests):
         if len(forests) == 1:
-            path += _predict_unseen(forest, X, y, unseen, draws, found)
+            path += predict_unseen(forest, X, y, draws.weights, unseen, draws.n_jobs, found)
         elif (rows := np.flatnonzero(fold == f)).size:
             part = OutOfBag(found.value[rows], found.votes[rows], found.error_path)
-            of_rows = draws._replace(weights=draws.weights[rows])
-            of_fold = with_rows(X, rows), y[rows], np.take(unseen, rows, axis=1)
-            path += _predict_unseen(forest, *of_fold, of_rows, part)
+            of_fold = (
+                with_rows(X, rows),
+                y[rows],
+                draws.weights[rows],
+                np.take(unseen, rows, axis=1),
+            )
+            path += predict_unseen(forest, *of_fold, draws.n_jobs, part)
             found.value[rows], found.votes[rows] = part.value, part.votes
     with np.errstate(invalid="ignore"):
         return found._replace(error_path=path[:, 0] / path[:, 1])
 
 
-def _predict_unseen(
+def predict_unseen(
     forest: Forest,
     X: Matrix,
     y: NDArray[np.float64],
+    weights: NDArray[np.float64],
     unseen: NDArray[np.bool_],
-    draws: Draws,
+    n_jobs: int,
     found: OutOfBag,
+    see: Callable[[int, NDArray[np.int32]], object] = lambda begin, leaves: None,
 ) -> NDArray[np.float64]:
-    """Write values and votes of the rows; return the sums (B, 2) of weighted losses and weights."""
+    """Predict rows by the trees that have not seen them, in as many threads as `n_jobs` says.
+
+    Values and votes are added to those of `found`, which are 0 at first; `unseen` (B, n) says which
+    trees have not seen which rows.  `see` is told, in the order of the rows, the first of some rows
+    and their leaves (B, m), valid where they are unseen.  Returns the sums (B, 2) of weighted
+    losses and of weights by the number of trees.
+    """
     packed = forest.packed_for(X)
 
-    def run(block: slice) -> NDArray[np.float64]:
+    def run(block: slice) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         path = np.zeros((forest.n_trees, 2))
         leaves = leaves_of(packed, X, block, unseen)
         _accumulate(
-            leaves, y, draws.weights, block.start, unseen, forest.value, forest.prediction_rule,
+            leaves, y, weights, block.start, unseen, forest.value, forest.prediction_rule,
             found.value, found.votes, path,
         )  # fmt: skip
-        return path
+        return path, leaves
 
-    blocks = in_order(run, row_blocks(len(y)), draws.n_jobs)
-    return sum(blocks, np.zeros((forest.n_trees, 2)))
+    total, blocks = np.zeros((forest.n_trees, 2)), row_blocks(len(y))
+    for block, (path, leaves) in zip(blocks, in_order(run, blocks, n_jobs), strict=True):
+        total += path
+        see(block.start, leaves)
+    return total
 
 
 def permutation_loss(

@@ -17,6 +17,7 @@ from odrf.design.formulas.evaluated import Evaluation
 from odrf.design.formulas.trusted import trusted_name
 from odrf.design.offset import Offset
 from odrf.design.training_data import TrainingData
+from odrf.design.withheld import STREAMED, WithheldData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import layout_of, stored
 from odrf.engine.trees.forest_arrays import Forest
@@ -269,4 +270,6 @@ def _counts(data: TrainingData) -> dict[str, Any]:
     """Return what is said of training rows that are left out."""
     names = ("missing_columns", "empty_cells", "class_weights", "weight_unit")
     numbers = {"rows": data.n_rows, "dropped": data.n_dropped}
-    return numbers | {name: getattr(data, name) for name in names}
+    streamed = isinstance(data, WithheldData) and data.__dict__.get("reason") == STREAMED
+    reason = {"reason": STREAMED} if streamed else {}
+    return numbers | {name: getattr(data, name) for name in names} | reason

@@ -45,6 +45,7 @@ from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.additive_base import AdditiveBase
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.options.boosting_control import BoostingControl
 from odrf.options.control import Control
 from odrf.options.guided_control import GuidedControl
@@ -66,7 +67,7 @@ PACKAGE = __name__.partition(".")[0]
 CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Fit, GuidedFit, BoostedFit, Pruning, Blend),
+        *(Fit, GuidedFit, BoostedFit, Pruning, Blend, StreamedFit, RowSums),
         *(Control, GuidedControl, BoostingControl, Request, Rule),
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),

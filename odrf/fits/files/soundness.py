@@ -22,6 +22,7 @@ from odrf.fits.fit import Fit
 from odrf.fits.guided_fit import GuidedFit
 from odrf.fits.stacked.kernel_smoother import KernelSmoother
 from odrf.fits.stacked.stacked_fit import StackedFit, StackedPart, Trial
+from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
 from odrf.statistics.probabilities.recalibration_maps import Power, Steps
 from odrf.statistics.ridge.kernel_ridge import KERNELS
 
@@ -54,6 +55,8 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         if choice is not None:
             _require(choice.fold.shape == (n,) and choice.alphas.ndim == 2)
             _require(_within(choice.fold, 0, len(choice.alphas)))
+        if isinstance(fit, StreamedFit) and fit.sums is not None:
+            _require_sums(fit.sums, design, len(fit.streams))
     elif isinstance(fit, GuidedFit):
         _require(fit.streams.ndim == 2 and fit.streams.shape[1] == 4)
         _require(fit.control.settings.n_classes == K)
@@ -67,6 +70,15 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
             _require(rows.counts.shape == ((~fit.held).sum(),) and rows.predictors.ndim == 1)
             _require(_within(rows.predictors, 0, len(design.predictors)))
             _require(rows.unseen is None or rows.unseen.shape == rows.counts.shape)
+
+
+def _require_sums(sums: RowSums, design: Design, n_trees: int) -> None:
+    K = design.response.n_classes
+    _require(sums.error_path.shape == (n_trees,) and sums.n_judged >= 0)
+    _require((sums.confusion is None) == (K == 1))
+    _require(sums.confusion is None or sums.confusion.shape == (K, K))
+    _require(sums.column_means.shape == (len(design.columns),))
+    _require(sums.importance.shape == (len(design.predictors),))
 
 
 def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) -> None:

@@ -3,6 +3,9 @@
 A term of a split is then filled by the mean of its predictor among the training rows that reach the
 node.  A split on one factor alone keeps what it does with a level that the node does not have.
 
+A fit on rows in chunks, which has no rows to take these means of, fills with the mean of the column
+over all training rows; a level that none of them has is none of the known ones.
+
 A tree with surrogates needs no fills: it only has to be told which cells are empty.
 """
 
@@ -28,9 +31,11 @@ from odrf.engine.rows.coded import (
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.engine.trees.packing import Packed
 from odrf.engine.trees.routing import leaf_nodes
+from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import AnyFit, Fit
 from odrf.fits.guided_fit import GuidedFit
+from odrf.fits.streamed.streamed_fit import StreamedFit
 
 __all__ = ["FillingRule", "empty_columns", "filling_rule", "reading_empty_cells"]
 
@@ -44,8 +49,24 @@ def reading_empty_cells(fit: AnyFit, X: Matrix) -> tuple[AnyFit, Matrix]:
     columns = empty_columns(X)
     if not len(columns):
         return fit, X
+    if isinstance(fit, StreamedFit) and fit.sums is not None:
+        return fit, _with_means(X, columns, fit.sums.column_means)
+    if not fit.data.has_rows:
+        raise InputError(
+            f"{fit.design.columns[columns[0]]!r} is missing in new rows and in no training row, "
+            "where a split takes the mean of its training rows, and the fit has none of them: fill "
+            "in these cells"
+        )
     data = replace(fit.data, X=beside([fit.data.X, _nothing(columns, len(fit.data.y))]))
     return _with_forest(fit, data, filling_forest(fit, columns)), with_empty_cells(X, columns)
+
+
+def _with_means(X: Matrix, columns: NDArray[np.int64], means: NDArray[np.float64]) -> Matrix:
+    """Return X (p, n) with the means (p,) of columns in their empty cells."""
+    array, rows = stored(X).copy(), _rows(X, columns)
+    fills = means[columns].astype(np.float32)[:, np.newaxis]
+    array[rows] = np.where(np.isnan(array[rows]), fills, array[rows])
+    return with_layout(array, layout_of(X))
 
 
 def empty_columns(X: Matrix) -> NDArray[np.int64]:

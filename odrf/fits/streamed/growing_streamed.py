@@ -1,0 +1,190 @@
+"""Growing a forest on rows in chunks: passes that gather the rows of trees, and one that judges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design.streamed.streamed_rows import StreamedRows
+from odrf.design.withheld import STREAMED, WithheldData
+from odrf.engine.compiling import compiled_at_ease
+from odrf.engine.growth.forest_growth import growth_kernel
+from odrf.engine.memory import available_memory, require_memory
+from odrf.engine.parallel import in_order
+from odrf.engine.randomness import streams
+from odrf.engine.streamed.gathering import Gathering
+from odrf.engine.streamed.growing_apart import Recipe, grown_apart, growth_bytes
+from odrf.engine.streamed.hashed_draws import HashedDraw, draw_keys
+from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.errors import InputError
+from odrf.fits.pruned import pruned_at
+from odrf.fits.streamed.judging_blocks import judged_by_blocks
+from odrf.fits.streamed.streamed_fit import StreamedFit
+from odrf.options.control import Control, resolve
+from odrf.options.kinds import require_objective
+from odrf.options.request import Request
+from odrf.options.rule_function import RuleFunction
+from odrf.options.scale_names import require_split_scale
+from odrf.options.streamed_options import share_of_rows, streamed_request
+from odrf.public.progress import progress_bar
+
+__all__ = ["abreast", "grow_streamed"]
+
+# Bytes of a response and a weight.
+PER_ROW = 16.0
+# Options that are settled even if they are no functions.
+KNOWN = ("seed", "n_jobs", "split_scale")
+# Where the system does not tell what is free.
+UNKNOWN = 4e9
+
+
+def grow_streamed(
+    call: str, rows: StreamedRows, request: Request, progress: bool = False
+) -> StreamedFit:
+    """Resolve the request, grow the trees, and judge them by the rows that they did not draw.
+
+    Parameters
+    ----------
+    call : str
+        The call as text, for summaries.
+    rows : StreamedRows
+    request : Request
+    progress : bool, default False
+        Show a progress bar of the trees, and one of the rows that judge them.
+
+    Raises
+    ------
+    InputError
+        An option is invalid, or needs all rows at once; a tree draws no row.
+    MemoryError
+        One tree with its rows takes more memory than there is.
+    """
+    classification = rows.design.response.kind == "classification"
+    asked = streamed_request(request)
+    require_objective(asked.objective, classification, False)
+    require_split_scale(asked.split_scale, classification, False)
+    control = _control(asked, rows)
+    draw = HashedDraw(draw_keys(control.seed, 0, control.n_trees), control.sample_fraction)
+    with (
+        progress_bar(total=control.n_trees, unit="tree", progress=progress) as bar,
+        compiled_at_ease(growth_kernel(control.settings)),
+    ):
+        forest = joined(_trees(rows, control, draw, bar.update), control.n_trees)
+    data = WithheldData(
+        rows.n, rows.n_dropped, rows.missing_columns, rows.empty_cells, rows.factors, rows.unit,
+        STREAMED,
+    )  # fmt: skip
+    tree_streams = streams(control.seed, 0, control.n_trees)
+    fit = StreamedFit(
+        call, rows.design, data, control, forest, tree_streams, _settled(asked, control)
+    )
+    if control.alpha is not None:
+        pruned = pruned_at(fit, control.alpha, control.pruning, "")
+        fit = replace(fit, forest=pruned.forest, pruning=pruned.pruning, control=pruned.control)
+    with progress_bar(total=rows.n, unit="row", progress=progress) as bar:
+        return replace(fit, sums=judged_by_blocks(fit, rows, draw, bar.update))
+
+
+def _control(request: Request, rows: StreamedRows) -> Control:
+    design = rows.design
+    control = resolve(
+        request,
+        kind=design.response.kind,
+        n=rows.n,
+        P=len(design.predictors),
+        p=len(design.columns),
+        n_classes=design.response.n_classes,
+        ordinal=design.response.ordinal,
+        ranges=design.scaling.range,
+        grid=design.grid,
+        terms=design.n_terms,
+        empty=design.of_empty_cells,
+    )
+    if control.sample_fraction == 1:
+        raise InputError(
+            "sample_fraction=1 with rows in chunks: a tree would have all rows in memory, and none "
+            "would judge it: use a smaller share"
+        )
+    return control
+
+
+def _settled(request: Request, control: Control) -> Request:
+    """Return the request with functions replaced by what they gave; see `odrf.fits.growing`."""
+    functions = {
+        name: RuleFunction(name, value)
+        for name in ("max_leaves", "alpha", "sample_fraction")
+        if callable(value := getattr(request, name)) and value is not share_of_rows
+    }
+    found: dict[str, Any] = {
+        name: getattr(control, name)
+        for name in ("max_leaves", "alpha", "sample_fraction", "seed", "n_jobs", "split_scale")
+        if name in KNOWN or callable(getattr(request, name))
+    }
+    return replace(request, functions=functions, **found)
+
+
+def _trees(
+    rows: StreamedRows, control: Control, draw: HashedDraw, advance: Callable[[], object]
+) -> Iterator[Forest]:
+    """Yield the trees in their order, those of a pass after the other."""
+    recipe = Recipe(rows.design.feature_groups, control.settings, control.mixture, control.honest)
+    at_once, n_jobs = abreast(rows, control)
+    for first in range(0, control.n_trees, at_once):
+        last = min(first + at_once, control.n_trees)
+        gathering = Gathering(draw.of_trees(first, last), control.n_jobs)
+        for block in rows.blocks():
+            gathering.add(block)
+        for t in range(last - first):
+            _require_rows(gathering.n_rows(t), first + t)
+        grow = partial(_grown, gathering, recipe, streams(control.seed, first, last), n_jobs)
+        size = int(control.sample_fraction * rows.n) * rows.design.n_terms
+        for tree in in_order(grow, range(last - first), n_jobs, size):
+            yield tree
+            advance()
+
+
+def _grown(
+    gathering: Gathering, recipe: Recipe, states: NDArray[np.uint64], n_jobs: int, t: int
+) -> Forest:
+    return grown_apart(gathering.take(t), recipe, states[t], n_jobs)
+
+
+def abreast(rows: StreamedRows, control: Control) -> tuple[int, int]:
+    """Return the trees whose rows are gathered in one pass, and those that grow at the same time.
+
+    The rows of the former and the growth of the latter take at most half of the memory that is
+    free, or what the chunks allow.  The trees do not depend on it.
+
+    Raises
+    ------
+    MemoryError
+        One tree takes more than is free.
+    """
+    drawn = control.sample_fraction * rows.n_positive
+    of_rows = drawn * (4.0 * rows.design.n_terms + PER_ROW)
+    # the pieces of a tree's rows are there until they are joined
+    of_growth = growth_bytes(drawn, rows.design.n_terms, control.n_classes) + of_rows
+    require_memory(
+        of_rows + of_growth,
+        f"growing a tree of {drawn:.0f} rows",
+        "use a smaller sample_fraction=",
+    )
+    free = available_memory()
+    budget = rows.chunks.memory or (free / 2 if math.isfinite(free) else UNKNOWN)
+    n_jobs = max(1, min(control.n_jobs, control.n_trees, int(budget / (of_rows + of_growth))))
+    left = budget - n_jobs * of_growth
+    return max(n_jobs, min(control.n_trees, int(left / of_rows))), n_jobs
+
+
+def _require_rows(n: int, tree: int) -> None:
+    if n == 0:
+        raise InputError(
+            f"tree {tree} draws no row: use a larger sample_fraction=, or a data frame in memory "
+            "for so few rows"
+        )

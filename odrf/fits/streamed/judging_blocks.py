@@ -1,0 +1,186 @@
+"""Out-of-bag errors of a forest on rows in chunks, summed up block by block.
+
+What a block adds is computed from the block alone (`judged_block`), so that it can be done
+anywhere, and is added up in the order of the blocks (`total_of_blocks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design import INDICATORS, Design
+from odrf.design.streamed.streamed_rows import StreamedRows
+from odrf.engine.rows.coded import layout_of, stored
+from odrf.engine.streamed.gathering import RowBlock
+from odrf.engine.streamed.hashed_draws import HashedDraw
+from odrf.engine.streamed.leaf_sums import add_to_leaves
+from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.out_of_bag_losses import OutOfBag, predict_unseen
+from odrf.engine.trees.prediction_rule import predicted_classes
+from odrf.fits.fit import Fit
+from odrf.fits.streamed.streamed_fit import RowSums
+from odrf.statistics.out_of_bag_importance import importance_of_sums
+
+__all__ = ["BlockSums", "judged_block", "judged_by_blocks", "total_of_blocks"]
+
+# What a probability of 0 counts as in the log loss.
+LEAST = 2.0**-52
+
+
+class BlockSums(NamedTuple):
+    """What a block of rows adds.
+
+    Attributes
+    ----------
+    path : (B, 2) float64
+        Weighted losses, and weights, by the number of trees.
+    n_judged : int
+        Rows of positive weight with an out-of-bag prediction, whose weights are `judged`.
+    judged, log_loss, brier : float
+        Sums for class probabilities; 0 for a regression.
+    confusion : (K, K) float64
+        Weights by observed and predicted class.
+    weight, mean, squares : float
+        Of the response: sum of weights, weighted mean, and weighted sum of squares around it.
+    columns : (p,) float64
+        Weighted sums of the columns that hold numbers, 0 for indicators.
+    classes : (K,) float64
+        Weights of the classes; the sum of weights for a regression.
+    """
+
+    path: NDArray[np.float64]
+    n_judged: int
+    judged: float
+    log_loss: float
+    brier: float
+    confusion: NDArray[np.float64]
+    weight: float
+    mean: float
+    squares: float
+    columns: NDArray[np.float64]
+    classes: NDArray[np.float64]
+
+
+def judged_by_blocks(
+    fit: Fit, rows: StreamedRows, draw: HashedDraw, advance: Callable[[int], object]
+) -> RowSums:
+    """Predict each row by the trees that did not draw it; sum up the losses, and the columns.
+
+    `advance` is told the rows of each block.
+    """
+    leaf_sums = np.zeros((fit.forest.n_nodes, fit.forest.value.shape[1] + 1))
+
+    def judged() -> Iterator[BlockSums]:
+        for block in rows.blocks():
+            yield judged_block(fit.forest, fit.design, block, draw, fit.control.n_jobs, leaf_sums)
+            advance(len(block.y))
+
+    return total_of_blocks(judged(), rows.unit, fit.forest, fit.design, leaf_sums)
+
+
+def judged_block(
+    forest: Forest,
+    design: Design,
+    block: RowBlock,
+    draw: HashedDraw,
+    n_jobs: int,
+    leaf_sums: NDArray[np.float64],
+) -> BlockSums:
+    """Return what one block adds; what it adds to the leaves is added to `leaf_sums` (m, K + 1)."""
+    m, K = len(block.y), forest.value.shape[1]
+    unseen = ~draw.drawn(block.numbers, block.weights, n_jobs)
+    found = OutOfBag(np.zeros((m, K)), np.zeros(m, dtype=np.int64), np.empty(0))
+
+    def see(begin: int, leaves: NDArray[np.int32]) -> None:
+        add_to_leaves(leaves, unseen, begin, block.y, block.weights, K > 1, leaf_sums)
+
+    path = predict_unseen(forest, block.X, block.y, block.weights, unseen, n_jobs, found, see)
+    known = (found.votes > 0) & (block.weights > 0)
+    weight = float(block.weights.sum())
+    mean = float(block.weights @ block.y) / weight if weight else 0.0
+    squares = float(block.weights @ (block.y - mean) ** 2)
+    scores = 0.0, 0.0, 0.0, np.zeros((K, K))
+    if K > 1:
+        codes, weights = block.y[known].astype(np.int64), block.weights[known]
+        scores = _scores(codes, weights, found.value[known], bool(forest.ordered))
+    columns, classes = _column_sums(design, block), np.array([weight])
+    if K > 1:
+        classes = np.bincount(block.y.astype(np.int64), block.weights, K).astype(np.float64)
+    return BlockSums(path, int(known.sum()), *scores, weight, mean, squares, columns, classes)
+
+
+def _scores(
+    codes: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    ordered: bool,
+) -> tuple[float, float, float, NDArray[np.float64]]:
+    """Return weight, log loss, Brier score and confusion of class probabilities (m, K), summed."""
+    K = shares.shape[1]
+    cell = codes * K + predicted_classes(shares, ordered)
+    confusion = np.bincount(cell, weights, K * K).reshape(K, K).astype(np.float64)
+    of_class = shares[np.arange(len(codes)), codes]
+    log_loss = -float(weights @ np.log(np.maximum(of_class, LEAST)))
+    brier = float(weights @ ((shares**2).sum(axis=1) - 2 * of_class + 1))
+    return float(weights.sum()), log_loss, brier, confusion
+
+
+def _column_sums(design: Design, block: RowBlock) -> NDArray[np.float64]:
+    numbers = np.flatnonzero(np.repeat(design.types != INDICATORS, np.diff(design.first)))
+    layout = layout_of(block.X)
+    rows = numbers if layout is None else layout.place[numbers]
+    sums = np.zeros(len(design.columns))
+    sums[numbers] = stored(block.X)[rows] @ block.weights
+    return sums
+
+
+def total_of_blocks(
+    blocks: Iterable[BlockSums],
+    unit: float,
+    forest: Forest,
+    design: Design,
+    leaf_sums: NDArray[np.float64],
+) -> RowSums:
+    """Return the means over all blocks, of which there is one at least, added in their order.
+
+    Weights of the confusion matrix are given in the `unit` of the case weights.  Means and sums of
+    squares of the response are put together as Chan, Golub and LeVeque (1983) do.  `leaf_sums` are
+    complete when the blocks are at their end.
+    """
+    blocks = iter(blocks)
+    total = next(blocks)
+    for block in blocks:
+        weight = total.weight + block.weight
+        share, off = (block.weight / weight if weight else 0.0), block.mean - total.mean
+        total = BlockSums(
+            path=total.path + block.path,
+            n_judged=total.n_judged + block.n_judged,
+            judged=total.judged + block.judged,
+            log_loss=total.log_loss + block.log_loss,
+            brier=total.brier + block.brier,
+            confusion=total.confusion + block.confusion,
+            weight=weight,
+            mean=total.mean + off * share,
+            squares=total.squares + block.squares + off**2 * total.weight * share,
+            columns=total.columns + block.columns,
+            classes=total.classes + block.classes,
+        )
+    classes = len(total.confusion) > 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        error_path = total.path[:, 0] / total.path[:, 1]
+        means = np.array([total.log_loss, total.brier]) / np.float64(total.judged)
+    mean = total.classes / total.weight if classes else np.array([total.mean])
+    return RowSums(
+        error_path=error_path,
+        n_judged=total.n_judged,
+        variance=np.nan if classes else total.squares / total.weight,
+        log_loss=float(means[0]) if classes else np.nan,
+        brier=float(means[1]) if classes else np.nan,
+        confusion=total.confusion * unit if classes else None,
+        column_means=total.columns / total.weight,
+        importance=importance_of_sums(forest, leaf_sums, mean, design.first),
+    )

@@ -1,0 +1,91 @@
+"""Predictions of rows in chunks: one after the other, or written to a file of Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+import pandas as pd
+
+from odrf.checks import checked_choice, is_list
+from odrf.errors import InputError, nearest
+from odrf.fits.fit import AnyFit
+from odrf.fits.prediction.predicting import PREDICTIONS, predict_rows, require_classes, rows_of
+from odrf.fits.saving import replacing
+from odrf.public.chunks import Chunks
+from odrf.public.progress import progress_bar
+
+__all__ = ["chunks_predicted", "predictions_to_parquet"]
+
+
+def chunks_predicted(
+    fit: AnyFit, chunks: Chunks, type: str, kept: Sequence[str] = (), progress: bool = False
+) -> Iterator[tuple[pd.DataFrame, pd.Series | pd.DataFrame]]:
+    """Yield the `kept` columns of each chunk and its predictions, of this type.
+
+    Raises
+    ------
+    InputError
+        The type is unknown or needs classes, or a chunk lacks a column.
+    """
+    checked_choice("type", type, PREDICTIONS)
+    require_classes(fit.design.response, type)
+    names = chunks.columns()
+    needed = {*fit.design.schema.columns, *kept}
+    absent = [name for name in kept if name not in names]
+    if absent:
+        raise InputError(
+            f"keep= names {absent[0]!r}, which is not a column of the chunks"
+            f"{nearest(absent[0], names)}"
+        )
+    # a column that predictions need and chunks lack is refused when the rows are read
+    frames = chunks.frames([name for name in names if name in needed])
+    with progress_bar(frames, unit="chunk", progress=progress) as bar:
+        for frame in bar:
+            yield frame[list(kept)], predict_rows(rows_of(fit, frame), type)
+
+
+def predictions_to_parquet(
+    fit: AnyFit,
+    chunks: Chunks,
+    path: str | PathLike[str],
+    type: str,
+    keep: Any,
+    progress: bool,
+) -> int:
+    """Write the predictions of all chunks to a file of Parquet; return the number of rows.
+
+    Raises
+    ------
+    InputError
+        As `chunks_predicted`; pyarrow is not installed; the file cannot be written.
+    """
+    try:
+        import pyarrow.parquet  # noqa: PLC0415  # optional
+    except ImportError:
+        raise InputError(
+            'files of Parquet need pyarrow: install it with pip install "odrf[parquet]"'
+        ) from None
+    if not is_list(keep) or not all(isinstance(name, str) for name in keep):
+        raise InputError(f"keep={keep!r}: use a list of names of columns")
+    n, writer = 0, None
+    with replacing(path) as file:
+        for kept, predicted in chunks_predicted(fit, chunks, type, list(keep), progress):
+            table = pyarrow.Table.from_pandas(_table(kept, predicted), preserve_index=False)
+            if writer is None:
+                writer = pyarrow.parquet.ParquetWriter(file, table.schema)
+            writer.write_table(table.cast(writer.schema))
+            n += len(kept)
+        if writer is not None:
+            writer.close()
+    return n
+
+
+def _table(kept: pd.DataFrame, predicted: pd.Series | pd.DataFrame) -> pd.DataFrame:
+    frame = predicted.to_frame() if isinstance(predicted, pd.Series) else predicted
+    columns = {str(name): frame[name] for name in frame.columns}
+    twice = [name for name in kept.columns if name in columns]
+    if twice:
+        raise InputError(f"keep= names {twice[0]!r}, which is the name of a prediction, too")
+    return pd.concat([kept, pd.DataFrame(columns)], axis=1)

@@ -1,0 +1,313 @@
+"""Tables that come in chunks: files of Parquet, queries, data frames one after the other."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from odrf.checks import is_number
+from odrf.errors import InputError, nearest, no_frame
+from odrf.public.frames import in_pandas, is_table
+
+__all__ = ["ChunkSource", "Chunks", "chunks_of"]
+
+ChunkSource: TypeAlias = (
+    "str | PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]] | Chunks | Any"
+)
+# Rows of a batch that is read of files and queries.
+ROWS = 2**16
+PARQUET = "*.parquet"
+# What versions of DuckDB call the method that reads batches.
+READERS = ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch", "record_batch")
+HOW = (
+    "use a path of a Parquet file or of a folder of such files, a dataset of pyarrow, a relation "
+    "of DuckDB, a list of data frames, or a function that returns an iterator of data frames"
+)
+
+
+class Chunks:
+    """A table that is read in chunks, again and again, and never as a whole.
+
+    `odrf.odrf` makes one by itself of a path, of a dataset of pyarrow, of a list of data frames and
+    of a function.  Use this class for what it takes as a table in memory, such as a relation of
+    DuckDB or one data frame, and to say how much memory the fit may take.
+
+    Parameters
+    ----------
+    source : path, dataset, relation, data frame, iterable or callable
+        - A path of a Parquet file, or of a folder: then all files ``*.parquet`` in it and in its
+          folders, in the order of their names.  Folders named ``column=value`` give a column.  Row
+          labels that pandas has written are left out.
+        - A ``Dataset`` of pyarrow; it needs pyarrow, as files do.
+        - A relation of DuckDB, or a ``LazyFrame`` of polars.  The query runs anew in each pass, and
+          must give the same rows in the same order; sort it if it joins or groups.
+        - An iterable that can be walked several times, such as a list, of data frames of any
+          library or of paths.
+        - A function without arguments that returns an iterable of data frames, for generators.
+        - A data frame: one chunk.
+    memory : float, optional
+        Bytes that the rows drawn by trees may take, and growing trees.  By default half of the
+        memory that is free.  With less memory there are more passes over the chunks; the fit is the
+        same.
+
+    Raises
+    ------
+    InputError
+        If the source is of another type, or is an iterator, which can be walked only once; if a
+        file needs pyarrow, and it is not installed.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> chunks = odrf.Chunks([data[:200], data[200:]])
+    >>> forest = odrf.odrf("progression ~ .", chunks, n_trees=5, seed=1)
+    >>> forest.nobs
+    442
+    """
+
+    def __init__(self, source: ChunkSource, memory: float | None = None) -> None:
+        if memory is not None and (not is_number(memory) or not float(memory) > 0):
+            raise InputError(f"memory={memory!r}: use a number of bytes above 0, or None")
+        self.memory = None if memory is None else float(memory)
+        self.source: Any = source.source if isinstance(source, Chunks) else source
+        self._batches = _reader(self.source)
+
+    def __repr__(self) -> str:
+        return f"Chunks({type(self.source).__name__})"
+
+    def frames(self, columns: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+        """Yield the chunks in their order, as data frames of pandas.
+
+        Data frames of pandas keep their row labels; other rows are numbered from 0 on.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            The columns that are needed, in this order; by default all.
+
+        Raises
+        ------
+        InputError
+            If a chunk is no data frame, or lacks a column.
+        """
+        begin = 0
+        for number, batch in enumerate(self._batches(columns)):
+            frame = _frame(batch, columns, number)
+            end = begin + len(frame)
+            own = isinstance(batch, pd.DataFrame)
+            yield frame if own else frame.set_axis(pd.RangeIndex(begin, end), axis=0)
+            begin = end
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns, as the first chunk has them.
+
+        Raises
+        ------
+        InputError
+            If there is no chunk, or names are no text or occur twice.
+        """
+        for frame in self.frames():
+            return _checked_names(frame)
+        raise InputError("data has no chunk: at least 2 rows are needed")
+
+
+def chunks_of(data: Any) -> Chunks | None:
+    """Return the chunks that the argument `data` stands for; None if it is a table in memory.
+
+    Anything that is no source of chunks is left to the checks of data frames.
+    """
+    if isinstance(data, Chunks):
+        return data
+    if isinstance(data, str | PathLike) or _is_dataset(data):
+        return Chunks(data)
+    if isinstance(data, Iterator):
+        raise _walked_once(data)
+    if _is_function(data) or (isinstance(data, list | tuple) and _of_chunks(data)):
+        return Chunks(data)
+    return None
+
+
+def _of_chunks(data: Sequence[Any]) -> bool:
+    return len(data) > 0 and all(
+        isinstance(each, str | PathLike | pd.DataFrame) or is_table(each) for each in data
+    )
+
+
+Reader: TypeAlias = "Callable[[Sequence[str] | None], Iterable[Any]]"
+
+
+def _reader(source: Any) -> Reader:
+    """Return a function that walks over the batches of a source, with some columns or all."""
+    if isinstance(source, str | PathLike):
+        return _parquet(Path(source))
+    if _is_dataset(source):
+        return lambda columns: _scanned(source, columns)
+    if _is_relation(source):
+        return lambda columns: _queried(source, columns)
+    if hasattr(source, "collect_batches"):
+        return lambda columns: _collected(source, columns)
+    if isinstance(source, pd.DataFrame) or is_table(source):
+        return lambda columns: [source]
+    if isinstance(source, Iterator):
+        raise _walked_once(source)
+    if isinstance(source, Iterable) and not isinstance(
+        source, Mapping | np.ndarray | pd.Series | bytes | set
+    ):
+        return lambda columns: _each(source, columns)
+    if _is_function(source):
+        return lambda columns: _each(_called(source), columns)
+    raise InputError(f"source is a {_type_name(source)}: {HOW}")
+
+
+def _each(batches: Iterable[Any], columns: Sequence[str] | None) -> Iterator[Any]:
+    for batch in batches:
+        if isinstance(batch, str | PathLike):
+            yield from _parquet(Path(batch))(columns)
+        else:
+            yield batch
+
+
+def _called(function: Callable[[], Iterable[Any]]) -> Iterable[Any]:
+    try:
+        found = function()
+    except Exception as error:  # a user's function may raise anything
+        raise InputError(
+            f"the function given as data fails: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(found, Iterable) or isinstance(found, pd.DataFrame | str | Mapping):
+        raise InputError(
+            f"the function given as data returns a {_type_name(found)}: let it return an iterator "
+            "of data frames"
+        )
+    return found
+
+
+def _parquet(path: Path) -> Reader:
+    """Return the reader of a file, or of a folder of files in the order of their names."""
+    if not path.exists():
+        raise InputError(f"data={str(path)!r}: there is no such file or folder")
+    arrow = _arrow(f"data={str(path)!r}")
+    files = sorted(path.rglob(PARQUET)) if path.is_dir() else [path]
+    if not files:
+        raise InputError(f"data={str(path)!r}: the folder has no file {PARQUET}")
+    names = [str(file) for file in files]
+    folder = str(path) if path.is_dir() else None
+    try:
+        found = arrow.dataset.dataset(
+            names, format="parquet", partitioning="hive", partition_base_dir=folder
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"data={str(path)!r} is no file of Parquet: {error}") from error
+    return lambda columns: _scanned(found, columns)
+
+
+def _scanned(dataset: Any, columns: Sequence[str] | None) -> Iterator[Any]:
+    """Yield the batches of a dataset in their order, read one after the other."""
+    described = dataset.schema.pandas_metadata or {}
+    # of a data frame of pandas, files have the row labels as a column
+    labels = [name for name in described.get("index_columns", ()) if isinstance(name, str)]
+    names = [name for name in dataset.schema.names if name not in labels]
+    wanted = names if columns is None else [name for name in columns if name in names]
+    for batch in dataset.to_batches(
+        columns=wanted, batch_size=ROWS, batch_readahead=1, fragment_readahead=1
+    ):
+        yield _arrow("data").Table.from_batches([batch])
+
+
+def _queried(relation: Any, columns: Sequence[str] | None) -> Iterator[Any]:
+    """Yield the batches of a relation of DuckDB, whose query runs anew."""
+    names = relation.columns if columns is None else columns
+    wanted = [name for name in names if name in relation.columns]
+    quoted = ['"' + name.replace('"', '""') + '"' for name in wanted]
+    query = relation.project(", ".join(quoted))
+    make = next(name for name in READERS if hasattr(query, name))
+    for batch in getattr(query, make)(ROWS):
+        yield _arrow("data").Table.from_batches([batch])
+
+
+def _collected(query: Any, columns: Sequence[str] | None) -> Iterator[Any]:
+    """Yield the batches of a query of polars, which runs anew."""
+    if columns is not None:
+        names = query.collect_schema().names()
+        query = query.select([name for name in columns if name in names])
+    yield from query.collect_batches(chunk_size=ROWS, maintain_order=True)
+
+
+def _arrow(what: str) -> Any:
+    """Return pyarrow, with the part that reads files; raise `InputError` if it is absent."""
+    try:
+        import pyarrow.dataset  # noqa: PLC0415  # optional
+    except ImportError:
+        raise InputError(
+            f'{what} needs pyarrow: install it with pip install "odrf[parquet]"'
+        ) from None
+    return pyarrow
+
+
+def _frame(batch: Any, columns: Sequence[str] | None, number: int) -> pd.DataFrame:
+    frame = in_pandas(batch)
+    if not isinstance(frame, pd.DataFrame):
+        raise no_frame(f"chunk {number + 1} of data", batch)
+    if columns is None or frame.columns.tolist() == list(columns):
+        return frame
+    absent = [name for name in columns if name not in frame.columns]
+    if absent:
+        raise InputError(
+            f"chunk {number + 1} of data lacks column {absent[0]!r}"
+            f"{nearest(absent[0], frame.columns)}: all chunks must have the same columns"
+        )
+    return frame[list(columns)]
+
+
+def _checked_names(frame: pd.DataFrame) -> list[str]:
+    names = frame.columns.tolist()
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise InputError(
+            f"column names must be text, but {odd[0]!r} is not: rename it in every chunk"
+        )
+    twice = frame.columns[frame.columns.duplicated()].tolist()
+    if twice:
+        raise InputError(
+            f"data has more than one column named {twice[0]!r}: rename or drop the others"
+        )
+    return names
+
+
+def _is_function(value: Any) -> bool:
+    return inspect.isroutine(value) or isinstance(value, partial)
+
+
+def _is_dataset(value: Any) -> bool:
+    return _is_of(value, "pyarrow", "scanner") and hasattr(value, "get_fragments")
+
+
+def _is_relation(value: Any) -> bool:
+    return _is_of(value, ("duckdb", "_duckdb"), "project")
+
+
+def _is_of(value: Any, packages: str | tuple[str, ...], method: str) -> bool:
+    package = type(value).__module__.partition(".")[0]
+    return package in packages and hasattr(value, method)
+
+
+def _walked_once(value: Any) -> InputError:
+    return InputError(
+        f"data is a {_type_name(value)}, which can be walked only once, and a fit needs several "
+        "passes: give a function that makes it, as in lambda: chunks(path), or write the rows to "
+        "a folder of Parquet files and give its path"
+    )
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"

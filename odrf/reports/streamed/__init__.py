@@ -1,0 +1,1 @@
+"""What is said of a forest whose rows came in chunks."""

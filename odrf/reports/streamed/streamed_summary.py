@@ -1,0 +1,116 @@
+"""Scores, summary and short description of a forest whose rows came in chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from odrf.errors import InputError
+from odrf.fits.streamed.streamed_fit import RowSums, StreamedFit
+from odrf.reports.importance_tables import MeasuredImportance, with_shares
+from odrf.reports.summaries import growth_card, growth_summary
+from odrf.text.card import Card
+from odrf.text.quantity import quantity
+from odrf.text.summary import Summary
+from odrf.text.wording import number
+
+__all__ = [
+    "streamed_card",
+    "streamed_confusion",
+    "streamed_importance",
+    "streamed_r_squared",
+    "streamed_scores",
+    "streamed_summary",
+    "summed_rows",
+]
+
+MEASURE = "impurity removed, out of bag"
+
+
+def summed_rows(fit: StreamedFit) -> RowSums:
+    """Return what the rows have judged; raise `InputError` for a forest before its pruning."""
+    if fit.sums is None:
+        raise InputError(
+            "only the pruned forest has been judged by its rows: grow another without alpha="
+        )
+    return fit.sums
+
+
+def streamed_r_squared(fit: StreamedFit) -> float:
+    """Return 1 - mean squared error / variance of the response; raise `InputError` for classes."""
+    if fit.kind == "classification":
+        raise InputError("r_squared needs a regression; for classes see confusion_matrix")
+    judged = summed_rows(fit)
+    if not judged.variance > 0:
+        return float("nan")
+    return float(1.0 - judged.error_path[-1] / judged.variance)
+
+
+def streamed_scores(fit: StreamedFit) -> pd.Series:
+    """Return the out-of-bag scores by name."""
+    judged = summed_rows(fit)
+    if fit.kind == "regression":
+        values = {"mse": judged.error_path[-1], "r2": streamed_r_squared(fit)}
+    else:
+        values = {"error": judged.error_path[-1], "brier": judged.brier}
+        values["log_loss"] = judged.log_loss
+    return pd.Series({**values, "rows": judged.n_judged}, name="out of bag", dtype=float)
+
+
+def streamed_confusion(fit: StreamedFit) -> pd.DataFrame:
+    """Return the weights of rows by observed and predicted class, with an error column.
+
+    Raises
+    ------
+    InputError
+        For a regression.
+    """
+    classes, counts = fit.design.response.classes, summed_rows(fit).confusion
+    if classes is None or counts is None:
+        raise InputError("confusion_matrix needs classes; for a regression see r_squared")
+    total = counts.sum(axis=1)
+    right = np.divide(np.diag(counts), total, out=np.full(len(total), np.nan), where=total > 0)
+    whole = bool((counts == np.rint(counts)).all())
+    labels = pd.Index(list(classes), name="observed")
+    predicted = pd.Index(list(classes), name="predicted", dtype=object)
+    table = pd.DataFrame(counts.astype(np.int64) if whole else counts, labels, predicted)
+    table["error"] = 1.0 - right
+    return table
+
+
+def streamed_importance(fit: StreamedFit) -> MeasuredImportance:
+    """Return the importances that are shown: those judged by the rows that trees did not draw."""
+    return MeasuredImportance(with_shares(fit, summed_rows(fit).importance), MEASURE)
+
+
+def streamed_summary(fit: StreamedFit) -> Summary:
+    """Return the summary: data, out-of-bag error, options, sizes, importances."""
+    facts = {
+        "Trees": str(fit.forest.n_trees),
+        "Rows a tree": f"about {fit.control.sample_fraction * fit.data.n_rows:.0f}",
+        **_in_words(fit),
+    }
+    confusion = {} if fit.kind == "regression" else {"out of bag": streamed_confusion(fit)}
+    return growth_summary(_NAME, fit, facts, confusion, streamed_importance(fit))
+
+
+def streamed_card(fit: StreamedFit) -> Card:
+    """Return a short description."""
+    name = f"{_NAME}, {quantity(fit.forest.n_trees, 'tree')}"
+    return growth_card(name, fit, _in_words(fit))
+
+
+_NAME = "Oblique random forest of rows in chunks"
+
+
+def _in_words(fit: StreamedFit) -> dict[str, str]:
+    scores = streamed_scores(fit)
+    if np.isnan(scores.iloc[0]):
+        return {"OOB error": "unknown (no row of positive weight is out of bag)"}
+    if fit.kind == "regression":
+        return {"OOB MSE": number(scores["mse"]), "OOB R²": f"{scores['r2']:.3f}"}
+    return {
+        "OOB error rate": number(scores["error"]),
+        "OOB log loss": number(scores["log_loss"]),
+        "OOB Brier score": number(scores["brier"]),
+    }

@@ -1,0 +1,1 @@
+"""Results of forests whose rows came in chunks."""

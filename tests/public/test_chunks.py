@@ -1,0 +1,179 @@
+"""Sources of chunks: all give the same rows, and what cannot be walked twice is refused."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+import odrf
+from odrf.errors import InputError
+from odrf.public.chunks import Chunks, chunks_of
+
+DATA = pd.DataFrame(
+    {"y": np.arange(9) / 4, "a": [1, 2, None] * 3, 'odd "name"': list("abcabcabc"), "k": range(9)}
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Rows in three files, of which the names and not the times of writing give the order."""
+    for name, rows in (("c", DATA[6:]), ("a", DATA[:2]), ("b/x", DATA[2:6])):
+        path = tmp_path / f"{name}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        rows.to_parquet(path, index=False)
+    DATA.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path
+
+
+def sources(folder):
+    arrow, query = pa.Table.from_pandas(DATA), pl.from_pandas(DATA).lazy()
+    batched = hasattr(query, "collect_batches")  # not in older versions of polars
+    return {
+        **({"Chunks of a query": Chunks(query)} if batched else {}),
+        "folder": str(folder),
+        "path": folder,
+        "files": [folder / "a.parquet", folder / "b", str(folder / "c.parquet")],
+        "dataset": ds.dataset(arrow),
+        "list": [DATA[:5], DATA[5:]],
+        "several libraries": (pl.from_pandas(DATA[:5]), arrow.slice(5)),
+        "function": lambda: iter([DATA[:5], DATA[5:]]),
+        "partial": partial(iter, [DATA]),
+        "reader of text": lambda: pd.read_csv(folder / "rows.csv", chunksize=4),
+        "Chunks of a relation": Chunks(duckdb.from_arrow(arrow)),
+        "Chunks of a frame": Chunks(DATA),
+        "Chunks of Chunks": Chunks(Chunks(arrow)),
+        "Chunks of an iterable": Chunks({0: DATA}.values()),
+    }
+
+
+NAMES = list(sources(Path("nowhere")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_source_gives_the_same_rows_again_and_again(folder, name):
+    chunks = chunks_of(sources(folder)[name])
+    assert chunks is not None
+    assert chunks.columns() == list(DATA.columns)
+    for _ in range(2):
+        found = pd.concat(list(chunks.frames(["k", 'odd "name"', "a"])))
+        assert found.columns.tolist() == ["k", 'odd "name"', "a"]
+        assert found.index.tolist() == list(range(9))
+        for column in found:
+            same = found[column].astype(object).where(found[column].notna(), None)
+            assert (
+                same.tolist()
+                == DATA[column].astype(object).where(DATA[column].notna(), None).tolist()
+            )
+    assert "Chunks(" in repr(chunks)
+
+
+@pytest.mark.parametrize("table", [DATA, pl.from_pandas(DATA), pa.Table.from_pandas(DATA), None, 3])
+def test_what_is_in_memory_or_is_no_table_is_no_source(table):
+    assert chunks_of(table) is None
+
+
+def test_a_relation_and_a_query_are_tables_as_before():
+    relation, query = duckdb.from_df(DATA), pl.from_pandas(DATA).lazy()
+    assert chunks_of(relation) is None
+    assert chunks_of(query) is None
+    fit = odrf.odrf("y ~ k", relation, n_trees=2, seed=1)
+    assert fit.fit.data.has_rows
+
+
+def test_folders_give_columns(tmp_path):
+    for year in (2020, 2021):
+        path = tmp_path / f"year={year}"
+        path.mkdir()
+        DATA.to_parquet(path / "rows.parquet", index=False)
+    found = pd.concat(list(Chunks(tmp_path).frames(["year", "k"])))
+    assert found["year"].tolist() == [2020] * 9 + [2021] * 9
+
+
+@pytest.mark.parametrize("index", [None, "label"])
+def test_row_labels_in_a_file_are_no_column(tmp_path, index):
+    DATA.sample(frac=1, random_state=1).rename_axis(index=index).to_parquet(tmp_path / "a.parquet")
+    assert Chunks(tmp_path).columns() == list(DATA.columns)
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (iter([DATA]), "which can be walked only once"),
+        ((frame for frame in [DATA]), "generator, which can be walked only once"),
+        ("nowhere.parquet", "there is no such file"),
+        (3, "source is a int"),
+        ({"y": [1]}, "source is a dict"),
+        (np.ones(3), "source is a numpy.ndarray"),
+        (lambda: DATA, "returns a pandas.DataFrame"),
+        (lambda: None, "returns a NoneType"),
+        (lambda: 1 / 0, "the function given as data fails: ZeroDivisionError"),
+        (lambda path: path, "the function given as data fails: TypeError"),
+        ([1, 2], "chunk 1 of data must be a data frame"),
+        ([DATA, DATA.drop(columns="k")], "chunk 2 of data lacks column 'k'"),
+        ([DATA.set_axis([1, 2, 3, 4], axis=1)], "column names must be text"),
+        ([DATA.set_axis(list("kkab"), axis=1)], "more than one column named 'k'"),
+        ([], "no chunk"),
+    ],
+)
+def test_what_cannot_be_read_is_said(source, words):
+    def read():
+        chunks = Chunks(source)
+        chunks.columns()
+        return list(chunks.frames(["y", "k"]))
+
+    with pytest.raises(InputError, match=words):
+        read()
+
+
+def test_files_that_are_no_parquet(tmp_path):
+    with pytest.raises(InputError, match="has no file"):
+        Chunks(tmp_path)
+    path = tmp_path / "text.parquet"
+    path.write_text("no rows")
+    with pytest.raises(InputError, match="is no file of Parquet"):
+        Chunks(path)
+
+
+@pytest.mark.parametrize("memory", [0, -1, "much", True])
+def test_memory_is_a_number(memory):
+    with pytest.raises(InputError, match="memory="):
+        Chunks([DATA], memory=memory)
+
+
+def test_without_pyarrow_the_way_out_is_said(folder, monkeypatch):
+    usual = builtins.__import__
+
+    def refuse(name, *arguments):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return usual(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.delitem(sys.modules, "pyarrow.dataset")
+    with pytest.raises(InputError, match=r'pip install "odrf\[parquet\]"'):
+        Chunks(folder)
+
+
+@pytest.mark.parametrize("data", [iter([DATA]), "nowhere.parquet", [1], (3,), lambda: 3])
+def test_odrf_says_what_is_wrong_with_a_source(data):
+    with pytest.raises(InputError):
+        odrf.odrf("y ~ k", data, n_trees=2)
+
+
+@pytest.mark.parametrize("make", [str, Chunks])
+def test_other_functions_take_tables_only(folder, make):
+    words = (
+        r"data must be a data frame, not (str|odrf\.Chunks): .*odrf\(\) alone reads them in chunks"
+    )
+    with pytest.raises(InputError, match=words):
+        odrf.odt("y ~ k", make(folder))

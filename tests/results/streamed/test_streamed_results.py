@@ -1,0 +1,236 @@
+"""What a forest on rows in chunks can do, and what it says of the rest."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.errors import InputError
+from odrf.results.streamed.streamed_results import StreamedResults
+
+FRAME = odrf.load_data("penguins").dropna().reset_index(drop=True)
+CHUNKS = [FRAME[:100], FRAME[100:101], FRAME[101:]]
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    return odrf.odrf("body_mass_g ~ .", CHUNKS, n_trees=5, seed=1)
+
+
+@pytest.fixture(scope="module")
+def classes():
+    return odrf.odrf("species ~ bill_length_mm + bill_depth_mm + island", CHUNKS, n_trees=5, seed=1)
+
+
+def test_a_folder_of_parquet_files_is_a_table(tmp_path, classes):
+    for number, frame in enumerate(CHUNKS):
+        frame.to_parquet(tmp_path / f"{number}.parquet")
+    formula = "species ~ bill_length_mm + bill_depth_mm + island"
+    for data in (tmp_path, str(tmp_path)):
+        fit = odrf.odrf(formula, data, n_trees=5, seed=1)
+        assert isinstance(fit, StreamedResults)
+        assert fit.predict(FRAME).equals(classes.predict(FRAME))
+
+
+def test_functions_and_numbers_of_the_formula(numbers):
+    def twice(column):
+        return 2 * column
+
+    own = odrf.odrf("body_mass_g ~ twice(bill_length_mm)", CHUNKS, n_trees=2, seed=1)
+    assert own.predict(FRAME).notna().all()
+    fit = odrf.odrf(
+        "np.log(body_mass_g) ~ I(bill_length_mm * 2) + island:sex", CHUNKS, n_trees=3, seed=1
+    )
+    assert fit.predict(FRAME).between(7, 10).all()
+    assert numbers.nobs == len(FRAME)
+    assert numbers.formula == "body_mass_g ~ ."
+    assert numbers.seed == 1
+
+
+def test_predictions_of_all_types(numbers, classes):
+    for type in ("response", "leaf", "trees"):
+        assert len(numbers.predict(FRAME, type)) == len(FRAME)
+    for type in ("response", "class", "prob", "leaf", "trees"):
+        assert len(classes.predict(FRAME, type)) == len(FRAME)
+    assert np.allclose(classes.predict(FRAME, "prob").sum(axis=1), 1)
+    assert (classes.predict(FRAME).astype(str) == FRAME["species"]).mean() > 0.95
+
+
+def test_chunks_are_predicted_as_their_rows(numbers, classes):
+    for fit, type in ((numbers, "response"), (classes, "prob"), (classes, "leaf")):
+        found = list(fit.predict_chunks(CHUNKS, type))
+        assert [len(part) for part in found] == [len(frame) for frame in CHUNKS]
+        assert pd.concat(found).equals(fit.predict(FRAME, type))
+    with pytest.raises(InputError, match="type="):
+        list(numbers.predict_chunks(CHUNKS, "nothing"))
+    with pytest.raises(InputError, match="needs classes"):
+        list(numbers.predict_chunks(CHUNKS, "prob"))
+    with pytest.raises(InputError, match="lacks column"):
+        list(classes.predict_chunks([FRAME.drop(columns="island")]))
+
+
+def test_predictions_in_a_file(numbers, classes, tmp_path, capsys):
+    path = tmp_path / "predicted.parquet"
+    assert classes.predict_to_parquet(CHUNKS, path, "prob", keep=["sex"]) == len(FRAME)
+    found = pd.read_parquet(path)
+    assert found.columns.tolist() == ["sex", *classes.classes]
+    assert np.array_equal(found[list(classes.classes)], classes.predict(FRAME, "prob"))
+    classes.predict_to_parquet(CHUNKS, path, progress=True)
+    assert "chunk" in capsys.readouterr().err
+    assert (
+        pd.read_parquet(path)["species"]
+        .astype(str)
+        .equals(classes.predict(FRAME).astype(str).rename("species"))
+    )
+    before = path.read_bytes()
+    for wrong in ({"keep": "sex"}, {"keep": ["sexx"]}, {"keep": [1]}, {"type": "nothing"}):
+        with pytest.raises(InputError, match=r"keep=|type="):
+            classes.predict_to_parquet(CHUNKS, path, **wrong)
+    with pytest.raises(InputError, match="name of a prediction"):
+        classes.predict_to_parquet(CHUNKS, path, keep=["species"])
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["predicted.parquet"]
+
+
+def test_words_and_pictures(numbers, classes):
+    text = str(numbers.summary())
+    assert "rows in chunks" in text
+    assert f"about {0.632 * len(FRAME):.0f}" in text
+    assert "OOB R²" in text
+    assert "OOB log loss" in str(classes.summary())
+    assert "Confusion matrix" in str(classes.summary())
+    assert "rows in chunks, 5 trees" in repr(numbers)
+    assert numbers.importance()["share"].clip(lower=0).sum() == pytest.approx(1)
+    with pytest.raises(InputError, match="type='nothing'"):
+        numbers.importance("nothing")
+    for kind in ("error", "importance", None):
+        assert numbers.plot(kind) is not None
+        plt.close("all")
+    assert numbers.error_path.iloc[-1] == numbers.oob_error
+    assert len(numbers.error_path) == 5
+
+
+def test_trees_are_read_and_exported(numbers, classes):
+    tree = numbers.tree(2)
+    assert len(tree.nodes) == numbers.forest.root[3] - numbers.forest.root[2]
+    assert sum(line.endswith(" *") for line in tree.rules().splitlines()) == numbers.n_leaves[2]
+    assert "read in chunks" in repr(tree)
+    assert set(numbers.splits["tree"]) == set(range(5))
+    there: dict = {}
+    exec(classes.to_python(), there)
+    assert there["predict"](FRAME.loc[0]) == classes.predict(FRAME)[0]
+    assert classes.projection_importance().table is not None
+    assert numbers.consistency().conclusion
+    assert (numbers.prune(1e9).n_leaves == 1).all()
+
+
+@pytest.mark.parametrize("data", [True, False])
+def test_it_is_saved_and_loaded(numbers, classes, tmp_path, data):
+    for fit in (numbers, classes):
+        fit.save(tmp_path / "fit", data=data)
+        again = odrf.load(tmp_path / "fit")
+        assert isinstance(again, StreamedResults)
+        assert again.predict(FRAME).equals(fit.predict(FRAME))
+        assert again.oob_scores.equals(fit.oob_scores)
+        assert str(again.summary()) == str(fit.summary())
+        with pytest.raises(InputError, match="rows in chunks keeps none"):
+            again.predict()
+    assert pickle.loads(pickle.dumps(numbers)).oob_error == numbers.oob_error
+    with pytest.raises(InputError, match=r"cannot be loaded|is not a fit"):
+        spoil(tmp_path / "fit")
+
+
+def spoil(path):
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    odrf.load(path)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda fit: fit.predict(),
+        lambda fit: fit.fittedvalues,
+        lambda fit: fit.resid,
+        lambda fit: fit.training_error,
+        lambda fit: fit.oob_prediction,
+        lambda fit: fit.predict(FRAME, interval="prediction"),
+        lambda fit: fit.predict(FRAME, quantiles=0.5),
+        lambda fit: fit.importance("held_out"),
+        lambda fit: fit.importance("permutation"),
+        lambda fit: fit.grow(2),
+        lambda fit: fit.update(FRAME),
+        lambda fit: fit.combine(fit),
+        lambda fit: fit.pruning_path(),
+        lambda fit: fit.prune(rule="oob"),
+        lambda fit: fit.growth_path(),
+        lambda fit: fit.select_variables(),
+        lambda fit: fit.strength_correlation(),
+        lambda fit: fit.partial("bill_length_mm"),
+        lambda fit: fit.comparisons(),
+        lambda fit: fit.shap(FRAME[:2]),
+        lambda fit: fit.surrogate(),
+        lambda fit: fit.proximity(),
+        lambda fit: fit.row_predictor(),
+        lambda fit: fit.data_summary(),
+    ],
+)
+def test_what_needs_training_rows_says_so(numbers, ask):
+    with pytest.raises(InputError, match=r"training rows, and a fit on rows in chunks keeps none"):
+        ask(numbers)
+
+
+def test_what_it_has_not_for_other_reasons(numbers, classes):
+    with pytest.raises(InputError, match="all of one kind"):
+        _ = numbers.kinds
+    with pytest.raises(InputError, match="estimators of scikit-learn"):
+        numbers.to_sklearn()
+    with pytest.raises(InputError, match="for classes see confusion_matrix"):
+        _ = classes.r_squared
+    with pytest.raises(InputError, match="for a regression see r_squared"):
+        _ = numbers.confusion_matrix
+    pruned = odrf.odrf("body_mass_g ~ sex", CHUNKS, n_trees=2, seed=1, alpha=1.0)
+    with pytest.raises(InputError, match="only the pruned forest has been judged"):
+        _ = StreamedResults(pruned.fit.pruning.grown).oob_error
+
+
+def test_an_empty_cell_of_a_new_row_counts_as_the_mean(numbers):
+    holed = pd.concat([FRAME, FRAME.assign(sex=None)[:40]])
+    fit = odrf.odrf("body_mass_g ~ bill_length_mm + sex + island", [holed], n_trees=3, seed=1)
+    new = FRAME[:5]
+    assert fit.predict(new.assign(sex=None)).notna().all()
+    mean = new.assign(bill_length_mm=holed["bill_length_mm"].mean())
+    found = fit.predict(new.assign(bill_length_mm=np.nan))
+    assert np.allclose(found, fit.predict(mean))
+    assert fit.predict(new.assign(island=None)).notna().all()
+    grown = odrf.odrf("body_mass_g ~ bill_length_mm", CHUNKS, n_trees=2, seed=1, alpha=1.0).parent
+    with pytest.raises(InputError, match="'bill_length_mm' is missing in new rows and in no"):
+        grown.predict(new.assign(bill_length_mm=np.nan))
+
+
+def test_levels_that_no_training_row_has(classes):
+    new = FRAME[:3].assign(island="Elsewhere")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        classes.predict(new)
+    assert "no training row has" in str(said[0].message)
+
+
+def test_progress(capsys):
+    odrf.odrf("body_mass_g ~ sex", CHUNKS, n_trees=2, seed=1, progress=True)
+    shown = capsys.readouterr().err
+    assert all(unit in shown for unit in ("block", "tree", "row"))
+
+
+def test_ordered_classes():
+    order = pd.CategoricalDtype(["Adelie", "Chinstrap", "Gentoo"], ordered=True)
+    frames = [frame.assign(species=frame["species"].astype(order)) for frame in CHUNKS]
+    fit = odrf.odrf("species ~ bill_length_mm", frames, n_trees=3, seed=1)
+    assert fit.control.criterion == "ordinal"
+    assert fit.predict(FRAME, "cumulative").shape == (len(FRAME), 2)
