@@ -32,7 +32,7 @@ from odrf.options.rule_function import RuleFunction
 from odrf.options.scale_names import require_split_scale
 from odrf.public.progress import progress_bar
 
-__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
+__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "kinds_of_blend", "one_kind"]
 
 
 def grow_fit(
@@ -173,6 +173,24 @@ def _fit_one_kind(
 def _fit_blend(
     call: str, design: Design, data: TrainingData, request: Request, progress: bool
 ) -> Fit:
+    controls, scale_errors = kinds_of_blend(request, design, data)
+    base = controls[BEST]
+    grown = grow_in_kinds(
+        design, data, list(controls.values()), base.n_jobs, progress, objective=request.objective
+    )
+    return Fit(
+        call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls,
+        scale_errors=scale_errors,
+    )  # fmt: skip
+
+
+def kinds_of_blend(
+    request: Request, design: Design, data: TrainingData
+) -> tuple[dict[str, Control], dict[str, float]]:
+    """Return the options of each kind of trees of a blend, by its name.
+
+    Also the errors by which the scale of the splits was chosen, if it was.
+    """
     classification = design.response.kind == "classification"
     n, P = len(data.y), len(design.predictors)
     kinds = kinds_of_trees(request, n, P, design.n_terms, classification, design.response.ordinal)
@@ -183,13 +201,7 @@ def _fit_blend(
         name: _resolve(replace(kind, seed=base.seed, split_scale=scale), design, data)
         for name, kind in kinds.items()
     }
-    grown = grow_in_kinds(
-        design, data, list(controls.values()), base.n_jobs, progress, objective=request.objective
-    )
-    return Fit(
-        call, design, data, controls[BEST], grown.forest, grown.streams, request, grown.blend,
-        controls, scale_errors=scale_errors,
-    )  # fmt: skip
+    return controls, scale_errors
 
 
 def _scale(

@@ -25,6 +25,7 @@ __all__ = [
     "OF_NODES",
     "OF_TERMS",
     "Forest",
+    "bytes_joined",
     "joined",
     "require_memory_for_all",
     "within_memory",
@@ -260,6 +261,20 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         array.resize((used[name], *array.shape[1:]), refcheck=False)
     of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
+
+
+def bytes_joined(first: float, mean: float, n_trees: int) -> float:
+    """Return the bytes that `joined` takes for trees of a `mean` size, the first of its own size.
+
+    What is reserved at first is taken as it is written to.  What is reserved later, because the
+    trees are larger than the first, is taken at once.
+    """
+    room, size = ROOM * n_trees * first, mean * n_trees
+    if room >= size:
+        return size
+    while room < size:
+        room *= ROOM
+    return room
 
 
 def within_memory(trees: Iterable[Tree], n_trees: int) -> Iterator[Tree]:
