@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from odrf.engine.growth.forest_growth import tree_grower
 from odrf.engine.growth.growth_bytes import bytes_of_growth
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import Forest, bytes_joined, joined
+from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest, bytes_joined
 from odrf.engine.trees.packing import HEAD
 from odrf.evaluation.foresight.forecast import (
     COMPRESSED_ROWS,
@@ -33,14 +34,12 @@ from odrf.options.kinds import blends
 from odrf.options.request import NAMES, Request, request_of
 from odrf.text.quantity import quantity
 
-__all__ = ["forecast_of_forest"]
+__all__ = ["OF_TERM", "STEEPEST", "WARM", "WORD", "forecast_of_forest", "root_of"]
 
 # Pilot trees of each kind: enough to weigh the kinds, and to know their mean size.
 FEWEST, ENOUGH, OF_ONE_KIND = 2, 5, 3
 # Rows on which kernels are compiled, or loaded, before time is taken.
 WARM = 200
-# From this size on, a tree's file is so much larger than what all files have that one tree tells.
-LARGE = 2**23
 # Time of a tree grows a little faster than its rows.
 STEEPEST = 1.3
 # Bytes of the record of a term, and of a number, in packed trees.
@@ -55,8 +54,8 @@ class PilotTrees(NamedTuple):
     trees : list of Forest
         Those on the most rows.
     seconds, nodes, splits, terms : float
-    memory, saved : float
-        Bytes, in memory and in a file.
+    memory : float
+        Bytes.
     """
 
     trees: list[Forest]
@@ -65,7 +64,6 @@ class PilotTrees(NamedTuple):
     splits: float
     terms: float
     memory: float
-    saved: float
 
 
 def forecast_of_forest(
@@ -97,10 +95,10 @@ def forecast_of_forest(
         weighing = (perf_counter() - began) * of_fit / number
     forest = _Forest(kinds, pilots, counts, of_fit, jobs)
     some = random_rows(data, COMPRESSED_ROWS, base.seed)
-    fit = _fit_of(pilots[0].trees[:1], base, design, some)
+    fit = _fit_of(root_of(pilots[0].trees[0]), base, design, some)
     parts = {
         "training rows": of_training_rows(fit, data, some),
-        "trees": forest.bytes(),
+        "trees": forest.bytes()._replace(saved=_saved(pilots, kinds, counts, design, tables[-1])),
         f"growth in {quantity(min(jobs, B), 'thread')}": Bytes(forest.growing(design, data)),
     }
     out_of_bag = base.resample != "none"
@@ -152,7 +150,7 @@ class _Forest(NamedTuple):
         of_pilots = self.of_fit * sum(each.memory for each in self.pilots)
         first = self.pilots[int(np.argmax(self.counts))].memory
         growing = bytes_joined(first, self.mean("memory"), self.n_trees)
-        return Bytes(max(growing, of_pilots), fitted, self.n_trees * self.mean("saved"))
+        return Bytes(max(growing, of_pilots), fitted)
 
     def growing(self, design: Design, data: TrainingData) -> float:
         """Return the bytes of threads that grow trees, beside the trees that are complete."""
@@ -200,7 +198,6 @@ def _pilots_of(
         n_splits,
         terms[-1] * ratio,
         memory * ratio,
-        _saved(trees, control, design, tables[-1]) * ratio,
     )
 
 
@@ -219,20 +216,40 @@ def _grown(
     return trees, of_one / min(control.n_jobs, n_trees)
 
 
-def _saved(trees: Sequence[Forest], control: Control, design: Design, data: TrainingData) -> float:
-    """Return the bytes that one more tree adds to a file."""
-    one = saved_bytes(_fit_of(trees[:1], control, design, data), False)
-    if trees[0].nbytes > LARGE:
-        return float(one)
-    return float(saved_bytes(_fit_of(trees[:2], control, design, data), False) - one)
+def _saved(
+    pilots: Sequence[PilotTrees],
+    kinds: Sequence[Control],
+    counts: NDArray[np.int64],
+    design: Design,
+    data: TrainingData,
+) -> float:
+    """Return the bytes that all trees, so many of each kind, add to a file."""
+    whole = 0.0
+    for pilot, control, count in zip(pilots, kinds, counts.tolist(), strict=True):
+        if count:
+            tree = pilot.trees[0]
+            sizes = [
+                saved_bytes(_fit_of(each, control, design, data), False)
+                for each in (tree, root_of(tree))
+            ]
+            of_tree = pilot.memory / float(np.mean([each.nbytes for each in pilot.trees]))
+            whole += count * of_tree * max(0, sizes[0] - sizes[1])
+    return whole
 
 
-def _fit_of(trees: Sequence[Forest], control: Control, design: Design, data: TrainingData) -> Fit:
-    """Return a fit of a few pilot trees, to see how large its file is."""
-    B = len(trees)
+def root_of(tree: Forest) -> Forest:
+    """Return a tree that is only the root of another one."""
+    arrays = {name: getattr(tree, name)[:1] for name in OF_NODES}
+    arrays |= {name: getattr(tree, name)[:0] for name in OF_TERMS}
+    arrays |= {"left": np.array([-1]), "root": np.array([0, 1]), "start": np.zeros(2, np.int64)}
+    return replace(tree, surrogates=None, **arrays)
+
+
+def _fit_of(tree: Forest, control: Control, design: Design, data: TrainingData) -> Fit:
+    """Return a fit of one tree, to see how large its file is."""
     request = request_of(dict.fromkeys(NAMES))
-    tree_streams = streams(control.seed, 0, B)
-    return Fit("", design, data, control.with_trees(B), joined(trees, B), tree_streams, request)
+    tree_streams = streams(control.seed, 0, 1)
+    return Fit("", design, data, control.with_trees(1), tree, tree_streams, request)
 
 
 def _n_splits(tree: Forest) -> int:
