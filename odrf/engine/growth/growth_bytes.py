@@ -19,7 +19,7 @@ from odrf.engine.rows.factors import n_kept
 from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
 from odrf.engine.settings import Settings
 
-__all__ = ["GrowthBytes", "bytes_of_growth", "distinct_rows"]
+__all__ = ["GrowthBytes", "bytes_of_growth", "rows_drawn_once"]
 
 # Bytes of a row of `Rows` beside its predictors: its number, response, weight and multiplicity.
 OF_ROW = 4 + 8 + 8 + 4
@@ -45,7 +45,7 @@ class GrowthBytes(NamedTuple):
     buffers: float
 
 
-def distinct_rows(sampling: Sampling, n: int) -> float:
+def rows_drawn_once(sampling: Sampling, n: int) -> float:
     """Return how many different rows a tree draws of n, on average."""
     if sampling.resample == BOOTSTRAP:
         return n * -math.expm1(-sampling.fraction)
@@ -68,7 +68,7 @@ def bytes_of_growth(
     """
     n = X.shape[1]
     array, factors = read_by_growth(X, feature_groups, mixture)
-    drawn = distinct_rows(sampling, n)
+    drawn = rows_drawn_once(sampling, n)
     read = mixture.columns_read(feature_groups, settings, n)
     copied = pays_to_copy(n_kept(array, factors), read) and is_available(
         abreast * float(array.nbytes)

@@ -24,7 +24,13 @@ from odrf.evaluation.foresight.forecast import (
     Forecast,
     of_training_rows,
 )
-from odrf.evaluation.foresight.pilot_rows import at_all_rows, pilot_rows, random_rows
+from odrf.evaluation.foresight.pilot_rows import (
+    OF_SIZES,
+    OF_TIME,
+    at_all_rows,
+    pilot_rows,
+    random_rows,
+)
 from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
 from odrf.fits.fit import Fit
 from odrf.fits.growing import kinds_of_blend, one_kind
@@ -34,14 +40,12 @@ from odrf.options.kinds import blends
 from odrf.options.request import NAMES, Request, request_of
 from odrf.text.quantity import quantity
 
-__all__ = ["OF_TERM", "STEEPEST", "WARM", "WORD", "forecast_of_forest", "root_of"]
+__all__ = ["OF_TERM", "WARM", "WORD", "forecast_of_forest", "root_of"]
 
 # Pilot trees of each kind: enough to weigh the kinds, and to know their mean size.
 FEWEST, ENOUGH, OF_ONE_KIND = 2, 5, 3
 # Rows on which kernels are compiled, or loaded, before time is taken.
 WARM = 200
-# Time of a tree grows a little faster than its rows.
-STEEPEST = 1.3
 # Bytes of the record of a term, and of a number, in packed trees.
 OF_TERM, WORD = 8, 4
 
@@ -188,12 +192,12 @@ def _pilots_of(
         for one in (_n_splits, _n_terms)
     )
     most = min(control.settings.max_leaves, n)
-    n_splits = min(at_all_rows(rows, splits, n, 1.0), most - 1.0)
+    n_splits = min(at_all_rows(rows, splits, n, OF_SIZES), most - 1.0)
     ratio = n_splits / splits[-1] if splits[-1] else 1.0
     memory = float(np.mean([tree.nbytes for tree in trees]))
     return PilotTrees(
         trees,
-        at_all_rows(rows, [seconds for _, seconds in found], n, STEEPEST),
+        at_all_rows(rows, [seconds for _, seconds in found], n, OF_TIME),
         2 * n_splits + 1,
         n_splits,
         terms[-1] * ratio,

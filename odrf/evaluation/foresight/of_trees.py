@@ -14,8 +14,14 @@ from odrf.evaluation.foresight.forecast import (
     Forecast,
     of_training_rows,
 )
-from odrf.evaluation.foresight.of_forests import OF_TERM, STEEPEST, WARM, WORD
-from odrf.evaluation.foresight.pilot_rows import at_all_rows, pilot_rows, random_rows
+from odrf.evaluation.foresight.of_forests import OF_TERM, WARM, WORD
+from odrf.evaluation.foresight.pilot_rows import (
+    OF_SIZES,
+    OF_TIME,
+    at_all_rows,
+    pilot_rows,
+    random_rows,
+)
 from odrf.fits.files.costs import bytes_in_memory
 from odrf.fits.fit import Fit
 from odrf.fits.growing import grow_fit
@@ -49,12 +55,12 @@ def forecast_of_tree(
     """Return what a tree on all rows will take, whose design took so many `seconds` to build."""
     n = len(data.y)
     rows = pilot_rows(n, 1, 1)
-    control = _grown(design, random_rows(data, WARM, 0), request).fit.control
+    control = _grown(design, random_rows(data, WARM, 0), request).fit.first_grown.control
     pilots = [_grown(design, random_rows(data, size, control.seed), request) for size in rows]
     last = pilots[-1]
 
-    def at_n(values: list[float], steepest: float = 1.0) -> float:
-        return at_all_rows(rows, values, n, steepest)
+    def at_n(values: list[float], slopes: tuple[float, float] = OF_SIZES) -> float:
+        return at_all_rows(rows, values, n, slopes)
 
     splits = at_n([float(each.splits) for each in pilots])
     leaves = at_n([float(each.fit.forest.leaves()[0]) for each in pilots])
@@ -81,7 +87,7 @@ def forecast_of_tree(
     }
     return Forecast(
         parts,
-        seconds + at_n([each.seconds for each in pilots], STEEPEST),
+        seconds + at_n([each.seconds for each in pilots], OF_TIME),
         HEAD * WORD * splits + OF_TERM * terms,
         0.0,
         1,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from odrf.design import TrainingData
 
-__all__ = ["at_all_rows", "pilot_rows", "random_mask", "random_rows"]
+__all__ = ["OF_SIZES", "OF_TIME", "at_all_rows", "pilot_rows", "random_mask", "random_rows"]
 
 # Pilot trees on all rows are at most this share of the trees of a fit.
 MOST_SHARE = 0.1
@@ -18,6 +18,9 @@ SMALLER_SHARE = 0.08
 SIZES = (0.1, 0.3, 0.6)
 # With fewer rows trees say little about large ones, and take milliseconds.
 FEWEST_ROWS = 500
+# Exponents of sizes, which grow as the rows at most, and of time, which has a share that does not
+# depend on them.
+OF_SIZES, OF_TIME = (0.0, 1.0), (1.02, 1.3)
 # Key of the stream that draws the rows of pilot trees.
 DRAWN = 43
 
@@ -49,13 +52,16 @@ def random_mask(data: TrainingData, size: int, seed: int) -> NDArray[np.bool_]:
     return mask
 
 
-def at_all_rows(rows: Sequence[int], values: Sequence[float], n: int, steepest: float) -> float:
+def at_all_rows(
+    rows: Sequence[int], values: Sequence[float], n: int, slopes: tuple[float, float]
+) -> float:
     """Return what `values` at some numbers of `rows` are at n rows, by a power law.
 
-    Its exponent is between 0 and `steepest`.
+    Its exponent is within the bounds `slopes`.
     """
-    if rows[-1] == n or len(rows) == 1:
-        return values[-1] * (1.0 if rows[-1] == n else n / rows[-1])
-    logs = np.log(np.maximum(values, 1e-9))
-    slope = np.polyfit(np.log(rows), logs, 1)[0]
-    return float(values[-1] * (n / rows[-1]) ** np.clip(slope, 0.0, steepest))
+    if rows[-1] == n:
+        return values[-1]
+    slope = slopes[1]
+    if len(rows) > 1:
+        slope = float(np.polyfit(np.log(rows), np.log(np.maximum(values, 1e-9)), 1)[0])
+    return float(values[-1] * (n / rows[-1]) ** np.clip(slope, *slopes))
