@@ -1,4 +1,4 @@
-"""What stands for the training rows of a fit that was saved without them."""
+"""What stands for the training rows of a fit that has none: they were left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
 
 @dataclass(frozen=True, eq=False, init=False)
 class WithheldData(TrainingData):
-    """Training rows that were left out of a file; whoever needs them is told so.
+    """Training rows that were left out; whoever needs them is told so.
 
     Parameters
     ----------
@@ -44,6 +44,18 @@ class WithheldData(TrainingData):
             empty_cells=empty_cells,
             class_weights=class_weights,
             weight_unit=weight_unit,
+        )
+
+    @classmethod
+    def instead_of(cls, data: TrainingData) -> WithheldData:
+        """Return what says of training rows how many they were, and no more."""
+        return cls(
+            data.n_rows,
+            data.n_dropped,
+            data.missing_columns,
+            data.empty_cells,
+            data.class_weights,
+            data.weight_unit,
         )
 
     @property
@@ -78,6 +90,6 @@ class WithheldData(TrainingData):
 def _needs_rows() -> InputError:
     """Return what to raise where the training rows are needed."""
     return InputError(
-        "this needs the training rows, and the fit was saved without them, by save(data=False): "
-        "load a file that has them, or fit again"
+        "this needs the training rows, and the fit was saved without them, by save(data=False), or "
+        "made without them, by without_data(): use one that has them, or fit again"
     )

@@ -29,7 +29,9 @@ from odrf.fits.prediction.predicting import (
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
 from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residuals, training_rows
 from odrf.fits.saving import save
+from odrf.fits.without_rows import is_compact
 from odrf.public import public
+from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import DataSummary, with_data
 from odrf.results.absent import ABSENT
@@ -348,10 +350,10 @@ class FittedResults(Measured):
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
         data = self.fit.data
-        if data.has_rows:
-            return self._card()
-        facts = {"Call": self.call, "Training rows": f"{data.n_rows}, left out of the file"}
-        return Card(type(self).__name__, facts)
+        if is_compact(self.fit):
+            return CompactionReport(self.fit)._card()
+        facts = {"Call": self.call, "Training rows": f"{data.n_rows}, left out"}
+        return self._card() if data.has_rows else Card(type(self).__name__, facts)
 
     @abstractmethod
     def consistency(self) -> ConsistencyReport:
@@ -387,7 +389,8 @@ class FittedResults(Measured):
         progress : bool, default False
             Show a progress bar while the importances are computed.
         """
-        summary = self._summary(progress)
+        compact = is_compact(self.fit)
+        summary = CompactionReport(self.fit).summary() if compact else self._summary(progress)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     @abstractmethod

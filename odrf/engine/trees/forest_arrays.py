@@ -165,6 +165,9 @@ class Forest(ReadLater):
             return pack_with_surrogates(*arrays, self.surrogates, layout)
         return pack(*arrays, layout)
 
+    def require_nodes(self) -> None:
+        """Raise `InputError` if the nodes of the trees are not there."""
+
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
