@@ -18,6 +18,7 @@ from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
+from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.prediction.predicting import (
     PREDICTIONS,
     RowsToPredict,
@@ -29,7 +30,6 @@ from odrf.fits.prediction.predicting import (
 from odrf.fits.prediction.prior_correction import priors_of_rows, require_priors
 from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residuals, training_rows
 from odrf.fits.saving import save
-from odrf.fits.without_rows import is_compact
 from odrf.public import public
 from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.consistency import ConsistencyReport

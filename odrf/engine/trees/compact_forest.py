@@ -19,7 +19,7 @@ from odrf.engine.trees.level_tables import UNIT
 from odrf.engine.trees.packing import FEWER, HEAD, Packed, groups_of_trees
 from odrf.errors import InputError
 
-__all__ = ["KEPT", "CompactForest", "Compaction", "compacted"]
+__all__ = ["KEPT", "CompactForest", "Compaction", "compact_forest_of"]
 
 
 class Compaction(NamedTuple):
@@ -178,7 +178,7 @@ KEPT = (
 """The names of what a `CompactForest` holds."""
 
 
-def compacted(
+def compact_forest_of(
     trees: Iterable[Forest],
     X: Matrix,
     K: int,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
@@ -25,14 +26,14 @@ __all__ = [
     "OF_NODES",
     "OF_TERMS",
     "Forest",
-    "bytes_joined",
     "joined",
     "require_memory_for_all",
     "within_memory",
 ]
 
-# Memory is reserved for trees this much larger than the first: they are of similar size.
-ROOM = 1.25
+# Memory is reserved for trees this much larger than the first, which are a share of all, or a few:
+# trees are of similar size, those of a blend in the same turn of kinds.
+ROOM, SHARE, FEW = 1.25, 1 / 8, 16
 # The first trees may be up to twice as large as the others.
 FIRST, LARGER = 4, 2
 # What is said to fit leaves a little room.
@@ -237,7 +238,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
     Each tree is appended as it comes, so that memory never holds all trees twice.  Arrays are
-    reserved for trees like the first; the system hands out memory only where it is written to.
+    reserved for trees like the first few; the system hands out memory only where it is written to.
 
     Raises
     ------
@@ -248,14 +249,18 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     used = dict.fromkeys(_PER_TREE, 0)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
-    for tree in within_memory(trees, n_trees):
+    coming = within_memory(trees, n_trees)
+    first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
+    share = ROOM * n_trees / max(1, len(first))
+    room = {name: int(share * sum(len(getattr(tree, name)) for tree in first)) for name in used}
+    first.reverse()
+    for tree in chain(_each_let_go(first), coming):
         ordered = tree.ordered
         surrogates += [] if tree.surrogates is None else [tree.surrogates]
         for name, part in _moved(tree, used["left"], used["index"]).items():
             end = used[name] + len(part)
             if name not in arrays:
-                room = int(ROOM * n_trees * len(part)) + 1
-                arrays[name] = np.empty((room, *part.shape[1:]), dtype=part.dtype)
+                arrays[name] = np.empty((room[name] + 1, *part.shape[1:]), dtype=part.dtype)
             elif end > len(arrays[name]):
                 arrays[name].resize((int(ROOM * end), *part.shape[1:]), refcheck=False)
             arrays[name][used[name] : end] = part
@@ -271,18 +276,10 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
 
 
-def bytes_joined(first: float, mean: float, n_trees: int) -> float:
-    """Return the bytes that `joined` takes for trees of a `mean` size, the first of its own size.
-
-    What is reserved at first is taken as it is written to.  What is reserved later, because the
-    trees are larger than the first, is taken at once.
-    """
-    room, size = ROOM * n_trees * first, mean * n_trees
-    if room >= size:
-        return size
-    while room < size:
-        room *= ROOM
-    return room
+def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:
+    """Yield the trees from the last one on, each of which is taken from the list."""
+    while trees:
+        yield trees.pop()
 
 
 def within_memory(trees: Iterable[Tree], n_trees: int) -> Iterator[Tree]:

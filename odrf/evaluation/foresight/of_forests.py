@@ -16,7 +16,7 @@ from odrf.engine.growth.forest_growth import tree_grower
 from odrf.engine.growth.growth_bytes import bytes_of_growth
 from odrf.engine.parallel import in_order
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest, bytes_joined
+from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
 from odrf.engine.trees.packing import HEAD
 from odrf.evaluation.foresight.forecast import (
     COMPRESSED_ROWS,
@@ -152,9 +152,7 @@ class _Forest(NamedTuple):
         """Return the bytes of all trees."""
         fitted = self.n_trees * self.mean("memory")
         of_pilots = self.of_fit * sum(each.memory for each in self.pilots)
-        first = self.pilots[int(np.argmax(self.counts))].memory
-        growing = bytes_joined(first, self.mean("memory"), self.n_trees)
-        return Bytes(max(growing, of_pilots), fitted)
+        return Bytes(max(fitted, of_pilots), fitted)
 
     def growing(self, design: Design, data: TrainingData) -> float:
         """Return the bytes of threads that grow trees, beside the trees that are complete."""

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from odrf.checks import is_whole
 from odrf.engine.trees.distinct_values import BITS
 from odrf.errors import InputError
-from odrf.fits.without_rows import compacted_fit, without_rows
+from odrf.fits.keeping.without_rows import compacted_fit, without_rows
 from odrf.public import public
 from odrf.reports.compact.compaction_report import CompactionReport
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from odrf.design.withheld import WithheldData
 from odrf.engine.rows.coded import with_rows
-from odrf.engine.trees.compact_forest import CompactForest, compacted
+from odrf.engine.trees.compact_forest import CompactForest, compact_forest_of
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.fit import Fit
@@ -18,6 +18,8 @@ from odrf.fits.prediction.expected_response import expected_response
 __all__ = ["compacted_fit", "is_compact", "without_rows"]
 
 Compactable = TypeVar("Compactable", Fit, BoostedFit)
+# So many numbers of 32 bits are no more than those of 16.
+MOST_OF_16 = 2**16
 # Training rows that are predicted by both fits.
 COMPARED = 5000
 
@@ -61,7 +63,9 @@ def compacted_fit(fit: Compactable, bits: int) -> Compactable:
             "forest need them: use without_data().compact()"
         )
     value = forest.value[forest.is_leaf()]
-    small = compacted(
+    if value.shape[1] == 1 and len(np.unique(value.astype(np.float32))) <= MOST_OF_16:
+        bits = 32  # no more room, and nothing lost
+    small = compact_forest_of(
         [forest],
         fit.design.no_rows(),
         value.shape[1],
