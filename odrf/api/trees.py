@@ -260,6 +260,7 @@ def odrf(
     sample_fraction: ShareRule = "auto",
     honest: bool = False,
     inference: bool = False,
+    compact: int | None = None,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
     groups: str | ArrayLike | None = None,
@@ -342,6 +343,11 @@ def odrf(
         the standard errors of averaged predictions are close to their variation over samples.  The
         trees are not honest unless you set `honest`: averages of honest forests are further from
         the truth (``benchmarks/effects_coverage.py``).
+    compact : {32, 16, None}, default None
+        Keep only what predicts of each tree, as soon as it is grown: as
+        ``ODRFResults.compact(bits=32)`` or ``bits=16`` does afterwards, so that memory never holds
+        all nodes.  For forests that would not fit otherwise; what needs nodes then raises
+        `InputError`.  Not together with `alpha`.
     weights, class_weights, missing, unseen, kind
         As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
         drawn; the weights then count within the tree and out of bag.

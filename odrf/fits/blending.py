@@ -34,7 +34,9 @@ from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.trees.forest_arrays import (
+    PLAIN,
     Forest,
+    Joining,
     joined,
     require_memory_for_all,
     within_memory,
@@ -157,6 +159,7 @@ def grow_blend(
     expect: Callable[[int], object] = lambda n: None,
     codes: RowCodes | None = None,
     objective: str = ERROR,
+    joining: Joining = PLAIN,
 ) -> Blended:
     """Grow a forest of several kinds of trees.
 
@@ -176,6 +179,8 @@ def grow_blend(
         again after the pilot trees.
     objective : {"error", "brier", "log_loss"}, default "error"
         What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
+    joining : Joining, optional
+        How the trees are joined; by default as they are.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
@@ -210,7 +215,7 @@ def grow_blend(
             piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
             expect(piloted + n_trees - n_pilot)
             grow_first()
-            _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees)
+            _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
             for g in range(G):
                 parts[g] += within_memory(pilots_missing(g), n_pilot)
             evidence = pilot_evidence(
@@ -239,15 +244,15 @@ def grow_blend(
                 if i >= n_grown[g]:
                     advance()
 
-        forest = joined(in_place(), n_trees)
+        forest = joining.join(in_place(), n_trees)
     return Blended(forest, tree_streams[rank], replace(blend, of_tree=of_tree))
 
 
-def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int) -> None:
+def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int, joining: Joining) -> None:
     """Raise `MemoryError` if not even trees like the smallest one fit."""
-    smallest = min(trees, key=lambda tree: tree.nbytes)
+    smallest = min(trees, key=joining.size)
     require_memory_for_all(
-        smallest.nbytes, 1, n_trees, smallest.n_nodes, "the smallest of the first"
+        joining.size(smallest), 1, n_trees, smallest.n_nodes, "the smallest of the first"
     )
 
 

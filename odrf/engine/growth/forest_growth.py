@@ -36,7 +36,7 @@ from odrf.engine.splits.searching import Scratch
 from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
 
 __all__ = [
     "as_tree",
@@ -69,6 +69,7 @@ def grow_forest(
     n_jobs: int,
     advance: Callable[[], object],
     codes: RowCodes | None = None,
+    joining: Joining = PLAIN,
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
@@ -96,6 +97,8 @@ def grow_forest(
         Called after each tree, in the order of the trees.
     codes : RowCodes, optional
         Which rows are drawn together.
+    joining : Joining, optional
+        How the trees are joined; by default as they are.
     """
     grow = tree_grower(
         X, y, weights, feature_groups, sampling, settings, mixture, min(n_jobs, len(streams)), codes
@@ -107,7 +110,7 @@ def grow_forest(
             advance()
 
     with compiled_at_ease(growth_kernel(settings)):
-        return joined(grown(), len(streams))
+        return joining.join(grown(), len(streams))
 
 
 def tree_grower(

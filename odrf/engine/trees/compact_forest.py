@@ -14,12 +14,12 @@ from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.rows.coded import Layout, Matrix, layout_of, stored
 from odrf.engine.trees.appended import AppendedArray
 from odrf.engine.trees.distinct_values import DistinctValues
-from odrf.engine.trees.forest_arrays import ARRAYS, Forest
+from odrf.engine.trees.forest_arrays import ARRAYS, Forest, require_memory_for_all
 from odrf.engine.trees.level_tables import UNIT
 from odrf.engine.trees.packing import FEWER, HEAD, Packed, groups_of_trees
 from odrf.errors import InputError
 
-__all__ = ["KEPT", "CompactForest", "Compaction", "compact_forest_of"]
+__all__ = ["KEPT", "CompactForest", "CompactJoining", "Compaction", "compact_forest_of"]
 
 
 class Compaction(NamedTuple):
@@ -185,6 +185,7 @@ def compact_forest_of(
     ordered: bool,
     bits: int,
     span: tuple[float, float],
+    expected: int = 0,
 ) -> CompactForest:
     """Return trees of the same design as a compact forest, in their order.
 
@@ -201,17 +202,22 @@ def compact_forest_of(
         As in `Forest`.
     bits, span
         See `odrf.engine.trees.distinct_values.DistinctValues`.
+    expected : int, optional
+        How many trees there will be, if they are grown now.
 
     Raises
     ------
     InputError
         The trees have surrogates.
+    MemoryError
+        The trees so far show that memory does not suffice for all that are expected.
     """
     layout = layout_of(X)
     words, levels = AppendedArray(np.empty(0, np.int32)), AppendedArray(np.empty(0, np.int32))
     at: list[NDArray[np.int64]] = []
     n_of_tree: list[NDArray[np.int64]] = []
-    values, before = DistinctValues(K, bits, span), 0
+    values = DistinctValues(K, bits, span)
+    before = done = nodes = 0
     for some in _in_groups(trees):
         if some.surrogates is not None:
             raise InputError(
@@ -233,6 +239,10 @@ def compact_forest_of(
             levels.append(packed.level_words)
         n_of_tree.append(some.leaves())
         require_numbers(len(values), MOST_PLACES, "values of leaves", FEWER)
+        done, nodes = done + some.n_trees, nodes + some.n_nodes
+        if done < expected and done.bit_count() == 1:  # 1, 2, 4, 8, … trees
+            size = 4 * (len(words) + len(levels) + K * len(values))
+            require_memory_for_all(size, done, expected, nodes)
     return CompactForest(
         np.concatenate(at),
         words.taken(),
@@ -244,6 +254,24 @@ def compact_forest_of(
         len(stored(X)),
         Compaction(bits, before, values.largest, values.total / max(1, values.count)),
     )
+
+
+class CompactJoining(NamedTuple):
+    """Trees are made compact as they come; the arguments of `compact_forest_of`."""
+
+    X: Matrix
+    K: int
+    ordered: bool
+    bits: int
+    span: tuple[float, float]
+
+    def join(self, trees: Iterable[Forest], n_trees: int) -> Forest:
+        """Return the compact forest."""
+        return compact_forest_of(trees, *self, expected=n_trees)
+
+    def size(self, tree: Forest) -> int:
+        """Return the bytes of the records of a tree."""
+        return 4 * (HEAD * (tree.n_nodes // 2) + 2 * len(tree.index))
 
 
 def _in_groups(trees: Iterable[Forest]) -> Iterator[Forest]:

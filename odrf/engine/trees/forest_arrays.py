@@ -25,7 +25,10 @@ __all__ = [
     "ARRAYS",
     "OF_NODES",
     "OF_TERMS",
+    "PLAIN",
     "Forest",
+    "Joining",
+    "Plain",
     "joined",
     "require_memory_for_all",
     "within_memory",
@@ -274,6 +277,31 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
         array.resize((used[name], *array.shape[1:]), refcheck=False)
     of_nodes = surrogates[0].followed_by(surrogates[1:]) if surrogates else None
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
+
+
+class Joining(Protocol):
+    """How the trees of a forest are put together as they come."""
+
+    def join(self, trees: Iterable[Forest], n_trees: int) -> Forest:
+        """Return the forest of the trees, of which about `n_trees` are expected."""
+
+    def size(self, tree: Forest) -> int:
+        """Return about how many bytes a tree takes in the forest."""
+
+
+class Plain:
+    """Trees are joined as they are: by `joined`."""
+
+    def join(self, trees: Iterable[Forest], n_trees: int) -> Forest:
+        """Return the joined trees."""
+        return joined(trees, n_trees)
+
+    def size(self, tree: Forest) -> int:
+        """Return the bytes of a tree."""
+        return tree.nbytes
+
+
+PLAIN = Plain()
 
 
 def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:

@@ -33,7 +33,7 @@ from odrf.evaluation.foresight.pilot_rows import (
 )
 from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
 from odrf.fits.fit import Fit
-from odrf.fits.growing import kinds_of_blend, one_kind
+from odrf.fits.growing import joining_of, kinds_of_blend, one_kind
 from odrf.fits.saving import saved_bytes
 from odrf.options.control import Control
 from odrf.options.kinds import blends
@@ -42,8 +42,8 @@ from odrf.text.quantity import quantity
 
 __all__ = ["OF_TERM", "WARM", "WORD", "forecast_of_forest", "root_of"]
 
-# Pilot trees of each kind: enough to weigh the kinds, and to know their mean size.
-FEWEST, ENOUGH, OF_ONE_KIND = 2, 5, 3
+# Pilot trees of a forest of one kind.
+OF_ONE_KIND = 3
 # Rows on which kernels are compiled, or loaded, before time is taken.
 WARM = 200
 # Bytes of the record of a term, and of a number, in packed trees.
@@ -58,8 +58,8 @@ class PilotTrees(NamedTuple):
     trees : list of Forest
         Those on the most rows.
     seconds, nodes, splits, terms : float
-    memory : float
-        Bytes.
+    whole, memory : float
+        Bytes of a tree, and what it takes in the forest: less if that is compact.
     """
 
     trees: list[Forest]
@@ -67,6 +67,7 @@ class PilotTrees(NamedTuple):
     nodes: float
     splits: float
     terms: float
+    whole: float
     memory: float
 
 
@@ -81,9 +82,9 @@ def forecast_of_forest(
     B, jobs = base.n_trees, base.n_jobs
     of_fit = pilot_trees(n, G, B) if blended else 0
     grown = max(B, of_fit * G)
-    wanted = ENOUGH if blended else max(OF_ONE_KIND, min(jobs, B))
-    number = max(FEWEST, min(wanted, grown // (10 * G)))
-    rows = pilot_rows(n, number * G, grown)
+    # with other pilot trees a blend would get other shares of its kinds, and another size
+    number = of_fit if blended else max(OF_ONE_KIND, min(jobs, B))
+    rows = [n] if blended else pilot_rows(n, number, B)
     tables = [random_rows(data, size, base.seed) for size in rows]
     pilots = [_pilots_of(control, design, tables, n, number, grown) for control in kinds]
     counts, weighing = np.array([B]), 0.0
@@ -96,7 +97,7 @@ def forecast_of_forest(
             tree_streams, jobs, tables[-1].codes,
         )  # fmt: skip
         counts = apportion(evidence.weights(request.objective), B)
-        weighing = (perf_counter() - began) * of_fit / number
+        weighing = perf_counter() - began
     forest = _Forest(kinds, pilots, counts, of_fit, jobs)
     some = random_rows(data, COMPRESSED_ROWS, base.seed)
     fit = _fit_of(root_of(pilots[0].trees[0]), base, design, some)
@@ -109,7 +110,7 @@ def forecast_of_forest(
     return Forecast(
         parts,
         seconds + forest.seconds + weighing,
-        forest.packed,
+        0.0 if base.compact else forest.packed,
         (B + 8.0 * (base.n_classes + 1)) * n if out_of_bag else 0.0,
         B,
         forest.mean("nodes") / 2 + 0.5,
@@ -151,7 +152,7 @@ class _Forest(NamedTuple):
     def bytes(self) -> Bytes:
         """Return the bytes of all trees."""
         fitted = self.n_trees * self.mean("memory")
-        of_pilots = self.of_fit * sum(each.memory for each in self.pilots)
+        of_pilots = self.of_fit * sum(each.whole for each in self.pilots)
         return Bytes(max(fitted, of_pilots), fitted)
 
     def growing(self, design: Design, data: TrainingData) -> float:
@@ -165,7 +166,7 @@ class _Forest(NamedTuple):
             for control, pilot, count in zip(self.kinds, self.pilots, self.counts, strict=True)
             if count
         ]  # fmt: skip
-        trees = max(pilot.memory for pilot in self.pilots)
+        trees = max(pilot.whole for pilot in self.pilots)
         rows = max(each.rows for each in of_kinds)
         # each kind keeps its scratch until the forest is grown
         kept = sum(each.scratch + each.buffers for each in of_kinds)
@@ -185,6 +186,8 @@ def _pilots_of(
     _grown(control, design, random_rows(tables[0], WARM, control.seed), 1, 1)
     found = [_grown(control, design, table, number, n_trees) for table in tables]
     trees = found[-1][0]
+    joining = joining_of(tables[-1], control)
+    kept = joining.join(trees, number)
     splits, terms = (
         [float(np.mean([one(tree) for tree in grown])) for grown, _ in found]
         for one in (_n_splits, _n_terms)
@@ -192,14 +195,15 @@ def _pilots_of(
     most = min(control.settings.max_leaves, n)
     n_splits = min(at_all_rows(rows, splits, n, OF_SIZES), most - 1.0)
     ratio = n_splits / splits[-1] if splits[-1] else 1.0
-    memory = float(np.mean([tree.nbytes for tree in trees]))
+    whole = float(np.mean([tree.nbytes for tree in trees]))
     return PilotTrees(
         trees,
         at_all_rows(rows, [seconds for _, seconds in found], n, OF_TIME),
         2 * n_splits + 1,
         n_splits,
         terms[-1] * ratio,
-        memory * ratio,
+        whole * ratio,
+        kept.nbytes / number * ratio,
     )
 
 
@@ -229,12 +233,12 @@ def _saved(
     whole = 0.0
     for pilot, control, count in zip(pilots, kinds, counts.tolist(), strict=True):
         if count:
-            tree = pilot.trees[0]
+            tree, joining = pilot.trees[0], joining_of(data, control)
             sizes = [
-                saved_bytes(_fit_of(each, control, design, data), False)
+                saved_bytes(_fit_of(joining.join([each], 1), control, design, data), False)
                 for each in (tree, root_of(tree))
             ]
-            of_tree = pilot.memory / float(np.mean([each.nbytes for each in pilot.trees]))
+            of_tree = pilot.whole / float(np.mean([each.nbytes for each in pilot.trees]))
             whole += count * of_tree * max(0, sizes[0] - sizes[1])
     return whole
 
