@@ -87,17 +87,7 @@ def forecast_of_forest(
     rows = [n] if blended else pilot_rows(n, number, B)
     tables = [random_rows(data, size, base.seed) for size in rows]
     pilots = [_pilots_of(control, design, tables, n, number, grown) for control in kinds]
-    counts, weighing = np.array([B]), 0.0
-    if blended:
-        began = perf_counter()
-        tree_streams = streams(base.seed, 0, number)
-        evidence = pilot_evidence(
-            [each.trees for each in pilots], tables[-1].X, tables[-1].y, tables[-1].weights,
-            [Kind(each.settings, each.mixture, each.sampling) for each in kinds],
-            tree_streams, jobs, tables[-1].codes,
-        )  # fmt: skip
-        counts = apportion(evidence.weights(request.objective), B)
-        weighing = perf_counter() - began
+    counts, weighing = _of_each_kind(kinds, pilots, tables[-1], request.objective)
     forest = _Forest(kinds, pilots, counts, of_fit, jobs)
     some = random_rows(data, COMPRESSED_ROWS, base.seed)
     fit = _fit_of(root_of(pilots[0].trees[0]), base, design, some)
@@ -117,6 +107,27 @@ def forecast_of_forest(
         _in_words(number, controls, rows),
         _notes(base),
     )
+
+
+def _of_each_kind(
+    kinds: Sequence[Control], pilots: Sequence[PilotTrees], data: TrainingData, objective: str
+) -> tuple[NDArray[np.int64], float]:
+    """Return how many trees of each kind the forest has, and the seconds that took to find out."""
+    base, began = kinds[0], perf_counter()
+    if len(kinds) == 1:
+        return np.array([base.n_trees]), 0.0
+    evidence = pilot_evidence(
+        [each.trees for each in pilots],
+        data.X,
+        data.y,
+        data.weights,
+        [Kind(each.settings, each.mixture, each.sampling) for each in kinds],
+        streams(base.seed, 0, len(pilots[0].trees)),
+        base.n_jobs,
+        data.codes,
+    )
+    counts = apportion(evidence.weights(objective), base.n_trees)
+    return counts, perf_counter() - began
 
 
 class _Forest(NamedTuple):

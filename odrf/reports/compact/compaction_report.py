@@ -72,10 +72,9 @@ class CompactionReport(Carded):
     def changes(self) -> pd.DataFrame:
         """Changes of leaf values and predictions."""
         said = self._forest.compaction
-        lines = {
-            "value of a leaf": (said.leaf_largest, said.leaf_mean),
-            "prediction": (said.largest, said.mean),
-        }
+        lines = {"value of a leaf": (said.leaf_largest, said.leaf_mean)}
+        if said.rows:
+            lines["prediction"] = said.largest, said.mean
         return pd.DataFrame(lines, index=["largest change", "mean change"]).T
 
     def summary(self) -> Summary:
@@ -102,7 +101,7 @@ class CompactionReport(Carded):
     def _notes(self) -> tuple[str, ...]:
         rows = self._forest.compaction.rows
         if not rows:
-            return ()
+            return ("A mean of trees changes by no more than the value of a leaf.",)
         return (f"Changes of predictions are those of {rows:,} training rows, by all trees.",)
 
     def _card(self) -> Card:
