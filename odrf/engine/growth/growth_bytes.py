@@ -73,7 +73,7 @@ def bytes_of_growth(
     copied = pays_to_copy(n_kept(array, factors), read) and is_available(
         abreast * float(array.nbytes)
     )
-    columns = n_kept(array, factors) + len(factors.codes) if copied else 0
+    columns = n_kept(array, factors) if copied else 0
     # arrays that are allocated and not written to take no memory
     scratch = ScratchPool(feature_groups, settings, mixture).take(n, n).scratch
     written = sum(

@@ -51,6 +51,8 @@ class Forecast(NamedTuple):
     pilots : str
         The trees that were grown for it, in words.
     notes : tuple of str
+    compactable : bool
+        Whether the option `compact` would make it smaller.
     """
 
     parts: dict[str, Bytes]
@@ -61,6 +63,7 @@ class Forecast(NamedTuple):
     leaves: float
     pilots: str
     notes: tuple[str, ...] = ()
+    compactable: bool = False
 
 
 def of_training_rows(fit: AnyFit, data: TrainingData, some: TrainingData) -> Bytes:

@@ -16,7 +16,7 @@ from odrf.design.columns.frame import check_frame
 from odrf.design.columns.missing import require_no_surrogates
 from odrf.design.formulas.lookup import environment
 from odrf.design.offset import offset_of
-from odrf.engine.memory import available_memory
+from odrf.engine.memory import times_available
 from odrf.errors import InputError, UnknownArgumentError, nearest
 from odrf.evaluation.foresight.foresight import Foresight
 from odrf.evaluation.foresight.of_boosting import forecast_of_boosting
@@ -88,7 +88,7 @@ def foresee(
         request = requested(model, given, TREE if model is odt else {})
         of = forecast_of_tree if request.is_single_tree else forecast_of_forest
         forecast = of(design, training, request, perf_counter() - began)
-    return Foresight.of(call, forecast, available_memory())
+    return Foresight.of(call, forecast, times_available(1.0))
 
 
 def _of_boosting(formula: str, data: pd.DataFrame, options: dict[str, Any], env: Any) -> Any:

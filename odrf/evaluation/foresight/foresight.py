@@ -48,6 +48,8 @@ class Foresight(Carded):
     parts : dict of str to tuple
         The bytes of each part: during growth, in the fit, in the file.
     notes : tuple of str
+    compactable : bool
+        Whether the option `compact` would make it smaller.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Foresight(Carded):
     pilots: str
     parts: dict[str, Bytes]
     notes: tuple[str, ...] = ()
+    compactable: bool = False
 
     @classmethod
     def of(cls, call: str, forecast: Forecast, free: float) -> Foresight:
@@ -92,6 +95,7 @@ class Foresight(Carded):
             forecast.pilots,
             forecast.parts,
             forecast.notes,
+            forecast.compactable,
         )
 
     @property
@@ -139,11 +143,13 @@ class Foresight(Carded):
             return self.notes
         share = self.free_bytes / self.peak_bytes
         fewer = max(1, int(self.n_trees * share))
-        return (
+        way_out = (
             f"It does not fit into memory: about {fewer} trees would (n_trees=), or trees of "
-            f"{self.leaves * share:,.0f} leaves (max_leaves=, min_leaf=).",
-            *self.notes,
+            f"{self.leaves * share:,.0f} leaves (max_leaves=, min_leaf=)."
         )
+        if self.compactable:
+            way_out += " A forest that keeps only what predicts is much smaller: compact=16."
+        return (way_out, *self.notes)
 
 
 def in_bytes(size: float) -> str:

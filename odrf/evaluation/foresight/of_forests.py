@@ -44,6 +44,8 @@ __all__ = ["OF_TERM", "WARM", "WORD", "forecast_of_forest", "root_of"]
 
 # Pilot trees of a forest of one kind.
 OF_ONE_KIND = 3
+# Trees of so many bytes together are compressed to see how large they are in a file.
+COMPRESSED_BYTES = 2**21
 # Rows on which kernels are compiled, or loaded, before time is taken.
 WARM = 200
 # Bytes of the record of a term, and of a number, in packed trees.
@@ -106,6 +108,7 @@ def forecast_of_forest(
         forest.mean("nodes") / 2 + 0.5,
         _in_words(number, controls, rows),
         _notes(base),
+        base.compact is None,
     )
 
 
@@ -244,13 +247,16 @@ def _saved(
     whole = 0.0
     for pilot, control, count in zip(pilots, kinds, counts.tolist(), strict=True):
         if count:
-            tree, joining = pilot.trees[0], joining_of(data, control)
-            sizes = [
-                saved_bytes(_fit_of(joining.join([each], 1), control, design, data), False)
-                for each in (tree, root_of(tree))
+            joining = joining_of(data, control)
+            size = np.cumsum([tree.nbytes for tree in pilot.trees])
+            number = max(1, int((size <= COMPRESSED_BYTES).sum()))
+            few = joining.join(pilot.trees[:number], number)
+            root = joining.join([root_of(pilot.trees[0])], 1)
+            saved = [
+                saved_bytes(_fit_of(each, control, design, data), False) for each in (few, root)
             ]
-            of_tree = pilot.whole / float(np.mean([each.nbytes for each in pilot.trees]))
-            whole += count * of_tree * max(0, sizes[0] - sizes[1])
+            of_byte = max(0, saved[0] - saved[1]) / float(size[number - 1])
+            whole += count * of_byte * pilot.whole
     return whole
 
 
@@ -262,11 +268,11 @@ def root_of(tree: Forest) -> Forest:
     return replace(tree, surrogates=None, **arrays)
 
 
-def _fit_of(tree: Forest, control: Control, design: Design, data: TrainingData) -> Fit:
-    """Return a fit of one tree, to see how large its file is."""
+def _fit_of(trees: Forest, control: Control, design: Design, data: TrainingData) -> Fit:
+    """Return a fit of a few trees, to see how large its file is."""
     request = request_of(dict.fromkeys(NAMES))
-    tree_streams = streams(control.seed, 0, 1)
-    return Fit("", design, data, control.with_trees(1), tree, tree_streams, request)
+    tree_streams = streams(control.seed, 0, trees.n_trees)
+    return Fit("", design, data, control, trees, tree_streams, request)
 
 
 def _n_splits(tree: Forest) -> int:
