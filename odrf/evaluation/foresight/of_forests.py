@@ -167,7 +167,8 @@ class _Forest(NamedTuple):
         """Return the bytes of all trees."""
         fitted = self.n_trees * self.mean("memory")
         of_pilots = self.of_fit * sum(each.whole for each in self.pilots)
-        return Bytes(max(fitted, of_pilots), fitted)
+        # what pilot trees had is free again, but in pieces too small for the arrays of the forest
+        return Bytes(fitted + of_pilots, fitted)
 
     def growing(self, design: Design, data: TrainingData) -> float:
         """Return the bytes of threads that grow trees, beside the trees that are complete."""
