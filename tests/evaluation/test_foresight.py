@@ -8,10 +8,17 @@ import pytest
 
 import odrf
 from odrf.engine import memory
-from odrf.engine.growth.growth_bytes import bytes_of_growth, rows_drawn_once
+from odrf.engine.growth.growth_bytes import bytes_of_growth
 from odrf.engine.growth.growth_scratch import ScratchPool
 from odrf.engine.randomness import streams
-from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Sampling, draw_counts
+from odrf.engine.rows.sampling import (
+    ALL_ROWS,
+    BOOTSTRAP,
+    SUBSAMPLE,
+    Sampling,
+    draw_counts,
+    rows_drawn_once,
+)
 from odrf.errors import InputError
 from odrf.evaluation.foresight import of_forests, of_trees
 from odrf.evaluation.foresight.foresight import in_bytes, in_time

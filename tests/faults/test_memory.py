@@ -135,6 +135,21 @@ def test_trees_do_not_copy_a_table_that_memory_cannot_hold_twice(rows, monkeypat
     assert copies == [True] * 4 + [False] * 4
 
 
+def test_a_copy_of_few_rows_needs_little_memory(rows, monkeypatch):
+    """It is of the rows that a tree draws, and not of all."""
+    asked = []
+
+    def noted(needed):
+        asked.append(needed)
+        return True
+
+    monkeypatch.setattr(forest_growth, "is_available", noted)
+    monkeypatch.setattr(forest_growth, "pays_to_copy", lambda p, columns_read: True)
+    options = {"blend": False, "n_trees": 4, "n_jobs": 2, "resample": "subsample", "seed": 1}
+    fit = odrf.odrf("y ~ .", rows, sample_fraction=0.1, **options).fit
+    assert asked == [pytest.approx(2 * 0.1 * fit.data.X.nbytes)]
+
+
 def system(root, **files):
     """Write what Linux tells about memory."""
     for name, content in files.items():

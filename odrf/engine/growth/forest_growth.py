@@ -29,7 +29,7 @@ from odrf.engine.rows.coded import Matrix, indicated, stored
 from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of, n_kept
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
-from odrf.engine.rows.sampling import Sampling, draw_halves
+from odrf.engine.rows.sampling import Sampling, draw_halves, rows_drawn_once
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.searching import Scratch
@@ -131,8 +131,9 @@ def tree_grower(
     """
     array, factors = read_by_growth(X, feature_groups, mixture)
     columns_read = mixture.columns_read(feature_groups, settings, len(y))
+    share = rows_drawn_once(sampling, len(y)) / len(y)
     copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
-        abreast * float(array.nbytes)
+        abreast * array.nbytes * share
     )
     splitting = splitting_response(y, weights, settings.split_scale)
     pool = ScratchPool(feature_groups, settings, mixture)

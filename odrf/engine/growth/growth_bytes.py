@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,10 +15,10 @@ from odrf.engine.growth.tree_kernel import buffers_for
 from odrf.engine.memory import is_available
 from odrf.engine.rows.coded import Matrix
 from odrf.engine.rows.factors import n_kept
-from odrf.engine.rows.sampling import BOOTSTRAP, SUBSAMPLE, Sampling
+from odrf.engine.rows.sampling import Sampling, rows_drawn_once
 from odrf.engine.settings import Settings
 
-__all__ = ["GrowthBytes", "bytes_of_growth", "rows_drawn_once"]
+__all__ = ["GrowthBytes", "bytes_of_growth"]
 
 # Bytes of a row of `Rows` beside its predictors: its number, response, weight and multiplicity.
 OF_ROW = 4 + 8 + 8 + 4
@@ -45,13 +44,6 @@ class GrowthBytes(NamedTuple):
     buffers: float
 
 
-def rows_drawn_once(sampling: Sampling, n: int) -> float:
-    """Return how many different rows a tree draws of n, on average."""
-    if sampling.resample == BOOTSTRAP:
-        return n * -math.expm1(-sampling.fraction)
-    return n * sampling.fraction if sampling.resample == SUBSAMPLE else float(n)
-
-
 def bytes_of_growth(
     X: Matrix,
     feature_groups: FeatureGroups,
@@ -71,7 +63,7 @@ def bytes_of_growth(
     drawn = rows_drawn_once(sampling, n)
     read = mixture.columns_read(feature_groups, settings, n)
     copied = pays_to_copy(n_kept(array, factors), read) and is_available(
-        abreast * float(array.nbytes)
+        abreast * array.nbytes * drawn / n
     )
     columns = n_kept(array, factors) if copied else 0
     # arrays that are allocated and not written to take no memory
