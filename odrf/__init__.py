@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from odrf.evaluation.approximating import approximation_curve
     from odrf.evaluation.comparing import compare
     from odrf.evaluation.decomposing import bias_variance
+    from odrf.evaluation.foresight.foreseeing import foresee
     from odrf.evaluation.learning import learning_curve
     from odrf.evaluation.tuning import tune
 
@@ -32,6 +33,7 @@ __all__ = [
     "auto",
     "bias_variance",
     "compare",
+    "foresee",
     "from_images",
     "graf",
     "learning_curve",
@@ -50,6 +52,7 @@ LATER = {
     "approximation_curve": "odrf.evaluation.approximating",
     "bias_variance": "odrf.evaluation.decomposing",
     "compare": "odrf.evaluation.comparing",
+    "foresee": "odrf.evaluation.foresight.foreseeing",
     "learning_curve": "odrf.evaluation.learning",
     "simulate": "odrf.simulate",
     "tune": "odrf.evaluation.tuning",

@@ -77,6 +77,7 @@ def _reports_of(p: int) -> dict[str, object]:
             f"shadows for {kind}": forest.select_variables("boruta", rounds=2),
             f"knockoffs for {kind}": numbers_only.select_variables("knockoff", fdr=0.5),
             f"strength for {kind}": forest.strength_correlation(),
+            f"compaction of {kind}": forest.compact().compaction(),
             f"projections of a tree of {kind}": tree.projection_importance(),
             f"projections of a forest of {kind}": forest.projection_importance(),
             f"consistency for {kind}": forest.consistency(),
@@ -135,6 +136,7 @@ def studies_of(p: int) -> dict[str, object]:
         ),
         "tuning of one option": odrf.tune(formula, data, {"min_leaf": [1, 9, 100]}, **TREES),
         "tuning of three options": odrf.tune(formula, data[:80], grid, **TREES),
+        "foresight": odrf.foresee(formula, data, **TREES),
         "learning curve": odrf.learning_curve(formula, data, models, sizes=[40, 60, 90], **few),
         "bias and variance": odrf.bias_variance(
             models=models, problem=(formula, data), n=[40, 60], **few

@@ -262,6 +262,7 @@ def odrf(
     sample_fraction: ShareRule = "auto",
     honest: bool = False,
     inference: bool = False,
+    compact: int | None = None,
     weights: str | ArrayLike | None = None,
     class_weights: ClassWeights = None,
     groups: str | ArrayLike | None = None,
@@ -335,16 +336,19 @@ def odrf(
         As in `odt`, for every tree and the rows that it draws.  Rows that a tree did not draw at
         all are out of bag.  With ``resample="subsample"`` and a `sample_fraction` that falls with
         n, class probabilities are consistent (Perry et al., Theorem 2; see
-        `ODRFResults.consistency`).  Honest forests predict more moderate probabilities.  This helps
-        where noise makes those of a plain forest too extreme; often they are too moderate already
-        (``benchmarks/honesty.py``).
+        `ODRFResults.consistency`).  Honest forests predict more moderate probabilities, which helps
+        where noise makes those of a plain forest too extreme (``benchmarks/honesty.py``).
     inference : bool, default False
         Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
         trees of one kind (``blend=False``), each on 30 % of the rows, drawn without replacement
-        (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  Then
-        the standard errors of averaged predictions are close to their variation over samples.  The
-        trees are not honest unless you set `honest`: averages of honest forests are further from
-        the truth (``benchmarks/effects_coverage.py``).
+        (``resample="subsample"``, ``sample_fraction=0.3`` unless you set it).  Then standard errors
+        of averaged predictions are close to their variation over samples.  The trees are not honest
+        unless you set `honest`: averages of honest forests are further from the truth
+        (``benchmarks/effects_coverage.py``).
+    compact : {32, 16, None}, default None
+        Keep only what predicts of each tree as soon as it is grown, as `ODRFResults.compact` does
+        afterwards: memory never holds all nodes.  What needs nodes then raises `InputError`.  Not
+        together with `alpha`.
     weights, class_weights, missing, unseen, kind
         As in `odt`.  Rows are drawn whatever their weight, except rows of weight 0, which are never
         drawn; the weights then count within the tree and out of bag.

@@ -1,4 +1,4 @@
-"""What stands for the training rows of a fit that was saved without them, or never had them all."""
+"""What stands for the training rows of a fit that has none: they were left out, or came in chunks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from odrf.design.training_data import TrainingData
 from odrf.errors import InputError
 
-__all__ = ["SAVED", "STREAMED", "WithheldData"]
+__all__ = ["LEFT_OUT", "STREAMED", "WithheldData"]
 
 _OF_ROWS = ("X", "y", "weights", "index", "complete", "kept")
-SAVED = (
-    "the fit was saved without them, by save(data=False): load a file that has them, or fit again"
+LEFT_OUT = (
+    "the fit was saved without them, by save(data=False), or made without them, by without_data(): "
+    "use one that has them, or fit again"
 )
-"""Why rows of a fit in a file are not there."""
+"""Why rows that were left out are not there."""
 STREAMED = (
     "a fit on rows in chunks keeps none of them: use predict(newdata), or fit a data frame of some "
     "of the rows"
@@ -36,7 +37,7 @@ class WithheldData(TrainingData):
     missing_columns, empty_cells, class_weights, weight_unit
         As in `TrainingData`.
     reason : str
-        Why they are not there, and what to do: `SAVED` or `STREAMED`.
+        Why they are not there, and what to do: `LEFT_OUT` or `STREAMED`.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class WithheldData(TrainingData):
         empty_cells: dict[str, int],
         class_weights: NDArray[np.float64] | None,
         weight_unit: float,
-        reason: str = SAVED,
+        reason: str = LEFT_OUT,
     ) -> None:
         self.__dict__.update(
             rows=rows,
@@ -57,6 +58,20 @@ class WithheldData(TrainingData):
             class_weights=class_weights,
             weight_unit=weight_unit,
             reason=reason,
+        )
+
+    @classmethod
+    def instead_of(cls, data: TrainingData) -> WithheldData:
+        """Return what says of training rows how many they were, and no more."""
+        if isinstance(data, WithheldData):
+            return data
+        return cls(
+            data.n_rows,
+            data.n_dropped,
+            data.missing_columns,
+            data.empty_cells,
+            data.class_weights,
+            data.weight_unit,
         )
 
     @property
@@ -84,6 +99,6 @@ class WithheldData(TrainingData):
 
         def __getattr__(self, name: str) -> Any:
             if name in _OF_ROWS:
-                reason = self.__dict__.get("reason", SAVED)
+                reason = self.__dict__.get("reason", LEFT_OUT)
                 raise InputError(f"this needs the training rows, and {reason}")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

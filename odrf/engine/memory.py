@@ -16,7 +16,7 @@ from odrf.engine.control_groups import group_folders
 if sys.platform != "win32":
     import resource
 
-__all__ = ["available_memory", "is_available", "require_memory"]
+__all__ = ["available_memory", "is_available", "require_memory", "times_available"]
 
 # Less than this is always tried: asking the system takes as long as a small prediction.
 SMALL = 2**27
@@ -51,6 +51,11 @@ def require_memory(needed: float, what: str, instead: str) -> None:
 def is_available(needed: float) -> bool:
     """Return whether the process may still take so many bytes."""
     return needed < SMALL or needed <= available_memory()
+
+
+def times_available(size: float) -> float:
+    """Return how many times the process may still take so many bytes."""
+    return available_memory() / max(1.0, size)
 
 
 def available_memory(root: Path = Path("/")) -> float:

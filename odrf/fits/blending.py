@@ -33,7 +33,14 @@ from odrf.engine.rows.draws import Draws
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.sampling import Sampling
 from odrf.engine.settings import Settings
-from odrf.engine.trees.forest_arrays import Forest, joined, within_memory
+from odrf.engine.trees.forest_arrays import (
+    PLAIN,
+    Forest,
+    Joining,
+    joined,
+    require_memory_for_all,
+    within_memory,
+)
 from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.stacking import (
     Evidence,
@@ -152,6 +159,7 @@ def grow_blend(
     expect: Callable[[int], object] = lambda n: None,
     codes: RowCodes | None = None,
     objective: str = ERROR,
+    joining: Joining = PLAIN,
 ) -> Blended:
     """Grow a forest of several kinds of trees.
 
@@ -171,19 +179,31 @@ def grow_blend(
         again after the pilot trees.
     objective : {"error", "brier", "log_loss"}, default "error"
         What the weights of the kinds are chosen for, see `odrf.fits.stacking`.
+    joining : Joining, optional
+        How the trees are joined; by default as they are.
     """
     G, n_pilot = len(kinds), pilot_trees(len(y), len(kinds), n_trees)
     tree_streams = streams(seed, 0, max(n_trees, n_pilot))
 
-    def grower(g: int, number: int) -> Callable[[NDArray[np.uint64]], Forest]:
-        settings, mixture, sampling = kinds[g]
-        return tree_grower(
-            X, y, weights, feature_groups, sampling, settings, mixture, number, n_jobs, codes
+    growers = [
+        tree_grower(
+            X, y, weights, feature_groups, kind.sampling, kind.settings, kind.mixture, n_trees,
+            n_jobs, codes,
         )
+        for kind in kinds
+    ]  # fmt: skip
+
+    def grow_first() -> None:
+        """Grow a tree of each kind that has none."""
+        new = [g for g in range(G) if not parts[g]]
+        trees = in_order(lambda g: growers[g](tree_streams[0]), new, n_jobs, X.size)
+        for g, tree in zip(new, trees, strict=True):
+            parts[g].append(tree)
+            advance()
 
     def pilots_missing(g: int) -> Iterator[Forest]:
         missing = tree_streams[len(parts[g]) : n_pilot]
-        for tree in in_order(grower(g, len(missing)), missing, n_jobs, X.size):
+        for tree in in_order(growers[g], missing, n_jobs, X.size):
             yield tree
             advance()
 
@@ -194,6 +214,8 @@ def grow_blend(
         else:
             piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
             expect(piloted + n_trees - n_pilot)
+            grow_first()
+            _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
             for g in range(G):
                 parts[g] += within_memory(pilots_missing(g), n_pilot)
             evidence = pilot_evidence(
@@ -208,7 +230,6 @@ def grow_blend(
         rank = np.empty(n_trees, dtype=np.int64)
         for g in range(G):
             rank[of_tree == g] = np.arange(counts[g])
-        growers = [grower(g, int(counts[g]) - n_grown[g]) for g in range(G)]
         known = {(g, i): tree for g in range(G) for i, tree in enumerate(parts[g][: counts[g]])}
         parts.clear()
 
@@ -223,8 +244,16 @@ def grow_blend(
                 if i >= n_grown[g]:
                     advance()
 
-        forest = joined(in_place(), n_trees)
+        forest = joining.join(in_place(), n_trees)
     return Blended(forest, tree_streams[rank], replace(blend, of_tree=of_tree))
+
+
+def _require_memory_for_smallest(trees: Sequence[Forest], n_trees: int, joining: Joining) -> None:
+    """Raise `MemoryError` if not even trees like the smallest one fit."""
+    smallest = min(trees, key=joining.size)
+    require_memory_for_all(
+        joining.size(smallest), 1, n_trees, smallest.n_nodes, "the smallest of the first"
+    )
 
 
 def pilot_evidence(
@@ -316,6 +345,7 @@ def _leaves_of_each(trees: Sequence[Forest], X: Matrix, n_jobs: int) -> list[NDA
     together = np.cumsum([tree.nbytes for tree in trees]) // BYTES_TOGETHER
     for group in np.split(np.arange(len(trees)), np.flatnonzero(np.diff(together)) + 1):
         some = [trees[i] for i in group]
-        forest = joined(some, len(some)) if len(some) > 1 else some[0]
+        # a pilot tree does not keep the layout for routing: it is a third of its size
+        forest = joined(some, len(some)) if len(some) > 1 else replace(some[0])
         leaves += list(np.subtract(leaf_nodes(forest, X, n_jobs), forest.root[:-1]).T)
     return leaves

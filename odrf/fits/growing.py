@@ -14,7 +14,9 @@ from odrf.design import Design, TrainingData
 from odrf.design.columns.missing import SURROGATE
 from odrf.engine.growth.forest_growth import grow_forest
 from odrf.engine.randomness import streams
-from odrf.engine.trees.forest_arrays import Forest
+from odrf.engine.trees.compact_forest import CompactJoining
+from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
+from odrf.errors import InputError
 from odrf.fits.blending import Blended, Kind, grow_blend
 from odrf.fits.fit import Fit
 from odrf.fits.scales.choosing_scale import chosen_scale
@@ -32,7 +34,7 @@ from odrf.options.rule_function import RuleFunction
 from odrf.options.scale_names import require_split_scale
 from odrf.public.progress import progress_bar
 
-__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "one_kind"]
+__all__ = ["grow_alike", "grow_fit", "grow_in_kinds", "joining_of", "kinds_of_blend", "one_kind"]
 
 
 def grow_fit(
@@ -104,6 +106,7 @@ def grow_alike(
     tree_streams: NDArray[np.uint64],
     n_jobs: int,
     progress: bool,
+    joining: Joining = PLAIN,
 ) -> Forest:
     """Grow a tree for each of the streams (B, 4), all of one kind."""
     with progress_bar(total=len(tree_streams), unit="tree", progress=progress) as bar:
@@ -119,6 +122,7 @@ def grow_alike(
             n_jobs,
             bar.update,
             data.codes,
+            joining,
         )
 
 
@@ -130,6 +134,7 @@ def grow_in_kinds(
     progress: bool,
     start: Blended | None = None,
     objective: str = ERROR,
+    joining: Joining = PLAIN,
 ) -> Blended:
     """Grow a blend, from the options `controls` of each kind.
 
@@ -158,6 +163,7 @@ def grow_in_kinds(
             expect,
             data.codes,
             objective,
+            joining,
         )
 
 
@@ -166,13 +172,33 @@ def _fit_one_kind(
 ) -> Fit:
     control = one_kind(request, design, data)
     tree_streams = streams(control.seed, 0, control.n_trees)
-    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress)
+    joining = joining_of(data, control)
+    forest = grow_alike(design, data, control, tree_streams, control.n_jobs, progress, joining)
     return Fit(call, design, data, control, forest, tree_streams, request)
 
 
 def _fit_blend(
     call: str, design: Design, data: TrainingData, request: Request, progress: bool
 ) -> Fit:
+    controls, scale_errors = kinds_of_blend(request, design, data)
+    base = controls[BEST]
+    grown = grow_in_kinds(
+        design, data, list(controls.values()), base.n_jobs, progress,
+        objective=request.objective, joining=joining_of(data, base),
+    )  # fmt: skip
+    return Fit(
+        call, design, data, base, grown.forest, grown.streams, request, grown.blend, controls,
+        scale_errors=scale_errors,
+    )  # fmt: skip
+
+
+def kinds_of_blend(
+    request: Request, design: Design, data: TrainingData
+) -> tuple[dict[str, Control], dict[str, float]]:
+    """Return the options of each kind of trees of a blend, by its name.
+
+    Also the errors by which the scale of the splits was chosen, if it was.
+    """
     classification = design.response.kind == "classification"
     n, P = len(data.y), len(design.predictors)
     kinds = kinds_of_trees(request, n, P, design.n_terms, classification, design.response.ordinal)
@@ -183,13 +209,28 @@ def _fit_blend(
         name: _resolve(replace(kind, seed=base.seed, split_scale=scale), design, data)
         for name, kind in kinds.items()
     }
-    grown = grow_in_kinds(
-        design, data, list(controls.values()), base.n_jobs, progress, objective=request.objective
-    )
-    return Fit(
-        call, design, data, controls[BEST], grown.forest, grown.streams, request, grown.blend,
-        controls, scale_errors=scale_errors,
-    )  # fmt: skip
+    return controls, scale_errors
+
+
+def joining_of(data: TrainingData, control: Control) -> Joining:
+    """Return how the trees are joined, as the option `compact` says.
+
+    Raises
+    ------
+    InputError
+        The trees are to be pruned, and would not have what that needs.
+    """
+    bits = control.compact
+    if bits is None:
+        return PLAIN
+    if control.alpha is not None or control.alpha_rule.needs_search:
+        raise InputError(
+            f"compact={bits} keeps only what predicts, and alpha= needs the nodes to "
+            "prune trees: leave one of them out, or call compact() afterwards"
+        )
+    K = control.n_classes
+    span = (0.0, 1.0) if K > 1 else (float(data.y.min()), float(data.y.max()))
+    return CompactJoining(data.X, K, control.criterion == "ordinal", bits, span)
 
 
 def _scale(

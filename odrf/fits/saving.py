@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 from odrf.errors import InputError
@@ -21,7 +22,15 @@ from odrf.public.progress import progress_bar
 from odrf.version import __version__
 from odrf.warn import warn_user
 
-__all__ = ["as_mapping", "names_listed", "path_named", "replaced", "replacing", "save"]
+__all__ = [
+    "as_mapping",
+    "names_listed",
+    "path_named",
+    "replaced",
+    "replacing",
+    "save",
+    "saved_bytes",
+]
 
 
 def save(
@@ -63,6 +72,13 @@ def save(
             writer.write(result, fit)
         bar.update(size - bar.n)
     _say_what_load_needs(path, writer.given, writer.untrusted)
+
+
+def saved_bytes(fit: AnyFit, data: bool) -> int:
+    """Return how large the file of a fit is, with its training rows or without."""
+    with TemporaryFile() as file:
+        FitWriter(ArchiveWriter(file, __version__, compress=True), data).write("", fit)
+        return file.seek(0, os.SEEK_END)
 
 
 def replaced(path: str | PathLike[str], content: bytes) -> None:

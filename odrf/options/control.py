@@ -77,6 +77,8 @@ class Control:
         Threads.
     inference : bool
         Whether the forest was asked for with ``inference=True``.
+    compact : int or None
+        The bits of leaf values of trees that keep only what predicts; None if they keep all.
     """
 
     kind: str
@@ -93,6 +95,7 @@ class Control:
     seed: int
     n_jobs: int
     inference: bool = False
+    compact: int | None = None
 
     @property
     def n_classes(self) -> int:
@@ -278,6 +281,7 @@ def resolve(
         seed=options["seed"],
         n_jobs=options["n_jobs"],
         inference=options["inference"],
+        compact=options["compact"],
     )
 
 

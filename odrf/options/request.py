@@ -9,7 +9,7 @@ from typing import Any
 from odrf.checks import is_word
 from odrf.options.rule_function import RuleFunction
 
-__all__ = ["Request", "request_of"]
+__all__ = ["NAMES", "Request", "request_of"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Request:
     inference: Any = False
     objective: Any = "error"
     split_scale: Any = "response"
+    compact: Any = None
     given: frozenset[str] = frozenset()
     functions: dict[str, RuleFunction] = field(default_factory=dict)
 
@@ -69,6 +70,7 @@ class Request:
 NAMES = tuple(
     option.name for option in fields(Request) if option.name not in ("given", "functions")
 )
+"""The names of the arguments."""
 
 
 def request_of(options: Mapping[str, Any], given: frozenset[str] = frozenset()) -> Request:

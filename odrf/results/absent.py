@@ -31,7 +31,14 @@ WEIGHED = (
 )
 NOT_WRITTEN = 'its smoothers sum over the training rows: see part("forest").{}'
 
+PLANES_SHARED = "its trees keep their planes once already, for all regions"
+SMALLER_PARTS = 'it has several models: see part("forest").compact'
+UNSAVED = "save it by save(data=False), and load() it again"
+
 ABSENT: dict[str, dict[str, str]] = {
+    "compact": {"GRAFResults": PLANES_SHARED, "AutoResults": SMALLER_PARTS},
+    "compaction": {"GRAFResults": PLANES_SHARED, "AutoResults": SMALLER_PARTS},
+    "without_data": {"GRAFResults": UNSAVED, "AutoResults": UNSAVED},
     "forest": {"AutoResults": f'{SEVERAL}; see part("forest").forest'},
     "predictive_check": {
         "ODTResults": ALONE,

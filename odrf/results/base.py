@@ -17,13 +17,14 @@ from odrf.reports.consistency_facts import facts_of
 from odrf.reports.forest_path import ForestPath
 from odrf.reports.projection_importance import ProjectionImportance
 from odrf.reports.pruning_path import PruningPath
+from odrf.results.keeping.compactable import CompactableResults
 from odrf.results.of_pixels import PixelResults
 from odrf.results.row_predicting import RowPredicting
 
 __all__ = ["TreeResults"]
 
 
-class TreeResults(PixelResults, RowPredicting):
+class TreeResults(CompactableResults, PixelResults, RowPredicting):
     """Base class of `ODTResults` and `ODRFResults`.
 
     Parameters

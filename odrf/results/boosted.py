@@ -32,6 +32,7 @@ from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.consistency_facts import facts_of_boosted
 from odrf.results.explaining.imitated import SurrogateTreeResults
 from odrf.results.fitted import Priors
+from odrf.results.keeping.compactable import CompactableResults
 from odrf.results.of_pixels import PixelResults
 from odrf.results.out_of_bag import OutOfBagResults
 from odrf.results.panelled import Drawing, Panelled
@@ -44,7 +45,14 @@ __all__ = ["ODBTResults"]
 PREDICTIONS = ("response", "class", "prob", "cumulative", "link", "leaf")
 
 
-class ODBTResults(OutOfBagResults, SeveralTrees, PixelResults, Panelled, SurrogateTreeResults):
+class ODBTResults(
+    CompactableResults,
+    OutOfBagResults,
+    SeveralTrees,
+    PixelResults,
+    Panelled,
+    SurrogateTreeResults,
+):
     """Fitted boosted oblique trees, as returned by `odrf.odbt`.
 
     Parameters

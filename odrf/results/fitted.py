@@ -18,6 +18,7 @@ from odrf.design import Design
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.errors import InputError, nearest
 from odrf.fits.fit import AnyFit
+from odrf.fits.keeping.without_rows import is_compact
 from odrf.fits.prediction.predicting import (
     PREDICTIONS,
     RowsToPredict,
@@ -31,6 +32,7 @@ from odrf.fits.prediction.training_rows import IN_BAG, asked_out_of_bag, residua
 from odrf.fits.saving import save
 from odrf.fits.streamed.streamed_fit import StreamedFit
 from odrf.public import public
+from odrf.reports.compact.compaction_report import CompactionReport
 from odrf.reports.consistency import ConsistencyReport
 from odrf.reports.data_summary import DataSummary, with_data
 from odrf.results.absent import ABSENT
@@ -349,11 +351,11 @@ class FittedResults(Measured):
     def _shown_card(self) -> Card:
         """Return the short description; without training rows, of which it tells, a shorter one."""
         data = self.fit.data
-        if data.has_rows:
-            return self._card()
-        why = "read in chunks" if isinstance(self.fit, StreamedFit) else "left out of the file"
+        if is_compact(self.fit):
+            return CompactionReport(self.fit)._card()
+        why = "read in chunks" if isinstance(self.fit, StreamedFit) else "left out"
         facts = {"Call": self.call, "Training rows": f"{data.n_rows}, {why}"}
-        return Card(type(self).__name__, facts)
+        return self._card() if data.has_rows else Card(type(self).__name__, facts)
 
     @abstractmethod
     def consistency(self) -> ConsistencyReport:
@@ -389,7 +391,8 @@ class FittedResults(Measured):
         progress : bool, default False
             Show a progress bar while the importances are computed.
         """
-        summary = self._summary(progress)
+        compact = is_compact(self.fit)
+        summary = CompactionReport(self.fit).summary() if compact else self._summary(progress)
         return with_data(summary, self.fit) if checked_truth("detail", detail) else summary
 
     @abstractmethod

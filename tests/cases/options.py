@@ -43,7 +43,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
     "odrf": OF_ALL | OF_SPLITS | OF_TREES | {
         "n_trees": [1, 2, 12], "resample": ["none", "bootstrap", "subsample"], "blend": [True],
         "sample_fraction": [0.2, 1.0], "alpha": [0.01, "oob"],
-        "inference": [True], "objective": ["brier", "log_loss"],
+        "inference": [True], "compact": [32, 16], "objective": ["brier", "log_loss"],
         "split_scale": ["auto", "log", "ranks"],
     },
     "odbt": OF_ALL | OF_SPLITS | {

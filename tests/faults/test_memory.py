@@ -40,6 +40,43 @@ def test_large_trees_are_refused_when_the_first_is_known(little, many_classes):
         odrf.odrf("y ~ .", many_classes, n_trees=500, **options)
 
 
+def test_the_refusal_says_what_would_fit(rows, monkeypatch):
+    """As many trees as it says can be grown, more cannot."""
+    monkeypatch.setattr(memory, "SMALL", 0)
+    options = {"blend": False, "min_leaf": 1, "seed": 1}
+    of_tree = odrf.odrf("y ~ .", rows, n_trees=1, **options).forest.nbytes
+    monkeypatch.setattr(memory, "available_memory", lambda: 60 * of_tree)
+    with pytest.raises(MemoryError) as refused:
+        odrf.odrf("y ~ .", rows, n_trees=300, **options)
+    said = re.search(
+        r"\(n_trees=(\d+)\), fewer leaves \(max_leaves=(\d+)\), larger ones \(min_leaf= about "
+        r"([\d.]+) times as large\), or .* \(sample_fraction= times ([\d.]+)\)",
+        str(refused.value),
+    )
+    assert said is not None
+    n_trees, leaves, times, share = (float(number) for number in said.groups())
+    assert 50 <= n_trees <= 60
+    assert share == pytest.approx(1 / times, abs=0.02)
+    assert odrf.odrf("y ~ .", rows, n_trees=int(n_trees), **options).forest.n_trees == n_trees
+    smaller = odrf.odrf("y ~ .", rows, n_trees=300, **options | {"max_leaves": int(leaves)})
+    assert smaller.forest.nbytes < 60 * of_tree
+
+
+def test_a_blend_is_refused_after_one_tree_of_each_kind(rows, monkeypatch):
+    grown, grow = [], forest_growth.grow_one
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 100_000)
+
+    def counted(*arguments):
+        grown.append(arguments)
+        return grow(*arguments)
+
+    monkeypatch.setattr(forest_growth, "grow_one", counted)
+    with pytest.raises(MemoryError, match="2000 trees like the smallest of the first would take"):
+        odrf.odrf("y ~ .", rows, n_trees=2000, n_jobs=1, seed=1)
+    assert len(grown) == 4
+
+
 def test_a_large_tree_is_refused_while_it_grows(many_classes, monkeypatch):
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 2 * MB)
@@ -96,6 +133,21 @@ def test_trees_do_not_copy_a_table_that_memory_cannot_hold_twice(rows, monkeypat
     monkeypatch.setattr(forest_growth, "is_available", lambda needed: False)
     assert odrf.odrf("y ~ .", rows, **options).predict(rows).equals(usual)
     assert copies == [True] * 4 + [False] * 4
+
+
+def test_a_copy_of_few_rows_needs_little_memory(rows, monkeypatch):
+    """It is of the rows that a tree draws, and not of all."""
+    asked = []
+
+    def noted(needed):
+        asked.append(needed)
+        return True
+
+    monkeypatch.setattr(forest_growth, "is_available", noted)
+    monkeypatch.setattr(forest_growth, "pays_to_copy", lambda p, columns_read: True)
+    options = {"blend": False, "n_trees": 4, "n_jobs": 2, "resample": "subsample", "seed": 1}
+    fit = odrf.odrf("y ~ .", rows, sample_fraction=0.1, **options).fit
+    assert asked == [pytest.approx(2 * 0.1 * fit.data.X.nbytes)]
 
 
 def system(root, **files):

@@ -263,8 +263,8 @@ def test_rows_can_be_left_out(data, tmp_path):
         new = data.head(9)
         assert again.predict(new).equals(fit.predict(new))
         assert again.nobs == 80
-        assert "80, left out of the file" in repr(again)
-        assert "80, left out of the file" in again._repr_html_()
+        assert "80, left out" in repr(again)
+        assert "80, left out" in again._repr_html_()
         with zipfile.ZipFile(tmp_path / "fit.odrf") as file:
             said = json.loads(file.read("fit.json"))
         assert not any(part["is"] == "TrainingData" for part in said["parts"])

@@ -30,14 +30,14 @@ from odrf.engine.rows.coded import Matrix, indicated, stored
 from odrf.engine.rows.factors import NO_FACTORS, Factors, factors_of, n_kept
 from odrf.engine.rows.row_codes import RowCodes
 from odrf.engine.rows.rows import Rows, gather_rows, rows_at
-from odrf.engine.rows.sampling import Sampling, draw_halves
+from odrf.engine.rows.sampling import Sampling, draw_halves, rows_drawn_once
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
 from odrf.engine.splits.searching import Scratch
 from odrf.engine.surrogates.calls import NEVER_CALLED
 from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits, marks_of
-from odrf.engine.trees.forest_arrays import Forest, joined
+from odrf.engine.trees.forest_arrays import PLAIN, Forest, Joining
 
 __all__ = [
     "as_tree",
@@ -72,6 +72,7 @@ def grow_forest(
     n_jobs: int,
     advance: Callable[[], object],
     codes: RowCodes | None = None,
+    joining: Joining = PLAIN,
 ) -> Forest:
     """Grow one tree for each of the `streams` (B, 4) and join them in that order.
 
@@ -99,6 +100,8 @@ def grow_forest(
         Called after each tree, in the order of the trees.
     codes : RowCodes, optional
         Which rows are drawn together.
+    joining : Joining, optional
+        How the trees are joined; by default as they are.
     """
     grow = tree_grower(
         X, y, weights, feature_groups, sampling, settings, mixture, len(streams), n_jobs, codes
@@ -110,7 +113,7 @@ def grow_forest(
             advance()
 
     with compiled_at_ease(growth_kernel(settings)):
-        return joined(grown(), len(streams))
+        return joining.join(grown(), len(streams))
 
 
 def tree_grower(
@@ -133,8 +136,9 @@ def tree_grower(
     abreast = max(1, min(n_jobs, n_trees))
     array, factors = read_by_growth(X, feature_groups, mixture)
     columns_read = mixture.columns_read(feature_groups, settings, len(y))
+    share = rows_drawn_once(sampling, len(y)) / len(y)
     copied = pays_to_copy(n_kept(array, factors), columns_read) and is_available(
-        abreast * float(array.nbytes)
+        abreast * array.nbytes * share
     )
     splitting = splitting_response(y, weights, settings.split_scale)
     pool = ScratchPool(feature_groups, settings, mixture)

@@ -38,6 +38,7 @@ __all__ = [
     "halved",
     "n_drawn",
     "n_units_drawn",
+    "rows_drawn_once",
     "unseen_rows",
 ]
 
@@ -129,6 +130,13 @@ def _draw_each(state, fractions, resample, counts):
 def n_drawn(sampling: Sampling, n: int) -> int:
     """Return how many rows a tree draws from n of positive weight, counting repetitions."""
     return n if sampling.resample == ALL_ROWS else max(1, round(sampling.fraction * n))
+
+
+def rows_drawn_once(sampling: Sampling, n: int) -> float:
+    """Return how many different rows a tree draws of n, on average."""
+    if sampling.resample == BOOTSTRAP:
+        return n * -math.expm1(-sampling.fraction)
+    return n * sampling.fraction if sampling.resample == SUBSAMPLE else float(n)
 
 
 def n_units_drawn(sampling: Sampling, n: int) -> int:

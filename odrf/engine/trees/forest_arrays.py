@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import chain, islice
 from operator import attrgetter
 from typing import Any, Protocol, TypeVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.limits import MOST_PLACES, require_numbers
-from odrf.engine.memory import require_memory
+from odrf.engine.memory import is_available, require_memory, times_available
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
 from odrf.engine.surrogates.chains import pack_with_surrogates
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
@@ -24,16 +25,22 @@ __all__ = [
     "ARRAYS",
     "OF_NODES",
     "OF_TERMS",
+    "PLAIN",
     "Forest",
+    "Joining",
+    "Plain",
     "joined",
     "require_memory_for_all",
     "within_memory",
 ]
 
-# Memory is reserved for trees this much larger than the first: they are of similar size.
-ROOM = 1.25
+# Memory is reserved for trees this much larger than the first, which are a share of all, or a few:
+# trees are of similar size, those of a blend in the same turn of kinds.
+ROOM, SHARE, FEW = 1.25, 1 / 8, 16
 # The first trees may be up to twice as large as the others.
 FIRST, LARGER = 4, 2
+# What is said to fit leaves a little room.
+SURE = 0.95
 # Arrays with an entry for each node, and arrays with an entry for each coefficient.
 OF_NODES = ("left", "threshold", "value", "count", "weight", "impurity", "gain", "order")
 OF_TERMS = ("index", "coef")
@@ -42,6 +49,9 @@ OF_TERMS = ("index", "coef")
 class _Stored(Protocol):
     @property
     def nbytes(self) -> int: ...
+
+    @property
+    def left(self) -> NDArray[np.integer]: ...
 
 
 Tree = TypeVar("Tree", bound=_Stored)
@@ -159,6 +169,9 @@ class Forest(ReadLater):
             return pack_with_surrogates(*arrays, self.surrogates, layout)
         return pack(*arrays, layout)
 
+    def require_nodes(self) -> None:
+        """Raise `InputError` if the nodes of the trees are not there."""
+
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
@@ -228,7 +241,7 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     """Join trees of the same design, in the given order; about `n_trees` of them are expected.
 
     Each tree is appended as it comes, so that memory never holds all trees twice.  Arrays are
-    reserved for trees like the first; the system hands out memory only where it is written to.
+    reserved for trees like the first few; the system hands out memory only where it is written to.
 
     Raises
     ------
@@ -239,14 +252,18 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     used = dict.fromkeys(_PER_TREE, 0)
     ordered: np.bool_ = np.False_
     surrogates: list[SurrogateSplits] = []
-    for tree in within_memory(trees, n_trees):
+    coming = within_memory(trees, n_trees)
+    first = list(islice(coming, max(1, min(FEW, int(SHARE * n_trees)))))
+    share = ROOM * n_trees / max(1, len(first))
+    room = {name: int(share * sum(len(getattr(tree, name)) for tree in first)) for name in used}
+    first.reverse()
+    for tree in chain(_each_let_go(first), coming):
         ordered = tree.ordered
         surrogates += [] if tree.surrogates is None else [tree.surrogates]
         for name, part in _moved(tree, used["left"], used["index"]).items():
             end = used[name] + len(part)
             if name not in arrays:
-                room = int(ROOM * n_trees * len(part)) + 1
-                arrays[name] = np.empty((room, *part.shape[1:]), dtype=part.dtype)
+                arrays[name] = np.empty((room[name] + 1, *part.shape[1:]), dtype=part.dtype)
             elif end > len(arrays[name]):
                 arrays[name].resize((int(ROOM * end), *part.shape[1:]), refcheck=False)
             arrays[name][used[name] : end] = part
@@ -262,23 +279,77 @@ def joined(trees: Iterable[Forest], n_trees: int) -> Forest:
     return Forest(**arrays, ordered=ordered, surrogates=of_nodes)
 
 
+class Joining(Protocol):
+    """How the trees of a forest are put together as they come."""
+
+    def join(self, trees: Iterable[Forest], n_trees: int) -> Forest:
+        """Return the forest of the trees, of which about `n_trees` are expected."""
+
+    def size(self, tree: Forest) -> int:
+        """Return about how many bytes a tree takes in the forest."""
+
+
+class Plain:
+    """Trees are joined as they are: by `joined`."""
+
+    def join(self, trees: Iterable[Forest], n_trees: int) -> Forest:
+        """Return the joined trees."""
+        return joined(trees, n_trees)
+
+    def size(self, tree: Forest) -> int:
+        """Return the bytes of a tree."""
+        return tree.nbytes
+
+
+PLAIN = Plain()
+
+
+def _each_let_go(trees: list[Forest]) -> Iterator[Forest]:
+    """Yield the trees from the last one on, each of which is taken from the list."""
+    while trees:
+        yield trees.pop()
+
+
 def within_memory(trees: Iterable[Tree], n_trees: int) -> Iterator[Tree]:
     """Yield trees until those so far show that memory does not suffice for all `n_trees`."""
-    size = 0
+    size = nodes = 0
     for number, tree in enumerate(trees, 1):
-        size += tree.nbytes
+        size, nodes = size + tree.nbytes, nodes + len(tree.left)
         if number.bit_count() == 1:  # 1, 2, 4, 8, … trees
-            require_memory_for_all(size, number, n_trees)
+            require_memory_for_all(size, number, n_trees, nodes)
         yield tree
 
 
-def require_memory_for_all(size: int, number: int, n_trees: int) -> None:
-    """Raise `MemoryError` if trees like the first, a `number` of some `size`, do not fit."""
-    rest = size / number * (n_trees - number)
+def require_memory_for_all(
+    size: int, number: int, n_trees: int, nodes: int = 0, what: str = "the first"
+) -> None:
+    """Raise `MemoryError` if trees like those so far do not fit; it says which would.
+
+    Parameters
+    ----------
+    size, number : int
+        The bytes of the trees so far, and how many they are.
+    n_trees : int
+        How many there are to be.
+    nodes : int, optional
+        The nodes of the trees so far, if it is known.
+    what : str
+        Which trees so far were taken as an example.
+    """
+    of_tree = size / number
+    rest = of_tree * (n_trees - number)
+    needed = rest / LARGER if number < FIRST else rest
+    if is_available(needed):
+        return
+    share = min(1.0, max(1e-9, SURE * times_available(of_tree * n_trees)))
+    fewer = max(1, min(n_trees - 1, number + int(SURE * times_available(of_tree))))
+    leaves = f"{max(2, int(share * (nodes / number + 1) / 2))}" if nodes else ""
     require_memory(
-        rest / LARGER if number < FIRST else rest,
-        f"{n_trees} trees like the first",
-        "use fewer trees (n_trees=), larger leaves (min_leaf=), or fewer of them (max_leaves=)",
+        needed,
+        f"{n_trees} trees like {what}",
+        f"use fewer trees (n_trees={fewer}), fewer leaves (max_leaves={leaves}), "
+        f"larger ones (min_leaf= about {1 / share:.1f} times as large), or fewer rows "
+        f"for each tree (sample_fraction= times {share:.2g})",
     )
 
 

@@ -12,7 +12,7 @@ from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.rows.coded import Layout
 from odrf.engine.trees.level_tables import with_level_tables
 
-__all__ = ["FEWER", "HEAD", "Packed", "pack", "write_terms"]
+__all__ = ["FEWER", "HEAD", "Packed", "groups_of_trees", "pack", "write_terms"]
 
 # Numbers in a record before its terms: left, right, threshold, number of terms.
 HEAD = 4
@@ -78,7 +78,7 @@ def pack(
     words = np.empty(HEAD * len(splits) + 2 * n_terms, dtype=np.int32)
     packed = Packed(np.empty(len(root) - 1, dtype=np.int64), words, words.view(np.float32))
     begin = 0
-    for trees in _groups(root):
+    for trees in groups_of_trees(root):
         nodes = slice(int(root[trees.start]), int(root[trees.stop]))
         terms = slice(int(start[nodes.start]), int(start[nodes.stop]))
         sizes = np.diff(start[nodes.start : nodes.stop + 1])
@@ -95,7 +95,7 @@ def pack(
     return packed
 
 
-def _groups(root: NDArray[np.integer]) -> Iterator[slice]:
+def groups_of_trees(root: NDArray[np.integer]) -> Iterator[slice]:
     """Yield slices of trees of about `NODES_AT_A_TIME` nodes together, at least one tree each."""
     first = 0
     while first < len(root) - 1:

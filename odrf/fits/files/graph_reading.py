@@ -15,8 +15,7 @@ from odrf.design.formulas.atoms import Expression
 from odrf.design.formulas.evaluated import restored
 from odrf.design.formulas.trusted import trusted_value
 from odrf.design.training_data import TrainingData
-from odrf.design.withheld import SAVED as SAVED_WITHOUT
-from odrf.design.withheld import STREAMED, WithheldData
+from odrf.design.withheld import LEFT_OUT, STREAMED, WithheldData
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.rows.coded import with_layout
 from odrf.engine.trees.forest_arrays import Forest
@@ -295,8 +294,8 @@ def _long_double(high: NDArray, low: NDArray, is_array: bool, exponent: Any = 0)
     return whole if is_array else whole[()]
 
 
-def _withheld(rows: Any, dropped: Any, reason: Any = SAVED_WITHOUT, **fields: Any) -> WithheldData:
-    if reason not in (SAVED_WITHOUT, STREAMED):
+def _withheld(rows: Any, dropped: Any, reason: Any = LEFT_OUT, **fields: Any) -> WithheldData:
+    if reason not in (LEFT_OUT, STREAMED):
         raise damaged()
     for name, value in fields.items():
         if not is_as_annotated(TrainingData, name, value):

@@ -133,7 +133,7 @@ class FitWriter:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         fields = {name: getattr(value, name) for name in field_names(type(value))}
-        if isinstance(value, Forest | GuidedForest):
+        if type(value) in (Forest, GuidedForest):
             # Children follow each other: their numbers alone are shorter than one for each node.
             left = fields.pop("left")
             fields |= {"divided": left >= 0, "children": left[left >= 0]}

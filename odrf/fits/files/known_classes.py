@@ -36,6 +36,7 @@ from odrf.engine.rows.coded import Coded, Layout
 from odrf.engine.rows.sampling import Batch, Sampling
 from odrf.engine.settings import Settings
 from odrf.engine.surrogates.surrogate_splits import Marks, SurrogateSplits
+from odrf.engine.trees.compact_forest import KEPT, CompactForest, Compaction
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.blending import Blend
 from odrf.fits.boosted_fit import BoostedFit
@@ -72,6 +73,7 @@ CLASSES: dict[str, type] = {
         *(Settings, GuidedSettings, Sampling, Batch, Plan, Mixture, Share),
         *(Absolute, Huber, LogisticLoss, Multinomial, Ordinal, Poisson, SquaredError),
         *(Forest, GuidedForest, Boosted, RunRows, SurrogateSplits, Marks),
+        *(CompactForest, Compaction),
         *(Design, TrainingData, Offset, Response, Predictors, Variable, Schema, Scaling),
         *(Numbers, Indicators, Ranks, OwnRanks, Moments, Durations, Expression),
         *(Coded, Layout, RowStructure, SubtreePath, OutOfBagChoice),
@@ -87,6 +89,8 @@ CLASSES: dict[str, type] = {
 
 def field_names(kind: type) -> tuple[str, ...]:
     """Return the names of the fields of a dataclass or named tuple."""
+    if kind is CompactForest:
+        return KEPT
     if is_dataclass(kind):
         return tuple(field.name for field in fields(kind))
     return tuple(getattr(kind, "_fields", ()))
@@ -95,6 +99,8 @@ def field_names(kind: type) -> tuple[str, ...]:
 @cache
 def needed_fields(kind: type) -> frozenset[str]:
     """Return the names of the fields that have no default."""
+    if kind is CompactForest:
+        return frozenset(KEPT)
     if is_dataclass(kind):
         return frozenset(
             field.name

@@ -12,9 +12,11 @@ from odrf.design.predictors import Predictors
 from odrf.design.row_structure import STRUCTURE_ARGUMENTS, RowStructure
 from odrf.design.training_data import TrainingData
 from odrf.engine.guided.guided_forest import GuidedForest
-from odrf.engine.rows.coded import Coded, Matrix, stored
+from odrf.engine.rows.coded import Coded, Layout, Matrix, stored
 from odrf.engine.surrogates.surrogate_splits import SurrogateSplits
+from odrf.engine.trees.compact_forest import CompactForest
 from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
+from odrf.engine.trees.record_soundness import records_are_sound
 from odrf.errors import InputError
 from odrf.fits.boosted_fit import BoostedFit
 from odrf.fits.calibrating.recalibration import Recalibration
@@ -86,6 +88,9 @@ def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) ->
 
     It must predict `K` numbers, and have `n_trees` trees if that is known.
     """
+    if isinstance(forest, CompactForest):
+        _require_sound_records(forest, p, K, n_trees)
+        return
     m, z, root, left = len(forest.left), len(forest.index), forest.root, forest.left
     _require_ranges(root, m)
     _require(bool((np.diff(root) > 0).all()) and len(root) == (n_trees or len(root) - 1) + 1)
@@ -99,6 +104,24 @@ def require_sound_forest(forest: Forest, p: int, K: int, n_trees: int | None) ->
     _require(_within(forest.order, 0, m + 1) and _within(forest.count, 0, 2**31))
     if forest.surrogates is not None:
         _require_surrogates(forest.surrogates, m, p)
+
+
+def _require_sound_records(forest: CompactForest, p: int, K: int, n_trees: int | None) -> None:
+    at, words, value, layout = forest.at, forest.words, forest.value, forest.layout
+    levels = np.empty(0, np.int32) if forest.level_words is None else forest.level_words
+    for array in (at, words, levels, forest.n_of_tree):
+        _require(array.ndim == 1)
+    _require(len(at) == len(forest.n_of_tree) == (n_trees or len(at)) > 0)
+    _require(value.ndim == 2 and value.shape[1] == K and _within(forest.n_of_tree, 1, 2**62))
+    _require((layout is None) == (forest.level_words is None))
+    n_numbers = forest.n_stored
+    if layout is None:
+        _require(n_numbers == p)
+    else:
+        _require_layout(layout, forest.n_stored, p)
+        n_numbers = layout.n_numbers
+    sound = records_are_sound(at, words, levels, len(value), n_numbers, forest.n_stored)
+    _require(bool(sound))
 
 
 def require_sound_guided(forest: GuidedForest, p: int, K: int, n_trees: int) -> None:
@@ -290,12 +313,16 @@ def _require_structure(structure: RowStructure, n: int) -> None:
 def _require_matrix(X: Matrix) -> None:
     if not isinstance(X, Coded):
         return
-    place, level, n_numbers = X.layout
     r = len(stored(X))
-    _require(place.shape == level.shape and place.ndim == 1 and 0 <= n_numbers <= r)
-    _require(_within(place, 0, r) and _within(level, 0, 2**24 + 1))
-    _require(bool(((level == 0) == (place < n_numbers)).all()))
-    for row in range(n_numbers, r):
-        codes, levels = stored(X)[row], level[place == row]
+    _require_layout(X.layout, r, len(X))
+    for row in range(X.layout.n_numbers, r):
+        codes, levels = stored(X)[row], X.layout.level[X.layout.place == row]
         _require(len(levels) > 0 and bool((codes == np.floor(codes)).all()))
         _require(_within(codes, 0, int(levels.max()) + 1))
+
+
+def _require_layout(layout: Layout, r: int, p: int) -> None:
+    place, level, n_numbers = layout
+    _require(place.shape == level.shape == (p,) and 0 <= n_numbers <= r)
+    _require(_within(place, 0, r) and _within(level, 0, 2**24 + 1))
+    _require(bool(((level == 0) == (place < n_numbers)).all()))

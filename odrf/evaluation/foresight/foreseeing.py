@@ -1,0 +1,120 @@
+"""Foresee what a fit takes, from a few pilot trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import pandas as pd
+
+from odrf.api.boosting import odbt
+from odrf.api.calling import boosting_of, default_options, design_of, spelled_call
+from odrf.api.growth_request import TREE, requested
+from odrf.api.trees import odrf, odt
+from odrf.design.columns.frame import check_frame
+from odrf.design.columns.missing import require_no_surrogates
+from odrf.design.formulas.lookup import environment
+from odrf.design.offset import offset_of
+from odrf.engine.memory import times_available
+from odrf.errors import InputError, UnknownArgumentError, nearest
+from odrf.evaluation.foresight.foresight import Foresight
+from odrf.evaluation.foresight.of_boosting import forecast_of_boosting
+from odrf.evaluation.foresight.of_forests import forecast_of_forest
+from odrf.evaluation.foresight.of_trees import forecast_of_tree
+from odrf.public import public
+
+__all__ = ["foresee"]
+
+
+@public
+def foresee(
+    formula: str, data: pd.DataFrame, *, model: Callable[..., Any] = odrf, **options: Any
+) -> Foresight:
+    """Foresee the memory, the file and the time of a fit, without making it.
+
+    A few pilot trees are grown: of a large forest on all rows, of a tree or a small forest on some
+    of the rows.  In a forest of several kinds of trees they also tell how many trees of each kind
+    there will be.  Everything else follows from the sizes of the arrays that growth makes.  It
+    takes a few per cent of the time of the fit.
+
+    Parameters
+    ----------
+    formula : str
+        The model; see `odt`.
+    data : DataFrame
+        The rows of the fit.
+    model : {odrf.odrf, odrf.odt, odrf.odbt}, default odrf.odrf
+        The function that would make the fit.
+    **options
+        Its arguments.  Threads are those of `n_jobs`.
+
+    Returns
+    -------
+    Foresight
+        With ``peak_bytes``, ``fit_bytes``, ``file_bytes``, ``seconds``, ``fits``, ``table`` and
+        ``summary()``.
+
+    Raises
+    ------
+    InputError
+        If `model` is another function, or an option is invalid.
+    MemoryError
+        If not even the table fits into memory.
+
+    Notes
+    -----
+    Not counted are the data frame itself, and what compilation takes in the first fit of a process.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("wine")
+    >>> odrf.foresee("cultivar ~ .", data, model=odrf.odbt, n_trees=50, seed=1).fits
+    True
+    """
+    if model not in (odt, odrf, odbt):
+        raise InputError(f"model={model!r}: use odrf.odrf, odrf.odt or odrf.odbt")
+    given = _with_defaults(model, options)
+    env = environment(2)
+    call = spelled_call(model, formula, given)
+    began = perf_counter()
+    if model is odbt:
+        forecast = _of_boosting(formula, data, given, env)
+    else:
+        if model is odrf:
+            require_no_surrogates(given["missing"])
+        design, training = design_of(formula, data, given, env)
+        request = requested(model, given, TREE if model is odt else {})
+        of = forecast_of_tree if request.is_single_tree else forecast_of_forest
+        forecast = of(design, training, request, perf_counter() - began)
+    return Foresight.of(call, forecast, times_available(1.0))
+
+
+def _of_boosting(formula: str, data: pd.DataFrame, options: dict[str, Any], env: Any) -> Any:
+    began = perf_counter()
+    check_frame(data)
+    offsets = offset_of(options["offset"], data)
+    require_no_surrogates(options["missing"])
+    design, training = design_of(formula, data, options, env, offsets.column)
+    control = boosting_of(options, design, training)
+    if control.plan.refit:
+        raise InputError(
+            'leaf_values="refit" is not foreseen: the time of its rounds grows with their number'
+        )
+    offsets = offsets.keeping(training.complete)
+    return forecast_of_boosting(design, training, offsets, control, perf_counter() - began)
+
+
+def _with_defaults(model: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Return all options of a model; raise `InputError` for a name that it does not have."""
+    defaults = dict(default_options(model))
+    for name in ("formula", "data", "progress"):
+        defaults.pop(name)
+    options = {name: value for name, value in options.items() if name != "progress"}
+    for name in options:
+        if name not in defaults:
+            raise UnknownArgumentError(
+                f"{model.__name__}() has no argument {name!r}{nearest(name, defaults)}"
+            )
+    return {**defaults, **options}

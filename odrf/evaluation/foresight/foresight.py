@@ -1,0 +1,167 @@
+"""The result of `odrf.foresee`: memory, file and time of a fit that was not made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from odrf.evaluation.foresight.forecast import Bytes, Forecast
+from odrf.public import public
+from odrf.text.card import Card, Carded
+from odrf.text.summary import Summary
+
+__all__ = ["Foresight"]
+
+MEGABYTE = 1e6
+MINUTE, HOUR = 60.0, 3600.0
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Foresight(Carded):
+    """What a fit will take, returned by `odrf.foresee`.
+
+    Attributes
+    ----------
+    call : str
+        The call of the fit.
+    peak_bytes : float
+        Memory that the call takes where it takes most, in addition to what the process has.
+    fit_bytes : float
+        Memory of the fit, with its training rows, as long as nothing is asked of it.
+    file_bytes : float
+        The file that `save` writes.
+    seconds : float
+        Time of the call, when its functions are compiled.
+    predict_bytes : float
+        Memory that the first prediction adds to the fit.
+    oob_bytes : float
+        Memory that out-of-bag predictions take while they are made; 0 if there are none.
+    free_bytes : float
+        Memory that the process may still take; infinity where the system does not tell.
+    n_trees : int
+    leaves : float
+        Leaves of a tree, on average.
+    pilots : str
+        The trees that were grown to find this out.
+    parts : dict of str to tuple
+        The bytes of each part: during growth, in the fit, in the file.
+    notes : tuple of str
+    compactable : bool
+        Whether the option `compact` would make it smaller.
+
+    Examples
+    --------
+    >>> import odrf
+    >>> data = odrf.load_data("diabetes")
+    >>> foresight = odrf.foresee("progression ~ .", data, n_trees=200, seed=1)
+    >>> foresight.fits, foresight.n_trees
+    (True, 200)
+    >>> foresight.table.columns.tolist()
+    ['MB during growth', 'MB in the fit', 'MB in the file']
+    """
+
+    call: str
+    peak_bytes: float
+    fit_bytes: float
+    file_bytes: float
+    seconds: float
+    predict_bytes: float
+    oob_bytes: float
+    free_bytes: float
+    n_trees: int
+    leaves: float
+    pilots: str
+    parts: dict[str, Bytes]
+    notes: tuple[str, ...] = ()
+    compactable: bool = False
+
+    @classmethod
+    def of(cls, call: str, forecast: Forecast, free: float) -> Foresight:
+        """Return the result for a call, if so many bytes are `free`."""
+        growing, fitted, saved = (sum(each) for each in zip(*forecast.parts.values(), strict=True))
+        return cls(
+            call,
+            growing,
+            fitted,
+            saved,
+            forecast.seconds,
+            forecast.predicting,
+            forecast.out_of_bag,
+            free,
+            forecast.n_trees,
+            forecast.leaves,
+            forecast.pilots,
+            forecast.parts,
+            forecast.notes,
+            forecast.compactable,
+        )
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is memory enough for the call."""
+        return self.peak_bytes <= self.free_bytes
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Megabytes (10⁶ bytes) of each part of the fit, and of all of it.
+
+        Columns ``MB during growth``, ``MB in the fit`` and ``MB in the file``.
+        """
+        lines = {**self.parts, "all": (self.peak_bytes, self.fit_bytes, self.file_bytes)}
+        columns = ["MB during growth", "MB in the fit", "MB in the file"]
+        table = pd.DataFrame(lines.values(), index=pd.Index(lines, name="part"), columns=columns)
+        return table / MEGABYTE
+
+    def summary(self) -> Summary:
+        """Return the table and what else is known, as a summary."""
+        table = {"Memory and file": self.table.map(lambda size: f"{size:,.1f}")}
+        return Summary("What a fit will take", self.call, self._facts(), table, self._sentences())
+
+    def _card(self) -> Card:
+        facts = self._facts()
+        return Card("What a fit will take", facts, self.table.map(lambda size: f"{size:,.1f}"))
+
+    def _facts(self) -> dict[str, str]:
+        facts = {
+            "Time": in_time(self.seconds),
+            "Memory at its peak": in_bytes(self.peak_bytes),
+            "Free memory": in_bytes(self.free_bytes),
+            "Fit in memory": in_bytes(self.fit_bytes),
+            "File": in_bytes(self.file_bytes),
+            "Trees": f"{self.n_trees} of {self.leaves:,.0f} leaves",
+            "First prediction": f"{in_bytes(self.predict_bytes)} more",
+        }
+        if self.oob_bytes:
+            facts["Out-of-bag rows"] = f"{in_bytes(self.oob_bytes)} more"
+        return facts | {"Known from": self.pilots}
+
+    def _sentences(self) -> tuple[str, ...]:
+        """Return what to say below the table."""
+        if self.fits:
+            return self.notes
+        share = self.free_bytes / self.peak_bytes
+        fewer = max(1, int(self.n_trees * share))
+        way_out = (
+            f"It does not fit into memory: about {fewer} trees would (n_trees=), or trees of "
+            f"{self.leaves * share:,.0f} leaves (max_leaves=, min_leaf=)."
+        )
+        if self.compactable:
+            way_out += " A forest that keeps only what predicts is much smaller: compact=16."
+        return (way_out, *self.notes)
+
+
+def in_bytes(size: float) -> str:
+    """Return a size in words: kB, MB or GB, powers of 1000."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return "unknown" if size == float("inf") else f"{size / unit:,.1f} {name}"
+    return f"{size / 1e3:,.1f} kB"
+
+
+def in_time(seconds: float) -> str:
+    """Return a time in words: seconds, minutes or hours."""
+    if seconds < MINUTE:
+        return f"{seconds:.1f} s"
+    return f"{seconds / MINUTE:.1f} min" if seconds < HOUR else f"{seconds / HOUR:.1f} h"

@@ -1,0 +1,297 @@
+"""What a forest will take: pilot trees of each kind, and the arrays that growth makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from odrf.design import Design, TrainingData
+from odrf.engine.apportioning import apportion
+from odrf.engine.growth.forest_growth import tree_grower
+from odrf.engine.growth.growth_bytes import bytes_of_growth
+from odrf.engine.parallel import in_order
+from odrf.engine.randomness import streams
+from odrf.engine.trees.forest_arrays import OF_NODES, OF_TERMS, Forest
+from odrf.engine.trees.packing import HEAD
+from odrf.evaluation.foresight.forecast import (
+    COMPRESSED_ROWS,
+    Bytes,
+    Forecast,
+    of_training_rows,
+)
+from odrf.evaluation.foresight.pilot_rows import (
+    OF_SIZES,
+    OF_TIME,
+    at_all_rows,
+    pilot_rows,
+    random_rows,
+)
+from odrf.fits.blending import Kind, pilot_evidence, pilot_trees
+from odrf.fits.fit import Fit
+from odrf.fits.growing import joining_of, kinds_of_blend, one_kind
+from odrf.fits.saving import saved_bytes
+from odrf.options.control import Control
+from odrf.options.kinds import blends
+from odrf.options.request import NAMES, Request, request_of
+from odrf.text.quantity import quantity
+
+__all__ = ["OF_TERM", "WARM", "WORD", "forecast_of_forest", "root_of"]
+
+# Pilot trees of a forest of one kind.
+OF_ONE_KIND = 3
+# Trees of so many bytes together are compressed to see how large they are in a file.
+COMPRESSED_BYTES = 2**21
+# Rows on which kernels are compiled, or loaded, before time is taken.
+WARM = 200
+# Bytes of the record of a term, and of a number, in packed trees.
+OF_TERM, WORD = 8, 4
+
+
+class PilotTrees(NamedTuple):
+    """Pilot trees of one kind, and what trees of this kind on all rows have, on average.
+
+    Attributes
+    ----------
+    trees : list of Forest
+        Those on the most rows.
+    seconds, nodes, splits, terms : float
+    whole, memory : float
+        Bytes of a tree, and what it takes in the forest: less if that is compact.
+    """
+
+    trees: list[Forest]
+    seconds: float
+    nodes: float
+    splits: float
+    terms: float
+    whole: float
+    memory: float
+
+
+def forecast_of_forest(
+    design: Design, data: TrainingData, request: Request, seconds: float
+) -> Forecast:
+    """Return what a forest will take, whose design took so many `seconds` to build."""
+    blended = blends(request)
+    controls = kinds_of_blend(request, design, data)[0] if blended else {}
+    kinds = list(controls.values()) or [one_kind(request, design, data)]
+    base, n, G = kinds[0], len(data.y), len(kinds)
+    B, jobs = base.n_trees, base.n_jobs
+    of_fit = pilot_trees(n, G, B) if blended else 0
+    grown = max(B, of_fit * G)
+    # with other pilot trees a blend would get other shares of its kinds, and another size
+    number = of_fit if blended else max(OF_ONE_KIND, min(jobs, B))
+    rows = [n] if blended else pilot_rows(n, number, B)
+    tables = [random_rows(data, size, base.seed) for size in rows]
+    pilots = [_pilots_of(control, design, tables, n, number, grown) for control in kinds]
+    counts, weighing = _of_each_kind(kinds, pilots, tables[-1], request.objective)
+    forest = _Forest(kinds, pilots, counts, of_fit, jobs)
+    some = random_rows(data, COMPRESSED_ROWS, base.seed)
+    fit = _fit_of(root_of(pilots[0].trees[0]), base, design, some)
+    parts = {
+        "training rows": of_training_rows(fit, data, some),
+        "trees": forest.bytes()._replace(saved=_saved(pilots, kinds, counts, design, tables[-1])),
+        f"growth in {quantity(min(jobs, B), 'thread')}": Bytes(forest.growing(design, data)),
+    }
+    out_of_bag = base.resample != "none"
+    return Forecast(
+        parts,
+        seconds + forest.seconds + weighing,
+        0.0 if base.compact else forest.packed,
+        (B + 8.0 * (base.n_classes + 1)) * n if out_of_bag else 0.0,
+        B,
+        forest.mean("nodes") / 2 + 0.5,
+        _in_words(number, controls, rows),
+        _notes(base),
+        base.compact is None,
+    )
+
+
+def _of_each_kind(
+    kinds: Sequence[Control], pilots: Sequence[PilotTrees], data: TrainingData, objective: str
+) -> tuple[NDArray[np.int64], float]:
+    """Return how many trees of each kind the forest has, and the seconds that took to find out."""
+    base, began = kinds[0], perf_counter()
+    if len(kinds) == 1:
+        return np.array([base.n_trees]), 0.0
+    evidence = pilot_evidence(
+        [each.trees for each in pilots],
+        data.X,
+        data.y,
+        data.weights,
+        [Kind(each.settings, each.mixture, each.sampling) for each in kinds],
+        streams(base.seed, 0, len(pilots[0].trees)),
+        base.n_jobs,
+        data.codes,
+    )
+    counts = apportion(evidence.weights(objective), base.n_trees)
+    return counts, perf_counter() - began
+
+
+class _Forest(NamedTuple):
+    """Kinds, their pilot trees, how many trees of each kind the forest has and its fit pilots."""
+
+    kinds: Sequence[Control]
+    pilots: Sequence[PilotTrees]
+    counts: NDArray[np.int64]
+    of_fit: int
+    jobs: int
+
+    def mean(self, name: str) -> float:
+        """Return a mean over the trees of the forest."""
+        values = [getattr(each, name) for each in self.pilots]
+        return float(np.average(values, weights=self.counts))
+
+    @property
+    def n_trees(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of growth, of the pilot trees of the fit, too."""
+        grown = np.maximum(self.counts, self.of_fit)
+        return sum(int(k) * each.seconds for k, each in zip(grown, self.pilots, strict=True))
+
+    @property
+    def packed(self) -> float:
+        """Bytes of the trees as predictions read them."""
+        words = HEAD * WORD * self.mean("splits") + OF_TERM * self.mean("terms")
+        return self.n_trees * words
+
+    def bytes(self) -> Bytes:
+        """Return the bytes of all trees."""
+        fitted = self.n_trees * self.mean("memory")
+        of_pilots = self.of_fit * sum(each.whole for each in self.pilots)
+        # what pilot trees had is free again, but in pieces too small for the arrays of the forest
+        return Bytes(fitted + of_pilots, fitted)
+
+    def growing(self, design: Design, data: TrainingData) -> float:
+        """Return the bytes of threads that grow trees, beside the trees that are complete."""
+        threads = min(self.jobs, self.n_trees)
+        of_kinds = [
+            bytes_of_growth(
+                data.X, design.feature_groups, control.sampling, control.settings,
+                control.mixture, threads, pilot.nodes, pilot.terms,
+            )
+            for control, pilot, count in zip(self.kinds, self.pilots, self.counts, strict=True)
+            if count
+        ]  # fmt: skip
+        trees = max(pilot.whole for pilot in self.pilots)
+        rows = max(each.rows for each in of_kinds)
+        # each kind keeps its scratch until the forest is grown
+        kept = sum(each.scratch + each.buffers for each in of_kinds)
+        return threads * (rows + kept + trees)
+
+
+def _pilots_of(
+    control: Control,
+    design: Design,
+    tables: Sequence[TrainingData],
+    n: int,
+    number: int,
+    n_trees: int,
+) -> PilotTrees:
+    """Grow a `number` of pilot trees on tables of rising size, for `n_trees` of n rows."""
+    rows = [len(table.y) for table in tables]
+    _grown(control, design, random_rows(tables[0], WARM, control.seed), 1, 1)
+    found = [_grown(control, design, table, number, n_trees) for table in tables]
+    trees = found[-1][0]
+    joining = joining_of(tables[-1], control)
+    kept = joining.join(trees, number)
+    splits, terms = (
+        [float(np.mean([one(tree) for tree in grown])) for grown, _ in found]
+        for one in (_n_splits, _n_terms)
+    )
+    most = min(control.settings.max_leaves, n)
+    n_splits = min(at_all_rows(rows, splits, n, OF_SIZES), most - 1.0)
+    ratio = n_splits / splits[-1] if splits[-1] else 1.0
+    whole = float(np.mean([tree.nbytes for tree in trees]))
+    return PilotTrees(
+        trees,
+        at_all_rows(rows, [seconds for _, seconds in found], n, OF_TIME),
+        2 * n_splits + 1,
+        n_splits,
+        terms[-1] * ratio,
+        whole * ratio,
+        kept.nbytes / number * ratio,
+    )
+
+
+def _grown(
+    control: Control, design: Design, data: TrainingData, number: int, n_trees: int
+) -> tuple[list[Forest], float]:
+    """Return the first trees of a kind on some rows, and the seconds of each of `n_trees`."""
+    jobs = min(control.n_jobs, number)
+    began = perf_counter()
+    grow = tree_grower(
+        data.X, data.y, data.weights, design.feature_groups, control.sampling, control.settings,
+        control.mixture, jobs, data.codes,
+    )  # fmt: skip
+    trees = list(in_order(grow, streams(control.seed, 0, number), jobs, data.X.size))
+    of_one = (perf_counter() - began) / -(-number // jobs)
+    return trees, of_one / min(control.n_jobs, n_trees)
+
+
+def _saved(
+    pilots: Sequence[PilotTrees],
+    kinds: Sequence[Control],
+    counts: NDArray[np.int64],
+    design: Design,
+    data: TrainingData,
+) -> float:
+    """Return the bytes that all trees, so many of each kind, add to a file."""
+    whole = 0.0
+    for pilot, control, count in zip(pilots, kinds, counts.tolist(), strict=True):
+        if count:
+            joining = joining_of(data, control)
+            size = np.cumsum([tree.nbytes for tree in pilot.trees])
+            number = max(1, int((size <= COMPRESSED_BYTES).sum()))
+            few = joining.join(pilot.trees[:number], number)
+            root = joining.join([root_of(pilot.trees[0])], 1)
+            saved = [
+                saved_bytes(_fit_of(each, control, design, data), False) for each in (few, root)
+            ]
+            of_byte = max(0, saved[0] - saved[1]) / float(size[number - 1])
+            whole += count * of_byte * pilot.whole
+    return whole
+
+
+def root_of(tree: Forest) -> Forest:
+    """Return a tree that is only the root of another one."""
+    arrays = {name: getattr(tree, name)[:1] for name in OF_NODES}
+    arrays |= {name: getattr(tree, name)[:0] for name in OF_TERMS}
+    arrays |= {"left": np.array([-1]), "root": np.array([0, 1]), "start": np.zeros(2, np.int64)}
+    return replace(tree, surrogates=None, **arrays)
+
+
+def _fit_of(trees: Forest, control: Control, design: Design, data: TrainingData) -> Fit:
+    """Return a fit of a few trees, to see how large its file is."""
+    request = request_of(dict.fromkeys(NAMES))
+    tree_streams = streams(control.seed, 0, trees.n_trees)
+    return Fit("", design, data, control, trees, tree_streams, request)
+
+
+def _n_splits(tree: Forest) -> int:
+    return int((tree.left >= 0).sum())
+
+
+def _n_terms(tree: Forest) -> int:
+    return len(tree.index)
+
+
+def _in_words(number: int, controls: Mapping[str, Control], rows: Sequence[int]) -> str:
+    """Return which pilot trees were grown."""
+    kinds = f" of each of {len(controls)} kinds" if controls else ""
+    sizes = ", ".join(f"{size:,}" for size in rows)
+    return f"{quantity(number, 'tree')}{kinds} on {sizes} rows"
+
+
+def _notes(control: Control) -> tuple[str, ...]:
+    if control.alpha_rule.needs_search or control.alpha is not None:
+        return ("Pruning by alpha= is not counted.",)
+    return ()

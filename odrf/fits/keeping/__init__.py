@@ -1,0 +1,1 @@
+"""Fits that forget what they do not need any more."""

@@ -1,0 +1,1 @@
+"""What compact fits have kept, and what that changes."""

@@ -1,0 +1,1 @@
+"""Results that forget what is not needed any more."""

@@ -1,0 +1,196 @@
+"""What is foreseen of a fit is what the fit takes, without the fit being made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import odrf
+from odrf.engine import memory
+from odrf.engine.growth.growth_bytes import bytes_of_growth
+from odrf.engine.growth.growth_scratch import ScratchPool
+from odrf.engine.randomness import streams
+from odrf.engine.rows.sampling import (
+    ALL_ROWS,
+    BOOTSTRAP,
+    SUBSAMPLE,
+    Sampling,
+    draw_counts,
+    rows_drawn_once,
+)
+from odrf.errors import InputError
+from odrf.evaluation.foresight import of_forests, of_trees
+from odrf.evaluation.foresight.foresight import in_bytes, in_time
+from odrf.evaluation.foresight.pilot_rows import (
+    OF_SIZES,
+    OF_TIME,
+    at_all_rows,
+    pilot_rows,
+    random_rows,
+)
+from odrf.fits.files.costs import bytes_in_memory
+
+
+def table(n=1500, seed=0):
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.random((n, 5))).add_prefix("x")
+    data["f"] = pd.Categorical([f"l{k}" for k in rng.integers(9, size=n)])
+    y = data.x0 + data.x1 * data.x2 + rng.normal(size=n) / 4
+    return data.assign(y=y, k=pd.qcut(y, 3, labels=list("abc")).astype(str))
+
+
+DATA = table()
+NUMBERS, CLASSES = DATA.drop(columns="k"), DATA.drop(columns="y")
+COMMON = {"seed": 1, "n_jobs": 1}
+CASES = {
+    "one kind": ("y ~ .", NUMBERS, odrf.odrf, {"n_trees": 60, "blend": False}),
+    "few trees": ("k ~ .", CLASSES, odrf.odrf, {"n_trees": 12}),
+    "blend": ("y ~ .", NUMBERS[:400], odrf.odrf, {"n_trees": 40, "blend": True}),
+    "compact": ("y ~ .", NUMBERS, odrf.odrf, {"n_trees": 40, "blend": False, "compact": 16}),
+    "tree": ("y ~ .", NUMBERS, odrf.odt, {"alpha": None}),
+    "pruned tree": ("k ~ .", CLASSES, odrf.odt, {}),
+    "boosted": ("y ~ .", NUMBERS, odrf.odbt, {"n_trees": 40}),
+    "boosted classes": ("k ~ .", CLASSES, odrf.odbt, {"n_trees": 30, "n_runs": 2}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_fit_and_file_are_as_large_as_foreseen(name, tmp_path):
+    formula, data, model, options = CASES[name]
+    foresight = odrf.foresee(formula, data, model=model, **options, **COMMON)
+    fit = model(formula, data, **options, **COMMON)
+    within = 0.25 if name in ("few trees", "tree", "pruned tree", "compact", "boosted") else 0.1
+    assert foresight.fit_bytes == pytest.approx(bytes_in_memory(fit.fit), rel=within)
+    fit.save(tmp_path / "fit.odrf")
+    size = (tmp_path / "fit.odrf").stat().st_size
+    assert foresight.file_bytes == pytest.approx(
+        size, rel=0.45 if name == "boosted" else within + 0.1
+    )
+    if name != "pruned tree":
+        assert foresight.leaves == pytest.approx(fit.n_leaves.mean(), rel=within)
+    assert foresight.n_trees == fit.forest.n_trees
+    assert foresight.peak_bytes >= foresight.fit_bytes
+    assert 0 < foresight.seconds < 60
+    assert foresight.fits
+    assert foresight.call == fit.call
+
+
+def test_no_forest_is_grown(monkeypatch):
+    grown, grow = [], of_forests.tree_grower
+
+    def counted(*arguments):
+        grower = grow(*arguments)
+        return lambda stream: grown.append(len(arguments[1])) or grower(stream)
+
+    monkeypatch.setattr(of_forests, "tree_grower", counted)
+    odrf.foresee("y ~ .", NUMBERS, n_trees=400, blend=False, **COMMON)
+    assert sorted(grown) == [200, 1500, 1500, 1500]
+    grown.clear()
+    odrf.foresee("y ~ .", NUMBERS, n_trees=5, blend=False, **COMMON)
+    assert sum(grown) < 5 * 1500
+    trees = []
+    fit_of = of_trees.grow_fit
+
+    def seen(call, design, data, request):
+        trees.append(len(data.y))
+        return fit_of(call, design, data, request)
+
+    monkeypatch.setattr(of_trees, "grow_fit", seen)
+    odrf.foresee("y ~ .", pd.concat([NUMBERS] * 20, ignore_index=True), model=odrf.odt, **COMMON)
+    assert max(trees) <= 0.05 * 30_000
+
+
+def test_what_does_not_fit_is_said_beforehand(monkeypatch):
+    foresight = odrf.foresee("y ~ .", NUMBERS, n_trees=300, blend=False, **COMMON)
+    monkeypatch.setattr(memory, "available_memory", lambda: foresight.peak_bytes / 2)
+    again = odrf.foresee("y ~ .", NUMBERS, n_trees=300, blend=False, **COMMON)
+    assert not again.fits
+    text = str(again.summary())
+    assert "It does not fit into memory: about 150 trees would (n_trees=)" in text
+    assert "compact=16" in text
+
+
+def test_options_are_those_of_the_model():
+    with pytest.raises(InputError, match=r"model=.*: use odrf.odrf, odrf.odt or odrf.odbt"):
+        odrf.foresee("y ~ .", NUMBERS, model=odrf.graf)
+    with pytest.raises(InputError, match=r"odt\(\) has no argument 'n_trees'"):
+        odrf.foresee("y ~ .", NUMBERS, model=odrf.odt, n_trees=3)
+    with pytest.raises(InputError, match="did you mean 'min_leaf'"):
+        odrf.foresee("y ~ .", NUMBERS, min_leafs=3)
+    with pytest.raises(InputError, match='leaf_values="refit" is not foreseen'):
+        odrf.foresee("y ~ .", NUMBERS, model=odrf.odbt, leaf_values="refit")
+    with pytest.raises(InputError, match="min_leaf=0"):
+        odrf.foresee("y ~ .", NUMBERS, min_leaf=0)
+
+
+def test_notes_say_what_is_not_counted():
+    pruned = odrf.foresee("y ~ .", NUMBERS, n_trees=40, blend=False, alpha=0.1, **COMMON)
+    assert "alpha=" in pruned.notes[0]
+    held = odrf.foresee("y ~ .", NUMBERS, model=odrf.odbt, validation=0.2, n_trees=20, **COMMON)
+    assert "validation=" in held.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("n", "n_pilots", "n_trees", "rows"),
+    [
+        (10**6, 3, 500, [10**6]),
+        (10**6, 1, 1, [8000, 24_000, 48_000]),
+        (10**5, 3, 12, [3200, 9600, 19_200]),
+        (2000, 1, 1, [500]),
+        (300, 1, 1, [300]),
+    ],
+)
+def test_pilot_trees_are_a_small_share_of_the_work(n, n_pilots, n_trees, rows):
+    assert pilot_rows(n, n_pilots, n_trees) == rows
+
+
+def test_sizes_follow_a_power_law():
+    rows = [100, 300, 600]
+    values = [5 * k**0.8 for k in rows]
+    assert at_all_rows(rows, values, 10_000, OF_SIZES) == pytest.approx(5 * 10_000**0.8)
+    assert at_all_rows(rows, values, 10_000, OF_TIME) == pytest.approx(
+        values[-1] * (10_000 / 600) ** 1.02
+    )
+    assert at_all_rows([10_000], [7.0], 10_000, OF_SIZES) == 7.0
+    assert at_all_rows([500], [7.0], 1000, OF_SIZES) == 14.0
+    assert at_all_rows(rows, [0.0, 0.0, 0.0], 1000, OF_SIZES) == 0.0
+
+
+def test_random_rows_have_weight_if_there_are_enough():
+    fit = odrf.odt("y ~ .", NUMBERS.assign(w=np.arange(1500) % 2), weights="w", seed=1).fit
+    some = random_rows(fit.data, 600, 3)
+    assert len(some.y) == 600 and (some.weights > 0).all()
+    assert random_rows(fit.data, 1500, 3) is fit.data
+
+
+@pytest.mark.parametrize("resample", [ALL_ROWS, BOOTSTRAP, SUBSAMPLE])
+def test_rows_drawn_once_are_those_that_are_drawn(resample):
+    sampling = Sampling(resample, 0.4)
+    drawn = [
+        np.count_nonzero(draw_counts(stream, np.ones(4000), sampling))
+        for stream in streams(5, 0, 20)
+    ]
+    assert rows_drawn_once(sampling, 4000) == pytest.approx(np.mean(drawn), rel=0.02)
+
+
+def test_bytes_of_growth_are_those_of_the_arrays():
+    fit = odrf.odrf("y ~ .", NUMBERS, n_trees=1, blend=False, resample="none", seed=1).fit
+    groups, control = fit.design.feature_groups, fit.control
+    made = fit.data.X, groups, control.sampling, control.settings, control.mixture
+    found = bytes_of_growth(*made, 1, fit.forest.n_nodes, len(fit.forest.index))
+    pool = ScratchPool(groups, control.settings, control.mixture)
+    scratch = pool.take(1500, 1500).scratch
+    largest = max(array.nbytes for array in scratch if isinstance(array, np.ndarray))
+    assert found.scratch > largest
+    # number, response, weight and multiplicity of a row, its draw, and five columns and a code
+    assert found.rows == 1500 * (24 + 8 + 24)
+    of_nodes = fit.forest.n_nodes * (4 + 4 + 8 + 8 + 4 + 8 + 8 + 8 + 4 + 12)
+    assert found.buffers == pytest.approx(of_nodes + 8 * len(fit.forest.index), rel=0.1)
+
+
+def test_sizes_and_times_are_in_units_that_suit_them():
+    assert [in_bytes(size) for size in (500, 2.5e6, 3e9, float("inf"))] == [
+        "0.5 kB", "2.5 MB", "3.0 GB", "unknown",
+    ]  # fmt: skip
+    assert [in_time(seconds) for seconds in (3, 90, 7200)] == ["3.0 s", "1.5 min", "2.0 h"]
