@@ -8,7 +8,7 @@ from typing import TypeVar
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from odrf.checks import checked_jobs, checked_whole, is_word
+from odrf.checks import checked_choice, checked_jobs, checked_whole, is_word
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.updating import updated_fit
@@ -28,6 +28,7 @@ class Updatable(TreeResults):
         *,
         weights: str | ArrayLike | None = None,
         revise: str | int = "auto",
+        alpha: str = "again",
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> Same:
@@ -52,6 +53,11 @@ class Updatable(TreeResults):
             (``benchmarks/updating.py``).  By default 200 for a tree of `odrf.odt`, because its
             error depends on every single split; 100 for a blend, whose update needs no new pilot
             trees and so has time to spare; 0 for other forests, because they average over splits.
+        alpha : {"again", "same"}, default "again"
+            What is done if the fit's option `alpha` asks for a value that is chosen on held-out
+            rows.  ``"again"``: it is chosen again.  For a tree this is a cross-validation of all
+            rows, which takes much longer than the update if few rows are new.  ``"same"``: the
+            value chosen last is kept; of a rate its constant is.
         n_jobs : int, optional
             Threads; by default those of the fit.  The result is the same for any number.
         progress : bool, default False
@@ -93,6 +99,12 @@ class Updatable(TreeResults):
         stay as they were determined on the first rows.  A fit that was pruned by its option `alpha`
         is updated as it was before pruning, and pruned again by the same rule.
 
+        If few rows are new, at most one in 16 of those that a tree draws, only the nodes that they
+        reach are computed, and the rows of the leaves at the ends of their paths are searched.
+        What still takes time in proportion to all rows is copying: the result has its own rows and
+        trees (``benchmarks/updating_rows.py``).  So rows are best added in batches.  Honest trees
+        and those with `split_scale` compute all nodes.
+
         References
         ----------
         Oza and Russell (2001), Online bagging and boosting, AISTATS, 105-112.
@@ -115,7 +127,9 @@ class Updatable(TreeResults):
         least = revise if is_word(revise, "auto") else checked_whole("revise", revise, 0)
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         sized = self._sized
-        return type(self)(updated_fit(self.fit, newdata, weights, least, threads, progress, sized))
+        same = checked_choice("alpha", alpha, ("again", "same")) == "same"
+        fit = updated_fit(self.fit, newdata, weights, least, same, threads, progress, sized)
+        return type(self)(fit)
 
     @property
     def changes(self) -> pd.DataFrame:
