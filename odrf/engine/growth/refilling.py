@@ -21,7 +21,7 @@ from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.surrogates.sending import send_by_surrogates
 from odrf.engine.trees.forest_arrays import Forest
 
-__all__ = ["refilled", "with_few_rows"]
+__all__ = ["filled_by", "refilled", "with_few_rows"]
 
 
 def refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, TreeBuffers]:
@@ -29,13 +29,19 @@ def refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, Tree
 
     The rows, which are not copied, are put in the order of the nodes.
     """
-    n_nodes, buffers = tree.n_nodes, _buffers_of(tree)
-    fill(rows, buffers, np.int64(n_nodes), settings.criterion, *_scratch(tree, rows, settings))
+    buffers = filled_by(tree, rows, settings)
     return _tree_of(buffers, tree), buffers
 
 
+def filled_by(tree: Forest, rows: Rows, settings: Settings) -> TreeBuffers:
+    """Return buffers with the tree and the node values computed from these rows, as `refilled`."""
+    n_nodes, buffers = tree.n_nodes, _buffers_of(tree)
+    fill(rows, buffers, np.int64(n_nodes), settings.criterion, *_scratch(tree, rows, settings))
+    return buffers
+
+
 def with_few_rows(
-    tree: Forest, of_new: Forest, rows: Rows, settings: Settings
+    tree: Forest, of_new: TreeBuffers, rows: Rows, settings: Settings
 ) -> tuple[Forest, TreeBuffers]:
     """Return the tree with the nodes changed that new rows reach, and its buffers.
 
@@ -43,23 +49,21 @@ def with_few_rows(
     ----------
     tree : Forest
         A forest of one tree, whose nodes have the values of its old rows.
-    of_new : Forest
-        The same tree, refilled by the new rows alone.
+    of_new : TreeBuffers
+        The same tree, filled by the new rows alone.
     rows : Rows
         All rows, old and new, not copied.  Those of the leaves that new rows reach are put in the
         order of these leaves; in the buffers other leaves have none.
     settings : Settings
     """
-    buffers, reached = _buffers_of(tree), of_new.count > 0
+    buffers, reached = _buffers_of(tree), of_new.n_rows > 0
     for mine, stored in (
         (buffers.value, tree.value), (buffers.n_rows, tree.count), (buffers.weight, tree.weight),
         (buffers.impurity, tree.impurity), (buffers.gain, tree.gain),
     ):  # fmt: skip
         mine[:] = stored
     buffers.begin[:], buffers.end[:] = 0, 0
-    _add_new(
-        buffers, of_new.value, of_new.count, of_new.weight, of_new.impurity, settings.criterion
-    )
+    _add_new(buffers, of_new, settings.criterion)
     _send(rows, buffers, reached, settings.criterion, *_scratch(tree, rows, settings))
     return _tree_of(buffers, tree), buffers
 
@@ -83,14 +87,15 @@ def _add_to_node(buffers, i, value, weight, criterion):
 
 
 @kernel
-def _add_new(buffers, value, count, weight, node_impurity, criterion):
-    """Add to all nodes what they have of new rows: as `Forest` has them, for the new rows alone."""
-    for i in range(len(count)):
-        if count[i] > 0:
-            _add_to_node(buffers, i, value[i], weight[i], criterion)
-            if value.shape[1] == 1:
-                buffers.impurity[i] += node_impurity[i] * (weight[i] / buffers.weight[i])
-            buffers.n_rows[i] += count[i]
+def _add_new(buffers, of_new, criterion):
+    """Add to all nodes what they have of new rows: `of_new` has the nodes of these rows alone."""
+    for i in range(len(of_new.n_rows)):
+        if of_new.n_rows[i] > 0:
+            weight = of_new.weight[i]
+            _add_to_node(buffers, i, of_new.value[i], weight, criterion)
+            if of_new.value.shape[1] == 1:
+                buffers.impurity[i] += of_new.impurity[i] * (weight / buffers.weight[i])
+            buffers.n_rows[i] += of_new.n_rows[i]
 
 
 @kernel

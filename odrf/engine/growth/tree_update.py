@@ -24,7 +24,7 @@ from odrf.engine.directions.rotated_columns import (
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import as_tree, grow_on, pays_to_copy
 from odrf.engine.growth.growth_scratch import FIRST_ROOM
-from odrf.engine.growth.refilling import refilled, with_few_rows
+from odrf.engine.growth.refilling import filled_by, refilled, with_few_rows
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
@@ -229,9 +229,9 @@ def _revised(
     new, settings = update.sampling.later[-1].begin, update.settings
     rows = gather_rows(state, *data)
     if few:
-        drawn = new + np.flatnonzero(counts[new:])
-        of_new, _ = refilled(tree, rows_at(drawn, *data), settings)
-        n_rows, has_new = tree.count + of_new.count, of_new.count > 0
+        new_rows = rows_at(new + np.flatnonzero(counts[new:]), *data)
+        of_new = filled_by(tree, new_rows, settings)
+        n_rows, has_new = tree.count + of_new.n_rows, of_new.n_rows > 0
     else:
         filled, buffers = refilled(tree, rows, settings)
         n_rows, has_new = buffers.n_rows, _have_new_rows(rows.at >= new, buffers)
@@ -241,9 +241,9 @@ def _revised(
     if cut:
         # gathered again: splits have ordered the rows, which must be in random order
         rows = gather_rows(state, *data)
-        if few:
-            of_new, _ = compacted(of_new.keeping(kept), n_at_split)
         tree, n_at_split = compacted(tree.keeping(kept), n_at_split)
+        if few:
+            of_new = filled_by(tree, new_rows, settings)
     if few:
         filled, buffers = with_few_rows(tree, of_new, rows, settings)
     elif cut:
@@ -259,6 +259,8 @@ def _have_new_rows(new: NDArray[np.bool_], buffers: TreeBuffers) -> NDArray[np.b
 
 def _rotation(update: Update, stream: NDArray[np.uint64]) -> NDArray[np.float32] | None:
     """Return the matrix that rotated the tree's columns when it was first grown, or None."""
+    if not update.mixture.rotates:
+        return None
     X, y, weights, sampling = update.X, update.y, update.weights, update.sampling
     state = stream.copy()
     n = sampling.first(len(y))
