@@ -17,6 +17,7 @@ from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
+from odrf.fits.prediction.arriving_rows import losses_on_arrival
 from odrf.fits.pruned import before_pruning
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
@@ -56,7 +57,10 @@ def updated_fit(
         If the rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
     """
     unpruned = before_pruning(fit, "update() cannot update a fit")
-    grown = _grown_on(unpruned, newdata, weights, revise, n_jobs, progress)
+    _require_whole(unpruned)
+    data = with_more_rows(fit.design, fit.data, newdata, weights)
+    grown = _grown_on(unpruned, data, _spelled(weights), revise, n_jobs, progress)
+    grown = replace(grown, arrival_losses=losses_on_arrival(fit, data))
     if unpruned is fit:
         return grown
     if not same_alpha or not grown.control.alpha_rule.needs_search:
@@ -70,14 +74,13 @@ def updated_fit(
 
 def _grown_on(
     fit: Fit,
-    newdata: pd.DataFrame,
-    weights: str | ArrayLike | None,
+    data: TrainingData,
+    spelled: str,
     revise: str | int,
     n_jobs: int,
     progress: bool,
 ) -> Fit:
-    _require_whole(fit)
-    data = with_more_rows(fit.design, fit.data, newdata, weights)
+    """Return the fit with its trees grown on the rows of `data`, old and new."""
     before, n = len(fit.data.y), len(data.y)
     control = at_rows(fit.control, fit.request, before, n)
     kinds = {name: at_rows(kind, fit.request, before, n) for name, kind in fit.kinds.items()}
@@ -85,7 +88,7 @@ def _grown_on(
     updated = _updated(fit, data, control, kinds, revised, n_jobs, progress)
     return replace(
         fit,
-        call=f"{fit.call}.update({_spelled(weights)})",
+        call=f"{fit.call}.update({spelled})",
         data=data,
         control=control,
         kinds=kinds,

@@ -8,10 +8,11 @@ splits are the same bits as if all nodes were computed anew; nodes above differ 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from odrf.engine.compiling import ZERO, inlined, kernel
-from odrf.engine.growth.forest_growth import as_tree
 from odrf.engine.growth.honesty import decrease_of_impurity, fill, load_direction
 from odrf.engine.growth.tree_kernel import TreeBuffers, buffers_for
 from odrf.engine.rows.rows import Rows, divide, project
@@ -30,7 +31,7 @@ def refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, Tree
     The rows, which are not copied, are put in the order of the nodes.
     """
     buffers = filled_by(tree, rows, settings)
-    return _tree_of(buffers, tree), buffers
+    return _with_values(tree, buffers), buffers
 
 
 def filled_by(tree: Forest, rows: Rows, settings: Settings) -> TreeBuffers:
@@ -65,7 +66,7 @@ def with_few_rows(
     buffers.begin[:], buffers.end[:] = 0, 0
     _add_new(buffers, of_new, settings.criterion)
     _send(rows, buffers, reached, settings.criterion, *_scratch(tree, rows, settings))
-    return _tree_of(buffers, tree), buffers
+    return _with_values(tree, buffers), buffers
 
 
 @inlined
@@ -151,7 +152,13 @@ def _scratch(tree: Forest, rows: Rows, settings: Settings) -> tuple:
     )  # fmt: skip
 
 
-def _tree_of(buffers: TreeBuffers, tree: Forest) -> Forest:
-    """Return the filled buffers as a forest of one tree, which has the splits of `tree`."""
-    reached = np.array([tree.n_nodes, tree.n_nodes, 0, len(tree.index)])
-    return as_tree(buffers, reached, bool(tree.ordered), tree.surrogates)
+def _with_values(tree: Forest, buffers: TreeBuffers) -> Forest:
+    """Return the tree with the node values of the buffers, which both then have."""
+    return replace(
+        tree,
+        value=buffers.value,
+        count=buffers.n_rows,
+        weight=buffers.weight,
+        impurity=buffers.impurity,
+        gain=buffers.gain,
+    )

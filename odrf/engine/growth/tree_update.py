@@ -174,7 +174,7 @@ def _update_one(
     tree, n_at_split = compacted(tree, n_at_split)
     new = update.sampling.later[-1].begin
     shaping, filling = draw_halves(stream.copy(), update.weights, update.sampling, update.codes)
-    drawn = int(np.where(shaping > 0, shaping, filling)[new:].sum())
+    drawn = int(np.where(shaping[new:] > 0, shaping[new:], filling[new:]).sum())
     before, depth = int((tree.left < 0).sum()), tree.depth()
     deepest = int(depth.max())
     released = update.most_before <= before < update.settings.max_leaves
@@ -197,7 +197,8 @@ def _update_one(
         n_at_split[leaves] = branches.count[1 : len(leaves) + 1]
         n_at_split = np.concatenate([n_at_split, branches.count[len(leaves) + 1 :]])
         n_split = int((branches.left[1 : len(leaves) + 1] >= 0).sum())
-        tree, depth_now = with_branches(tree, leaves, branches), max(depth_now, below)
+        if n_split:
+            tree, depth_now = with_branches(tree, leaves, branches), max(depth_now, below)
     if update.sampling.honest or splitting is not None:
         filled = np.flatnonzero(filling)
         filling_rows = rows_at(
