@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from odrf.engine.directions.candidates import INDICATORS, PLAIN, FeatureGroups
+from odrf.engine.guided.beyond_planes import Device
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.guided.guided_settings import GuidedSettings
@@ -29,10 +30,12 @@ class GuidedProblem:
     settings: GuidedSettings
     seed: int = 0
 
-    def grow(self, n_trees: int = 1, n_jobs: int = 1, **settings: Any) -> GuidedForest:
+    def grow(
+        self, n_trees: int = 1, n_jobs: int = 1, device: Device | None = None, **settings: Any
+    ) -> GuidedForest:
         return grow_guided(
             self.X, self.y, self.weights, self.feature_groups, self.settings._replace(**settings),
-            streams(self.seed, 0, n_trees), n_jobs, lambda: None,
+            streams(self.seed, 0, n_trees), n_jobs, lambda: None, device,
         )  # fmt: skip
 
 

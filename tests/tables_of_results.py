@@ -39,6 +39,7 @@ OPTIONS_ABSENT: dict[str, dict[str, str]] = {
     **{name: {"graf": PLANES} for name in sorted(NOT_GUIDED)},
     "alpha": {"odbt": SUM, "graf": "regions are divided until they are pure"},
     "batched": dict.fromkeys(("odt", "odrf", "odbt"), "a matter of planes"),
+    "device": dict.fromkeys(("odt", "odrf", "odbt"), "a matter of planes"),
     "blend": {
         "odt": ONE_TREE, "odbt": "a mapping `projection=` mixes families in every tree",
         "graf": "one kind of planes",

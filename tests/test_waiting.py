@@ -34,6 +34,7 @@ SHORT = {
                 "Effects",
                 "Elimination",
                 "ForestPath",
+                "DriftPath",
                 "GrowthPath",
                 "KnockoffSelection",
                 "LearningCurve",
@@ -74,7 +75,7 @@ SHORT = {
     "a second or less for 20,000 rows": ["calibration", "discrimination"],
     "a few thousand predictions": ["explain"],
     "one pass over the trees or over the training rows": [
-        "impute", "map", "outliers", "prototypes", "proximity",
+        "drift_path", "impute", "map", "outliers", "prototypes", "proximity",
         "BesideFormula.left_out",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",

@@ -32,6 +32,7 @@ def graf(
     min_split: int = 2,
     origin: str = "data",
     batched: bool | str = "auto",
+    device: str = "cpu",
     weights: str | ArrayLike | None = None,
     class_weights: str | Mapping[Any, float] | None = None,
     groups: str | ArrayLike | None = None,
@@ -79,6 +80,12 @@ def graf(
         Evaluate the planes of a step by one matrix product over all regions, instead of one by one
         over the regions that each can cut.  Apart from rounding, the trees are the same.  By
         default True for a subspace of 30 predictors or more, where it is faster.
+    device : {"cpu", "cuda"}, default "cpu"
+        Where the planes are evaluated.  ``"cuda"`` is a graphics card of NVIDIA, with arrays of
+        CuPy or PyTorch (``pip install "odrf[cuda]"``); everything else is done on the processor.
+        The trees are the same apart from rounding, as for `batched`.  It is meant for many rows and
+        a large subspace.  A fit needs no device to predict; where there is none when it grows more
+        trees later, the processor grows them.
     weights, class_weights, missing, unseen, kind
         As in `odrf.odt`.
     groups, order, strata : str or array of shape (n,), optional

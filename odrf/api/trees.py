@@ -288,8 +288,7 @@ def odrf(
         One row per observation; see `odt`.  Of a path of Parquet files, and of other sources that
         `odrf.Chunks` names, rows are never all in memory; the result is a `StreamedResults`.
     n_trees : int, default 500
-        B, the number of trees.  More trees do not reduce accuracy; `ODRFResults.plot` shows
-        whether the out-of-bag error has settled.
+        B.  More trees do not reduce accuracy; `ODRFResults.plot` shows whether they are enough.
     blend : "auto" or bool, default "auto"
         Grow several kinds of trees: with the best threshold of each direction, with random
         thresholds, with few directions, with large leaves; for classes also with sparse directions
@@ -336,8 +335,8 @@ def odrf(
         As in `odt`, for every tree and the rows that it draws.  Rows that a tree did not draw at
         all are out of bag.  With ``resample="subsample"`` and a `sample_fraction` that falls with
         n, class probabilities are consistent (Perry et al., Theorem 2; see
-        `ODRFResults.consistency`).  Honest forests predict more moderate probabilities, which helps
-        where noise makes those of a plain forest too extreme (``benchmarks/honesty.py``).
+        `ODRFResults.consistency`).  Their probabilities are more moderate, which helps where noise
+        makes those of a plain forest too extreme (``benchmarks/honesty.py``).
     inference : bool, default False
         Grow the forest for standard errors (`ODRFResults.comparisons`, `ODRFResults.slopes`):
         trees of one kind (``blend=False``), each on 30 % of the rows, drawn without replacement
@@ -364,8 +363,7 @@ def odrf(
     strata : str or array of shape (n,), optional
         As in `odt`.  Each tree draws the same share of every stratum.
     seed : int, SeedSequence or Generator, optional
-        Makes the forest reproducible, for any number of threads.  Without one, a seed is drawn;
-        `ODRFResults.seed` has it.
+        Makes the forest reproducible.  Without one, a seed is drawn; `ODRFResults.seed` has it.
     n_jobs : int, optional
         Threads; by default all cores, or as many as ``OMP_NUM_THREADS`` says.
     progress : bool, default False

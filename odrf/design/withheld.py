@@ -1,4 +1,4 @@
-"""What stands for the training rows of a fit that has none: they were left out, or came in chunks."""
+"""What stands for the training rows of a fit that has none: left out, or read in chunks."""
 
 from __future__ import annotations
 

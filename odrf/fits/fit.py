@@ -123,6 +123,9 @@ class Fit:
         What the last update changed, one row for each tree.
     n_at_split : (m,) int32, optional
         After an update, how many rows each node had when its split was made.
+    arrival_losses : (m,) float64, optional
+        After an update, the losses of all rows that came after the first ones, as predicted by the
+        fit that was updated with them.
     pruning : Pruning or None
         How the fit was pruned, if it was.
     scale_errors : dict
@@ -150,6 +153,7 @@ class Fit:
     n_at_split: NDArray[np.int32] | None = None
     pruning: Pruning | None = None
     scale_errors: dict[str, float] = field(default_factory=dict)
+    arrival_losses: NDArray[np.float64] | None = None
 
     @property
     def kind(self) -> str:
@@ -192,6 +196,7 @@ class Fit:
             pruning=None,
             changes=None if self.changes is None else self.changes.iloc[[i]],
             n_at_split=None if self.n_at_split is None else self.n_at_split[nodes],
+            arrival_losses=None,
         )
 
     @property

@@ -14,6 +14,7 @@ from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_growth import grow_guided
 from odrf.engine.randomness import streams
 from odrf.engine.trees.forest_arrays import Forest
+from odrf.options.devices import device_if_there
 from odrf.options.guided_control import GuidedControl
 from odrf.public.progress import progress_bar
 
@@ -113,4 +114,5 @@ def grow_guided_trees(
             tree_streams,
             n_jobs,
             bar.update,
+            device_if_there(control.device),
         )

@@ -17,9 +17,12 @@ from odrf.engine.trees.forest_arrays import joined
 from odrf.errors import InputError
 from odrf.fits.fit import Fit
 from odrf.fits.options_at_n import at_rows, settled_at
+from odrf.fits.prediction.arriving_rows import losses_on_arrival
 from odrf.fits.pruned import before_pruning
 from odrf.options.control import NO_LIMIT, Control
 from odrf.options.rule import RATE
+from odrf.options.sizes import rate_along
+from odrf.pruning.rates import ALPHA_RATES
 from odrf.public.progress import progress_bar
 
 __all__ = ["updated_fit"]
@@ -38,14 +41,15 @@ def updated_fit(
     newdata: pd.DataFrame,
     weights: str | ArrayLike | None,
     revise: str | int,
+    same_alpha: bool,
     n_jobs: int,
     progress: bool,
     sized: Callable[[Fit], Fit],
 ) -> Fit:
     """Return the fit updated with the rows of `newdata`.
 
-    The arguments are those of `odrf.results.updatable.Updatable.update`.  `sized` prunes the result
-    if the options of the fit have pruned it.
+    The arguments are those of `odrf.results.updatable.Updatable.update`; `same_alpha` keeps the α
+    that was chosen last.  `sized` prunes the result if the options of the fit have pruned it.
 
     Raises
     ------
@@ -53,20 +57,30 @@ def updated_fit(
         If the rows, or a function of n, are invalid, or if the trees have been pruned by `prune`.
     """
     unpruned = before_pruning(fit, "update() cannot update a fit")
-    grown = _grown_on(unpruned, newdata, weights, revise, n_jobs, progress)
-    return grown if unpruned is fit else sized(grown)
+    _require_whole(unpruned)
+    data = with_more_rows(fit.design, fit.data, newdata, weights)
+    grown = _grown_on(unpruned, data, _spelled(weights), revise, n_jobs, progress)
+    grown = replace(grown, arrival_losses=losses_on_arrival(fit, data))
+    if unpruned is fit:
+        return grown
+    if not same_alpha or not grown.control.alpha_rule.needs_search:
+        return sized(grown)
+    n = len(grown.data.y)
+    smaller = sized(replace(grown, control=_with_known_alpha(grown.control, fit.control, n)))
+    # the next update may choose α again: the trees before pruning do not know it
+    pruning = smaller.pruning
+    return smaller if pruning is None else replace(smaller, pruning=replace(pruning, grown=grown))
 
 
 def _grown_on(
     fit: Fit,
-    newdata: pd.DataFrame,
-    weights: str | ArrayLike | None,
+    data: TrainingData,
+    spelled: str,
     revise: str | int,
     n_jobs: int,
     progress: bool,
 ) -> Fit:
-    _require_whole(fit)
-    data = with_more_rows(fit.design, fit.data, newdata, weights)
+    """Return the fit with its trees grown on the rows of `data`, old and new."""
     before, n = len(fit.data.y), len(data.y)
     control = at_rows(fit.control, fit.request, before, n)
     kinds = {name: at_rows(kind, fit.request, before, n) for name, kind in fit.kinds.items()}
@@ -74,7 +88,7 @@ def _grown_on(
     updated = _updated(fit, data, control, kinds, revised, n_jobs, progress)
     return replace(
         fit,
-        call=f"{fit.call}.update({_spelled(weights)})",
+        call=f"{fit.call}.update({spelled})",
         data=data,
         control=control,
         kinds=kinds,
@@ -83,6 +97,16 @@ def _grown_on(
         request=settled_at(fit.request, control),
         changes=_changes(updated),
     )
+
+
+def _with_known_alpha(control: Control, chosen: Control, n: int) -> Control:
+    """Return the options with the α that `chosen` has; by a rate, with its constant at n rows."""
+    alpha, rule = chosen.alpha, chosen.alpha_rule.kept()
+    if rule.kind == RATE and rule.constant is not None:
+        rate = ALPHA_RATES[rule.name]
+        alpha = rule.constant * rate(n)
+        rule = replace(rule, along=rate_along(rule.constant, rate, n))
+    return replace(control, alpha=alpha, alpha_rule=rule)
 
 
 def _revised(fit: Fit) -> int:

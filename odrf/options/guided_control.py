@@ -10,6 +10,7 @@ from typing import Any
 from odrf.checks import checked_whole
 from odrf.engine.guided.guided_settings import GuidedSettings
 from odrf.errors import InputError
+from odrf.options.devices import CPU, device_for
 from odrf.options.table import DATA, REGION, checked_options
 
 __all__ = ["GuidedControl", "resolve_guided"]
@@ -36,6 +37,8 @@ class GuidedControl:
         The seed; the same call with it gives the same fit.
     n_jobs : int
         Threads.
+    device : str
+        ``"cpu"`` or ``"cuda"``: where planes are evaluated.
     """
 
     kind: str
@@ -44,6 +47,7 @@ class GuidedControl:
     subspace_rule: str
     seed: int
     n_jobs: int
+    device: str = CPU
 
     @property
     def n_classes(self) -> int:
@@ -114,7 +118,13 @@ def resolve_guided(
     """
     options = checked_options("graf", options)
     subspace, rule = _subspace(options["subspace"], P)
-    trials, batched = options["trials"], options["batched"]
+    trials, batched, device = options["trials"], options["batched"], options["device"]
+    if device_for(device) is not None:
+        if batched is False:
+            raise InputError(
+                f'device="{device}" evaluates planes together: leave out batched=False'
+            )
+        batched = True
     settings = GuidedSettings(
         n_classes=n_classes,
         subspace=subspace,
@@ -124,7 +134,7 @@ def resolve_guided(
         batched=subspace >= BATCHED_SUBSPACE if isinstance(batched, str) else batched,
     )
     return GuidedControl(
-        kind, options["n_trees"], settings, rule, options["seed"], options["n_jobs"]
+        kind, options["n_trees"], settings, rule, options["seed"], options["n_jobs"], device
     )
 
 

@@ -29,6 +29,8 @@ class Rule:
         empty without either.
     found_by : str
         The held-out rows that the value or the constant was chosen on, in words; empty for none.
+    earlier : bool
+        Whether these were rows before an update, which kept the value or the constant.
     """
 
     kind: str
@@ -36,6 +38,7 @@ class Rule:
     constant: float | None = None
     along: tuple[float, ...] = ()
     found_by: str = ""
+    earlier: bool = False
 
     @property
     def needs_search(self) -> bool:
@@ -44,4 +47,8 @@ class Rule:
 
     def found(self, by: str, constant: float | None = None, along: tuple[float, ...] = ()) -> Rule:
         """Return the rule after the choice on held-out rows, which `by` names."""
-        return replace(self, found_by=by, constant=constant, along=along)
+        return replace(self, found_by=by, constant=constant, along=along, earlier=False)
+
+    def kept(self) -> Rule:
+        """Return the rule after an update that kept what it has chosen before."""
+        return replace(self, earlier=True)

@@ -27,6 +27,7 @@ from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE
 from odrf.engine.settings import AIC, BIC, NO_PENALTY
 from odrf.engine.trees.distinct_values import BITS
 from odrf.errors import InputError
+from odrf.options.devices import CPU, CUDA
 from odrf.options.kinds import FEWEST_TREES, OBJECTIVES
 from odrf.options.scale_names import SPLIT_SCALES
 from odrf.pruning.complexity import RULES
@@ -135,6 +136,7 @@ CHECKS = (
     Option("min_split", GUIDED, _whole(2)),
     Option("origin", GUIDED, _one_of(DATA, REGION)),
     Option("batched", GUIDED, checked_switch),
+    Option("device", GUIDED, _one_of(CPU, CUDA)),
     Option("budget", STACKED, _seconds),
     Option("seed", TREES + BOOSTED + GUIDED + STACKED, lambda _, value: checked_seed(value)),
     Option("n_jobs", TREES + BOOSTED + GUIDED + STACKED, lambda _, value: checked_jobs(value)),

@@ -71,6 +71,11 @@ ABSENT: dict[str, dict[str, str]] = {
         "GRAFResults": "they are those of update(), which it does not have",
         "AutoResults": "they are those of update(), which it does not have",
     },
+    "drift_path": {
+        "ODBTResults": "it is of rows of update(), which it does not have",
+        "GRAFResults": "it is of rows of update(), which it does not have",
+        "AutoResults": "it is of rows of update(), which it does not have",
+    },
     "combine": {
         "ODTResults": "two trees are no tree: grow a forest with odrf()",
         "ODBTResults": f"{STEPS}: use n_runs= for the mean of several sums",

@@ -28,7 +28,9 @@ def rule_in_words(rule: Rule, n: int) -> str:
         return f"rule {rule.name} at n = {n}" if rule.name else f"rule at n = {n}"
     if rule.kind == RATE and rule.constant is None:
         return rule.name
+    when = ", before update()" if rule.earlier else ""
     if rule.kind == RATE:
         by = rule.found_by if rule.found_by == "out of bag" else f"by {rule.found_by}"
-        return f"{number(rule.constant or 0.0, 3)}·{rule.name}, constant {by}"
-    return BEST[rule.kind] if rule.kind == OOB else f"{BEST[rule.kind]}, {rule.found_by}"
+        return f"{number(rule.constant or 0.0, 3)}·{rule.name}, constant {by}{when}"
+    by = "" if rule.kind == OOB else f", {rule.found_by}"
+    return BEST[rule.kind] + by + when

@@ -78,6 +78,8 @@ def test_one_predictor(table):
         ({"origin": "regions"}, "origin='regions' is not known.*did you mean 'region'"),
         ({"origin": None}, "origin=None is not known: use one of 'data', 'region'"),
         ({"batched": 1}, 'batched=1: use "auto", True or False'),
+        ({"device": "gpu"}, "device='gpu' is not known: use one of 'cpu', 'cuda'"),
+        ({"device": 0}, "device=0 is not known: use one of 'cpu', 'cuda'"),
         ({"seed": -1}, "seed=-1: use a whole number of at least 0"),
         ({"n_jobs": 0}, "n_jobs=0: use a whole number of at least 1"),
         ({"weights": "v"}, "weights='v'.*did you mean 'w'|weights.*'v'"),

@@ -19,7 +19,7 @@ LONG = ("2**40", "2**80")
 # Values by the name of the parameter; `data`, `new`, `fit`, `columns` and `folder` are the case's.
 VALUES: dict[str, list[Any]] = {
     "adjust": ["holm", "bh", None], "along": ["leaves", "depth", "trees"],
-    "alpha": [0.0, 0.01, 1e9], "at": [None, "means", "median"], "ax": [None],
+    "alpha": [0.0, 0.01, 1e9, "same"], "at": [None, "means", "median"], "ax": [None],
     "background": [2, 5], "bandwidth": [0.3, "auto"], "bins": [1, 2, 10], "change": [None],
     "channels": [1], "comparison": ["difference", "ratio", "lnratio"], "complete": [True, False],
     "contrast": [None, "reference", "pairwise"], "cv": [2, 3, None], "data": [True, False],

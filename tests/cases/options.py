@@ -56,6 +56,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
     "graf": OF_ALL | {
         "n_trees": [1, 6], "subspace": ["all", "half", "log2", 1], "trials": [1, 3],
         "min_split": [2, 5, 50], "origin": ["region"], "batched": [True, False],
+        "device": ["cpu"],
     },
 }  # fmt: skip
 TREES = {"odt": {}, "odrf": {"n_trees": 5}, "odbt": {"n_trees": 4}, "graf": {"n_trees": 3}}

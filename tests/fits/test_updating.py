@@ -249,6 +249,35 @@ def test_pruned_by_options_is_pruned_again(table):
     assert tree.update(table[:5]).nobs == 125
 
 
+@pytest.mark.parametrize("alpha", ["1se", "1/sqrt(n)"])
+def test_alpha_is_kept_on_request(table, alpha):
+    first = odrf.odt(REGRESSION, table[:60], alpha=alpha, seed=1)
+    fit = first.update(table[60:100], alpha="same")
+    expected = {"1se": 1.0, "1/sqrt(n)": 0.6**0.5}[alpha] * first.control.alpha
+    assert fit.control.alpha == pytest.approx(expected, rel=1e-12)
+    assert fit.control.alpha_rule.constant == first.control.alpha_rule.constant
+    again = first.update(table[60:100])
+    require_same(fit.parent, again.parent)
+    require_same(fit, again.parent.prune(alpha=fit.control.alpha))
+    assert "10-fold cross-validation, before update()" in " ".join(str(fit.summary()).split())
+    # the next update may choose it again, as if nothing had been kept
+    one, other = (each.update(table[100:]) for each in (fit, again))
+    require_same(one, other)
+    assert one.control.alpha == other.control.alpha
+    assert not one.control.alpha_rule.earlier
+
+
+def test_alpha_of_a_forest_is_kept_on_request(table):
+    first = forest(table[:60], alpha="oob")
+    fit = first.update(table[60:], alpha="same")
+    assert fit.control.alpha == first.control.alpha
+    assert "before update()" in " ".join(str(fit.summary()).split())
+    with pytest.raises(InputError, match="alpha='keep' is not known: use one of 'again', 'same'"):
+        first.update(table[60:], alpha="keep")
+    plain = forest(table[:60])
+    require_same(plain.update(table[60:], alpha="same"), plain.update(table[60:]))
+
+
 def test_cut_trees_do_not_go_on(table, grown, number_tree):
     for cut in (grown.prune(0.02), number_tree.prune(leaves=2)):
         with pytest.raises(InputError, match="use its parent"):

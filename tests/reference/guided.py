@@ -220,6 +220,28 @@ def grow(
     return tree
 
 
+def values_beyond(
+    theta: NDArray[np.float32],
+    threshold: NDArray[np.float32],
+    X: NDArray[np.float32],
+    values: list[list[int]],
+    segments: list[list[int]],
+) -> list[list[list[int]]]:
+    """For each value and plane, its sum over the rows of each segment that are beyond the plane."""
+
+    def is_beyond(k: int, i: int) -> bool:
+        products = [float(t) * float(x) for t, x in zip(theta[k], X[:, i], strict=True)]
+        return sum(products) > threshold[k]
+
+    return [
+        [
+            [sum(value[i] for i in rows if is_beyond(k, i)) for rows in segments]
+            for k in range(len(theta))
+        ]
+        for value in values
+    ]
+
+
 def votes(sample: Sample, rows: NDArray[np.int64]) -> NDArray:
     """log₂(1 + h), h by equations (18) to (20); of a regression the mean."""
     y, w = sample.y[rows], sample.w[rows]

@@ -14,11 +14,11 @@ from odrf.engine.rows.rows import divide, project
 from odrf.engine.splits.impurity import describe
 from odrf.engine.surrogates.sending import send_by_surrogates
 
-__all__ = ["fill"]
+__all__ = ["decrease_of_impurity", "fill", "load_direction"]
 
 
 @inlined
-def _load_direction(buffers, node, columns, theta):
+def load_direction(buffers, node, columns, theta):
     """Write a node's direction to columns[0] and theta[0]; return its number of columns."""
     first = buffers.start[node]
     size = buffers.start[node + 1] - first
@@ -28,7 +28,7 @@ def _load_direction(buffers, node, columns, theta):
 
 
 @inlined
-def _impurity_decrease(buffers, node):
+def decrease_of_impurity(buffers, node):
     """Return the impurity decrease of a node's split, at least 0; 0 for a leaf."""
     left, weight, impurity = buffers.left[node], buffers.weight, buffers.impurity
     if left < 0 or weight[node] == 0.0:
@@ -75,7 +75,7 @@ def fill(
             node = describe(rows, lo, m, value[i], moments, logs, criterion, 0.0)
             weight[i], count[i], impurity[i] = node.weight, node.n_rows, node.impurity
         if m > 0 and child >= 0:
-            size = _load_direction(buffers, i, columns, theta)
+            size = load_direction(buffers, i, columns, theta)
             project(rows, lo, m, columns, theta, ZERO, size, values)
             send_by_surrogates(rows, lo, m, columns, size, surrogates, i, values, work)
             middle += divide(rows, lo, m, buffers.threshold[i], values, goes_left, moments)
@@ -87,4 +87,4 @@ def fill(
                 for k in range(value.shape[1]):
                     value[j, k] = value[i, k]
     for i in range(n_nodes):
-        gain[i] = _impurity_decrease(buffers, i)
+        gain[i] = decrease_of_impurity(buffers, i)

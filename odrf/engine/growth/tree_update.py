@@ -1,9 +1,9 @@
 """Update grown trees with new rows.
 
 All rows that a tree draws, old and new, are sent down it and the values of its nodes are computed
-anew.  Then leaves that new rows have reached are searched for splits as in growth.  Existing splits
-stay.  If asked for, splits that were chosen on few rows and now have many more are removed, and the
-tree grows again from there.
+anew; if few rows are new, only the nodes that these reach.  Then leaves that new rows have reached
+are searched for splits as in growth.  Existing splits stay.  If asked for, splits that were chosen
+on few rows and now have many more are removed, and the tree grows again from there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from odrf.engine.directions.rotated_columns import (
 from odrf.engine.directions.samplers import SamplerMixture
 from odrf.engine.growth.forest_growth import as_tree, grow_on, pays_to_copy
 from odrf.engine.growth.growth_scratch import FIRST_ROOM
-from odrf.engine.growth.honesty import fill
+from odrf.engine.growth.refilling import filled_by, refilled, with_few_rows
 from odrf.engine.growth.split_scales import splitting_response
 from odrf.engine.growth.surrogate_growth import grow_with_surrogates
 from odrf.engine.growth.tree_kernel import NODES, TreeBuffers, buffers_for, grow_tree
@@ -36,7 +36,6 @@ from odrf.engine.rows.rows import Rows, columns_at, gather_rows, rows_at
 from odrf.engine.rows.sampling import Sampling, draw_halves
 from odrf.engine.settings import Settings
 from odrf.engine.splits.criteria import CRITERIA
-from odrf.engine.splits.impurity import whole_logs
 from odrf.engine.splits.searching import as_searched, scratch_for
 from odrf.engine.surrogates.scratch import surrogate_scratch
 from odrf.engine.surrogates.surrogate_splits import marks_of
@@ -50,6 +49,9 @@ GROWTH = 2
 # A split is searched anew once its node has this many times the rows it had.  It is less than 2:
 # when the number of all rows doubles, that of some nodes grows by less.
 GROWN = 1.5
+# New rows are few if a tree draws this many times as many rows in all: then only the nodes that
+# they reach are computed anew.
+FEW = 16
 
 
 class Updated(NamedTuple):
@@ -172,7 +174,7 @@ def _update_one(
     tree, n_at_split = compacted(tree, n_at_split)
     new = update.sampling.later[-1].begin
     shaping, filling = draw_halves(stream.copy(), update.weights, update.sampling, update.codes)
-    drawn = int(np.where(shaping > 0, shaping, filling)[new:].sum())
+    drawn = int(np.where(shaping[new:] > 0, shaping[new:], filling[new:]).sum())
     before, depth = int((tree.left < 0).sum()), tree.depth()
     deepest = int(depth.max())
     released = update.most_before <= before < update.settings.max_leaves
@@ -180,12 +182,14 @@ def _update_one(
         return Updated(tree, n_at_split, 0, 0, 0, 0, before, before, deepest, deepest)
     state = branched(stream, GROWTH, len(update.sampling.later))
     by_scale = update if splitting is None else update._replace(y=splitting)
-    tree, n_at_split, rows, buffers = _revised(tree, n_at_split, by_scale, state, shaping)
+    all_anew = released or update.sampling.honest or splitting is not None
+    few = not all_anew and FEW * int(shaping[new:].sum()) <= int(shaping.sum())
+    tree, n_at_split, rows, buffers = _revised(tree, n_at_split, by_scale, state, shaping, few)
     leaves = np.flatnonzero(tree.left < 0)
     n_leaves, buffers.depth[:] = len(leaves), tree.depth()
     depth_now = int(buffers.depth.max())
     if not released:
-        leaves = leaves[_have_new_rows(rows.at >= new, buffers, leaves)]
+        leaves = leaves[_have_new_rows(rows.at >= new, buffers)[leaves]]
     n_split = 0
     if len(leaves):
         matrix = _rotation(update, stream)
@@ -193,13 +197,14 @@ def _update_one(
         n_at_split[leaves] = branches.count[1 : len(leaves) + 1]
         n_at_split = np.concatenate([n_at_split, branches.count[len(leaves) + 1 :]])
         n_split = int((branches.left[1 : len(leaves) + 1] >= 0).sum())
-        tree, depth_now = with_branches(tree, leaves, branches), max(depth_now, below)
+        if n_split:
+            tree, depth_now = with_branches(tree, leaves, branches), max(depth_now, below)
     if update.sampling.honest or splitting is not None:
         filled = np.flatnonzero(filling)
         filling_rows = rows_at(
             filled, update.X, update.y, update.weights, filling, False, update.factors
         )
-        tree, _ = _refilled(tree, filling_rows, update.settings)
+        tree, _ = refilled(tree, filling_rows, update.settings)
     after = int((tree.left < 0).sum())
     return Updated(
         tree, n_at_split, drawn, before - n_leaves, len(leaves), n_split, before, after, deepest,
@@ -213,65 +218,50 @@ def _revised(
     update: Update,
     state: NDArray[np.uint64],
     counts: NDArray[np.int64],
+    few: bool,
 ) -> tuple[Forest, NDArray[np.int32], Rows, TreeBuffers]:
-    """Refill the tree by all its rows and remove the splits that are to be searched anew.
+    """Refill the tree by its rows and remove the splits that are to be searched anew.
 
     Returns the tree, a copy of the remaining `n_at_split`, the rows in the order of its nodes, and
-    its buffers.
+    its buffers.  With `few` new rows, only the nodes that these reach are computed, and other
+    leaves have no rows in the buffers.
     """
     data = update.X, update.y, update.weights, counts, False, update.factors
+    new, settings = update.sampling.later[-1].begin, update.settings
     rows = gather_rows(state, *data)
-    refilled, buffers = _refilled(tree, rows, update.settings)
-    outdated = (n_at_split < update.revised) & (buffers.n_rows >= GROWN * n_at_split)
-    if not (outdated & (refilled.left >= 0)).any():
-        return refilled, n_at_split.copy(), rows, buffers
-    kept = refilled.keeping((refilled.left >= 0) & ~outdated)
-    tree, n_at_split = compacted(kept, n_at_split)
-    # gathered again: the removed splits have ordered the rows, which must be in random order
-    rows = gather_rows(state, *data)
-    refilled, buffers = _refilled(tree, rows, update.settings)
-    return refilled, n_at_split.copy(), rows, buffers
+    if few:
+        new_rows = rows_at(new + np.flatnonzero(counts[new:]), *data)
+        of_new = filled_by(tree, new_rows, settings)
+        n_rows, has_new = tree.count + of_new.n_rows, of_new.n_rows > 0
+    else:
+        filled, buffers = refilled(tree, rows, settings)
+        n_rows, has_new = buffers.n_rows, _have_new_rows(rows.at >= new, buffers)
+    outdated = has_new & (n_at_split < update.revised) & (n_rows >= GROWN * n_at_split)
+    kept = (tree.left >= 0) & ~outdated
+    cut = (kept != (tree.left >= 0)).any()
+    if cut:
+        # gathered again: splits have ordered the rows, which must be in random order
+        rows = gather_rows(state, *data)
+        tree, n_at_split = compacted(tree.keeping(kept), n_at_split)
+        if few:
+            of_new = filled_by(tree, new_rows, settings)
+    if few:
+        filled, buffers = with_few_rows(tree, of_new, rows, settings)
+    elif cut:
+        filled, buffers = refilled(tree, rows, settings)
+    return filled, n_at_split.copy(), rows, buffers
 
 
-def _refilled(tree: Forest, rows: Rows, settings: Settings) -> tuple[Forest, TreeBuffers]:
-    """Return the tree with node values computed from these rows, and its buffers.
-
-    The rows, which are not copied, are put in the order of the nodes.
-    """
-    n_nodes, m = tree.n_nodes, len(rows.at)
-    buffers = _buffers_of(tree)
-    widest = max(1, int(np.diff(tree.start).max()))
-    splits, work = tree.surrogates, None
-    if splits is not None:
-        work = surrogate_scratch(m, splits.marks, tree.value.shape[1])
-    fill(
-        rows, buffers, np.int64(n_nodes), settings.criterion,
-        np.empty((1, widest), dtype=np.int64), np.empty((1, widest), dtype=np.float32),
-        np.empty(m, dtype=np.float32), np.empty(m, dtype=np.bool_), np.empty(m),
-        whole_logs(settings.criterion, m), splits, work,
-    )  # fmt: skip
-    reached = np.array([n_nodes, n_nodes, 0, len(tree.index)])
-    return as_tree(buffers, reached, bool(tree.ordered), splits), buffers
-
-
-def _buffers_of(tree: Forest) -> TreeBuffers:
-    """Return buffers that hold the splits of a forest of one tree."""
-    buffers = buffers_for(tree.n_nodes, len(tree.index), tree.value.shape[1])
-    buffers.left[:], buffers.threshold[:], buffers.start[:] = tree.left, tree.threshold, tree.start
-    buffers.column[:], buffers.coef[:], buffers.order[:] = tree.index, tree.coef, tree.order
-    return buffers
-
-
-def _have_new_rows(
-    new: NDArray[np.bool_], buffers: TreeBuffers, leaves: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Return which of the leaves have a row that is `new` (m,)."""
+def _have_new_rows(new: NDArray[np.bool_], buffers: TreeBuffers) -> NDArray[np.bool_]:
+    """Return which of the nodes have a row that is `new` (m,)."""
     before = np.concatenate([[0], np.cumsum(new)])
-    return before[buffers.end[leaves]] > before[buffers.begin[leaves]]
+    return before[buffers.end] > before[buffers.begin]
 
 
 def _rotation(update: Update, stream: NDArray[np.uint64]) -> NDArray[np.float32] | None:
     """Return the matrix that rotated the tree's columns when it was first grown, or None."""
+    if not update.mixture.rotates:
+        return None
     X, y, weights, sampling = update.X, update.y, update.weights, update.sampling
     state = stream.copy()
     n = sampling.first(len(y))
@@ -294,7 +284,7 @@ def _branches(
     """Grow branches from these leaves of a tree that has `n_leaves`; return them and their depth.
 
     They are a forest of one tree: its nodes 1, 2, … are the leaves, node 0 stands for the rest of
-    the tree.  `rows` and `buffers` are those of `_refilled`, with the depths.
+    the tree.  `rows` and `buffers` are those of `refilled`, with the depths.
     """
     L, settings = len(leaves), update.settings
     n = max(len(update.y), int(rows.counts.sum()))

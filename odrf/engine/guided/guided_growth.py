@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from odrf.engine.compiling import compiled_at_ease
 from odrf.engine.directions.candidates import INDICATORS, FeatureGroups, columns_of
 from odrf.engine.guided.batched import grow_in_batches
+from odrf.engine.guided.beyond_planes import Device
 from odrf.engine.guided.guided_forest import GuidedForest
 from odrf.engine.guided.guided_kernel import ACTIVE, PLANES, REGIONS, begin, grow, growth_for
 from odrf.engine.guided.guided_settings import GuidedSettings
+from odrf.engine.guided.on_device import DeviceGrowth
 from odrf.engine.guided.planes import TreeColumns, planes_for
 from odrf.engine.guided.regions import regions_for
 from odrf.engine.parallel import end_if_stopped, in_order
@@ -39,6 +41,7 @@ def grow_guided(
     streams: NDArray[np.uint64],
     n_jobs: int,
     advance: Callable[[], object],
+    device: Device | None = None,
 ) -> GuidedForest:
     """Grow a guided tree for each of the `streams` (B, 4) and join them in that order.
 
@@ -63,6 +66,8 @@ def grow_guided(
         Threads.
     advance : callable
         Called after each tree, in the order of the trees.
+    device : Device, optional
+        Evaluates the candidate planes; by default compiled kernels do.
     """
     classes = settings.n_classes > 1
     rows = np.flatnonzero(weights > 0)
@@ -79,7 +84,7 @@ def grow_guided(
         return _grow_one(
             indicated(with_rows(X[columns], rows)), y[rows], weights[rows], columns,
             TreeColumns(centre[columns], scale[columns], _empty(feature_groups, columns)),
-            shift, settings, state,
+            shift, settings, state, device,
         )  # fmt: skip
 
     def grown() -> Iterator[GuidedForest]:
@@ -148,15 +153,19 @@ def _grow_one(
     shift: float,
     settings: GuidedSettings,
     state: NDArray[np.uint64],
+    device: Device | None,
 ) -> GuidedForest:
     C, n = X.shape
     K = settings.n_classes
     code = y.astype(np.int64) if K > 1 else np.zeros(n, dtype=np.int64)
-    regions = regions_for(X, code, np.zeros(n) if K > 1 else y - shift, weights.copy(), K)
-    candidates = planes_for(settings.trials, C, n, K, settings.batched)
+    number = () if device is None else np.arange(n)
+    regions = regions_for(X, code, np.zeros(n) if K > 1 else y - shift, weights.copy(), K, number)
+    candidates = planes_for(settings.trials, C, n, K, settings.batched and device is None)
     growth = growth_for(C, n)
     begin(regions, growth, settings.min_split)
     grown = grow_in_batches if settings.batched else grow
+    if device is not None:
+        grown = DeviceGrowth(device, regions)
     budget = BUDGET // max(1, C * settings.trials)
     while growth.reached[ACTIVE] > 0:
         end_if_stopped()

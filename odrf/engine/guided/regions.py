@@ -19,6 +19,8 @@ __all__ = [
     "beyond_plane",
     "divide_region",
     "impurity_after",
+    "impurity_of_classes",
+    "impurity_of_numbers",
     "project_region",
     "regions_for",
 ]
@@ -37,6 +39,9 @@ class Regions(NamedTuple):
         Responses of a regression, centred; unused for classes.
     weights, moments : (n,) float64
         Case weights w, and w·y.
+    number : (n,) int32
+        Numbers of the rows in the order in which the tree began, where planes are evaluated on a
+        device, which keeps that order; else empty.
     totals : (K,) float64
         N_c, the weight of each class among all rows.
     begin, end : (room,) int32
@@ -62,6 +67,7 @@ class Regions(NamedTuple):
     y: np.ndarray
     weights: np.ndarray
     moments: np.ndarray
+    number: np.ndarray
     totals: np.ndarray
     begin: np.ndarray
     end: np.ndarray
@@ -75,7 +81,7 @@ class Regions(NamedTuple):
     high: np.ndarray
 
 
-def regions_for(X, code, y, weights, K):
+def regions_for(X, code, y, weights, K, number=()):
     """Allocate the regions of a tree for these rows, in the order of their codes."""
     C, n = X.shape
     room = 2 * n
@@ -87,6 +93,7 @@ def regions_for(X, code, y, weights, K):
         y,
         weights,
         weights * y,
+        np.array(number, dtype=np.int32),
         totals,
         np.empty(room, dtype=np.int32),
         np.empty(room, dtype=np.int32),
@@ -148,6 +155,31 @@ def _moment_beyond(values, threshold, moments):
     return moment
 
 
+@part
+def impurity_of_classes(regions, region, weight, beyond, here):
+    """Return the impurity of both parts of a region together, which a plane cuts.
+
+    Of the rows beyond the plane, `weight` is the weight and `beyond` (K,) that of each class; here
+    (K,) is scratch.
+    """
+    for c in range(len(beyond)):
+        here[c] = regions.mass[region, c] - beyond[c]
+    left = gini(here, regions.totals, regions.weight[region] - weight)
+    return left + gini(beyond, regions.totals, weight)
+
+
+@part
+def impurity_of_numbers(regions, region, weight, moment):
+    """Return the sum of squares of both parts of a region together, which a plane cuts.
+
+    Of the rows beyond the plane, `weight` is the weight and `moment` the sum of w·y.
+    """
+    total, mass = regions.weight[region], regions.mass[region, 0]
+    mean, other = moment / weight, (mass - moment) / (total - weight)
+    between = weight * (total - weight) / total * (mean - other) * (mean - other)
+    return regions.impurity[region] - between
+
+
 @inlined
 def _classes_after(regions, region, values, threshold, beyond, here):
     """Return how many rows are beyond the plane, and the impurity of both parts together."""
@@ -162,12 +194,9 @@ def _classes_after(regions, region, values, threshold, beyond, here):
             n_beyond += n_rows
             weight += beyond[c]
             at += size
-        here[c] = regions.mass[region, c] - beyond[c]
     if n_beyond == 0.0 or n_beyond == at:
         return n_beyond, regions.impurity[region]
-    totals = regions.totals
-    left = gini(here, totals, regions.weight[region] - weight)
-    return n_beyond, left + gini(beyond, totals, weight)
+    return n_beyond, impurity_of_classes(regions, region, weight, beyond, here)
 
 
 @inlined
@@ -178,10 +207,7 @@ def _numbers_after(regions, region, values, threshold):
     if n_beyond == 0.0 or n_beyond == hi - lo:
         return n_beyond, regions.impurity[region]
     moment = _moment_beyond(values[: hi - lo], threshold, regions.moments[lo:hi])
-    total, mass = regions.weight[region], regions.mass[region, 0]
-    mean, other = moment / weight, (mass - moment) / (total - weight)
-    between = weight * (total - weight) / total * (mean - other) * (mean - other)
-    return n_beyond, regions.impurity[region] - between
+    return n_beyond, impurity_of_numbers(regions, region, weight, moment)
 
 
 @kernel
@@ -292,6 +318,8 @@ def divide_region(
         _divide(regions.code, lo, hi, values, threshold, numbers)
     else:
         _divide(regions.y, lo, hi, values, threshold, numbers)
+    if len(regions.number) > 0:
+        _divide(regions.number, lo, hi, values, threshold, numbers)
     for j in range(len(regions.X)):
         _divide(regions.X[j], lo, hi, values, threshold, waiting)
     regions.left[region], regions.plane[region] = n_regions, plane

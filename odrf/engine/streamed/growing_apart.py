@@ -54,7 +54,7 @@ def grown_apart(
     sampling = Sampling(ALL_ROWS, 1.0, recipe.honest)
     grow = tree_grower(
         rows.X, rows.y, rows.weights, recipe.feature_groups, sampling, recipe.settings,
-        recipe.mixture, abreast,
+        recipe.mixture, abreast, abreast,
     )  # fmt: skip
     return grow(stream)
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from odrf.engine.compiling import kernel
 from odrf.engine.limits import MOST_PLACES, require_numbers
 from odrf.engine.memory import is_available, require_memory, times_available
 from odrf.engine.rows.coded import Layout, Matrix, layout_of
@@ -200,14 +201,8 @@ class Forest(ReadLater):
     def depth(self) -> NDArray[np.int64]:
         """Return each node's depth (m,): 0 at a root, -1 where no row can reach it."""
         depth = np.full(self.n_nodes, -1)
-        level = self.root[:-1]
-        level_depth = 0
-        while len(level):
-            depth[level] = level_depth
-            split = self.left[level]
-            split = split[split >= 0]
-            level = np.concatenate([split, split + 1])
-            level_depth += 1
+        depth[self.root[:-1]] = 0
+        _descend(self.left, depth)
         return depth
 
     def parents(self) -> NDArray[np.int64]:
@@ -228,6 +223,14 @@ class Forest(ReadLater):
     def leaves(self) -> NDArray[np.int64]:
         """Return the number of leaves of each tree (B,)."""
         return np.add.reduceat(self.is_leaf().astype(np.int64), self.root[:-1])
+
+
+@kernel
+def _descend(left, depth):
+    """Write the depth of all nodes below roots, which have the depth 0, the others -1."""
+    for i in range(len(left)):
+        if depth[i] >= 0 and left[i] >= 0:
+            depth[left[i]] = depth[left[i] + 1] = depth[i] + 1
 
 
 ARRAYS = tuple(field.name for field in fields(Forest) if field.name != "surrogates")

@@ -230,7 +230,7 @@ def _grown(
     began = perf_counter()
     grow = tree_grower(
         data.X, data.y, data.weights, design.feature_groups, control.sampling, control.settings,
-        control.mixture, jobs, data.codes,
+        control.mixture, number, jobs, data.codes,
     )  # fmt: skip
     trees = list(in_order(grow, streams(control.seed, 0, number), jobs, data.X.size))
     of_one = (perf_counter() - began) / -(-number // jobs)

@@ -53,6 +53,9 @@ def require_sound_fit(fit: Fit | GuidedFit | BoostedFit) -> None:
         if fit.blend is not None:
             _require(_within(fit.blend.of_tree, 0, len(fit.kinds)))
             _require(len(fit.blend.of_tree) == len(fit.streams))
+        if fit.arrival_losses is not None:
+            arrived = n - fit.control.sampling.first(n)
+            _require(fit.arrival_losses.shape == (arrived,))
         choice = None if fit.pruning is None else fit.pruning.choice
         if choice is not None:
             _require(choice.fold.shape == (n,) and choice.alphas.ndim == 2)

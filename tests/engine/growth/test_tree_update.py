@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forests import same_bits
+from odrf.engine.growth import tree_update
 from odrf.engine.growth.forest_growth import read_by_growth
 from odrf.engine.growth.tree_update import GROWN, Update, update_trees
 from odrf.engine.rows.sampling import ALL_ROWS, BOOTSTRAP, SUBSAMPLE, Batch, Sampling
@@ -146,6 +147,54 @@ def test_leaves_with_new_rows_are_split_as_well_as_can_be(halved):
     counts, _ = draw_halves(Stream(problem.streams()[0]), problem.weights, draws)
     for missed in missed_gains(now.tree, single, counts, n, since=int(first.order.max()) + 1):
         assert missed <= 1e-9
+
+
+def updated_twice(few, problem, n, between, revised):
+    """A tree that two batches have updated, both as batches of few rows, or neither."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_update, "FEW", 0 if few else 10**9)
+        trees, fraction = grown(problem, n), problem.sampling.fraction
+        [once] = updated(first_part(problem, between), trees, n, revised=revised)
+        later = problem.sampling._replace(later=(Batch(n, fraction), Batch(between, fraction)))
+        both = replace(problem, sampling=later)
+        return updated(both, [(once.tree, once.n_at_split)], n, revised=revised)[0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(halves(honest=st.just(False)), st.integers(0, 2**32 - 1), st.sampled_from([0, 20, 1000]))
+def test_few_new_rows_change_the_same_splits(halved, place, revised):
+    problem, n = halved
+    between = n + place % (len(problem.y) - n + 1)
+    few, anew = (updated_twice(each, problem, n, between, revised) for each in (True, False))
+    for name in ("left", "threshold", "start", "index", "coef", "order", "count"):
+        assert getattr(few.tree, name).tobytes() == getattr(anew.tree, name).tobytes(), name
+    for name in ("weight", "value", "impurity", "gain"):
+        one, other = getattr(few.tree, name), getattr(anew.tree, name)
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=name)
+    assert few.n_at_split.tolist() == anew.n_at_split.tolist()
+    assert few[2:] == anew[2:]
+
+
+@pytest.mark.parametrize("few", [0, 10**9])
+def test_splits_that_no_new_row_reaches_stay(few, monkeypatch):
+    """Nothing would search for another split there."""
+    monkeypatch.setattr(tree_update, "FEW", few)
+    problem = noisy(n=200, n_singles=5)
+    [(tree, n_at_split)] = grown(problem, 150)
+    column = tree.index[tree.start[0]]
+    problem.X[column, 150:] = problem.X[column].max()  # all go to the right of the root
+    n_at_split = np.ones_like(n_at_split)
+    n_at_split[0] = 150
+    [now] = updated(problem, [(tree, n_at_split)], 150, revised=1000)
+    assert now.withdrawn > 0
+    sides = [[tree.left[0]], [now.tree.left[0]]]
+    for side, whole in zip(sides, (tree, now.tree), strict=True):
+        for node in side:
+            side += [whole.left[node], whole.left[node] + 1] if whole.left[node] >= 0 else []
+    before, after = (
+        sorted(whole.threshold[side]) for side, whole in zip(sides, (tree, now.tree), strict=True)
+    )
+    np.testing.assert_array_equal(after, before)
 
 
 @pytest.mark.parametrize("resample", [ALL_ROWS, BOOTSTRAP, SUBSAMPLE])

@@ -1,0 +1,1 @@
+"""Errors along the updates of a fit."""
