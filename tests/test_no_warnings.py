@@ -39,8 +39,8 @@ CALLS = {
     "partial": {"variables": "a"},
     "approximate": {"fraction": 0.5},
 }
-# Methods that need another result, new rows or a file.
-OTHERS = {"combine", "update", "save", "estimate_priors"}
+# Methods that need another result, new rows or a file, or whose result has no rows to tell of.
+OTHERS = {"combine", "update", "save", "estimate_priors", "without_data"}
 
 
 def plain_table():
