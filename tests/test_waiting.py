@@ -55,9 +55,11 @@ SHORT = {
             )
             for shows in ("plot", "summary")
         ),
+        "CompactionReport.summary",
         "DataSummary.summary",
         "EffectCurve.slopes",
         "Explanation.summary",
+        "Foresight.summary",
         "HypothesisTests.summary",
         "DataSummary.summary", "EffectCurve.plot", "EffectCurve.slopes", "EffectCurve.summary",
         "EffectSurface.plot", "EffectSurface.summary", "Effects.plot", "Effects.summary",
@@ -70,13 +72,15 @@ SHORT = {
         "Interactions.plot", "Interactions.summary", "PixelImportance.summary",
     ],
     "they take trees of those that there are": [
-        "combine", "forest", "part", "tree", "ForestPath.best", "PruningPath.best",
+        "combine", "forest", "part", "tree", "without_data", "ForestPath.best",
+        "PruningPath.best",
     ],
     "a second or less for 20,000 rows": ["calibration", "discrimination"],
     "a few thousand predictions": ["explain"],
+    "the time of a few pilot trees": ["foresee"],
     "one pass over the trees or over the training rows": [
-        "drift_path", "impute", "map", "outliers", "prototypes", "proximity",
-        "BesideFormula.left_out",
+        "compact", "compaction", "drift_path", "impute", "map", "outliers", "prototypes",
+        "proximity", "BesideFormula.left_out",
         "approximate", "codes", "data_summary", "order", "pixel_importance",
         "planes", "rules", "sensitivity", "to_dot", "to_sklearn", "to_sql",
     ],

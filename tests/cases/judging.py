@@ -23,9 +23,10 @@ def judge_fit(case: Case, fit: Any, tried: Attempts) -> None:
     """Predict, look at the values, and compare with those of the fit saved and loaded."""
     rows = tried.answer("predict new", lambda: fit.predict(case.new))
     in_bag = tried.answer("predict", lambda: fit.predict(training="in-bag"))
-    for words, values, index in (
-        ("new", rows, case.new.index), ("training", in_bag, fit.fit.data.index),
-    ):  # fmt: skip
+    predicted = [("new", rows, case.new.index)]
+    if fit.fit.data.has_rows:
+        predicted.append(("training", in_bag, fit.fit.data.index))
+    for words, values, index in predicted:
         if values is not None and not (len(values) == len(index) and (values.index == index).all()):
             tried.add(f"predictions of {words} rows: another index")
     if in_bag is not None and in_bag.isna().any():

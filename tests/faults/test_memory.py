@@ -67,9 +67,9 @@ def test_a_blend_is_refused_after_one_tree_of_each_kind(rows, monkeypatch):
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 100_000)
 
-    def counted(*arguments):
+    def counted(*arguments, **options):
         grown.append(arguments)
-        return grow(*arguments)
+        return grow(*arguments, **options)
 
     monkeypatch.setattr(forest_growth, "grow_one", counted)
     with pytest.raises(MemoryError, match="2000 trees like the smallest of the first would take"):
@@ -123,9 +123,9 @@ def test_trees_do_not_copy_a_table_that_memory_cannot_hold_twice(rows, monkeypat
     usual, copies = odrf.odrf("y ~ .", rows, **options).predict(rows), []
     grow = forest_growth.grow_one
 
-    def recorded(*arguments):
+    def recorded(*arguments, **options):
         copies.append(arguments[8])
-        return grow(*arguments)
+        return grow(*arguments, **options)
 
     monkeypatch.setattr(forest_growth, "pays_to_copy", lambda p, columns_read: True)
     monkeypatch.setattr(forest_growth, "grow_one", recorded)

@@ -17,11 +17,11 @@ def test_an_error_in_growth_reaches_the_caller(rows, monkeypatch, n_jobs, error)
     expected = odrf.odrf("y ~ .", rows, n_trees=8, n_jobs=n_jobs, **SMALL).predict(rows)
     grow, calls = forest_growth.grow_one, []
 
-    def failing(*arguments):
+    def failing(*arguments, **options):
         calls.append(1)
         if len(calls) == 5:
             raise error
-        return grow(*arguments)
+        return grow(*arguments, **options)
 
     with monkeypatch.context() as changed:
         changed.setattr(forest_growth, "grow_one", failing)

@@ -14,6 +14,7 @@ from forests import same_bits
 from odrf.engine.apportioning import apportion
 from odrf.engine.randomness import streams
 from odrf.engine.rows.sampling import SUBSAMPLE, Sampling, draw_counts
+from odrf.engine.trees import forest_arrays
 from odrf.fits import blending
 from odrf.fits.blending import Blended, Kind, _in_turn, grow_blend, pilot_trees
 from problems import noisy
@@ -145,7 +146,7 @@ def test_large_leaves_win_on_noise_and_small_ones_without():
 
 def test_trees_are_held_once(monkeypatch):
     """Pilot trees, too, are let go as the forest takes their nodes over."""
-    held, grower_of, join = [], blending.tree_grower, blending.joined
+    held, grower_of, join = [], blending.tree_grower, forest_arrays.joined
 
     def tree_grower(*arguments):
         grow = grower_of(*arguments)
@@ -164,10 +165,10 @@ def test_trees_are_held_once(monkeypatch):
 
     alive = []
     monkeypatch.setattr(blending, "tree_grower", tree_grower)
-    monkeypatch.setattr(blending, "joined", joined)
+    monkeypatch.setattr(forest_arrays, "joined", joined)
     blend()
     assert len(held) > 30
-    assert alive[-1] == 0
+    assert alive == [0]
 
 
 def test_pilots_are_the_same_alone_and_together(monkeypatch):
