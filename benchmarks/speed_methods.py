@@ -183,7 +183,9 @@ def fit_boosted(data: pd.DataFrame, task: str, setting: Setting) -> Model:
 
 def fit_tree(data: pd.DataFrame, task: str, setting: Setting) -> Model:
     """One tree of this package, leaves down to one row, as grown."""
-    tree = odrf.odt("y ~ .", data, kind=task, alpha=None, min_leaf=1, seed=setting.seed)
+    tree = odrf.odt(
+        "y ~ .", data, kind=task, alpha=None, min_leaf=1, seed=setting.seed, n_jobs=setting.threads
+    )
     return Model(tree.predict, tree.row_predictor())
 
 
