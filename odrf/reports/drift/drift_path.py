@@ -32,7 +32,7 @@ MARKED = 3.0
 class DriftPath(Carded):
     """Errors of new rows, each predicted by the fit as it was before they came.
 
-    Returned by `odrf.results.updatable.Updatable.drift_path`.
+    Returned by ``drift_path`` of trees and forests that have been updated.
 
     Parameters
     ----------
