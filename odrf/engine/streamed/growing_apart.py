@@ -49,7 +49,7 @@ def grown_apart(
 ) -> Forest:
     """Return the tree of a random stream (4,), grown on all these rows.
 
-    About `abreast` trees are grown at the same time, of which the tree does not depend.
+    About `abreast` trees are grown at the same time; the tree does not depend on their number.
     """
     sampling = Sampling(ALL_ROWS, 1.0, recipe.honest)
     grow = tree_grower(
