@@ -14,9 +14,9 @@ more pilot trees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ from odrf.engine.trees.routing import leaf_nodes
 from odrf.fits.stacking import (
     Evidence,
     LogLoss,
+    SumsOfRows,
     log_loss_in_squares,
     mean_products,
     mean_sums,
@@ -56,6 +57,8 @@ from odrf.projections.mixture import Mixture
 
 __all__ = ["Blend", "Blended", "Kind", "grow_blend", "pilot_evidence", "pilot_trees"]
 
+Sums = TypeVar("Sums")
+
 # Pilot trees of each kind: rows times trees is about PILOT_EVIDENCE, within these bounds.  Few rows
 # need many trees to compare the kinds, and these are quickly grown.  On more than FEW_ROWS rows the
 # pilot trees of all kinds together are no more than the trees of the forest.
@@ -64,7 +67,7 @@ FEW_ROWS = 500
 # Most rows that the pilot trees are evaluated on; more would change little.
 EVALUATED_ROWS = 20_000
 # Values of pilot trees that are looked up at a time.
-AT_ONCE = 2**23
+AT_ONCE = 2**18
 # Bytes of pilot trees that rows are sent down together: a small tree alone takes as long as ten.
 # Their nodes are copied for that, so they must be few.
 BYTES_TOGETHER = 2**23
@@ -193,19 +196,16 @@ def grow_blend(
         for kind in kinds
     ]  # fmt: skip
 
-    def grow_first() -> None:
-        """Grow a tree of each kind that has none."""
-        new = [g for g in range(G) if not parts[g]]
-        trees = in_order(lambda g: growers[g](tree_streams[0]), new, n_jobs, X.size)
-        for g, tree in zip(new, trees, strict=True):
+    def grow_pilots() -> None:
+        """Grow the pilot trees that are missing: the first of each kind, and so on."""
+        missing = [(i, g) for i in range(n_pilot) for g in range(G) if i >= len(parts[g])]
+        trees = in_order(lambda at: growers[at[1]](tree_streams[at[0]]), missing, n_jobs, X.size)
+        for (_, g), tree in zip(missing, within_memory(trees, len(missing)), strict=True):
+            had_each = all(parts)
             parts[g].append(tree)
             advance()
-
-    def pilots_missing(g: int) -> Iterator[Forest]:
-        missing = tree_streams[len(parts[g]) : n_pilot]
-        for tree in in_order(growers[g], missing, n_jobs, X.size):
-            yield tree
-            advance()
+            if all(parts) and not had_each:
+                _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
 
     parts, piloted = _by_kind(start, G), 0
     with compiled_at_ease(grow_tree):
@@ -214,10 +214,7 @@ def grow_blend(
         else:
             piloted = sum(max(0, n_pilot - len(grown)) for grown in parts)
             expect(piloted + n_trees - n_pilot)
-            grow_first()
-            _require_memory_for_smallest([of_kind[0] for of_kind in parts], n_trees, joining)
-            for g in range(G):
-                parts[g] += within_memory(pilots_missing(g), n_pilot)
+            grow_pilots()
             evidence = pilot_evidence(
                 [of_kind[:n_pilot] for of_kind in parts], X, y, weights, kinds,
                 tree_streams[:n_pilot], n_jobs, codes,
@@ -275,19 +272,26 @@ def pilot_evidence(
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     X_evaluated, case_weights = with_rows(X, at), weights[at]
     leaves = [_leaves_of_each(trees, X_evaluated, n_jobs) for trees in pilots]
-    unseen = []
-    for kind in kinds:
-        draws = Draws(weights, [kind.sampling] * len(tree_streams), tree_streams, n_jobs, codes)
-        unseen.append(np.take(draws.all_unseen(), at, axis=1).T)
+    masks: dict[Sampling, NDArray[np.bool_]] = {}
+    for sampling in {kind.sampling: None for kind in kinds}:
+        draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
+        masks[sampling] = np.take(draws.all_unseen(), at, axis=1).T
+    unseen = [masks[kind.sampling] for kind in kinds]
     # the values of a thousand classes take gigabytes: never of all rows at once
     size = max(1, AT_ONCE // (len(kinds) * len(pilots[0]) * K))
-    blocks = (
-        ([_values(*of_kind, block) for of_kind in zip(pilots, leaves, strict=True)], block)
-        for block in row_blocks(len(at), size)
-    )
+
+    def of_blocks(evaluated: Callable[[list[NDArray[np.float64]], slice], Sums]) -> list[Sums]:
+        """Return what each block of rows gives, whose values are looked up."""
+
+        def of_block(block: slice) -> Sums:
+            pairs = zip(pilots, leaves, strict=True)
+            return evaluated([_values(*of_kind, block) for of_kind in pairs], block)
+
+        return list(in_order(of_block, row_blocks(len(at), size), n_jobs))
+
     if K == 1:
-        return _evidence_of_numbers(blocks, unseen, y[at], case_weights)
-    return _evidence_of_classes(blocks, unseen, y[at].astype(np.int64), case_weights, K)
+        return _evidence_of_numbers(of_blocks, unseen, y[at], case_weights)
+    return _evidence_of_classes(of_blocks, unseen, y[at].astype(np.int64), case_weights, K)
 
 
 def _values(
@@ -299,40 +303,43 @@ def _values(
 
 
 def _evidence_of_numbers(
-    blocks: Iterable[tuple[list[NDArray[np.float64]], slice]],
+    of_blocks: Callable[..., list[NDArray[np.float64]]],
     unseen: list[NDArray[np.bool_]],
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> Evidence:
-    """Return the evidence on a regression; `blocks` yield the values of each kind, and the rows."""
-    of_rows = [
-        products_of_rows(
-            [value - y[block, None, None] for value in values], [mask[block] for mask in unseen]
-        )
-        for values, block in blocks
-    ]
-    products, rows = mean_products(np.concatenate(of_rows, axis=2), unseen, weights)
+    """Return the evidence on a regression; `of_blocks` gives the values of each kind and rows."""
+
+    def products_of(values: list[NDArray[np.float64]], block: slice) -> NDArray[np.float64]:
+        errors = [value - y[block, None, None] for value in values]
+        return products_of_rows(errors, [mask[block] for mask in unseen])
+
+    products, rows = mean_products(np.concatenate(of_blocks(products_of), axis=2), unseen, weights)
     return Evidence(products, None, np.diag(products).copy(), rows, None)
 
 
 def _evidence_of_classes(
-    blocks: Iterable[tuple[list[NDArray[np.float64]], slice]],
+    of_blocks: Callable[..., list[tuple[SumsOfRows, SumsOfRows]]],
     unseen: list[NDArray[np.bool_]],
     code: NDArray[np.int64],
     weights: NDArray[np.float64],
     K: int,
 ) -> Evidence:
-    """Return the evidence on K classes; `blocks` are as for numbers."""
+    """Return the evidence on K classes; `of_blocks` is as for numbers."""
     target, total = np.eye(K)[code], weights.sum()
     shares = weights @ target / total
     target -= shares
-    squared, logarithmic = [], []
-    for values, block in blocks:
+
+    def sums_of(values: list[NDArray[np.float64]], block: slice) -> tuple[SumsOfRows, SumsOfRows]:
         masks, of_class = [mask[block] for mask in unseen], code[block]
         own = [value[np.arange(len(of_class)), :, of_class] for value in values]
         squares = log_loss_in_squares(own, masks, shares[of_class])
-        logarithmic.append(sums_of_rows(squares.values, masks, squares.target))
-        squared.append(sums_of_rows([value - shares for value in values], masks, target[block]))
+        return (
+            sums_of_rows([value - shares for value in values], masks, target[block]),
+            sums_of_rows(squares.values, masks, squares.target),
+        )
+
+    squared, logarithmic = zip(*of_blocks(sums_of), strict=True)
     products, relations, rows = mean_sums(squared, unseen, weights)
     errors = np.diag(products) - 2 * relations + weights @ np.sum(target**2, axis=1) / total
     log_loss = LogLoss(*mean_sums(logarithmic, unseen, weights)[:2])
