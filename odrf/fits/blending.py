@@ -271,7 +271,7 @@ def pilot_evidence(
     n, K = len(y), pilots[0][0].value.shape[1]
     at = np.unique(np.linspace(0, n - 1, min(n, EVALUATED_ROWS)).astype(np.int64))
     X_evaluated, case_weights = with_rows(X, at), weights[at]
-    leaves = [_leaves_of_each(trees, X_evaluated, n_jobs) for trees in pilots]
+    leaves = list(in_order(lambda trees: _leaves_of_each(trees, X_evaluated), pilots, n_jobs))
     masks: dict[Sampling, NDArray[np.bool_]] = {}
     for sampling in {kind.sampling: None for kind in kinds}:
         draws = Draws(weights, [sampling] * len(tree_streams), tree_streams, n_jobs, codes)
@@ -284,8 +284,7 @@ def pilot_evidence(
         """Return what each block of rows gives, whose values are looked up."""
 
         def of_block(block: slice) -> Sums:
-            pairs = zip(pilots, leaves, strict=True)
-            return evaluated([_values(*of_kind, block) for of_kind in pairs], block)
+            return evaluated([_values(of_kind, block) for of_kind in leaves], block)
 
         return list(in_order(of_block, row_blocks(len(at), size), n_jobs))
 
@@ -294,12 +293,16 @@ def pilot_evidence(
     return _evidence_of_classes(of_blocks, unseen, y[at].astype(np.int64), case_weights, K)
 
 
-def _values(
-    trees: Sequence[Forest], leaves: Sequence[NDArray[np.int64]], block: slice
-) -> NDArray[np.float64]:
-    """Return the predictions (m, b, K) of a block of rows by b trees, in whose leaves they are."""
-    pairs = zip(trees, leaves, strict=True)
-    return np.stack([tree.value[leaf[block]] for tree, leaf in pairs], axis=1)
+class _Found(NamedTuple):
+    """Where the predictions of some trees for n rows are: entries (n, b) of a table (m, K)."""
+
+    value: NDArray[np.float64]
+    places: NDArray[np.int64]
+
+
+def _values(found: Sequence[_Found], block: slice) -> NDArray[np.float64]:
+    """Return the predictions (m, b, K) of a block of rows by b trees."""
+    return np.concatenate([np.take(of.value, of.places[block], axis=0) for of in found], axis=1)
 
 
 def _evidence_of_numbers(
@@ -346,13 +349,13 @@ def _evidence_of_classes(
     return Evidence(products, relations, errors, rows, log_loss)
 
 
-def _leaves_of_each(trees: Sequence[Forest], X: Matrix, n_jobs: int) -> list[NDArray[np.int64]]:
-    """Return the leaf (n,) in which each row ends, for each of some forests of one tree."""
-    leaves: list[NDArray[np.int64]] = []
+def _leaves_of_each(trees: Sequence[Forest], X: Matrix) -> list[_Found]:
+    """Return the leaves in which the rows end, for forests of one tree each."""
+    found: list[_Found] = []
     together = np.cumsum([tree.nbytes for tree in trees]) // BYTES_TOGETHER
     for group in np.split(np.arange(len(trees)), np.flatnonzero(np.diff(together)) + 1):
         some = [trees[i] for i in group]
         # a pilot tree does not keep the layout for routing: it is a third of its size
         forest = joined(some, len(some)) if len(some) > 1 else replace(some[0])
-        leaves += list(np.subtract(leaf_nodes(forest, X, n_jobs), forest.root[:-1]).T)
-    return leaves
+        found.append(_Found(forest.value, leaf_nodes(forest, X, 1)))
+    return found

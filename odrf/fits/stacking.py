@@ -23,6 +23,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from odrf.engine.trees.pair_products import products_of_pairs
 from odrf.options.kinds import BRIER, ERROR, LOG_LOSS
 
 __all__ = [
@@ -131,15 +132,22 @@ def products_of_rows(
     unseen : list of G arrays (m, b) bool
         Which rows are out of bag for each tree; only their values count.
     """
-    masked = [value * mask[:, :, None] for value, mask in zip(values, unseen, strict=True)]
-    sums = [value.sum(axis=1) for value in masked]
-    G = len(values)
-    products = np.empty((G, G, len(values[0])))
-    for g in range(G):
-        for h in range(g + 1):
-            # the i-th trees of two kinds share a random stream: their products are left out
-            same = np.einsum("ibk,ibk->i", masked[g], masked[h])
-            products[g, h] = products[h, g] = np.einsum("ik,ik->i", sums[g], sums[h]) - same
+    return _products(*_masked(values, unseen))
+
+
+def _masked(
+    values: list[NDArray[np.float64]], unseen: list[NDArray[np.bool_]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values (G, m, b, K), 0 where they do not count, and their sums over the trees."""
+    masked = np.stack(values)
+    masked *= np.stack(unseen)[:, :, :, None]
+    return masked, masked.sum(axis=2)
+
+
+def _products(masked: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    G, m = sums.shape[:2]
+    products = np.empty((G, G, m))
+    products_of_pairs(masked.reshape(G, m, -1), sums, products)
     return products
 
 
@@ -152,8 +160,7 @@ def relations_of_rows(
 
     `values` and `unseen` are those of `products_of_rows`.
     """
-    pairs = zip(values, unseen, strict=True)
-    return np.array([np.einsum("ibk,ik,ib->i", value, target, mask) for value, mask in pairs])
+    return np.einsum("gik,ik->gi", _masked(values, unseen)[1], target)
 
 
 class SumsOfRows(NamedTuple):
@@ -177,8 +184,8 @@ def sums_of_rows(
     target: NDArray[np.float64],
 ) -> SumsOfRows:
     """Return both sums for each row; the arguments are those of `relations_of_rows`."""
-    related = relations_of_rows(values, unseen, target)
-    return SumsOfRows(products_of_rows(values, unseen), related)
+    masked, sums = _masked(values, unseen)
+    return SumsOfRows(_products(masked, sums), np.einsum("gik,ik->gi", sums, target))
 
 
 class Squares(NamedTuple):

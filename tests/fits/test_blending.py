@@ -185,8 +185,11 @@ def test_pilots_are_evaluated_in_blocks_of_rows(monkeypatch, classes):
     m, b, K = 40, 4, max(classes, 1)
     y = rng.integers(K, size=m).astype(float) if classes else rng.normal(size=m)
     trees = [[SimpleNamespace(value=rng.random((9, K))) for _ in range(b)] for _ in "ab"]
-    leaves = {id(of_kind): list(rng.integers(9, size=(b, m))) for of_kind in trees}
-    monkeypatch.setattr(blending, "_leaves_of_each", lambda trees, X, n_jobs: leaves[id(trees)])
+    leaves = {
+        id(of_kind): [blending._Found(rng.random((9, K)), rng.integers(9, size=(m, b)))]
+        for of_kind in trees
+    }
+    monkeypatch.setattr(blending, "_leaves_of_each", lambda trees, X: leaves[id(trees)])
     problem = noisy(n=m)
     kinds = [kind(problem, 0.8), kind(problem, 0.7)]
     weights = rng.uniform(0.5, 2.0, m)
