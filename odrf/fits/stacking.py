@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from odrf.engine.trees.pair_products import products_of_pairs
+from odrf.engine.pair_products import products_of_pairs
 from odrf.options.kinds import BRIER, ERROR, LOG_LOSS
 
 __all__ = [
