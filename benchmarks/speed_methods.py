@@ -294,6 +294,12 @@ SPEED_METHODS: dict[str, SpeedMethod] = {
     "graf_batched": SpeedMethod("odrf", frame, values, fit_guided_together),
     "odbt": SpeedMethod("odrf", frame, frame, fit_boosted),
     "rf": SpeedMethod("sklearn", arrays, arrays, estimator("sklearn.ensemble", "RandomForest")),
+    "rf_sqrt": SpeedMethod(
+        "sklearn",
+        arrays,
+        arrays,
+        estimator("sklearn.ensemble", "RandomForest", max_features="sqrt"),
+    ),
     "et": SpeedMethod("sklearn", arrays, arrays, estimator("sklearn.ensemble", "ExtraTrees")),
     "ydf_oblique": SpeedMethod("ydf", columns, columns, fit_ydf_oblique),
     "ydf_axis": SpeedMethod("ydf", columns, columns, fit_ydf_axis),

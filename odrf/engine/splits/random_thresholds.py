@@ -13,6 +13,8 @@ __all__ = ["draw_threshold", "random_cut"]
 
 # Up to so many classes one pass over the rows for each is quicker than one for all.
 FEW_CLASSES = 8
+# So many thresholds are evaluated in one pass over the rows, if there are more classes than FEWER.
+TOGETHER, FEWER = 3, 3
 
 
 @summing
@@ -62,6 +64,31 @@ def _left_classes(values, threshold, node, left):
 
 
 @part
+def _left_classes_of_three(values, thresholds, node, K, table):
+    """Write to table[:3, :K] the class weights left of three thresholds; return the row of each.
+
+    A row of the node is added where as many thresholds are below its value; what is left of a
+    threshold is the sum up to as many as are below the threshold.  Weights are whole numbers.
+    """
+    first, second, third = thresholds
+    for b in range(TOGETHER + 1):
+        for k in range(K):
+            table[b, k] = 0.0
+    for i in range(np.uint64(len(values))):
+        value = values[i]
+        below = np.uint64(value > first) + np.uint64(value > second) + np.uint64(value > third)
+        table[below, np.uint64(node.y[i])] += node.weights[i]
+    for b in range(1, TOGETHER):
+        for k in range(K):
+            table[b, k] += table[b - 1, k]
+    return (
+        np.int64(second < first) + np.int64(third < first),
+        np.int64(first < second) + np.int64(third < second),
+        np.int64(first < third) + np.int64(second < third),
+    )
+
+
+@part
 def draw_threshold(state, low, high):
     """Return a random number between the least and the largest value."""
     threshold = np.float32(low + np.float32(uniform(state)) * (high - low))
@@ -69,29 +96,70 @@ def draw_threshold(state, low, high):
 
 
 @kernel
-def random_cut(state, values, left, node, n_thresholds, min_leaf):
+def random_cut(state, values, left, table, node, n_thresholds, min_leaf):
     """Return (gain, threshold) of the best of `n_thresholds` random thresholds of `values` (m,).
 
     Thresholds are uniform between the least and the largest value (Geurts, Ernst and Wehenkel
     2006).  Just as many random numbers are drawn if these are equal.  left (K,) is scratch, or None
-    as in `odrf.engine.splits.scanning`.  Of equal gains the first is chosen.  A gain of 0 means
-    that no threshold is allowed or that none decreases the impurity.
+    as in `odrf.engine.splits.scanning`; so is table (≥ 4, ≥ K).  Of equal gains the first is
+    chosen.  A gain of 0 means that no threshold is allowed or that none decreases the impurity.
     """
     low, high = extremes(values)
-    second, baseline = node_moments(node)
-    best, chosen = 0.0, np.float32(0.0)
-    for _ in range(n_thresholds):
+    best, chosen, n = 0.0, np.float32(0.0), 0
+    while n < n_thresholds:
+        # two conditions: Numba leaves out what is behind the first one where `left` is None
+        if left is not None:  # noqa: SIM102
+            if n_thresholds - n >= TOGETHER and node.unit and len(left) > FEWER:
+                best, chosen = _better_of_three(
+                    state, values, low, high, left, table, node, min_leaf, best, chosen
+                )
+                n += TOGETHER
+                continue
         threshold = draw_threshold(state, low, high)
-        weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
-        if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf, node.lightest):
-            continue
-        if left is None:
-            moment = _left_moment(values, threshold, node.moments)
-            gain = moment_gain(moment, weight, node.weight, second, node.criterion, node.logs)
-            gain = node.factor * (gain - baseline)
-        else:
-            _left_classes(values, threshold, node, left)
-            gain = class_gain(left, weight, node.value, node.weight, node.criterion)
+        gain = _gain(values, threshold, left, node, min_leaf)
         if gain > best:
             best, chosen = gain, threshold
+        n += 1
     return best, chosen
+
+
+@part
+def _better_of_three(state, values, low, high, left, table, node, min_leaf, best, chosen):
+    """Return the larger of the gain `best` and those of three random thresholds; and where."""
+    thresholds = (
+        draw_threshold(state, low, high),
+        draw_threshold(state, low, high),
+        draw_threshold(state, low, high),
+    )
+    at = _left_classes_of_three(values, thresholds, node, len(left), table)
+    for i in range(TOGETHER):
+        gain = _gain_of_counts(table[at[i], : len(left)], node, min_leaf)
+        if gain > best:
+            best, chosen = gain, thresholds[i]
+    return best, chosen
+
+
+@part
+def _gain(values, threshold, left, node, min_leaf):
+    """Return the gain of a threshold; 0 if it is not allowed."""
+    weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
+    if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf, node.lightest):
+        return 0.0
+    if left is None:
+        second, baseline = node_moments(node)
+        moment = _left_moment(values, threshold, node.moments)
+        gain = moment_gain(moment, weight, node.weight, second, node.criterion, node.logs)
+        return node.factor * (gain - baseline)
+    _left_classes(values, threshold, node, left)
+    return class_gain(left, weight, node.value, node.weight, node.criterion)
+
+
+@part
+def _gain_of_counts(left, node, min_leaf):
+    """Return the gain of a cut from the numbers of rows of each class (K,) on its left side."""
+    weight = 0.0
+    for k in range(len(left)):
+        weight += left[k]
+    if not is_allowed(weight, weight, node.weight, node.n_rows, min_leaf, node.lightest):
+        return 0.0
+    return class_gain(left, weight, node.value, node.weight, node.criterion)

@@ -39,6 +39,11 @@ from odrf.engine.splits.level_cuts import (
     level_sums_for,
     random_cut_of_levels,
 )
+from odrf.engine.splits.present_classes import (
+    PresentClasses,
+    among_present,
+    present_classes_for,
+)
 from odrf.engine.splits.random_thresholds import random_cut
 from odrf.engine.splits.sides import bin_best, cut_of_both_sides, other_side_of
 from odrf.engine.surrogates.calls import leave_out_marks, score_round
@@ -70,6 +75,8 @@ class Scratch(NamedTuple):
     table : (MOST_BINS + 1, K + 1) float64
     left : (K,) float64 or None
         As in `odrf.engine.splits.scanning`.
+    present : PresentClasses or None
+        None if `left` is.
     levels : LevelSums or None
         None if no predictor has empty cells or is a factor: such tables need no code for cuts along
         a factor.
@@ -98,6 +105,7 @@ class Scratch(NamedTuple):
     tally: np.ndarray
     table: np.ndarray
     left: np.ndarray | None
+    present: PresentClasses | None
     levels: LevelSums | None
     logs: np.ndarray
     work: Workspace
@@ -157,6 +165,7 @@ def scratch_for(
         np.empty(2 * MOST_BINS, dtype=np.int64),
         np.empty((MOST_BINS + 1, K + 1)),
         None if uses_moments(K) else np.empty(K),
+        None if uses_moments(K) else present_classes_for(n, K),
         level_sums_for(feature_groups, K) if factors > 0 else None,
         whole_logs(settings.criterion, n),
         workspace(
@@ -225,14 +234,14 @@ def _cut_of_levels(state, rows, lo, f, node, columns, theta, c, size, settings, 
 
 
 @inlined
-def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch):
-    """Write the gains of a round's n candidates.
+def _evaluate_candidates(state, rows, lo, node, left, n, binned, quantum, settings, scratch):
+    """Write the gains of a round's n candidates; `node` and `left` are those of `among_present`.
 
     Their thresholds are written too, unless they are `binned`: but those along one factor always.
     """
     m = len(node.y)
     values, bins, n_bins = scratch.values[:m], scratch.bins[:m], _n_bins(m)
-    keys, table, left, min_leaf = scratch.keys, scratch.table, scratch.left, settings.min_leaf
+    keys, table, min_leaf = scratch.keys, scratch.table, settings.min_leaf
     words, tally, proposals = scratch.words, scratch.tally, scratch.proposals
     gains, thresholds = scratch.gains, scratch.thresholds
     columns, theta, sizes = proposals.columns, proposals.theta, proposals.sizes
@@ -255,12 +264,12 @@ def _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, sc
             lane += 1
         elif is_two_sided(proposals.two_sided, c):
             gains[c], thresholds[c], theta[c, 1] = cut_of_both_sides(
-                state, values, bins, n_bins, node, quantum, binned, settings, scratch,
+                state, values, bins, n_bins, node, left, quantum, binned, settings, scratch,
                 proposals.two_sided,
             )  # fmt: skip
         elif random:
             gains[c], thresholds[c] = random_cut(
-                state, values, left, node, settings.n_thresholds, min_leaf
+                state, values, left, table, node, settings.n_thresholds, min_leaf
             )
         elif not binned:
             gains[c], thresholds[c] = exact_cut(values, scratch.all_keys, left, node, min_leaf)
@@ -315,6 +324,9 @@ def search(state, rows, lo, node, settings, scratch, calls, surrogates):
     quantum = 0.0
     if binned and scratch.left is None:
         quantum = write_words(node, scratch.words)
+    evaluated, left = node, scratch.left
+    if settings.n_thresholds > 1:
+        evaluated, left = among_present(node, scratch.left, scratch.present)
     forget_levels(scratch.work.levels)
     n_candidates = begin_samplers(calls)
     best, decrease, threshold, size, first = 0.0, 0.0, np.float32(0.0), ZERO, ZERO
@@ -326,7 +338,9 @@ def search(state, rows, lo, node, settings, scratch, calls, surrogates):
         fill_directions(state, rows, lo, len(node.y), n, proposals, proposals.empty)
         if settings.surrogates:
             leave_out_marks(surrogates, n)
-        _evaluate_candidates(state, rows, lo, node, n, binned, quantum, settings, scratch)
+        _evaluate_candidates(
+            state, rows, lo, evaluated, left, n, binned, quantum, settings, scratch
+        )
         if settings.surrogates:
             score_round(surrogates, lo, len(node.y), node.weight, n)
         for c in range(n):

@@ -150,7 +150,7 @@ def draw_side(state, values):
 
 @part
 def cut_of_both_sides(
-    state, values, bins, n_bins, node, quantum, binned, settings, scratch, two_sided
+    state, values, bins, n_bins, node, left, quantum, binned, settings, scratch, two_sided
 ):
     """Return gain and threshold of the best cut of a predictor with empty cells, and their fill.
 
@@ -159,11 +159,13 @@ def cut_of_both_sides(
     """
     if two_sided is None:
         return 0.0, np.float32(0.0), FILL
-    left, min_leaf = scratch.left, settings.min_leaf
+    min_leaf = settings.min_leaf
     words, tally, table = scratch.words, scratch.tally, scratch.table
     if settings.n_thresholds > 0:
         fill = draw_side(state, values)
-        gain, threshold = random_cut(state, values, left, node, settings.n_thresholds, min_leaf)
+        gain, threshold = random_cut(
+            state, values, left, scratch.table, node, settings.n_thresholds, min_leaf
+        )
         return gain, threshold, fill
     if not binned:
         gain, threshold = exact_cut(values, scratch.all_keys, left, node, min_leaf)

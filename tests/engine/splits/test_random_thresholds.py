@@ -21,7 +21,8 @@ def best(values, y, w, counts, criterion, n_classes, n_thresholds, min_leaf, see
     """Call the kernel as a node does; return its answer and its stream."""
     node, state = described(y, w, counts, criterion, n_classes), streams(seed, 0, 1)[0]
     left = None if node.factor > 0 else np.empty(len(node.value))
-    return random_cut(state, values, left, node, n_thresholds, min_leaf), state.tolist()
+    table = np.empty((4, max(2, n_classes)))
+    return random_cut(state, values, left, table, node, n_thresholds, min_leaf), state.tolist()
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
