@@ -73,6 +73,7 @@ def _shared(scratch: Scratch) -> SharedScratch:
         scratch.gains,
         scratch.thresholds,
         left,
+        scratch.table,
         scratch.logs,
         scratch.columns,
         scratch.theta,

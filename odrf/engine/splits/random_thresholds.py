@@ -7,7 +7,16 @@ import numpy as np
 from odrf.engine.compiling import kernel, part, summing
 from odrf.engine.extremes import extremes
 from odrf.engine.randomness import uniform
-from odrf.engine.splits.impurity import class_gain, is_allowed, moment_gain, node_moments
+from odrf.engine.splits.criteria import ENTROPY
+from odrf.engine.splits.impurity import (
+    class_gain,
+    counted,
+    counts_gain,
+    is_allowed,
+    moment_gain,
+    node_moments,
+)
+from odrf.engine.splits.scanning import sums_of_counts
 
 __all__ = ["draw_threshold", "random_cut"]
 
@@ -106,17 +115,18 @@ def random_cut(state, values, left, table, node, n_thresholds, min_leaf):
     """
     low, high = extremes(values)
     best, chosen, n = 0.0, np.float32(0.0), 0
+    baseline = _baseline(left, node)
     while n < n_thresholds:
         # two conditions: Numba leaves out what is behind the first one where `left` is None
         if left is not None:  # noqa: SIM102
             if n_thresholds - n >= TOGETHER and node.unit and len(left) > FEWER:
                 best, chosen = _better_of_three(
-                    state, values, low, high, left, table, node, min_leaf, best, chosen
+                    state, values, low, high, left, table, node, baseline, min_leaf, best, chosen
                 )
                 n += TOGETHER
                 continue
         threshold = draw_threshold(state, low, high)
-        gain = _gain(values, threshold, left, node, min_leaf)
+        gain = _gain(values, threshold, left, node, baseline, min_leaf)
         if gain > best:
             best, chosen = gain, threshold
         n += 1
@@ -124,7 +134,19 @@ def random_cut(state, values, left, table, node, n_thresholds, min_leaf):
 
 
 @part
-def _better_of_three(state, values, low, high, left, table, node, min_leaf, best, chosen):
+def _baseline(left, node):
+    """Return the baseline of `counts_gain`, where it is used."""
+    if left is None:
+        return 0.0
+    if not (node.unit and node.criterion == ENTROPY):
+        return 0.0
+    for k in range(len(left)):
+        left[k] = 0.0
+    return sums_of_counts(left, node)[2]
+
+
+@part
+def _better_of_three(state, values, low, high, left, table, node, baseline, min_leaf, best, chosen):
     """Return the larger of the gain `best` and those of three random thresholds; and where."""
     thresholds = (
         draw_threshold(state, low, high),
@@ -133,14 +155,19 @@ def _better_of_three(state, values, low, high, left, table, node, min_leaf, best
     )
     at = _left_classes_of_three(values, thresholds, node, len(left), table)
     for i in range(TOGETHER):
-        gain = _gain_of_counts(table[at[i], : len(left)], node, min_leaf)
-        if gain > best:
-            best, chosen = gain, thresholds[i]
+        of_left = table[at[i], : len(left)]
+        weight = 0.0
+        for k in range(len(left)):
+            weight += of_left[k]
+        if is_allowed(weight, weight, node.weight, node.n_rows, min_leaf, node.lightest):
+            gain = _gain_of_classes(of_left, weight, node, baseline)
+            if gain > best:
+                best, chosen = gain, thresholds[i]
     return best, chosen
 
 
 @part
-def _gain(values, threshold, left, node, min_leaf):
+def _gain(values, threshold, left, node, baseline, min_leaf):
     """Return the gain of a threshold; 0 if it is not allowed."""
     weight, n_rows = _left_sums(values, threshold, node.weights, node.counts)
     if not is_allowed(weight, n_rows, node.weight, node.n_rows, min_leaf, node.lightest):
@@ -151,15 +178,21 @@ def _gain(values, threshold, left, node, min_leaf):
         gain = moment_gain(moment, weight, node.weight, second, node.criterion, node.logs)
         return node.factor * (gain - baseline)
     _left_classes(values, threshold, node, left)
-    return class_gain(left, weight, node.value, node.weight, node.criterion)
+    return _gain_of_classes(left, weight, node, baseline)
 
 
 @part
-def _gain_of_counts(left, node, min_leaf):
-    """Return the gain of a cut from the numbers of rows of each class (K,) on its left side."""
-    weight = 0.0
+def _gain_of_classes(left, left_weight, node, baseline):
+    """Return the gain of a cut from the class weights (K,) on its left side.
+
+    Logarithms of whole numbers are looked up.
+    """
+    criterion, weight, logs = node.criterion, node.weight, node.logs
+    if not (node.unit and criterion == ENTROPY):
+        return class_gain(left, left_weight, node.value, weight, criterion)
+    left_sum, right_sum = 0.0, 0.0
     for k in range(len(left)):
-        weight += left[k]
-    if not is_allowed(weight, weight, node.weight, node.n_rows, min_leaf, node.lightest):
-        return 0.0
-    return class_gain(left, weight, node.value, node.weight, node.criterion)
+        left_sum += counted(left[k], criterion, logs)
+        right_sum += counted(np.rint(node.value[k] * weight) - left[k], criterion, logs)
+    gain = counts_gain(left_sum, right_sum, left_weight, weight, criterion, logs)
+    return (gain - baseline) / weight

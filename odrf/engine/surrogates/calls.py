@@ -44,6 +44,8 @@ class SharedScratch(NamedTuple):
         Of the candidates of a round.
     left : (K,) float64
         Scratch; empty if the gains are computed from moments.
+    table : (≥ 4, ≥ K) float64
+        Scratch.
     logs : (≥ 1,) float64
     columns : (1, W) int64; theta : (1, W) float32; projected : (n,) float32
         The split, and its projections.
@@ -53,6 +55,7 @@ class SharedScratch(NamedTuple):
     gains: np.ndarray
     thresholds: np.ndarray
     left: np.ndarray
+    table: np.ndarray
     logs: np.ndarray
     columns: np.ndarray
     theta: np.ndarray

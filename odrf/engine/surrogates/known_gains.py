@@ -37,10 +37,12 @@ def _take_known(rows, lo, m, work):
 
 
 @part
-def _best_cut(state, values, left, node, settings, keys):
+def _best_cut(state, values, left, table, node, settings, keys):
     """Return (gain, threshold) of the best of the cuts that the settings say."""
     if settings.n_thresholds > 0:
-        return random_cut(state, values, left, node, settings.n_thresholds, settings.min_leaf)
+        return random_cut(
+            state, values, left, table, node, settings.n_thresholds, settings.min_leaf
+        )
     return exact_cut(values, keys, left, node, settings.min_leaf)
 
 
@@ -69,9 +71,10 @@ def score_on_known_rows(state, rows, lo, m, weight, n, settings, shared, work):
             settings.min_weight,
         )  # fmt: skip
         values = work.known_values[:number]
+        left, table = shared.left, shared.table
         if uses_moments(settings.n_classes):
-            gain, threshold = _best_cut(state, values, None, known, settings, work.keys)
+            gain, threshold = _best_cut(state, values, None, table, known, settings, work.keys)
         else:
-            gain, threshold = _best_cut(state, values, shared.left, known, settings, work.keys)
+            gain, threshold = _best_cut(state, values, left, table, known, settings, work.keys)
         shared.gains[c] = gain * (known.weight / weight)
         shared.thresholds[c] = threshold
