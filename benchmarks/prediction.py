@@ -178,7 +178,7 @@ def _seconds(predict: Callable[[Any], Any], rows: Iterator[Any], times: int) -> 
 
 def report(lines: pd.DataFrame) -> str:
     """Return tables in markdown: microseconds per row, and how many times as long others take."""
-    parts = []
+    parts = [table(ratios(lines), "rows")]
     for m in sorted(lines["size"].unique(), reverse=True):
         chosen = lines[lines["size"] == m]
         wide = chosen.pivot_table(
@@ -199,6 +199,26 @@ def report(lines: pd.DataFrame) -> str:
         parts += ["; ".join([f"{what}, microseconds per row", *sentences])]
         parts += [table(cells, "n, p, classes")]
     return "\n\n".join(parts)
+
+
+def ratios(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return how many times as long as odrf others take: least, median, most; by size of batch."""
+    by = ["rows", "n", "p", "classes", "size"]
+    own = lines[lines["method"] == "odrf"].set_index(by)["microseconds"]
+    others = lines[~lines["method"].str.startswith("odrf")].set_index([*by, "method"])
+    ratio = others["microseconds"].div(own).groupby(["size", "method"], sort=False)
+    found = ratio.agg(["min", "median", "max", "size"])
+    cells = found["min"].map("{:.1f}".format) + " to " + found["max"].map("{:.1f}".format)
+    text = pd.DataFrame(
+        {
+            "others": found.index.get_level_values("method"),
+            "cases": found["size"].map(str),
+            "median": found["median"].map("{:.1f}".format),
+            "range": cells,
+        }
+    )
+    text.index = [f"{size:,}" for size in found.index.get_level_values("size")]
+    return text
 
 
 def main() -> None:

@@ -193,7 +193,17 @@ def report(lines: pd.DataFrame) -> str:
             "share": (kernels["limit"] / kernels["ns"]).map("{:.0%}".format),
         }
     ).set_index("kernel")
-    return "\n\n".join([*parts, table(cells, "kernel")])
+    return "\n\n".join([*parts, table(cells, "kernel"), table(shares(kernels), "kernel")])
+
+
+def shares(kernels: pd.DataFrame) -> pd.DataFrame:
+    """Return the nanoseconds for a row and the share of the limit, by kernel and rows."""
+    cells = kernels["ns"].map("{:.2g} ns, ".format) + (kernels["limit"] / kernels["ns"]).map(
+        "{:.0%}".format
+    )
+    wide = kernels.assign(cell=cells).pivot(index="name", columns="rows", values="cell")
+    wide.columns = [f"{int(rows):,}" for rows in wide.columns]
+    return wide.loc[list(KERNELS)].fillna("–")
 
 
 def plot(lines: pd.DataFrame, path: Path) -> None:
