@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from itertools import product
 from typing import TypeVar
 
@@ -103,8 +103,9 @@ class Predictors:
                 kept[v] = found
             return found
 
+        numbers = set(self._of_numbers)
         for j, term in enumerate(self.terms):
-            if self._is_number_column(term):
+            if j in numbers:
                 continue
             factors = [of_variable(v) for v in term]
             if self.types[j] == INDICATORS:
@@ -178,12 +179,18 @@ class Predictors:
             combined = np.where(known, combined * self.variables[v].width + codes[v], -1)
         return combined
 
-    def _is_number_column(self, term: tuple[int, ...]) -> bool:
-        return len(term) == 1 and self.variables[term[0]].is_number_column
+    @cached_property
+    def _of_numbers(self) -> list[int]:
+        """The predictors that are columns of numbers."""
+        return [
+            j
+            for j, term in enumerate(self.terms)
+            if len(term) == 1 and self.variables[term[0]].is_number_column
+        ]
 
     def _number_columns(self, frame: pd.DataFrame) -> Iterator[Cells]:
         """Yield the predictors that are columns of numbers, block by block."""
-        which = [j for j, term in enumerate(self.terms) if self._is_number_column(term)]
+        which = self._of_numbers
         names = [self.names[j] for j in which]
         at, holes = self.first[which], self.holes[which]
         for part, block in column_blocks(frame, names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -60,12 +61,18 @@ class Response:
     ordered: bool = False
     levels: pd.Index | None = None
 
-    @property
+    @cached_property
     def dtype(self) -> pd.CategoricalDtype:
         """The type of predicted classes: that of a categorical response, or its like."""
         return pd.CategoricalDtype(
             self.classes if self.levels is None else self.levels, self.ordered
         )
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """(K + 1,) Where each class is among the categories of `dtype`; -1 for no class."""
+        of_class = self.dtype.categories.get_indexer(self.classes)  # type: ignore[arg-type]
+        return np.append(of_class, -1)
 
     @property
     def spelling(self) -> str:

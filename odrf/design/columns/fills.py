@@ -55,7 +55,7 @@ def _most_frequent(known: pd.Series) -> Any:
 
 def filled(frame: pd.DataFrame, fills: Mapping[str, Any]) -> pd.DataFrame:
     """Return `frame` with the empty cells of the columns in `fills` filled."""
-    empty = find_missing(frame, list(fills)).counts
+    empty = find_missing(frame, list(fills)).counts if fills else {}
     if not empty:
         return frame
     columns = {name: _widened(frame[name], fills[name]).fillna(fills[name]) for name in empty}

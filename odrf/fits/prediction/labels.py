@@ -34,7 +34,4 @@ def class_labels(codes: NDArray[np.int64], response: Response) -> pd.Categorical
 
     They have the categories of the response, in its order, so that they can be compared with it.
     """
-    dtype = response.dtype
-    of_class = dtype.categories.get_indexer(response.classes)  # type: ignore[arg-type]
-    place = np.append(of_class, -1)
-    return pd.Categorical.from_codes(place[codes], dtype=dtype)
+    return pd.Categorical.from_codes(response.places[codes], dtype=response.dtype)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from odrf.engine.trees.packing import pack
 from odrf.engine.trees.walking import walk
 from problems import problems
 from reference.walking import end, records
@@ -36,6 +37,28 @@ def test_walkers_end_where_the_twin_does(problem, one_row, data):
     )  # fmt: skip
     for walker, place in zip(walkers, starts, strict=True):
         assert leaves[walker] == end(packed, place, rows[0 if one_row else walker])
+
+
+@given(st.lists(st.integers(0, 9), min_size=3, max_size=3), st.integers(0, 2**32 - 1))
+def test_records_of_any_number_of_terms(n_terms, seed):
+    """A root with two splits as its children; the last record ends where the array does."""
+    rng = np.random.default_rng(seed)
+    start = np.concatenate([[0], np.cumsum(n_terms), np.full(4, sum(n_terms))])
+    packed = pack(
+        np.array([0, 7]),
+        np.array([1, 3, 5, -1, -1, -1, -1]),
+        rng.normal(size=7).astype(np.float32),
+        start,
+        rng.integers(0, 4, start[-1]),
+        rng.normal(size=start[-1]).astype(np.float32),
+    )
+    rows = rng.normal(size=(20, 4)).astype(np.float32)
+    leaves = np.full(20, -1, dtype=np.int32)
+    walked(
+        rows.ravel(), 4, np.arange(20, dtype=np.uint32), np.zeros(20, np.uint64), packed.words,
+        packed.floats, leaves,
+    )  # fmt: skip
+    assert leaves.tolist() == [end(packed, 0, row) for row in rows]
 
 
 def test_nobody_walks():
