@@ -17,6 +17,9 @@ from odrf.results.base import TreeResults
 
 __all__ = ["Updatable"]
 
+# A sample of fewer rows says nothing.
+FEWEST_KEPT = 10
+
 Same = TypeVar("Same", bound="Updatable")
 
 
@@ -30,6 +33,7 @@ class Updatable(TreeResults):
         weights: str | ArrayLike | None = None,
         revise: str | int = "auto",
         alpha: str = "again",
+        keep: int | None = None,
         n_jobs: int | None = None,
         progress: bool = False,
     ) -> Same:
@@ -129,7 +133,8 @@ class Updatable(TreeResults):
         threads = self.fit.control.n_jobs if n_jobs is None else checked_jobs(n_jobs)
         sized = self._sized
         same = checked_choice("alpha", alpha, ("again", "same")) == "same"
-        fit = updated_fit(self.fit, newdata, weights, least, same, threads, progress, sized)
+        most = None if keep is None else checked_whole("keep", keep, FEWEST_KEPT)
+        fit = updated_fit(self.fit, newdata, weights, least, same, most, threads, progress, sized)
         return type(self)(fit)
 
     @property
