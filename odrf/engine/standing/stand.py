@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from odrf.engine.compiling import kernel, part
+from odrf.engine.randomness import shuffle_front
+from odrf.engine.sorting import sort_keys
 from odrf.engine.splits.impurity import impurity
 
 __all__ = [
@@ -23,13 +25,14 @@ __all__ = [
     "Stand",
     "StandingCells",
     "add_leaf_values",
+    "become_leaves",
     "chain_rows",
-    "count_children",
+    "choose_cuts",
+    "come_and_go",
     "find_leaves",
-    "mark_paths",
-    "release_rows",
+    "gather_leaves",
+    "reach",
     "restate",
-    "rows_below",
 ]
 
 
@@ -230,34 +233,91 @@ def _describe_children(stand, node, criterion):
     stand.gain[node] = max(0.0, stand.impurity[node] - within)
 
 
+@part
+def _restate_leaf(stand, cells, node, criterion):
+    _describe_rows(stand, cells, node)
+    if stand.value.shape[1] > 1 and stand.n_rows[node] > 0:
+        # added to 0, so that an entropy of -0 is 0
+        stand.impurity[node] = 0.0 + impurity(stand.value[node], criterion)
+
+
 @kernel
 def restate(stand, cells, reached, criterion):
-    """Describe the `reached` nodes anew, in descending order: leaves by rows, others by children.
-
-    The impurity of leaves is known for classes only where a row came or left.
-    """
+    """Describe the `reached` nodes, in descending order: leaves by rows, others by children."""
     for node in reached:
         if stand.left[node] >= 0:
             _describe_children(stand, node, criterion)
-            continue
-        _describe_rows(stand, cells, node)
-        if stand.value.shape[1] > 1 and stand.n_rows[node] > 0:
-            # added to 0, so that an entropy of -0 is 0
-            stand.impurity[node] = 0.0 + impurity(stand.value[node], criterion)
+        else:
+            _restate_leaf(stand, cells, node, criterion)
 
 
 @kernel
-def count_children(stand, reached, fewest):
-    """Write for the `reached` nodes (m,) how many rows the smaller child has; of a leaf, none."""
-    for i in range(len(reached)):
-        child = stand.left[reached[i]]
-        fewest[i] = 0
+def reach(stand, cells, at, gone, number, leaf, reached):
+    """Find the leaves of rows that come and go, and the nodes on the paths to them.
+
+    Parameters
+    ----------
+    stand, cells
+    at, gone : (m,), (k,) int64
+        The places of the rows.
+    number : int
+        The number of the update.
+    leaf : (m + k,) int64
+        Receives the leaves.
+    reached : (room,) int32
+        Receives the nodes, those with new rows first.
+
+    Returns
+    -------
+    Numbers of nodes with new rows, and of nodes.
+    """
+    m = len(at)
+    find_leaves(stand, cells, at, leaf[:m])
+    find_leaves(stand, cells, gone, leaf[m:])
+    n_new = mark_paths(stand, leaf[:m], number, reached, 0)
+    return n_new, mark_paths(stand, leaf[m:], number, reached, n_new)
+
+
+@kernel
+def come_and_go(stand, cells, at, gone, leaf, reached, criterion):
+    """Chain the rows `at` and release those `gone`; describe the `reached` nodes, descending.
+
+    The first of the leaves (m + k,) are those of `at`.
+    """
+    m = len(at)
+    release_rows(stand, gone, leaf[m:])
+    chain_rows(stand, at, leaf[:m])
+    restate(stand, cells, reached, criterion)
+
+
+@kernel
+def choose_cuts(stand, reached, has_new, revised, grown, min_leaf, number, cut, searched):
+    """Write which of the `reached` nodes (m,) become leaves, and which leaves are searched.
+
+    A split is removed if it was made on fewer than `revised` rows and a new row has come to its
+    node, which has `grown` times as many; or if a child has fewer than `min_leaf`.  Nodes below it
+    are neither.  A leaf is searched where a new row has come, or a split was removed.  `number` is
+    that of the update.
+    """
+    for j in range(len(reached)):
+        i = reached[j]
+        child, since = stand.left[i], stand.n_at_split[i]
         if child >= 0:
-            fewest[i] = min(stand.n_rows[child], stand.n_rows[child + 1])
+            outdated = has_new[j] and since < revised and stand.n_rows[i] >= grown * since
+            fewest = min(stand.n_rows[child], stand.n_rows[child + 1])
+            if outdated or fewest < min_leaf:
+                stand.mark[i] = -number
+    for j in range(len(reached)):
+        i = reached[j]
+        above = stand.parent[i]
+        while above >= 0 and stand.mark[above] != -number:
+            above = stand.parent[above]
+        cut[j] = above < 0 and stand.mark[i] == -number
+        searched[j] = cut[j] or (above < 0 and stand.left[i] < 0 and has_new[j])
 
 
-@kernel
-def rows_below(stand, node, waiting, rows, levels):
+@part
+def _rows_below(stand, node, waiting, rows, levels):
     """Write the rows of all leaves below a node to `rows`; return their number, and of splits.
 
     The nodes below are taken from the numbers of nodes by depth, `levels`.  waiting (depth + 2,) is
@@ -277,7 +337,51 @@ def rows_below(stand, node, waiting, rows, levels):
             continue
         row = stand.head[here]
         while row >= 0:
-            rows[n_rows] = row
+            rows[n_rows] = np.uint64(row)
             n_rows += 1
             row = stand.following[row]
     return n_rows, n_splits
+
+
+@kernel
+def become_leaves(stand, cells, nodes, waiting, rows, levels, criterion):
+    """Make leaves of these nodes (m,), none of which is below another; return the splits removed.
+
+    waiting (depth + 2,) int64 and rows (≥ those of a node,) uint64 are scratch; `levels` has the
+    numbers of nodes by depth.
+    """
+    removed = 0
+    for node in nodes:
+        n_rows, n_splits = _rows_below(stand, node, waiting, rows, levels)
+        removed += n_splits
+        stand.left[node], stand.threshold[node], stand.size[node] = -1, np.nan, 0
+        stand.gain[node], stand.order[node], stand.head[node] = 0.0, 0, -1
+        sort_keys(rows, n_rows)
+        for i in range(n_rows):
+            row = np.int64(rows[i])
+            stand.following[row] = stand.head[node]
+            stand.head[node] = row
+        _restate_leaf(stand, cells, node, criterion)
+    return removed
+
+
+@kernel
+def gather_leaves(stand, leaves, state, rows, sizes):
+    """Write the rows of the leaves (m,), in random order, one leaf after the other.
+
+    `state` (4,) is advanced.  Writes rows (≥ those of all leaves,) int64 and sizes (m,) int64;
+    returns how many rows there are.
+    """
+    end = 0
+    for j in range(len(leaves)):
+        begin, row = end, stand.head[leaves[j]]
+        while row >= 0:
+            rows[end] = row
+            end += 1
+            row = stand.following[row]
+        sizes[j] = end - begin
+        # the chain is in descending order; its rows are drawn from the ascending one
+        for i in range(sizes[j] // 2):
+            rows[begin + i], rows[end - 1 - i] = rows[end - 1 - i], rows[begin + i]
+        shuffle_front(state, rows[begin:end], sizes[j])
+    return end

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from odrf.engine.growth.leaf_growth import grow_from_leaves
 from odrf.engine.growth.tree_kernel import NODES, TERMS, TreeBuffers
 from odrf.engine.growth.tree_update import GROWN, GROWTH
-from odrf.engine.randomness import branched, shuffle_front
+from odrf.engine.randomness import branched
 from odrf.engine.rows.factors import Factors
 from odrf.engine.rows.rows import rows_at
 from odrf.engine.settings import Settings
@@ -22,13 +22,14 @@ from odrf.engine.standing.stand import (
     OF_TERMS,
     Stand,
     StandingCells,
+    become_leaves,
     chain_rows,
-    count_children,
+    choose_cuts,
+    come_and_go,
     find_leaves,
-    mark_paths,
-    release_rows,
+    gather_leaves,
+    reach,
     restate,
-    rows_below,
 )
 from odrf.engine.trees.forest_arrays import Forest
 
@@ -122,31 +123,24 @@ class StandingTree:
         gone = arrival.gone[stand.times[arrival.gone] > 0]
         if len(at) + len(gone) == 0:
             return Changed(0, before, 0, 0, 0, before, depth, depth), self._undo(gone[:0])
-        to, out_of = self._leaves(cells, at), self._leaves(cells, gone)
-        reached = np.empty(min(self.used, (len(at) + len(gone)) * (depth + 1)), dtype=np.int32)
-        n_new = mark_paths(stand, to, number, reached, 0)
-        reached = reached[: mark_paths(stand, out_of, number, reached, n_new)]
-        undo = self._undo(reached)
-        release_rows(stand, gone, out_of)
-        chain_rows(stand, at, to)
-        restate(stand, cells, np.sort(reached)[::-1], settings.criterion)
-        has_new = np.arange(len(reached)) < n_new
-        top, withdrawn = self._cut(reached, has_new, growing, cells)
-        leaves = np.sort(reached[has_new & (stand.left[reached] < 0)])
-        if len(top):
-            leaves = np.array(
-                [i for i in leaves if not self._is_below(int(i), top)], dtype=np.int64
-            )
-            leaves = np.union1d(leaves, np.array(sorted(top)))
+        leaf = np.empty(len(at) + len(gone), dtype=np.int64)
+        reached = np.empty(min(self.used, len(leaf) * (depth + 1)), dtype=np.int32)
+        n_new, n_reached = reach(stand, cells, at, gone, number, leaf, reached)
+        undo = self._undo(reached[:n_reached])
+        order = np.argsort(reached[:n_reached])
+        reached, has_new = reached[order], order < n_new
+        come_and_go(stand, cells, at, gone, leaf, reached[::-1].copy(), settings.criterion)
+        cut, searched = (np.empty(n_reached, dtype=np.bool_) for _ in range(2))
+        rules = growing.revised, GROWN, settings.min_leaf
+        choose_cuts(stand, reached, has_new, *rules, number, cut, searched)
+        withdrawn = self._become_leaves(reached[cut], cells, settings.criterion)
+        leaves = reached[searched]
         stand.n_at_split[leaves] = stand.n_rows[leaves]
         n_split = self._grown(leaves[self._may_split(leaves, settings)], arrival, growing)
-        drawn = int(counts.sum())
-        return (
-            Changed(
-                drawn, before, withdrawn, len(leaves), n_split, self.n_leaves, depth, self.depth
-            ),
-            undo,
-        )
+        return Changed(
+            int(counts.sum()), before, withdrawn, len(leaves), n_split, self.n_leaves, depth,
+            self.depth,
+        ), undo  # fmt: skip
 
     @property
     def depth(self) -> int:
@@ -177,45 +171,15 @@ class StandingTree:
         fields = tuple([getattr(self.stand, name)[nodes] for name in CHANGING])
         return Undo(nodes.astype(np.int32), fields)
 
-    def _cut(
-        self,
-        reached: NDArray[np.int32],
-        has_new: NDArray[np.bool_],
-        growing: GrowthOptions,
-        cells: StandingCells,
-    ) -> tuple[set[int], int]:
-        """Remove the splits that are to be searched anew; return their nodes, and how many splits.
-
-        Those that are below another one are not among the nodes.
-        """
-        stand = self.stand
-        since, count = stand.n_at_split[reached], stand.n_rows[reached]
-        fewest = np.empty(len(reached), dtype=np.int32)
-        count_children(stand, reached, fewest)
-        outdated = has_new & (since < growing.revised) & (count >= GROWN * since)
-        outdated |= fewest < growing.settings.min_leaf
-        chosen = {int(i) for i in reached[outdated & (stand.left[reached] >= 0)]}
-        top = {i for i in chosen if not self._is_below(i, chosen)}
-        return top, sum([self._become_leaf(node, cells, growing) for node in sorted(top)])
-
-    def _is_below(self, node: int, others: set[int]) -> bool:
-        above = int(self.stand.parent[node])
-        while above >= 0 and above not in others:
-            above = int(self.stand.parent[above])
-        return above >= 0
-
-    def _become_leaf(self, node: int, cells: StandingCells, growing: GrowthOptions) -> int:
-        """Remove all splits from a node on; return how many."""
-        stand = self.stand
-        rows = np.empty(int(stand.n_rows[node]), dtype=np.int64)
+    def _become_leaves(self, nodes: NDArray[np.int32], cells: StandingCells, criterion: int) -> int:
+        """Remove all splits from these nodes on; return how many."""
+        if not len(nodes):
+            return 0
+        rows = np.empty(int(self.stand.n_rows[nodes].max()), dtype=np.uint64)
         waiting = np.empty(len(self.levels) + 2, dtype=np.int64)
-        n_rows, n_splits = rows_below(stand, node, waiting, rows, self.levels)
-        stand.left[node], stand.threshold[node], stand.size[node] = -1, np.nan, 0
-        stand.gain[node], stand.order[node], stand.head[node] = 0.0, 0, -1
-        chain_rows(stand, np.sort(rows[:n_rows]), np.full(n_rows, node))
-        restate(stand, cells, np.array([node], dtype=np.int32), growing.settings.criterion)
-        self.n_leaves -= n_splits
-        return int(n_splits)
+        removed = become_leaves(self.stand, cells, nodes, waiting, rows, self.levels, criterion)
+        self.n_leaves -= removed
+        return int(removed)
 
     def _may_split(self, leaves: NDArray[np.integer], settings: Settings) -> NDArray[np.bool_]:
         """Return which leaves growth would search; it would pass over the others at once."""
@@ -230,22 +194,13 @@ class StandingTree:
         """Grow branches from these leaves; return how many of them are split."""
         if not len(leaves):
             return 0
-        stand, cells, state = (
-            self.stand,
-            arrival.cells,
-            branched(self.stream, GROWTH, arrival.number),
-        )
-        parts, waiting = [], np.empty(2, dtype=np.int64)
-        for leaf in leaves:
-            rows = np.empty(int(stand.n_rows[leaf]), dtype=np.int64)
-            n_rows, _ = rows_below(stand, leaf, waiting, rows, self.levels)
-            part = np.sort(rows[:n_rows])
-            shuffle_front(state, part, n_rows)
-            parts.append(part)
-        rows = np.concatenate(parts)
+        stand, cells = self.stand, arrival.cells
+        state = branched(self.stream, GROWTH, arrival.number)
+        rows = np.empty(int(stand.n_rows[leaves].sum()), dtype=np.int64)
+        sizes = np.empty(len(leaves), dtype=np.int64)
+        rows = rows[: gather_leaves(stand, leaves, state, rows, sizes)]
         factors = Factors(cells.codes, cells.place, cells.level)
         leaf_rows = rows_at(rows, cells.X, cells.y, cells.weights, stand.times, True, factors)
-        sizes = np.array([len(part) for part in parts])
         n = max(arrival.n, int(stand.n_rows[0]))
         branches, reached, _ = grow_from_leaves(
             leaf_rows, sizes, stand.depth[leaves], stand.impurity[0], self.n_leaves, n,
@@ -304,12 +259,13 @@ class StandingTree:
         at: NDArray[np.int32],
     ) -> None:
         """Chain the rows `at` of the new leaves, which are the nodes `ends` of the branches."""
-        leaf = np.full(len(at), -1)
-        for i in ends:
-            leaf[branches.begin[i] : branches.end[i]] = number[i]
-        known = np.flatnonzero(leaf >= 0)
-        order = known[np.argsort(at[known])]
-        chain_rows(self.stand, at[order].astype(np.int64), leaf[order])
+        ends = ends[np.argsort(branches.begin[ends])]
+        begin = branches.begin[ends].astype(np.int64)
+        sizes = branches.end[ends] - begin
+        known = np.repeat(begin - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        leaf, rows = np.repeat(number[ends], sizes), at[known].astype(np.int64)
+        order = np.argsort(rows)
+        chain_rows(self.stand, rows[order], leaf[order])
 
     def _reserve(self, nodes: int, terms: int) -> None:
         """Make room for so many nodes and terms."""
