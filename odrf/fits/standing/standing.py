@@ -220,7 +220,7 @@ def is_standing(fit: Fit) -> bool:
 def n_rows(fit: Fit) -> int:
     """Return how many training rows a fit has; standing ones are not read."""
     version = _noted(fit)
-    return len(fit.data.y) if version is None else version.n
+    return fit.data.n_rows if version is None else version.n
 
 
 def rows_added(fit: Fit) -> tuple[int, int]:
