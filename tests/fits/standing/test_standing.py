@@ -169,6 +169,17 @@ def test_what_asks_which_rows_were_drawn(rows):
     assert smaller.update(rows[5:9]).nobs == 100
 
 
+def test_a_sample_without_first_rows_has_intervals(rows):
+    fits = [forest(rows[:20], n_trees=30, seed=seed).update(rows[20:], keep=12) for seed in (2, 4)]
+    assert 0 in [fit.control.batches[0].begin for fit in fits]
+    for fit in fits:
+        assert fit.predict(rows[:3], interval="confidence")["std_error"].gt(0).all()
+        assert fit.update(rows[:4]).nobs == 12
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert np.isfinite(fit.oob_error)
+
+
 def test_blends_and_pruned_trees_keep_samples(rows):
     blend = forest(rows[:200], n_trees=24, blend=True).update(rows[200:], keep=150)
     assert blend.nobs == 150 and blend.kinds["trees"].sum() == 24
