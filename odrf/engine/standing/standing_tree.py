@@ -64,6 +64,11 @@ class StandingTree:
         The random stream of the tree.
     criterion : int
         Impurity, as in `odrf.engine.settings.Settings`.
+
+    Attributes
+    ----------
+    undo : Undo
+        What turns the last update of `updated` back, if it has changed a node.
     """
 
     def __init__(
@@ -77,6 +82,7 @@ class StandingTree:
     ) -> None:
         m, z, depth = tree.n_nodes, len(tree.index), tree.depth()
         self.used, self.terms, self.stream = m, z, stream
+        self.undo = Undo(np.empty(0, dtype=np.int32), ())
         self.n_leaves, self.ranked = int((tree.left < 0).sum()), int(tree.order.max())
         self.levels = np.bincount(depth)
         given: dict[str, NDArray[Any]] = {name: getattr(tree, name) for name in AS_IN_TREES}
@@ -105,8 +111,8 @@ class StandingTree:
 
     def updated(
         self, arrival: Arrival, counts: NDArray[np.int64], growing: GrowthOptions
-    ) -> tuple[Changed, Undo]:
-        """Let rows come and go; return what has changed, and how to turn it back.
+    ) -> Changed:
+        """Let rows come and go; return what has changed.  `undo` says how to turn it back.
 
         Parameters
         ----------
@@ -122,11 +128,11 @@ class StandingTree:
         at = arrival.places[counts > 0]
         gone = arrival.gone[stand.times[arrival.gone] > 0]
         if len(at) + len(gone) == 0:
-            return Changed(0, before, 0, 0, 0, before, depth, depth), self._undo(gone[:0])
+            return Changed(0, before, 0, 0, 0, before, depth, depth)
         leaf = np.empty(len(at) + len(gone), dtype=np.int64)
         reached = np.empty(min(self.used, len(leaf) * (depth + 1)), dtype=np.int32)
         n_new, n_reached = reach(stand, cells, at, gone, number, leaf, reached)
-        undo = self._undo(reached[:n_reached])
+        self.undo = self._undo(reached[:n_reached])
         order = np.argsort(reached[:n_reached])
         reached, has_new = reached[order], order < n_new
         come_and_go(stand, cells, at, gone, leaf, reached[::-1].copy(), settings.criterion)
@@ -140,7 +146,7 @@ class StandingTree:
         return Changed(
             int(counts.sum()), before, withdrawn, len(leaves), n_split, self.n_leaves, depth,
             self.depth,
-        ), undo  # fmt: skip
+        )  # fmt: skip
 
     @property
     def depth(self) -> int:
@@ -158,7 +164,7 @@ class StandingTree:
         arrays |= {name: getattr(self.stand, name)[:terms].copy() for name in OF_TERMS}
         for undo in undone:
             known = undo.nodes < used  # later nodes are none of these
-            for name, old in zip(CHANGING, undo.fields, strict=True):
+            for name, old in zip(CHANGING, undo.fields, strict=False):
                 arrays[name][undo.nodes[known]] = old[known]
         return arrays
 

@@ -7,7 +7,8 @@ when they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 from weakref import ref
@@ -32,6 +33,7 @@ __all__ = ["Standing", "Version", "is_standing", "n_rows", "rows_added", "versio
 
 # Where a forest notes the version that it belongs to.
 NOTE = "_version"
+NOTHING = Undo(np.empty(0, dtype=np.int32), ())
 
 
 class Standing:
@@ -50,8 +52,6 @@ class Standing:
         The states of the streams by which the trees draw the rows to come.
     sampled : bool
         Whether only some of the rows are kept.
-    newest : Version
-        That of the fit, or of its last update.
     """
 
     def __init__(self, fit: Fit) -> None:
@@ -82,7 +82,6 @@ class Standing:
             losses = np.full(n - fit.control.sampling.first(n), np.nan)
         self.losses, self.n_losses = losses.copy(), len(losses)
         self.sampled = record is not None
-        self.newest = Version(self, 0)
 
     @property
     def is_wasteful(self) -> bool:
@@ -106,11 +105,19 @@ class Standing:
             self.losses = longer
         self.losses[begin:end], self.n_losses = losses, end
 
-    def renewed(self, undo: list[Undo], before: Version) -> Version:
-        """Return the version after an update, and note how to turn back to the one `before`."""
-        self.newest = Version(self, before.number + 1)
-        before.newer, before.undo = self.newest, undo
-        return self.newest
+    @contextmanager
+    def changing(self, before: Version) -> Iterator[Version]:
+        """Yield the version after the changes that are made, and note how to turn back `before`.
+
+        If the changes are interrupted, `before` can be turned back, too, but not updated again.
+        """
+        version = Version(self, before.number + 1)
+        for tree in self.trees:
+            tree.undo = NOTHING
+        try:
+            yield version
+        finally:
+            before.newer, before.undo = version, [tree.undo for tree in self.trees]
 
 
 class Version:
@@ -128,33 +135,52 @@ class Version:
         That of the next update.
     undo : list of Undo
         How each tree is turned back from it.
-    data : TrainingData
-        The rows, which are read when they are needed.
-    forest : Forest
-        The trees, which are read when they are needed.
+
+    Notes
+    -----
+    Rows and trees of its fit keep it, and it keeps neither: so what no fit has is free at once.
     """
 
     def __init__(self, standing: Standing, number: int) -> None:
-        rows = standing.rows
-        self.standing, self.number, self.used = standing, number, rows.used
-        self.n, self.n_complete, self.n_losses = rows.n, rows.n_complete, standing.n_losses
-        self.missing, self.empty, self.sampled = rows.missing, rows.empty, standing.sampled
-        self.sizes = [(tree.used, tree.terms) for tree in standing.trees]
+        self.standing, self.number = standing, number
         self.newer: Version | None = None
         self.undo: list[Undo] = []
         self._trees: tuple[Forest, NDArray[np.int32]] | None = None
-        self.data = TrainingData.read_by(self._read_data)
-        self.forest = Forest.read_by(self._read_forest)
-        self.forest.__dict__.update({NOTE: self, "ordered": np.bool_(standing.ordered)})
+        self._data: ref[TrainingData] | None = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Note what there is now."""
+        standing, rows = self.standing, self.standing.rows
+        self.n, self.used, self.n_complete = rows.n, rows.used, rows.n_complete
+        self.missing, self.empty, self.sampled = rows.missing, rows.empty, standing.sampled
+        self.n_losses = standing.n_losses
+        self.sizes = [(tree.used, tree.terms) for tree in standing.trees]
 
     def of(self, fit: Fit) -> Version:
         """Let this be the version of a fit, which has read its rows and trees.
 
         The fit does not keep it: it needs not be turned back.
         """
-        self.data, self.forest = fit.data, fit.forest
-        self.forest.__dict__[NOTE] = ref(self)
+        self._data = ref(fit.data)
+        fit.forest.__dict__[NOTE] = ref(self)
         return self
+
+    def is_of(self, fit: Fit) -> bool:
+        """Whether the rows are those of the fit."""
+        return self._data is not None and self._data() is fit.data
+
+    def data(self) -> TrainingData:
+        """Return the rows, which are read when they are needed."""
+        data = TrainingData.read_by(self._read_data)
+        self._data = ref(data)
+        return data
+
+    def forest(self) -> Forest:
+        """Return the trees, which are read when they are needed."""
+        forest = Forest.read_by(self._read_forest)
+        forest.__dict__.update({NOTE: self, "ordered": np.bool_(self.standing.ordered)})
+        return forest
 
     def read_rest(self, fit: Fit) -> Fit:
         """Return the fit, whose numbers of rows at splits, and losses, are read when needed."""
@@ -237,10 +263,10 @@ def version_of(fit: Fit) -> Version:
     If others were updated from it, or much has left, its rows and trees are set up anew.
     """
     version = _noted(fit)
-    newest = version is not None and version.newer is None and version.data is fit.data
+    newest = version is not None and version.newer is None and version.is_of(fit)
     if version is not None and newest and not version.standing.is_wasteful:
         return version
-    return Standing(fit).newest.of(fit)
+    return Version(Standing(fit), 0).of(fit)
 
 
 def _noted(fit: Fit) -> Version | None:

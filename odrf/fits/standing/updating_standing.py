@@ -15,7 +15,7 @@ from odrf.engine.growth.tree_kernel import grow_tree
 from odrf.engine.parallel import in_order
 from odrf.engine.rows.sampling import Batch, draw_added
 from odrf.engine.settings import ON_RESPONSE
-from odrf.engine.standing.arrivals import Arrival, Changed, GrowthOptions, Undo
+from odrf.engine.standing.arrivals import Arrival, Changed, GrowthOptions
 from odrf.engine.standing.reservoir import among_smallest, hashes
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits.fit import Fit
@@ -95,23 +95,22 @@ def updated_standing(
         losses = losses_of(value, new.y, fit.ordered)
     else:
         losses = losses_by(shown, new.X, new.y)
-    number = before.number + 1
-    places = standing.rows.append(new, which, seen)
-    if keep is None:
-        standing.rows.append_complete(new.complete)
-    standing.sampled = keep is not None
-    standing.rows.leave(gone, number)
-    n_after = standing.rows.n
-    control = at_rows(fit.control, fit.request, n, n_after)
-    kinds = {name: at_rows(kind, fit.request, n, n_after) for name, kind in fit.kinds.items()}
-    updates = len(control.batches) if record is None else record.updates + 1
-    arrival = Arrival(updates, standing.rows.cells, places, gone, n_after)
-    changed, undo = _stepped(
-        fit, standing, arrival, new, which, control, kinds, revised, n_jobs, progress
-    )
-    if keep is None:
-        standing.append_losses(losses)
-    version = standing.renewed(undo, before)
+    with standing.changing(before) as version:
+        places = standing.rows.append(new, which, seen)
+        if keep is None:
+            standing.rows.append_complete(new.complete)
+            standing.append_losses(losses)
+        standing.sampled = keep is not None
+        standing.rows.leave(gone, version.number)
+        n_after = standing.rows.n
+        control = at_rows(fit.control, fit.request, n, n_after)
+        kinds = {name: at_rows(kind, fit.request, n, n_after) for name, kind in fit.kinds.items()}
+        updates = len(control.batches) if record is None else record.updates + 1
+        arrival = Arrival(updates, standing.rows.cells, places, gone, n_after)
+        changed = _stepped(
+            fit, standing, arrival, new, which, control, kinds, revised, n_jobs, progress
+        )
+        version.settle()
     stream, first = None, fit.control.sampling.first(n)
     if keep is not None:
         first = first if record is None else record.first
@@ -125,8 +124,8 @@ def updated_standing(
         replace(
             fit,
             call=called_updated(shown.call, weights, updates, seen + m - first, keep),
-            data=version.data,
-            forest=version.forest,
+            data=version.data(),
+            forest=version.forest(),
             control=control,
             kinds=kinds,
             request=settled_at(fit.request, control),
@@ -162,8 +161,8 @@ def _stepped(
     revised: int,
     n_jobs: int,
     progress: bool,
-) -> tuple[list[Changed], list[Undo]]:
-    """Let the rows come and go in all trees; return what has changed, and how to turn it back."""
+) -> list[Changed]:
+    """Let the rows come and go in all trees; return what has changed."""
     controls: Sequence[Control] = [control]
     of_tree = np.zeros(len(standing.trees), dtype=np.int64)
     if fit.blend is not None:
@@ -174,23 +173,23 @@ def _stepped(
     ]
     used, m = new.weights > 0, len(new.y)
 
-    def step(b: int) -> tuple[Changed, Undo]:
+    def step(b: int) -> Changed:
         sampling = controls[of_tree[b]].sampling
         fraction = sampling.later[-1].fraction
         counts = draw_added(standing.states[b], sampling.resample, fraction, m)
         counts = np.where(used, counts, 0)[which]
         return standing.trees[b].updated(arrival, counts, growing[of_tree[b]])
 
-    pairs = []
+    changed = []
     workers = n_jobs if m + len(arrival.gone) > ALONE else 1
     with (
         compiled_at_ease(grow_tree),
         progress_bar(total=len(of_tree), unit="tree", progress=progress) as bar,
     ):
-        for pair in in_order(step, range(len(of_tree)), workers, m * len(arrival.cells.X)):
-            pairs.append(pair)
+        for one in in_order(step, range(len(of_tree)), workers, m * len(arrival.cells.X)):
+            changed.append(one)
             bar.update()
-    return [changed for changed, _ in pairs], [undo for _, undo in pairs]
+    return changed
 
 
 def _arrivals(

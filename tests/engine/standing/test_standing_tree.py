@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from forests import same_bits
 from odrf.engine.growth.forest_growth import read_by_growth
-from odrf.engine.standing.arrivals import Arrival, GrowthOptions
+from odrf.engine.standing.arrivals import Arrival, GrowthOptions, Undo
 from odrf.engine.standing.stand import StandingCells, add_leaf_values
 from odrf.engine.standing.standing_forest import forest_of
 from odrf.engine.standing.standing_tree import StandingTree
@@ -64,9 +64,10 @@ def test_nodes_say_what_their_rows_say(drawn, revised):
         if not (counts * here).sum() - counts[left].sum() > 0:
             left = left[:0]
         arrival = Arrival(number, cells, np.arange(begin, end), left, int(here.sum()))
-        changed, undo = tree.updated(arrival, counts[begin:end], growth)
+        tree.undo = Undo(np.empty(0, dtype=np.int32), ())
+        changed = tree.updated(arrival, counts[begin:end], growth)
         here[begin:end], here[left], n = True, False, end
-        again, before_split = forest_of(tree.copied(*size, [undo]), ordered)
+        again, before_split = forest_of(tree.copied(*size, [tree.undo]), ordered)
         assert same_bits(again, before) and before_split.tolist() == since.tolist()
         now, since = forest_of(tree.copied(tree.used, tree.terms, []), ordered)
         require_numbers_of(now, problem, counts * here)
@@ -110,10 +111,10 @@ def test_room_is_made_as_rows_and_nodes_come():
     one = np.empty(0, dtype=np.int64)
     tree.updated(Arrival(1, narrow, one, one, 20), one, growth)
     rows = np.arange(20, 900)
-    changed, _ = tree.updated(Arrival(2, cells, rows, one, 900), counts[20:], growth)
+    changed = tree.updated(Arrival(2, cells, rows, one, 900), counts[20:], growth)
     assert changed.leaves > 100 and tree.stand.n_rows[0] == 900
     everything = np.arange(100, 900)
-    changed, _ = tree.updated(Arrival(3, cells, one, everything, 100), one, growth)
+    changed = tree.updated(Arrival(3, cells, one, everything, 100), one, growth)
     assert changed.withdrawn > 0 and tree.is_wasteful
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import odrf
 from forests import same_bits
 from odrf import InputError, simulate
+from odrf.engine.standing.standing_tree import StandingTree
 from odrf.engine.trees.forest_arrays import Forest
 from odrf.fits import updating
 from odrf.fits.standing.standing import Standing, is_standing
@@ -113,6 +115,35 @@ def test_earlier_fits_say_what_they_said(rows, keep):
         assert fit.nobs == late.nobs
     again = chain[2].update(rows[309:312], keep=keep, revise=100)  # from a fit that is not the last
     assert same_bits(again.forest, chain[3].forest)
+
+
+def test_an_interrupted_update_changes_nothing(rows, monkeypatch):
+    fit = one_by_one(forest(rows[:300]), rows[300:303])
+    said, calls, updated = fit.predict(rows).tolist(), [], StandingTree.updated
+    expected = forest(rows[:300])
+    expected = one_by_one(expected, rows[300:306])
+
+    def interrupted(self, *args):
+        calls.append(1)
+        changed = updated(self, *args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return changed
+
+    fit = one_by_one(forest(rows[:300]), rows[300:303])
+    with monkeypatch.context() as patch:
+        patch.setattr(StandingTree, "updated", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            fit.update(rows[303:304])
+    assert len(calls) == 3 and fit.predict(rows).tolist() == said and fit.nobs == 303
+    assert same_bits(one_by_one(fit, rows[303:306]).forest, expected.forest)
+
+
+def test_what_no_fit_has_is_free(rows):
+    fit = one_by_one(forest(rows[:300]), rows[300:302])
+    version = weakref.ref(fit.forest.__dict__["_version"])
+    fit = fit.update(rows[302:303])
+    assert version() is None
 
 
 def test_files_and_threads_change_no_bit(rows, tmp_path):
